@@ -1,0 +1,57 @@
+import type { Services } from '../container.ts';
+
+export const roles = ['project_viewer', 'project_contributor', 'tenant_admin'] as const;
+/** Ordered: each role includes those before it. */
+export type Role = (typeof roles)[number];
+export const projectRoles = ['project_viewer', 'project_contributor'] as const;
+export type ProjectRole = (typeof projectRoles)[number];
+
+/** The complete list (decisions.md, Tenancy). */
+export const scopes = [
+  'workflow:read',
+  'workflow:write',
+  'workflow:run',
+  'task:complete',
+  'webhook:manage',
+  'connection:manage',
+  'mcp:read',
+  'mcp:manage',
+  'mcp:execute',
+  'ai:use',
+  'memory:use',
+  'agent:read',
+  'agent:manage',
+  'analytics:read',
+  'billing:read',
+  'billing:manage',
+  'pat:manage',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Who asks, derived from the credential alone. */
+export type Principal = {
+  userId: string;
+  email: string;
+  name: string;
+  tenantId: string;
+  projectId: string;
+  /** The user's present role on this project; `tenant_admin` includes contributor on every project. */
+  role: Role;
+  credential: { kind: 'session' } | { kind: 'pat'; patId: string; scopes: readonly Scope[] };
+};
+
+/** What every use case gets as its first argument: `(ctx, input) → output`. */
+export type Context = {
+  principal: Principal;
+  services: Services;
+  requestId: string;
+  /** How the request came in; becomes a run's default `trigger_type`. */
+  surface: 'rest' | 'trpc' | 'mcp';
+  /** Request headers an operation may need (If-Match, Idempotency-Key), lower-case names. */
+  headers: ReadonlyMap<string, string>;
+  /** Response headers an operation sets (ETag). */
+  responseHeaders: Map<string, string>;
+};
+
+/** For operations that need no credential (set-up, accepting an invitation). */
+export type PublicContext = Omit<Context, 'principal'>;

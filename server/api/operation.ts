@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import type { Context, PublicContext, Role, Scope } from './context.ts';
+
+type Common<I extends z.ZodType, O extends z.ZodType> = {
+  /** snake_case, unique; also the MCP tool's name and the tRPC procedure's. */
+  name: string;
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** `/v1/workflows/{id}/versions/{version}`; every parameter is a key of the input. */
+  path: `/v1/${string}`;
+  /** Of a successful response; 204 sends no body. */
+  status: 200 | 201 | 202 | 204;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** One strict object: path parameters, query (GET, DELETE) or body (the others) together. */
+  input: I;
+  output: O;
+  /** Statuses beyond 400, 401, 403, 404, 422, 429 that callers should expect, for OpenAPI. */
+  errors?: readonly number[];
+  /** Whether it honours Idempotency-Key / If-Match, for OpenAPI. */
+  headers?: readonly ('Idempotency-Key' | 'If-Match')[];
+  mcp?: {
+    group: 'core' | 'catalog' | 'memory' | 'chat' | 'files' | 'websocket' | 'vault' | 'pat' | 'inbound' | 'llm_keys';
+    risk?: true;
+  };
+  /** A deployment feature without which the operation is 404. */
+  feature?: string;
+};
+
+export type Operation<
+  I extends z.ZodType = z.ZodType,
+  O extends z.ZodType = z.ZodType,
+  N extends string = string,
+> = Common<I, O> & {
+  name: N;
+} & (
+    | { access: 'public'; run: (ctx: PublicContext, input: z.output<I>) => Promise<z.input<O>> }
+    | {
+        /** `member`: any signed-in user of the tenant, whatever the project role. */
+        access: Role | 'member';
+        scope: Scope | null;
+        run: (ctx: Context, input: z.output<I>) => Promise<z.input<O>>;
+      }
+  );
+
+/** Declares an operation; REST, OpenAPI, tRPC and MCP are derived from it (architecture.md, "One operation, declared once"). */
+export function operation<const N extends string, I extends z.ZodType, O extends z.ZodType>(
+  declared: Operation<I, O, N>,
+): Operation<I, O, N> {
+  return declared;
+}

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+/** Pieces of every surface's schemas (decisions.md, Conventions of the HTTP API). */
+export const Id = z.uuid().toLowerCase().meta({ description: 'UUID, lower case' });
+export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ description: 'ISO 8601 UTC with milliseconds' });
+export const AnyObject = z.record(z.string(), z.json());
+
+/** Query parameters of a list: `limit` 1..200 (default 50) and an opaque keyset `cursor`. */
+export const page = {
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().min(1).max(500).optional(),
+};
+export const nextCursor = { next_cursor: z.string().nullable() };

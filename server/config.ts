@@ -1,0 +1,149 @@
+import { z } from 'zod';
+
+/**
+ * The only reader of the environment (decisions.md, Conventions). One schema per subsystem; docs/configuration.md lists
+ * them all and a test keeps the two in step.
+ */
+const integer = (fallback: number, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
+const optional = z
+  .string()
+  .transform(value => (value.trim() === '' ? undefined : value.trim()))
+  .optional();
+
+const httpSchema = z.object({
+  PORT: integer(3000, 0, 65535),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  /** Public base URL; default http://HOST:PORT. */
+  BATON_URL: z.url().optional(),
+  /** Requests a minute for a PAT, user or subscription; 0 = off. */
+  BATON_RATE_LIMIT_PER_MINUTE: integer(6000, 0, 1_000_000),
+  BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(600, 0, 1_000_000),
+  BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE: integer(10, 0, 1_000_000),
+  /** How many proxies in front may be believed about X-Forwarded-For. */
+  BATON_TRUSTED_PROXIES: integer(0, 0, 10),
+});
+
+const databaseSchema = z.object({
+  /** An external PostgreSQL 14+; absent = embedded. */
+  DATABASE_URL: optional,
+  BATON_DATA_DIR: z.string().min(1).default('.data'),
+  BATON_DATABASE_POOL: integer(10, 4, 200),
+});
+
+const identitySchema = z.object({
+  BATON_OWNER_EMAIL: optional,
+  BATON_OWNER_PASSWORD: optional,
+  BATON_TENANT: z
+    .string()
+    .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a slug: lower-case letters, digits and hyphens')
+    .default('main'),
+  BATON_PAT: optional,
+  /** Base64 of 32 bytes; absent = generated into the data folder, mode 0600. */
+  BATON_MASTER_KEY: optional,
+});
+
+const orchestratorSchema = z.object({
+  BATON_MAX_IN_FLIGHT: integer(512, 1, 100_000),
+  BATON_MAX_IN_FLIGHT_PER_TENANT: integer(256, 1, 100_000),
+  BATON_MAX_ACTIVE_RUNS_PER_TENANT: integer(20_000, 1, 10_000_000),
+  /** Lua worker threads; default: one per core, at least 2. */
+  BATON_LUA_WORKERS: integer(0, 0, 64),
+  BATON_SHUTDOWN_GRACE_S: integer(10, 0, 600),
+});
+
+const logSchema = z.object({
+  BATON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+});
+
+const schemas = {
+  http: httpSchema,
+  database: databaseSchema,
+  identity: identitySchema,
+  orchestrator: orchestratorSchema,
+  log: logSchema,
+};
+
+/** Every variable there is, for the documentation test. */
+export const configVariables: readonly string[] = Object.values(schemas).flatMap(schema => Object.keys(schema.shape));
+
+export type Config = {
+  env: 'production' | 'development' | 'test';
+  http: {
+    port: number;
+    host: string;
+    url: string;
+    rateLimit: { principal: number; address: number; signIn: number };
+    trustedProxies: number;
+  };
+  database: { url: string | undefined; dataDir: string; pool: number };
+  identity: {
+    ownerEmail: string | undefined;
+    ownerPassword: string | undefined;
+    tenant: string;
+    pat: string | undefined;
+    masterKey: string | undefined;
+  };
+  orchestrator: {
+    maxInFlight: number;
+    maxInFlightPerTenant: number;
+    maxActiveRunsPerTenant: number;
+    luaWorkers: number;
+    shutdownGraceMs: number;
+  };
+  log: { level: string };
+};
+
+/** A configuration that cannot be used; `message` names every variable at fault, one a line. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads the configuration from `env` (normally process.env). Throws ConfigError naming every bad variable.
+ */
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  const problems: string[] = [];
+  const parse = <S extends z.ZodType>(schema: S): z.output<S> => {
+    const parsed = schema.safeParse(env);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')}: ${issue.message}`);
+    return undefined as never; // never used: the problems below throw first
+  };
+  const http = parse(httpSchema);
+  const database = parse(databaseSchema);
+  const identity = parse(identitySchema);
+  const orchestrator = parse(orchestratorSchema);
+  const log = parse(logSchema);
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
+
+  const host = http.HOST.includes(':') ? `[${http.HOST}]` : http.HOST;
+  return {
+    env: env.NODE_ENV === 'development' ? 'development' : env.NODE_ENV === 'test' ? 'test' : 'production',
+    http: {
+      port: http.PORT,
+      host: http.HOST,
+      url: (http.BATON_URL ?? `http://${host}:${http.PORT}`).replace(/\/+$/, ''),
+      rateLimit: {
+        principal: http.BATON_RATE_LIMIT_PER_MINUTE,
+        address: http.BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
+        signIn: http.BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE,
+      },
+      trustedProxies: http.BATON_TRUSTED_PROXIES,
+    },
+    database: { url: database.DATABASE_URL, dataDir: database.BATON_DATA_DIR, pool: database.BATON_DATABASE_POOL },
+    identity: {
+      ownerEmail: identity.BATON_OWNER_EMAIL?.toLowerCase(),
+      ownerPassword: identity.BATON_OWNER_PASSWORD,
+      tenant: identity.BATON_TENANT,
+      pat: identity.BATON_PAT,
+      masterKey: identity.BATON_MASTER_KEY,
+    },
+    orchestrator: {
+      maxInFlight: orchestrator.BATON_MAX_IN_FLIGHT,
+      maxInFlightPerTenant: orchestrator.BATON_MAX_IN_FLIGHT_PER_TENANT,
+      maxActiveRunsPerTenant: orchestrator.BATON_MAX_ACTIVE_RUNS_PER_TENANT,
+      luaWorkers: orchestrator.BATON_LUA_WORKERS,
+      shutdownGraceMs: orchestrator.BATON_SHUTDOWN_GRACE_S * 1000,
+    },
+    log: { level: log.BATON_LOG_LEVEL },
+  };
+}

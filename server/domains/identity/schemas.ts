@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { projectRoles, roles, scopes } from '../../api/context.ts';
+import { Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+
+export const Email = z.email().max(320).toLowerCase();
+export const Password = z.string().min(10, 'must be at least 10 characters').max(200);
+export const TenantSlug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/);
+
+export const Project = z.strictObject({ id: Id, name: z.string(), created_at: Timestamp });
+export const ProjectAccess = z.strictObject({ id: Id, name: z.string(), role: z.enum(projectRoles) });
+export const Me = z.strictObject({
+  user: z.strictObject({ id: Id, email: z.string(), name: z.string() }),
+  /** The scope this request was made in. */
+  tenant: z.strictObject({ id: z.string(), name: z.string() }),
+  project: z.strictObject({ id: Id, name: z.string() }),
+  role: z.enum(roles),
+  scopes: z.array(z.enum(scopes)),
+  /** Everything the user can switch to. */
+  tenants: z.array(
+    z.strictObject({ id: z.string(), name: z.string(), tenant_admin: z.boolean(), projects: z.array(ProjectAccess) }),
+  ),
+});
+export const Member = z.strictObject({
+  user_id: Id,
+  email: z.string(),
+  name: z.string(),
+  tenant_admin: z.boolean(),
+  /** Role on the request's project; null where the member has none there. */
+  role: z.enum(projectRoles).nullable(),
+  created_at: Timestamp,
+});
+export const ListMembersOutput = z.strictObject({ members: z.array(Member), ...nextCursor });
+export const UpdateMemberInput = z.strictObject({
+  user_id: Id,
+  role: z.enum(projectRoles).optional(),
+  tenant_admin: z.boolean().optional(),
+});
+export const Invitation = z.strictObject({
+  id: Id,
+  email: z.string(),
+  role: z.enum(projectRoles),
+  tenant_admin: z.boolean(),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+});
+export const CreateInvitationInput = z.strictObject({
+  email: Email,
+  role: z.enum(projectRoles),
+  tenant_admin: z.boolean().default(false),
+});
+export const CreateInvitationOutput = Invitation.extend({ accept_url: z.string(), token: z.string() });
+export const ListInvitationsInput = z.strictObject({ ...page });
+export const AcceptInvitationInput = z.strictObject({
+  token: z.string().min(1).max(200),
+  name: z.string().trim().min(1).max(120),
+  password: Password,
+});

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { scopes } from '../../api/context.ts';
+import { Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+
+export const Pat = z.strictObject({
+  id: Id,
+  display_name: z.string(),
+  scopes: z.array(z.enum(scopes)),
+  created_at: Timestamp,
+  expires_at: Timestamp.nullable(),
+  last_used_at: Timestamp.nullable(),
+  /** The user the token acts as. */
+  user_id: Id,
+  user_email: z.string(),
+});
+export const ListPatsInput = z.strictObject({ ...page });
+export const ListPatsOutput = z.strictObject({ pats: z.array(Pat), ...nextCursor });
+export const CreatePatInput = z.strictObject({
+  display_name: z.string().trim().min(1).max(120),
+  scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
+  expires_at: z.iso.datetime({ offset: true }).optional(),
+});
+export const CreatePatOutput = z.strictObject({
+  id: Id,
+  display_name: z.string(),
+  token: z.string(),
+  scopes: z.array(z.enum(scopes)),
+  created_at: Timestamp,
+  expires_at: Timestamp.nullable(),
+});

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { AnyObject, Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+
+export const RunStatusSchema = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
+export const PhaseSchema = z.enum(['starting', 'executing', 'blocked', 'paused', 'draining', 'complete']);
+export const StepStatusSchema = z.enum([
+  'pending',
+  'ready',
+  'running',
+  'retrying',
+  'waiting',
+  'completed',
+  'failed',
+  'cancelled',
+  'skipped',
+]);
+export const RunErrorSchema = z.strictObject({ code: z.string(), message: z.string(), step_id: z.string() });
+
+export const RunSchema = z.strictObject({
+  run_id: Id,
+  workflow_id: Id,
+  workflow_name: z.string(),
+  version: z.number().int(),
+  status: RunStatusSchema,
+  orchestration_phase: PhaseSchema,
+  session_id: z.string(),
+  run_complete: z.boolean(),
+  trigger_type: z.string(),
+  started_by: z.string(),
+  started_at: Timestamp,
+  ended_at: Timestamp.nullable(),
+  error: RunErrorSchema.nullable(),
+  steps_total: z.number().int(),
+  steps_done: z.number().int(),
+  credits_microcredits: z.number().int(),
+});
+export const StepSummary = z.strictObject({
+  step_id: z.string(),
+  type: z.string(),
+  name: z.string().nullable(),
+  status: StepStatusSchema,
+  attempt: z.number().int(),
+  skip_reason: z.string().nullable(),
+  started_at: Timestamp.nullable(),
+  ended_at: Timestamp.nullable(),
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+});
+/** `pending_tasks` is the count (decisions.md, Runs); `last_seq` lets a client stream on from exactly here. */
+export const RunSummary = RunSchema.extend({
+  pending_tasks: z.number().int(),
+  last_seq: z.number().int(),
+  steps: z.array(StepSummary),
+});
+
+export const RunEventSchema = z.strictObject({
+  seq: z.number().int(),
+  event_type: z.string(),
+  run_id: Id,
+  workflow_id: Id,
+  step_id: z.string().optional(),
+  attempt: z.number().int().optional(),
+  data: z.record(z.string(), z.json()),
+  created_at: Timestamp,
+});
+
+/** Run variables and step results: `steps` maps a step id to `{result}`. */
+export const RunContext = z.strictObject({
+  run_id: Id,
+  workflow_id: Id,
+  version: z.number().int(),
+  input: AnyObject,
+  steps: z.record(z.string(), z.strictObject({ result: z.json() })),
+});
+
+export const CommandInput = z.strictObject({
+  id: Id,
+  command: z.enum(['start', 'pause', 'resume', 'stop']),
+  params: AnyObject.default({}),
+});
+/** `orchestration_phase` is there for pause, resume and stop. */
+export const CommandOutput = z.strictObject({
+  run_id: Id,
+  status: RunStatusSchema,
+  workflow_id: Id,
+  started_at: Timestamp,
+  orchestration_phase: PhaseSchema.optional(),
+});
+
+export const runFilters = {
+  ...page,
+  status: RunStatusSchema.optional(),
+  from: z.iso.datetime({ offset: true }).optional(),
+  to: z.iso.datetime({ offset: true }).optional(),
+  q: z.string().max(200).optional().meta({ description: 'Run id, session id or trigger type, from its beginning' }),
+};
+export const ListRunsOutput = z.strictObject({ runs: z.array(RunSchema), ...nextCursor });
+
+/** `after`: only events with a larger seq. `limit` here goes to 1,000. */
+export const ListEventsInput = z.strictObject({
+  id: Id,
+  runID: Id,
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1000).default(200),
+  step_id: z.string().max(64).optional(),
+});
+export const ListEventsOutput = z.strictObject({ events: z.array(RunEventSchema), ...nextCursor });

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { AnyObject, Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+
+export const TaskSchema = z.strictObject({
+  /** The step id of the `human_task` step. */
+  task_id: z.string(),
+  run_id: Id,
+  workflow_id: Id,
+  workflow_name: z.string(),
+  project_id: Id,
+  name: z.string(),
+  instructions: z.string(),
+  form: AnyObject.nullable(),
+  assignees: z.array(z.string()),
+  created_at: Timestamp,
+  due_at: Timestamp.nullable(),
+});
+export const ListTasksInput = z.strictObject({
+  ...page,
+  workflow_id: Id.optional(),
+  assignee: z.string().max(320).optional(),
+});
+export const ListTasksOutput = z.strictObject({ tasks: z.array(TaskSchema), ...nextCursor });
+
+export const CompleteTaskInput = z.strictObject({
+  id: Id,
+  runID: Id,
+  task_id: z.string().min(1).max(64),
+  approved: z.boolean(),
+  result: AnyObject.optional(),
+});
+export const CompleteTaskOutput = z.strictObject({
+  status: z.literal('completed'),
+  task_id: z.string(),
+  approved: z.boolean(),
+});

@@ -1,0 +1,48 @@
+import type { JsonMap, JsonValue, RunStartedData, StepError, TaskRequest } from './events.ts';
+
+/**
+ * What can be asked of a run. The first five come from people and systems, the others from the executor, which
+ * reports what became of an attempt. Randomness (jitter) comes in as a value.
+ */
+export type Command =
+  | { type: 'start'; data: RunStartedData }
+  | { type: 'pause'; by: string }
+  | { type: 'resume'; by: string }
+  | { type: 'stop'; mode: 'immediate' | 'graceful'; by: string }
+  | { type: 'complete_task'; step: string; approved: boolean; result: JsonMap; by: string }
+  /** The scheduler gives a ready step its slot: a first attempt, a retry that is due, or one lost in a crash. */
+  | { type: 'begin_attempt'; step: string }
+  | { type: 'attempt_succeeded'; step: string; attempt: number; result: JsonValue; log?: string[] }
+  | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
+  /** `retryable: false` ends the step whatever `retry_count` says. `random` is 0..1, for the jitter. */
+  | {
+      type: 'attempt_failed';
+      step: string;
+      attempt: number;
+      error: StepError;
+      retryable: boolean;
+      random: number;
+      /** At least this long until the next attempt (a provider's Retry-After). */
+      retryAfterMs?: number;
+      log?: string[];
+    }
+  /** Lines to keep while the attempt still runs. */
+  | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }
+  /** A human task's time is up. */
+  | { type: 'task_timed_out'; step: string };
+
+/** Why a command cannot apply; surfaces answer 409. */
+export class CommandRefused extends Error {
+  readonly code:
+    | 'run_already_ended'
+    | 'run_stopping'
+    | 'task_already_completed'
+    | 'task_not_pending'
+    | 'run_not_started'
+    | 'run_already_started';
+  constructor(code: CommandRefused['code'], message: string) {
+    super(message);
+    this.name = 'CommandRefused';
+    this.code = code;
+  }
+}

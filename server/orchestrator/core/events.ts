@@ -1,0 +1,77 @@
+/**
+ * The facts a run is made of (interface.md, Events; decisions.md, Runs). The log stores them, `evolve` folds them,
+ * the API shows them. Adding an optional field is safe; anything else needs a new event type, since old logs are
+ * replayed by new code.
+ */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonMap = { [key: string]: JsonValue };
+
+export type RunStatus = 'running' | 'paused' | 'completed' | 'failed' | 'stopped';
+export type Phase = 'starting' | 'executing' | 'blocked' | 'paused' | 'draining' | 'complete';
+export type SkipReason = 'blocked' | 'out_of_scope' | 'step_disabled' | 'branch_not_taken' | 'run_stopped';
+export type CancelReason = 'run_failed' | 'RUN_STOPPED';
+export type OnTimeout = 'fail' | 'approve' | 'reject';
+
+/** What went wrong in an attempt. `code` is stable snake_case, `message` is public. */
+export type StepError = { code: string; message: string };
+
+/** What a person is asked, already rendered. `due_at` is in ms since the epoch. */
+export type TaskRequest = {
+  name: string;
+  instructions: string;
+  form: JsonMap | null;
+  assignees: string[];
+  due_at: number | null;
+  on_timeout: OnTimeout;
+};
+
+export type RunStartedData = {
+  version: number;
+  input: JsonMap;
+  mode: 'normal' | 'episode';
+  trigger_type: string;
+  trigger_steps: Record<string, JsonMap>;
+  seed_results: Record<string, JsonValue>;
+  session_id: string;
+  started_by: string;
+};
+
+/** An event before the log gives it `seq` and the run it belongs to. `at` is in ms since the epoch. */
+export type RunEvent = { at: number } & (
+  | { type: 'run_started'; data: RunStartedData }
+  | { type: 'state_changed'; data: { from: RunStatus; to: RunStatus; error?: RunError; by?: string } }
+  | { type: 'stop_requested'; data: { mode: 'graceful'; by: string } }
+  | { type: 'step_started'; step: string; attempt: number; data: Record<string, never> }
+  | {
+      type: 'step_completed';
+      step: string;
+      attempt?: number;
+      data: { result: JsonValue } | { skipped: true; reason: SkipReason };
+    }
+  | { type: 'step_failed'; step: string; attempt: number; data: { error: StepError } }
+  | {
+      type: 'step_cancelled';
+      step: string;
+      attempt: number;
+      data: { cancelled: true; reason: CancelReason; caused_by_step_id?: string };
+    }
+  | {
+      type: 'step_retrying';
+      step: string;
+      attempt: number;
+      data: { attempt: number; error: StepError; delay_ms: number };
+    }
+  | { type: 'step_log'; step: string; attempt: number; data: { lines: string[] } }
+  | { type: 'task_pending'; step: string; attempt: number; data: TaskRequest }
+  | {
+      type: 'task_completed';
+      step: string;
+      attempt: number;
+      data: { approved: boolean; completed_by: string | null; timed_out?: true };
+    }
+);
+
+/** Why a run failed: the step that failed it and what it said. */
+export type RunError = { code: string; message: string; step_id: string };
+
+export type EventType = RunEvent['type'];

@@ -1,0 +1,20 @@
+/**
+ * The core of the orchestrator: pure functions over ordinary data. No I/O, no clock, no randomness; time, ids and
+ * random numbers come in as values.
+ *
+ *   compile(graph)                 → CompiledGraph, once per published version
+ *   newRun(runId, graph)           → RunState before its first event
+ *   decide(state, command, now)    → RunEvent[]; throws CommandRefused; [] where a command already holds or an outcome comes too late
+ *   evolve(state, event)           → the same state, changed in place
+ *   effects(state)                 → what should be going on: attempts that may begin, attempts in flight, timers
+ *   phase(state)                   → orchestration_phase
+ */
+
+export { type Command, CommandRefused } from './commands.ts';
+export { type CompiledGraph, type CompiledStep, compile } from './compile.ts';
+export { decide } from './decide.ts';
+export { type Effects, effects, phase } from './effects.ts';
+export * from './events.ts';
+export { evolve, newRun } from './evolve.ts';
+export type { Graph, GraphStep } from './graph.ts';
+export type { RunState, StepState, StepStatus } from './state.ts';

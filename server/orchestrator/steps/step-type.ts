@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import type { GraphStep, JsonMap, JsonValue, StepError, TaskRequest } from '../core/index.ts';
+
+/** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
+export type StepProblem = { path: string; code: string; message: string };
+
+/** One attempt of a step, as the executor hands it to the step's type. */
+export type Attempt = {
+  run: { id: string; workflowId: string; version: number; tenantId: string; projectId: string };
+  step: GraphStep;
+  attempt: number;
+  /** ms since the epoch at which the attempt began. */
+  now: number;
+  input: JsonMap;
+  /** The result of an ancestor; null for a skipped one. Throws for a step that is no ancestor. */
+  result(step: string): JsonValue;
+  /** Ids of all ancestors. */
+  ancestors(): ReadonlySet<string>;
+  /** Keeps lines while the attempt still runs (streamed output). Lines known only at the end go into the outcome instead: one event less. */
+  log(lines: string[]): void;
+};
+
+export type Outcome =
+  | { kind: 'completed'; result: JsonValue; log?: string[] }
+  | { kind: 'waiting'; task: TaskRequest }
+  | { kind: 'failed'; error: StepError; retryable: boolean; retryAfterMs?: number; log?: string[] };
+
+/**
+ * One step type: its fields, its checks at publish time and its execution. A new type is one file and one line in the
+ * registry. `execute` never throws for what a user can cause: that is an outcome. It must settle soon after `signal`
+ * aborts (timeout, stop, shutdown); the executor enforces `timeout_s` through that signal and ignores what comes later.
+ */
+export type StepType = {
+  readonly type: string;
+  readonly label: string;
+  /** Strict zod object of the fields beside the common ones. */
+  readonly fields: z.ZodObject;
+  /** Whether a graph with this type may be published; the message says why not. */
+  readonly available: true | { message: string };
+  /** Seconds; null = none. */
+  readonly defaultTimeoutS: number | null;
+  readonly retries: boolean;
+  /** Semantic checks beside templates (which are checked for all string fields): Lua compiles, CEL parses, a form is a JSON Schema. */
+  check(step: GraphStep): Promise<StepProblem[]> | StepProblem[];
+  /** String fields in which `{{…}}` is not substituted textually (Lua scripts). */
+  readonly rawFields: readonly string[];
+  execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
+};

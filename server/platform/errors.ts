@@ -1,0 +1,39 @@
+/** One item of `details` in an error response. */
+export type ErrorDetail = { path: string; message: string; code?: string; step_id?: string };
+
+/**
+ * The one error that surfaces translate into a response. `message` is public: it never holds a secret or an internal.
+ * What only the operator may see goes into `cause`, which is logged and never sent.
+ */
+export class AppError extends Error {
+  readonly status: number;
+  /** Stable, machine readable, snake_case. */
+  readonly code: string;
+  readonly details: ErrorDetail[] | undefined;
+  readonly headers: Record<string, string> | undefined;
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options: { details?: ErrorDetail[]; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.status = status;
+    this.code = code;
+    this.details = options.details;
+    this.headers = options.headers;
+  }
+}
+
+export const badRequest = (message: string, code = 'bad_request') => new AppError(400, code, message);
+export const unauthenticated = (message = 'Authentication is missing or invalid.') =>
+  new AppError(401, 'unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+export const forbidden = (message: string, code = 'forbidden') => new AppError(403, code, message);
+export const notFound = (what: string) => new AppError(404, 'not_found', `${what} not found.`);
+export const conflict = (code: string, message: string) => new AppError(409, code, message);
+export const invalid = (message: string, details?: ErrorDetail[], code = 'invalid') =>
+  new AppError(422, code, message, details ? { details } : {});
+export const unavailable = (code: string, message: string, retryAfterSeconds = 2, cause?: unknown) =>
+  new AppError(503, code, message, { headers: { 'Retry-After': String(retryAfterSeconds) }, cause });

@@ -1,0 +1,10 @@
+/** Where secrets rest (decisions.md, Connections and secrets). Adapters: `database`; others later. All throw AppError 503 when the store is away. */
+export interface SecretStore {
+  /** Stores or replaces. `name` is a path such as `pat/<id>`. */
+  put(tenantId: string, name: string, plaintext: string): Promise<void>;
+  /** null where there is none. */
+  get(tenantId: string, name: string): Promise<string | null>;
+  /** Returns the secret and destroys it in one step: of two callers only one gets it. */
+  take(tenantId: string, name: string): Promise<string | null>;
+  delete(tenantId: string, name: string): Promise<void>;
+}
