@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { edgesOf, layout, layoutByRank, nodeSize } from './layout.ts';
+
+describe('the drawing of a graph', () => {
+  it('labels the edges of a condition with their branch', () => {
+    const edges = edgesOf([
+      { id: 'c', type: 'condition', then: ['x'], else: ['y'] },
+      { id: 'x', type: 'lua_script', depends_on: ['c'] },
+      { id: 'y', type: 'lua_script', depends_on: ['c'] },
+      { id: 'z', type: 'lua_script', depends_on: ['x', 'y', 'nowhere', 'z'] },
+    ]);
+    expect(edges.map(edge => [edge.from, edge.to, edge.branch])).toEqual([
+      ['c', 'x', 'then'],
+      ['c', 'y', 'else'],
+      ['x', 'z', null],
+      ['y', 'z', null],
+    ]);
+  });
+
+  it('keeps positions only when every step has one', () => {
+    const placed = { id: 'a', type: 't', position: { x: 5, y: 7 } };
+    expect(layout([placed], []).get('a')).toEqual({ x: 5, y: 7 });
+    const mixed = [placed, { id: 'b', type: 't', depends_on: ['a'], position: { x: 'no' } }];
+    expect(layout(mixed, edgesOf(mixed)).get('a')).not.toEqual({ x: 5, y: 7 });
+  });
+
+  it('draws no two steps on top of each other, and dependents below their dependencies', () => {
+    const graphs = fc.integer({ min: 1, max: 25 }).chain(size =>
+      fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: size, maxLength: size }).map(picks =>
+        picks.map((each, index) => ({
+          id: `s${index}`,
+          type: 't',
+          depends_on: index === 0 ? [] : each.map(pick => `s${pick % index}`),
+        })),
+      ),
+    );
+    fc.assert(
+      fc.property(graphs, fc.boolean(), (steps, byRank) => {
+        const edges = edgesOf(steps);
+        const places = byRank ? layoutByRank(steps, edges) : layout(steps, edges);
+        for (const edge of edges)
+          expect(places.get(edge.to)?.y).toBeGreaterThan(places.get(edge.from)?.y ?? Number.POSITIVE_INFINITY);
+        const all = [...places.values()];
+        expect(all).toHaveLength(steps.length);
+        for (const [index, one] of all.entries()) {
+          for (const other of all.slice(index + 1)) {
+            const apart = Math.abs(one.x - other.x) >= nodeSize.width || Math.abs(one.y - other.y) >= nodeSize.height;
+            expect(apart).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('ends on a cycle', () => {
+    const steps = [
+      { id: 'a', type: 't', depends_on: ['b'] },
+      { id: 'b', type: 't', depends_on: ['a'] },
+    ];
+    expect(layout(steps, edgesOf(steps)).size).toBe(2);
+    expect(layoutByRank(steps, edgesOf(steps)).size).toBe(2);
+  });
+});

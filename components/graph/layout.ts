@@ -1,0 +1,109 @@
+import dagre from '@dagrejs/dagre';
+
+/** What a drawing needs to know of a step. */
+export type GraphStepInput = {
+  id: string;
+  type: string;
+  name?: string;
+  depends_on?: unknown;
+  then?: unknown;
+  else?: unknown;
+  disabled?: unknown;
+  gated?: unknown;
+  position?: unknown;
+};
+export type Point = { x: number; y: number };
+export type GraphEdge = { id: string; from: string; to: string; branch: 'then' | 'else' | null };
+
+export const nodeSize = { width: 216, height: 60 };
+
+const strings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter(each => typeof each === 'string') : [];
+
+/** The edges of a graph, once each; unknown ends are left out: a draft may name steps that are not there yet. */
+export function edgesOf(steps: readonly GraphStepInput[]): GraphEdge[] {
+  const byId = new Map(steps.map(step => [step.id, step]));
+  const edges: GraphEdge[] = [];
+  for (const step of steps) {
+    for (const from of new Set(strings(step.depends_on))) {
+      const source = byId.get(from);
+      if (!source || from === step.id) continue;
+      const branch = strings(source.then).includes(step.id)
+        ? 'then'
+        : strings(source.else).includes(step.id)
+          ? 'else'
+          : null;
+      edges.push({ id: `${from}→${step.id}`, from, to: step.id, branch });
+    }
+  }
+  return edges;
+}
+
+/** A position that a person gave a step; anything but two finite numbers is no position. */
+export function ownPosition(step: GraphStepInput): Point | null {
+  const position = step.position as Partial<Point> | null | undefined;
+  if (typeof position !== 'object' || position === null) return null;
+  const { x, y } = position;
+  return typeof x === 'number' && typeof y === 'number' && Number.isFinite(x) && Number.isFinite(y) ? { x, y } : null;
+}
+
+/**
+ * Where each step is drawn (top left corner). Positions that people gave are kept when every step has one; otherwise the
+ * whole graph is laid out, top to bottom: a mixture would put new steps on top of old ones.
+ */
+export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEdge[]): Map<string, Point> {
+  const own = steps.map(step => [step.id, ownPosition(step)] as const);
+  if (own.length > 0 && own.every(([, position]) => position !== null)) {
+    return new Map(own.filter((entry): entry is readonly [string, Point] => entry[1] !== null));
+  }
+  // dagre's crossing minimisation is super-linear: past 300 steps ranks alone are drawn (2,000 steps: 5,700 ms with it, 6 ms without).
+  if (steps.length > 300) return layoutByRank(steps, edges);
+  const graph = new dagre.graphlib.Graph();
+  graph.setGraph({ rankdir: 'TB', nodesep: 32, ranksep: 52, marginx: 16, marginy: 16 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const step of steps) graph.setNode(step.id, { ...nodeSize });
+  for (const edge of edges) graph.setEdge(edge.from, edge.to);
+  dagre.layout(graph);
+  return new Map(
+    steps.map(step => {
+      const node = graph.node(step.id) as unknown as Point;
+      return [step.id, { x: node.x - nodeSize.width / 2, y: node.y - nodeSize.height / 2 }];
+    }),
+  );
+}
+
+/** Each step one rank below its lowest dependency, ranks centred; cycles (a draft may have them) end where they close. */
+export function layoutByRank(steps: readonly GraphStepInput[], edges: readonly GraphEdge[]): Map<string, Point> {
+  const incoming = new Map(steps.map(step => [step.id, 0]));
+  const outgoing = new Map<string, string[]>();
+  for (const edge of edges) {
+    incoming.set(edge.to, (incoming.get(edge.to) ?? 0) + 1);
+    outgoing.set(edge.from, [...(outgoing.get(edge.from) ?? []), edge.to]);
+  }
+  const rank = new Map<string, number>(steps.map(step => [step.id, 0]));
+  const queue = steps.filter(step => incoming.get(step.id) === 0).map(step => step.id);
+  for (let next = 0; next < queue.length; next += 1) {
+    const id = queue[next] as string; // in range by the loop
+    for (const to of outgoing.get(id) ?? []) {
+      rank.set(to, Math.max(rank.get(to) ?? 0, (rank.get(id) ?? 0) + 1));
+      const left = (incoming.get(to) ?? 0) - 1;
+      incoming.set(to, left);
+      if (left === 0) queue.push(to);
+    }
+  }
+  const rows = new Map<number, string[]>();
+  for (const step of steps) {
+    const row = rank.get(step.id) ?? 0;
+    rows.set(row, [...(rows.get(row) ?? []), step.id]);
+  }
+  const positions = new Map<string, Point>();
+  for (const [row, ids] of rows) {
+    ids.forEach((id, column) => {
+      positions.set(id, {
+        x: (column - (ids.length - 1) / 2) * (nodeSize.width + 32),
+        y: row * (nodeSize.height + 52),
+      });
+    });
+  }
+  return positions;
+}

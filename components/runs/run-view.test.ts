@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { applyEvent, isTerminal, newRunView, stepOutcomeLabel, type WireEvent } from './run-view.ts';
+
+const runId = '01900000-0000-7000-8000-000000000001';
+let seq = 0;
+function event(event_type: string, fields: Partial<WireEvent> = {}): WireEvent {
+  seq += 1;
+  return {
+    seq,
+    event_type,
+    run_id: runId,
+    workflow_id: runId,
+    data: {},
+    created_at: new Date(Date.UTC(2026, 0, 1) + seq * 1000).toISOString(),
+    ...fields,
+  };
+}
+function fold(...events: WireEvent[]) {
+  const view = newRunView(['a', 'b']);
+  for (const each of events) applyEvent(view, each);
+  return view;
+}
+
+describe('the fold behind a run page', () => {
+  it('follows a step through a failed attempt, a retry and its success', () => {
+    seq = 0;
+    const view = fold(
+      event('run_started', { data: { input: { n: 1 } } }),
+      event('step_started', { step_id: 'a', attempt: 1 }),
+      event('step_retrying', {
+        step_id: 'a',
+        attempt: 1,
+        data: { attempt: 1, error: { code: 'x', message: 'no' }, delay_ms: 5 },
+      }),
+      event('step_started', { step_id: 'a', attempt: 2 }),
+      event('step_log', { step_id: 'a', attempt: 2, data: { lines: ['one', 'two'] } }),
+      event('step_completed', { step_id: 'a', attempt: 2, data: { result: { ok: true } } }),
+    );
+    const a = view.steps.get('a');
+    expect(a?.attempts.map(each => each.outcome)).toEqual(['failed', 'completed']);
+    expect(a).toMatchObject({ status: 'completed', error: null, result: { ok: true }, logs: ['one', 'two'] });
+    expect(view.input).toEqual({ n: 1 });
+  });
+
+  it('says that an attempt was lost where a second one starts without an end of the first', () => {
+    seq = 0;
+    const view = fold(
+      event('step_started', { step_id: 'a', attempt: 1 }),
+      event('step_started', { step_id: 'a', attempt: 2 }),
+    );
+    expect(view.steps.get('a')?.attempts.map(each => each.outcome)).toEqual(['lost', 'running']);
+  });
+
+  it('ignores events it has seen, as after a reconnect', () => {
+    seq = 0;
+    const first = event('step_log', { step_id: 'a', data: { lines: ['once'] } });
+    const view = fold(first);
+    expect(applyEvent(view, first)).toBe(false);
+    expect(view.steps.get('a')?.logs).toEqual(['once']);
+    expect(view.events).toHaveLength(1);
+  });
+
+  it('keeps the error and the end of a failed run, with the blocked steps', () => {
+    seq = 0;
+    const view = fold(
+      event('run_started'),
+      event('step_started', { step_id: 'a', attempt: 1 }),
+      event('step_failed', { step_id: 'a', attempt: 1, data: { error: { code: 'lua_error', message: 'boom' } } }),
+      event('step_completed', { step_id: 'b', data: { skipped: true, reason: 'blocked' } }),
+      event('state_changed', {
+        data: { from: 'running', to: 'failed', error: { code: 'lua_error', message: 'boom', step_id: 'a' } },
+      }),
+    );
+    expect(isTerminal(view.status)).toBe(true);
+    expect(view.error?.step_id).toBe('a');
+    expect(view.endedAt).not.toBeNull();
+    const labels = [...view.steps.values()].map(stepOutcomeLabel);
+    expect(labels).toEqual(['Failed', 'Skipped (Blocked)']);
+  });
+
+  it('shows a human task as waiting until it is answered', () => {
+    seq = 0;
+    const view = fold(
+      event('step_started', { step_id: 'a', attempt: 1 }),
+      event('task_pending', { step_id: 'a', attempt: 1, data: { instructions: 'Look', due_at: null } }),
+    );
+    expect(view.steps.get('a')).toMatchObject({ status: 'waiting', task: { instructions: 'Look', dueAt: null } });
+    applyEvent(view, event('task_completed', { step_id: 'a', attempt: 1, data: { approved: true } }));
+    applyEvent(view, event('step_completed', { step_id: 'a', attempt: 1, data: { result: { approved: true } } }));
+    expect(view.steps.get('a')).toMatchObject({ status: 'completed', result: { approved: true } });
+  });
+
+  it('survives kinds of events it does not know', () => {
+    seq = 0;
+    expect(() => fold(event('something_new'), event('something_new', { step_id: 'z' }))).not.toThrow();
+  });
+});
