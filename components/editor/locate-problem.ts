@@ -1,0 +1,77 @@
+import { jsonLanguage } from '@codemirror/lang-json';
+
+export type GraphProblem = { step_id: string | null; path: string; code: string; message: string };
+export type Range = { from: number; to: number };
+
+type SyntaxNode = ReturnType<ReturnType<typeof jsonLanguage.parser.parse>['resolve']>;
+
+function propertyValue(text: string, object: SyntaxNode, name: string): { key: Range; value: SyntaxNode } | null {
+  for (let property = object.getChild('Property'); property; property = property.nextSibling) {
+    if (property.name !== 'Property') continue;
+    const key = property.getChild('PropertyName');
+    const value = property.lastChild;
+    if (!key || !value || value.from === key.from) continue;
+    if (decode(text.slice(key.from, key.to)) === name) return { key: { from: key.from, to: key.to }, value };
+  }
+  return null;
+}
+
+/** A JSON string literal's value; the literal itself where it is still being typed. */
+function decode(literal: string): string {
+  try {
+    return String(JSON.parse(literal));
+  } catch {
+    return literal;
+  }
+}
+
+const isValue = (node: SyntaxNode) =>
+  ['Object', 'Array', 'String', 'Number', 'True', 'False', 'Null'].includes(node.name);
+
+function items(array: SyntaxNode): SyntaxNode[] {
+  const found: SyntaxNode[] = [];
+  for (let child = array.firstChild; child; child = child.nextSibling) if (isValue(child)) found.push(child);
+  return found;
+}
+
+/** `tool_args.list[2].name` → ['tool_args', 'list', 2, 'name']. */
+function segments(path: string): (string | number)[] {
+  return [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(match =>
+    match[1] === undefined ? String(match[2]) : Number(match[1]),
+  );
+}
+
+/**
+ * Where in the text of a graph (`{"steps":[…]}`) a problem stands: the value its path names, else as near as the path
+ * leads, else the step's id, else the first character. Works on text that does not parse.
+ */
+export function locateProblem(text: string, problem: Pick<GraphProblem, 'step_id' | 'path'>): Range {
+  const top = jsonLanguage.parser.parse(text).topNode.firstChild;
+  const start = { from: 0, to: Math.min(1, text.length) };
+  if (top?.name !== 'Object') return start;
+  const steps = propertyValue(text, top, 'steps');
+  if (steps?.value.name !== 'Array') return start;
+  if (problem.step_id === null) return steps.key;
+  const step = items(steps.value).find(item => {
+    const id = item.name === 'Object' ? propertyValue(text, item, 'id') : null;
+    return id !== null && decode(text.slice(id.value.from, id.value.to)) === problem.step_id;
+  });
+  if (!step) return steps.key;
+  const id = propertyValue(text, step, 'id');
+  let range: Range = id ? { from: id.value.from, to: id.value.to } : { from: step.from, to: step.from + 1 };
+  let node: SyntaxNode = step;
+  for (const segment of segments(problem.path)) {
+    const next: SyntaxNode | undefined =
+      typeof segment === 'number'
+        ? node.name === 'Array'
+          ? items(node)[segment]
+          : undefined
+        : node.name === 'Object'
+          ? propertyValue(text, node, segment)?.value
+          : undefined;
+    if (!next) break;
+    node = next;
+    range = { from: node.from, to: node.to };
+  }
+  return range;
+}

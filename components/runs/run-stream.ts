@@ -1,0 +1,104 @@
+import type { WireEvent } from './run-view.ts';
+
+export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'closed' | 'refused';
+
+type Frame = { type: 'event'; event: WireEvent } | { type: 'ready' } | { type: 'error'; error: string };
+
+export type RunStreamOptions = {
+  /** `ws://…/v1/workflows/{id}/stream?run_id=…`, without `after`. */
+  url: string;
+  /** Events in order, without gaps or repeats, many at once where many arrive together. */
+  onEvents: (events: WireEvent[]) => void;
+  onState: (state: StreamState) => void;
+  /** How long to wait before the nth reconnect, in ms. Default: 250 ms doubled up to 10 s, with jitter. */
+  backoffMs?: (attempt: number) => number;
+};
+
+/** Revoked or lost access (decisions.md, WebSocket): trying again would not help. */
+const accessLost = 4003;
+
+const defaultBackoff = (attempt: number) => Math.min(10_000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
+
+/**
+ * A live view of one run that misses nothing: it replays from the log first, and after a lost connection resumes behind
+ * the last event it has seen. `close()` ends it for good.
+ */
+export class RunStream {
+  readonly #options: RunStreamOptions;
+  #socket: WebSocket | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #lastSeq: number;
+  #failures = 0;
+  #closed = false;
+  #batch: WireEvent[] = [];
+  #flushQueued = false;
+
+  constructor(options: RunStreamOptions, after = 0) {
+    this.#options = options;
+    this.#lastSeq = after;
+    this.#connect();
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#socket?.close();
+    this.#options.onState('closed');
+  }
+
+  #connect(): void {
+    this.#timer = null;
+    this.#options.onState(this.#failures === 0 ? 'connecting' : 'reconnecting');
+    const url = new URL(this.#options.url);
+    url.searchParams.set('after', String(this.#lastSeq));
+    const socket = new WebSocket(url);
+    this.#socket = socket;
+    socket.onmessage = message => this.#receive(String(message.data));
+    // `error` is always followed by `close`, so one handler reconnects.
+    socket.onclose = event => {
+      if (this.#closed || this.#socket !== socket) return;
+      if (event.code === accessLost) {
+        this.#options.onState('refused');
+        return;
+      }
+      const wait = (this.#options.backoffMs ?? defaultBackoff)(this.#failures);
+      this.#failures += 1;
+      this.#options.onState('reconnecting');
+      this.#timer = setTimeout(() => this.#connect(), wait);
+    };
+  }
+
+  #receive(text: string): void {
+    const frame = JSON.parse(text) as Frame;
+    switch (frame.type) {
+      case 'ready':
+        this.#failures = 0;
+        this.#flush();
+        this.#options.onState('live');
+        return;
+      case 'event':
+        if (frame.event.seq <= this.#lastSeq) return;
+        this.#lastSeq = frame.event.seq;
+        this.#batch.push(frame.event);
+        this.#queueFlush();
+        return;
+      case 'error':
+        return; // a close with its code follows and says what to do
+    }
+  }
+
+  /** One hand-over per task, not per frame: a replay of 10,000 events is some renders, not 10,000. */
+  #queueFlush(): void {
+    if (this.#flushQueued) return;
+    this.#flushQueued = true;
+    setTimeout(() => this.#flush(), 16);
+  }
+
+  #flush(): void {
+    this.#flushQueued = false;
+    if (this.#batch.length === 0 || this.#closed) return;
+    const events = this.#batch;
+    this.#batch = [];
+    this.#options.onEvents(events);
+  }
+}
