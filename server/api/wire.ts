@@ -11,3 +11,10 @@ export const page = {
   cursor: z.string().min(1).max(500).optional(),
 };
 export const nextCursor = { next_cursor: z.string().nullable() };
+
+/** Text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
+export const PlainText = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine(text => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text without NUL');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
 
 export const RunStatusSchema = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
 export const PhaseSchema = z.enum(['starting', 'executing', 'blocked', 'paused', 'draining', 'complete']);
@@ -19,6 +19,7 @@ export const RunErrorSchema = z.strictObject({ code: z.string(), message: z.stri
 export const RunSchema = z.strictObject({
   run_id: Id,
   workflow_id: Id,
+  project_id: Id,
   workflow_name: z.string(),
   version: z.number().int(),
   status: RunStatusSchema,
@@ -63,14 +64,27 @@ export const RunEventSchema = z.strictObject({
   created_at: Timestamp,
 });
 
-/** Run variables and step results: `steps` maps a step id to `{result}`. */
+/**
+ * Run variables and step results: `steps` maps a step id to `{result}`. Large results are resolved up to 8 MiB in all;
+ * beyond that `result` is null and `result_ref` says where the value can be read.
+ */
 export const RunContext = z.strictObject({
   run_id: Id,
   workflow_id: Id,
   version: z.number().int(),
   input: AnyObject,
-  steps: z.record(z.string(), z.strictObject({ result: z.json() })),
+  steps: z.record(
+    z.string(),
+    z.strictObject({
+      result: z.json(),
+      result_ref: z.strictObject({ payload_id: Id, bytes: z.number().int() }).optional(),
+    }),
+  ),
 });
+export const RunRef = z.strictObject({ id: Id, runID: Id });
+export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id });
+export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: z.json() });
+export const RerunInput = z.strictObject({ id: Id, runID: Id, from_step: z.string().min(1).max(64).optional() });
 
 export const CommandInput = z.strictObject({
   id: Id,
@@ -91,8 +105,10 @@ export const runFilters = {
   status: RunStatusSchema.optional(),
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
-  q: z.string().max(200).optional().meta({ description: 'Run id, session id or trigger type, from its beginning' }),
+  q: PlainText(200).optional().meta({ description: 'Run id, session id or trigger type, from its beginning' }),
 };
+export const ListTenantRunsInput = z.strictObject({ ...runFilters, workflow_id: Id.optional() });
+export const ListWorkflowRunsInput = z.strictObject({ id: Id, ...runFilters });
 export const ListRunsOutput = z.strictObject({ runs: z.array(RunSchema), ...nextCursor });
 
 /** `after`: only events with a larger seq. `limit` here goes to 1,000. */
@@ -104,3 +120,22 @@ export const ListEventsInput = z.strictObject({
   step_id: z.string().max(64).optional(),
 });
 export const ListEventsOutput = z.strictObject({ events: z.array(RunEventSchema), ...nextCursor });
+
+/** The params of pause, resume and stop. */
+export const PauseParams = z.strictObject({ run_id: Id });
+export const StopParams = z.strictObject({ run_id: Id, mode: z.enum(['immediate', 'graceful']).default('immediate') });
+
+/** Text that fits a column and a log line. */
+const Label = PlainText(200).min(1);
+/** The reserved keys of a start's params (decisions.md, Runs); every other key is input. */
+export const StartParams = z.looseObject({
+  run_id: Id.optional(),
+  session_id: Label.optional(),
+  mode: z.enum(['normal', 'episode']).default('normal'),
+  trigger_type: Label.optional(),
+  trigger_payload: AnyObject.optional(),
+  webhook_payload: AnyObject.optional(),
+  trigger_steps: z.record(z.string(), AnyObject).default({}),
+  seed_results: z.record(z.string(), z.json()).default({}),
+  use_run_setup_defaults: z.boolean().optional(),
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
 
 export const TaskSchema = z.strictObject({
   /** The step id of the `human_task` step. */
@@ -18,7 +18,7 @@ export const TaskSchema = z.strictObject({
 export const ListTasksInput = z.strictObject({
   ...page,
   workflow_id: Id.optional(),
-  assignee: z.string().max(320).optional(),
+  assignee: PlainText(320).optional().meta({ description: 'An e-mail address or a role that the task names' }),
 });
 export const ListTasksOutput = z.strictObject({ tasks: z.array(TaskSchema), ...nextCursor });
 
@@ -34,3 +34,14 @@ export const CompleteTaskOutput = z.strictObject({
   task_id: z.string(),
   approved: z.boolean(),
 });
+
+export const RunTasksInput = z.strictObject({ id: Id, runID: Id });
+export const TaskState = z.enum(['pending', 'completed', 'timed_out', 'cancelled']);
+/** Every task of a run, so that a client can say who answered before it did. */
+export const RunTaskSchema = TaskSchema.extend({
+  state: TaskState,
+  approved: z.boolean().nullable(),
+  completed_by: z.string().nullable(),
+  completed_at: Timestamp.nullable(),
+});
+export const ListRunTasksOutput = z.strictObject({ tasks: z.array(RunTaskSchema), ...nextCursor });

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { AnyObject, Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+
+const WorkflowName = PlainText(200).trim().min(1);
+const Description = PlainText(20_000);
+/** PostgreSQL's integer, which is how versions are counted. */
+const VersionNumber = z.coerce.number().int().min(1).max(2_147_483_647);
 
 /** A step on the wire. Which fields a type has is checked by the step registry; here only that it is a step at all. */
 export const StepSchema = z.looseObject({ id: z.string(), type: z.string() });
@@ -22,6 +27,8 @@ export const WorkflowSchema = z.strictObject({
   run_setup: RunSetupSchema,
   latest_version: z.number().int().nullable(),
   graph_checksum: z.string(),
+  /** The ETag, for clients that do not see headers. Send it as If-Match to change exactly what was read. */
+  etag: z.string(),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -39,7 +46,7 @@ export const WorkflowListItem = WorkflowSchema.omit({ graph: true, run_setup: tr
 export const ListWorkflowsInput = z.strictObject({
   ...page,
   status: WorkflowStatus.optional().meta({ description: 'Default: all but archived' }),
-  q: z.string().max(200).optional(),
+  q: PlainText(200).optional().meta({ description: 'Part of the name or the description, or the id' }),
 });
 export const ListWorkflowsOutput = z.strictObject({
   workflows: z.array(WorkflowListItem.extend({ graph: GraphSchema, run_setup: RunSetupSchema })),
@@ -67,4 +74,48 @@ export const ValidationReport = z.strictObject({
   valid: z.boolean(),
   errors: z.array(GraphProblem),
   warnings: z.array(GraphProblem),
+});
+
+export const WorkflowRef = z.strictObject({ id: Id });
+export const CreateWorkflowInput = z.strictObject({
+  name: WorkflowName,
+  description: Description.optional(),
+  graph: GraphSchema.optional(),
+  run_setup: RunSetupSchema.optional(),
+});
+export const PatchWorkflowInput = z.strictObject({
+  id: Id,
+  name: WorkflowName.optional(),
+  description: Description.optional(),
+  graph: GraphSchema.optional(),
+  run_setup: RunSetupSchema.optional(),
+});
+export const ValidateInput = z.strictObject({
+  id: Id,
+  graph: GraphSchema.optional().meta({ description: 'Checks this graph; default: the saved draft' }),
+});
+
+export const PublishInput = z.strictObject({ id: Id, changelog: PlainText(2_000).optional() });
+export const ListVersionsInput = z.strictObject({ id: Id, ...page });
+export const ListVersionsOutput = z.strictObject({ versions: z.array(VersionSchema), ...nextCursor });
+export const VersionRef = z.strictObject({ id: Id, version: VersionNumber });
+
+/** A workflow outside the service: self-contained, without ids and without secrets. */
+export const WorkflowDocument = z.strictObject({
+  baton: z.literal(1),
+  kind: z.literal('workflow'),
+  name: WorkflowName,
+  description: Description.default(''),
+  graph: GraphSchema,
+  run_setup: RunSetupSchema.default({}),
+});
+export const ExportInput = z.strictObject({ id: Id, format: z.enum(['json', 'yaml']).default('json') });
+export const DocumentText = z.strictObject({ document: z.string().min(1).max(1_048_576) });
+export const ExportOutput = z.union([WorkflowDocument, DocumentText]);
+/** Either the fields of a WorkflowDocument, or `document` alone. Which of the two is checked by the use case. */
+export const ImportInput = z.strictObject({
+  ...WorkflowDocument.omit({ description: true, run_setup: true }).partial().shape,
+  description: Description.optional(),
+  run_setup: RunSetupSchema.optional(),
+  document: DocumentText.shape.document.optional().meta({ description: 'The whole document as JSON or YAML text' }),
 });
