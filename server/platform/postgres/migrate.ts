@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import pg from 'pg';
+import type { Logger } from '../logger.ts';
+import { createSchemaEngine } from './schema-engine.ts';
+import { reason, StartupError } from './startup-error.ts';
+
+const prismaDir = fileURLToPath(new URL('../../../prisma', import.meta.url));
+
+/** Arbitrary, and not the key of `prisma migrate deploy` (72707369), which that engine takes on a session of its own. */
+const MIGRATION_LOCK = 4_216_033;
+
+type Migration = { name: string; script: string };
+
+type AppliedRow = {
+  migration_name: string;
+  checksum: string;
+  finished_at: Date | null;
+  rolled_back_at: Date | null;
+  logs: string | null;
+};
+
+/** The migration folders under `<dir>/migrations`, oldest first. */
+export async function readMigrations(dir = prismaDir): Promise<Migration[]> {
+  const entries = await readdir(join(dir, 'migrations'), { withFileTypes: true });
+  const names = entries.filter(entry => entry.isDirectory()).map(entry => entry.name);
+  return Promise.all(
+    names.sort().map(async name => ({
+      name,
+      script: await readFile(join(dir, 'migrations', name, 'migration.sql'), 'utf8'),
+    })),
+  );
+}
+
+/** The migrations as Prisma's engine wants them. */
+export async function migrationList(migrations: Migration[], dir = prismaDir): Promise<MigrationList> {
+  return {
+    baseDir: join(dir, 'migrations'),
+    lockfile: {
+      path: './migration_lock.toml',
+      content: await readFile(join(dir, 'migrations', 'migration_lock.toml'), 'utf8'),
+    },
+    shadowDbInitScript: '',
+    migrationDirectories: migrations.map(({ name, script }) => ({
+      path: name,
+      migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: script } },
+    })),
+  };
+}
+
+/** The content of schema.prisma, as the engine's `[path, content]`. */
+export async function readSchema(dir = prismaDir): Promise<[path: string, content: string]> {
+  const path = join(dir, 'schema.prisma');
+  return [path, await readFile(path, 'utf8')];
+}
+
+/**
+ * Brings the database at `url` to the newest migration and returns the names that were applied now.
+ * `_prisma_migrations` is Prisma's own, so `prisma migrate deploy` and this may be mixed. Processes that start at once
+ * take turns (advisory lock). Throws StartupError: a failed migration, or a database of a newer Baton.
+ */
+export async function migrate(url: string, logger?: Logger, dir = prismaDir): Promise<string[]> {
+  const migrations = await readMigrations(dir);
+  const client = new pg.Client({ connectionString: url, application_name: 'baton-migrate' });
+  await client.connect();
+  try {
+    if ((await pending(client, migrations)).length === 0) return [];
+    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const names = await pending(client, migrations);
+    if (names.length === 0) return [];
+    logger?.info({ migrations: names }, 'migrating the database');
+    return await apply(url, migrations, dir, names);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Names not applied yet. Plain SQL, so that a start with nothing to do never loads the engine. */
+async function pending(client: pg.Client, migrations: Migration[]): Promise<string[]> {
+  const exists = await client.query<{ found: boolean }>(
+    "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found",
+  );
+  if (!exists.rows[0]?.found) return migrations.map(({ name }) => name);
+  const { rows } = await client.query<AppliedRow>(
+    'SELECT migration_name, checksum, finished_at, rolled_back_at, logs FROM _prisma_migrations ORDER BY started_at',
+  );
+  const current = rows.filter(row => row.rolled_back_at === null);
+  const failed = current.find(row => row.finished_at === null);
+  if (failed) {
+    throw new StartupError(
+      `Migration ${failed.migration_name} failed before (${reason(failed.logs ?? 'no log')}): mend the database, then mark it with "npx prisma migrate resolve --rolled-back ${failed.migration_name}".`,
+    );
+  }
+  const known = new Map(
+    migrations.map(({ name, script }) => [name, createHash('sha256').update(script).digest('hex')]),
+  );
+  const unknown = current.find(row => !known.has(row.migration_name));
+  if (unknown) {
+    throw new StartupError(
+      `The database has migration ${unknown.migration_name}, which this version of Baton does not know: it was made by a newer version.`,
+    );
+  }
+  const edited = current.find(row => known.get(row.migration_name) !== row.checksum);
+  if (edited) {
+    throw new StartupError(
+      `Migration ${edited.migration_name} was changed after it had been applied: restore its file.`,
+    );
+  }
+  const applied = new Set(current.map(row => row.migration_name));
+  return migrations.map(({ name }) => name).filter(name => !applied.has(name));
+}
+
+async function apply(url: string, migrations: Migration[], dir: string, names: string[]): Promise<string[]> {
+  const pool = new pg.Pool({ connectionString: url, max: 2, application_name: 'baton-migrate' });
+  try {
+    const engine = await createSchemaEngine(pool, [await readSchema(dir)]);
+    try {
+      const { appliedMigrationNames } = await engine.applyMigrations({
+        migrationsList: await migrationList(migrations, dir),
+        filters: { externalTables: [], externalEnums: [] },
+      });
+      return appliedMigrationNames;
+    } finally {
+      engine.free();
+    }
+  } catch (cause) {
+    throw new StartupError(`The database could not be migrated (${names.join(', ')}): ${engineReason(cause)}`, {
+      cause,
+    });
+  } finally {
+    await pool.end();
+  }
+}
+
+/** The engine's message without its Rust span trace. */
+function engineReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return reason(message.split(/\n\s+0: /)[0] ?? message);
+}

@@ -1,0 +1,13 @@
+/** A start that cannot succeed until the operator does something; `message` is the one line that says what. */
+export class StartupError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message.replaceAll(/\s*\n\s*/g, ' '), options);
+    this.name = 'StartupError';
+  }
+}
+
+/** The message of anything that was thrown, on one line. */
+export function reason(error: unknown): string {
+  const message = error instanceof Error ? error.message || error.name : String(error);
+  return message.replaceAll(/\s*\n\s*/g, ' ').trim();
+}
