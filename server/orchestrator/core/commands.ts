@@ -28,6 +28,8 @@ export type Command =
     }
   /** Lines to keep while the attempt still runs. */
   | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }
+  /** Nobody works on this attempt any more (a crash) and, since the run is being stopped, nobody will. */
+  | { type: 'abandon_attempt'; step: string }
   /** A human task's time is up. */
   | { type: 'task_timed_out'; step: string };
 

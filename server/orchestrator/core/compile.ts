@@ -1,4 +1,8 @@
+import { AncestorIndex } from './ancestors.ts';
+import type { JsonMap, JsonValue } from './events.ts';
 import type { Graph, GraphStep } from './graph.ts';
+
+export type Branch = 'then' | 'else';
 
 export type CompiledStep = {
   readonly spec: GraphStep;
@@ -24,6 +28,87 @@ export type CompiledGraph = {
  * Compiles a valid graph. Throws an Error on a duplicate id, an unknown dependency or a cycle: publishing has refused
  * those, so here they are a defect.
  */
-export function compile(_graph: Graph): CompiledGraph {
-  throw new Error('not written yet');
+export function compile(graph: Graph): CompiledGraph {
+  const steps = link(graph);
+  const order = topologicalOrder(steps);
+  let index: AncestorIndex | undefined;
+  return {
+    steps,
+    order,
+    ancestors(step) {
+      index ??= new AncestorIndex(order, id => steps.get(id)?.dependencies ?? []);
+      return index.of(step);
+    },
+  };
+}
+
+/**
+ * The step as one run sees it: the fields of `override` over its own, but for `id`, `type` and `depends_on`, which a
+ * run cannot change (decisions.md, Steps: normal mode).
+ */
+export function withOverride(step: CompiledStep, override: JsonMap): CompiledStep {
+  const { id: _id, type: _type, depends_on: _dependsOn, ...fields } = override;
+  const spec: GraphStep = { ...step.spec, ...fields };
+  return { ...step, spec, ...derived(spec) };
+}
+
+function link(graph: Graph): Map<string, CompiledStep> {
+  const dependents = new Map<string, string[]>();
+  for (const spec of graph.steps) {
+    if (dependents.has(spec.id)) throw new Error(`Step id "${spec.id}" is used twice.`);
+    dependents.set(spec.id, []);
+  }
+  const steps = new Map<string, CompiledStep>();
+  for (const [index, spec] of graph.steps.entries()) {
+    const dependencies = [...new Set(spec.depends_on ?? [])];
+    for (const dependency of dependencies) {
+      const list = dependents.get(dependency);
+      if (list === undefined) throw new Error(`Step "${spec.id}" depends on "${dependency}", which does not exist.`);
+      list.push(spec.id);
+    }
+    steps.set(spec.id, {
+      spec,
+      index,
+      dependencies,
+      dependents: dependents.get(spec.id) ?? [],
+      ...derived(spec),
+    });
+  }
+  return steps;
+}
+
+function derived(spec: GraphStep): Pick<CompiledStep, 'retryCount' | 'retryDelayMs' | 'branches'> {
+  const branching = spec.type === 'condition' && (spec.mode === undefined || spec.mode === 'branch');
+  return {
+    retryCount: typeof spec.retry_count === 'number' ? spec.retry_count : 0,
+    retryDelayMs: (typeof spec.retry_delay_s === 'number' ? spec.retry_delay_s : 1) * 1000,
+    branches: branching ? { then: idSet(spec.then), else: idSet(spec.else) } : null,
+  };
+}
+
+function idSet(value: JsonValue | undefined): ReadonlySet<string> {
+  return new Set(Array.isArray(value) ? value.filter(id => typeof id === 'string') : []);
+}
+
+/** Kahn's algorithm; among steps that could come next, the one published first. */
+function topologicalOrder(steps: ReadonlyMap<string, CompiledStep>): string[] {
+  const open = new Map<string, number>();
+  const order: string[] = [];
+  for (const [id, step] of steps) {
+    open.set(id, step.dependencies.length);
+    if (step.dependencies.length === 0) order.push(id);
+  }
+  // `order` grows while it is read: it is its own queue.
+  for (const id of order) {
+    for (const dependent of steps.get(id)?.dependents ?? []) {
+      const left = (open.get(dependent) ?? 0) - 1;
+      open.set(dependent, left);
+      if (left === 0) order.push(dependent);
+    }
+  }
+  if (order.length < steps.size) {
+    const stuck = [...open].filter(([, left]) => left > 0).map(([id]) => id);
+    throw new Error(`The graph has a cycle through ${stuck.map(id => `"${id}"`).join(', ')}.`);
+  }
+  return order;
 }

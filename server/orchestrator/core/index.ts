@@ -7,14 +7,15 @@
  *   decide(state, command, now)    → RunEvent[]; throws CommandRefused; [] where a command already holds or an outcome comes too late
  *   evolve(state, event)           → the same state, changed in place
  *   effects(state)                 → what should be going on: attempts that may begin, attempts in flight, timers
+ *   stepSpec(state, step)          → the step's fields for this run, overrides included
  *   phase(state)                   → orchestration_phase
  */
 
 export { type Command, CommandRefused } from './commands.ts';
-export { type CompiledGraph, type CompiledStep, compile } from './compile.ts';
+export { type Branch, type CompiledGraph, type CompiledStep, compile } from './compile.ts';
 export { decide } from './decide.ts';
-export { type Effects, effects, phase } from './effects.ts';
+export { type Effects, effects, phase, type Timer } from './effects.ts';
 export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
 export type { Graph, GraphStep } from './graph.ts';
-export type { RunState, StepState, StepStatus } from './state.ts';
+export { isTerminal, type RunState, type StepState, type StepStatus, stepSpec } from './state.ts';

@@ -1,14 +1,6 @@
-import type { CompiledGraph } from './compile.ts';
-import type {
-  JsonMap,
-  JsonValue,
-  OnTimeout,
-  Phase,
-  RunError,
-  RunStartedData,
-  RunStatus,
-  SkipReason,
-} from './events.ts';
+import type { Branch, CompiledGraph, CompiledStep } from './compile.ts';
+import type { JsonMap, JsonValue, OnTimeout, RunError, RunStartedData, RunStatus, SkipReason } from './events.ts';
+import type { GraphStep } from './graph.ts';
 
 export type StepStatus =
   | 'pending' // a dependency has not ended
@@ -29,7 +21,13 @@ export type StepState = {
   failures: number;
   /** Attempts that were begun again because no end of the one before was recorded. */
   lost: number;
+  /** Dependencies that have not ended. */
+  open: number;
   skipReason?: SkipReason;
+  /** The branch that a condition took, in this run or in the seeds of an episode. */
+  branch?: Branch;
+  /** A human task that got its answer. */
+  answered?: true;
   /** ms since the epoch. */
   retryAt?: number;
   task?: { dueAt: number | null; onTimeout: OnTimeout };
@@ -47,6 +45,10 @@ export type RunState = {
   status: RunStatus | null;
   started: RunStartedData | null;
   input: JsonMap;
+  /** Steps changed by `trigger_steps` for this run only. */
+  overrides: Map<string, CompiledStep>;
+  /** Episode mode: the named steps and their descendants. `null`: every step is in scope. */
+  scope: Set<string> | null;
   /** Number of events folded; the next event's seq is `seq + 1`. */
   seq: number;
   steps: Map<string, StepState>;
@@ -66,4 +68,36 @@ export type RunState = {
   endedAt: number | null;
 };
 
-export type { Phase };
+/** The step as this run sees it: with its override, if `trigger_steps` has one. Throws an Error for an unknown step. */
+export function effectiveStep(state: RunState, step: string): CompiledStep {
+  const found = state.overrides.get(step) ?? state.graph.steps.get(step);
+  if (found === undefined) throw new Error(`Run ${state.runId} has no step "${step}".`);
+  return found;
+}
+
+/** The fields of a step for this run: what its executor works from. Throws an Error for an unknown step. */
+export function stepSpec(state: RunState, step: string): GraphStep {
+  return effectiveStep(state, step).spec;
+}
+
+/** Throws an Error for an unknown step. */
+export function stepState(state: RunState, step: string): StepState {
+  const found = state.steps.get(step);
+  if (found === undefined) throw new Error(`Run ${state.runId} has no step "${step}".`);
+  return found;
+}
+
+/** Whether `trigger_steps` names the step. */
+export function isNamed(state: RunState, step: string): boolean {
+  return state.started !== null && Object.hasOwn(state.started.trigger_steps, step);
+}
+
+/** Whether the run has ended for good. */
+export function isTerminal(status: RunStatus | null): boolean {
+  return status === 'completed' || status === 'failed' || status === 'stopped';
+}
+
+/** Whether an attempt was begun and the step has not ended. */
+export function isBegun(status: StepStatus): boolean {
+  return status === 'running' || status === 'retrying' || status === 'waiting';
+}

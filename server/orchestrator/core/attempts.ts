@@ -1,0 +1,119 @@
+import type { Command } from './commands.ts';
+import { type Draft, emit, newDraft } from './draft.ts';
+import { cancelStep, endStep, failStep, settle } from './ending.ts';
+import type { RunEvent } from './events.ts';
+import { takenBranch } from './skips.ts';
+import { effectiveStep, isTerminal, type RunState, type StepState } from './state.ts';
+
+/** A step that took the process down this often is taken for the cause and fails, instead of doing it for ever. */
+export const MAX_LOST_ATTEMPTS = 5;
+const MAX_RETRY_DELAY_MS = 60_000;
+
+type Of<T extends Command['type']> = Extract<Command, { type: T }>;
+
+/** Gives a step its slot. A step that the log has running was lost in a crash and is begun again. */
+export function beginAttempt(state: RunState, command: Of<'begin_attempt'>, now: number): RunEvent[] {
+  const step = state.steps.get(command.step);
+  if (step === undefined || state.status !== 'running' || state.stopRequested !== null) return [];
+  if (!mayBegin(step, now)) return [];
+  const draft = newDraft(state, now);
+  if (step.status === 'running' && step.lost + 1 >= MAX_LOST_ATTEMPTS) {
+    const message = `The step was interrupted ${MAX_LOST_ATTEMPTS} times before it could end.`;
+    failStep(draft, command.step, { code: 'attempt_lost_repeatedly', message });
+  } else {
+    emit(draft, { type: 'step_started', step: command.step, attempt: step.attempt + 1, data: {} });
+  }
+  return draft.events;
+}
+
+export function attemptSucceeded(state: RunState, command: Of<'attempt_succeeded'>, now: number): RunEvent[] {
+  if (attemptOf(state, command) === undefined) return [];
+  const draft = newDraft(state, now);
+  emitLog(draft, command);
+  const { step, attempt, result } = command;
+  emit(draft, { type: 'step_completed', step, attempt, data: { result } });
+  endStep(draft, step, { status: 'completed', branch: takenBranch(effectiveStep(state, step), result) });
+  return draft.events;
+}
+
+/** A human task has been put to people. A run that is being stopped does not ask any more. */
+export function attemptWaiting(state: RunState, command: Of<'attempt_waiting'>, now: number): RunEvent[] {
+  if (attemptOf(state, command) === undefined) return [];
+  const draft = newDraft(state, now);
+  const { step, attempt, task } = command;
+  if (state.stopRequested !== null) giveUp(draft, step);
+  else emit(draft, { type: 'task_pending', step, attempt, data: task });
+  return draft.events;
+}
+
+/** Retries, if the error, the step and the run allow it; otherwise the step fails. */
+export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, now: number): RunEvent[] {
+  const step = attemptOf(state, command);
+  if (step === undefined) return [];
+  const draft = newDraft(state, now);
+  emitLog(draft, command);
+  const { retryCount, retryDelayMs } = effectiveStep(state, command.step);
+  if (command.retryable && step.failures < retryCount && state.stopRequested === null) {
+    const { step: id, attempt, error } = command;
+    const delay = Math.max(backoff(retryDelayMs, step.failures, command.random), command.retryAfterMs ?? 0);
+    emit(draft, { type: 'step_retrying', step: id, attempt, data: { attempt, error, delay_ms: Math.ceil(delay) } });
+  } else {
+    failStep(draft, command.step, command.error);
+  }
+  return draft.events;
+}
+
+export function logAttempt(state: RunState, command: Of<'attempt_log'>, now: number): RunEvent[] {
+  if (attemptOf(state, command) === undefined || command.lines.length === 0) return [];
+  const draft = newDraft(state, now);
+  const { step, attempt, lines } = command;
+  emit(draft, { type: 'step_log', step, attempt, data: { lines } });
+  return draft.events;
+}
+
+/** After a crash, a run that is being stopped ends without the attempts that were in flight. */
+export function abandonAttempt(state: RunState, command: Of<'abandon_attempt'>, now: number): RunEvent[] {
+  if (state.stopRequested === null || isTerminal(state.status) || !state.inFlight.has(command.step)) return [];
+  const draft = newDraft(state, now);
+  giveUp(draft, command.step);
+  return draft.events;
+}
+
+function mayBegin(step: StepState, now: number): boolean {
+  switch (step.status) {
+    case 'ready':
+    case 'running':
+      return true;
+    case 'retrying':
+      return step.retryAt !== undefined && step.retryAt <= now;
+    case 'pending':
+    case 'waiting':
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+    case 'skipped':
+      return false;
+  }
+}
+
+/** The step that an outcome is about; undefined if the outcome comes too late: another attempt, a step or run that ended. */
+function attemptOf(state: RunState, outcome: { step: string; attempt: number }): StepState | undefined {
+  if (state.status === null || isTerminal(state.status)) return undefined;
+  const step = state.steps.get(outcome.step);
+  return step?.status === 'running' && step.attempt === outcome.attempt ? step : undefined;
+}
+
+function giveUp(draft: Draft, step: string): void {
+  cancelStep(draft, step, 'RUN_STOPPED');
+  settle(draft, () => {});
+}
+
+/** Half of the wait is certain and half is chance, so that steps that failed together do not come back together. */
+function backoff(baseMs: number, failuresBefore: number, random: number): number {
+  return Math.min(MAX_RETRY_DELAY_MS, baseMs * 2 ** failuresBefore) * (0.5 + random / 2);
+}
+
+function emitLog(draft: Draft, outcome: { step: string; attempt: number; log?: string[] }): void {
+  const { step, attempt, log } = outcome;
+  if (log !== undefined && log.length > 0) emit(draft, { type: 'step_log', step, attempt, data: { lines: log } });
+}

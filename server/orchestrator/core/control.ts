@@ -1,0 +1,55 @@
+import { type Command, CommandRefused } from './commands.ts';
+import { emit, newDraft } from './draft.ts';
+import { cancelStep, changeStatus, finishStop } from './ending.ts';
+import type { RunEvent } from './events.ts';
+import { isTerminal, type RunState } from './state.ts';
+
+type Of<T extends Command['type']> = Extract<Command, { type: T }>;
+
+/** Nothing begins any more; attempts in flight may finish. */
+export function pause(state: RunState, command: Of<'pause'>, now: number): RunEvent[] {
+  refuseUnlessSteerable(state);
+  if (state.status === 'paused') return [];
+  const draft = newDraft(state, now);
+  changeStatus(draft, 'paused', { by: command.by });
+  return draft.events;
+}
+
+export function resume(state: RunState, command: Of<'resume'>, now: number): RunEvent[] {
+  refuseUnlessSteerable(state);
+  if (state.status === 'running') return [];
+  const draft = newDraft(state, now);
+  changeStatus(draft, 'running', { by: command.by });
+  return draft.events;
+}
+
+/**
+ * Immediate: everything ends now. Graceful: attempts in flight finish first, while what only waits (human tasks,
+ * retries) ends now; without any in flight it is the same as immediate.
+ */
+export function stop(state: RunState, command: Of<'stop'>, now: number): RunEvent[] {
+  if (state.status === 'stopped') return [];
+  refuseUnlessActive(state);
+  const draft = newDraft(state, now);
+  if (command.mode === 'immediate' || state.inFlight.size === 0) {
+    finishStop(draft, command.by);
+    return draft.events;
+  }
+  if (state.stopRequested !== null) return [];
+  emit(draft, { type: 'stop_requested', data: { mode: 'graceful', by: command.by } });
+  for (const step of state.waiting) cancelStep(draft, step, 'RUN_STOPPED');
+  for (const step of state.retrying) cancelStep(draft, step, 'RUN_STOPPED');
+  return draft.events;
+}
+
+/** Throws CommandRefused for a run that has not started or has ended. */
+export function refuseUnlessActive(state: RunState): void {
+  if (state.status === null) throw new CommandRefused('run_not_started', 'The run has not started.');
+  if (isTerminal(state.status))
+    throw new CommandRefused('run_already_ended', `The run has already ended: ${state.status}.`);
+}
+
+function refuseUnlessSteerable(state: RunState): void {
+  refuseUnlessActive(state);
+  if (state.stopRequested !== null) throw new CommandRefused('run_stopping', 'The run is being stopped.');
+}

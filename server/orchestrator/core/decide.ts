@@ -1,0 +1,68 @@
+import {
+  abandonAttempt,
+  attemptFailed,
+  attemptSucceeded,
+  attemptWaiting,
+  beginAttempt,
+  logAttempt,
+} from './attempts.ts';
+import { type Command, CommandRefused } from './commands.ts';
+import { pause, resume, stop } from './control.ts';
+import { cascade, newDraft, skipIfDue } from './draft.ts';
+import { settle } from './ending.ts';
+import type { RunEvent, RunStartedData } from './events.ts';
+import { evolve, newRun } from './evolve.ts';
+import type { RunState } from './state.ts';
+import { completeTask, taskTimedOut } from './tasks.ts';
+
+/**
+ * The events that a command brings about (interface.md, States and transitions). They belong together: the log writes
+ * all of them or none. `now` is in ms since the epoch.
+ *
+ * Returns [] where the command already holds, or where an outcome comes too late. Throws CommandRefused where a command
+ * of a person cannot apply. Never changes the state. O(what changes), and O(graph) for the start and the end of a run.
+ */
+export function decide(state: RunState, command: Command, now: number): RunEvent[] {
+  switch (command.type) {
+    case 'start':
+      return start(state, command.data, now);
+    case 'pause':
+      return pause(state, command, now);
+    case 'resume':
+      return resume(state, command, now);
+    case 'stop':
+      return stop(state, command, now);
+    case 'complete_task':
+      return completeTask(state, command, now);
+    case 'begin_attempt':
+      return beginAttempt(state, command, now);
+    case 'attempt_succeeded':
+      return attemptSucceeded(state, command, now);
+    case 'attempt_waiting':
+      return attemptWaiting(state, command, now);
+    case 'attempt_failed':
+      return attemptFailed(state, command, now);
+    case 'attempt_log':
+      return logAttempt(state, command, now);
+    case 'abandon_attempt':
+      return abandonAttempt(state, command, now);
+    case 'task_timed_out':
+      return taskTimedOut(state, command, now);
+  }
+}
+
+function start(state: RunState, data: RunStartedData, now: number): RunEvent[] {
+  if (state.status !== null) throw new CommandRefused('run_already_started', 'The run has already started.');
+  const started: RunEvent = { at: now, type: 'run_started', data };
+  // The skips depend on what the start brings (overrides, scope), so they are decided over a run that has started.
+  const draft = newDraft(evolve(newRun(state.runId, state.graph), started), now);
+  draft.events.push(started);
+  const roots = state.graph.order.filter(id => state.graph.steps.get(id)?.dependencies.length === 0);
+  settle(draft, () =>
+    cascade(
+      draft,
+      roots.filter(root => skipIfDue(draft, root)),
+    ),
+  );
+  return draft.events;
+}

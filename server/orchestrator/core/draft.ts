@@ -1,0 +1,90 @@
+import type { RunEvent, SkipReason } from './events.ts';
+import { type StepEnd, skippedEnd, verdict } from './skips.ts';
+import { effectiveStep, type RunState, stepState } from './state.ts';
+
+/**
+ * The events of one decision while it is made, with what they change. The state itself stays as it is: a decision may
+ * yet fail to be written. Costs what it changes, not what the run holds.
+ */
+export type Draft = {
+  readonly state: RunState;
+  readonly now: number;
+  readonly events: RunEvent[];
+  /** Steps that end by these events. */
+  readonly ended: Map<string, StepEnd>;
+  /** How many of them had an attempt in flight. */
+  landed: number;
+};
+
+export function newDraft(state: RunState, now: number): Draft {
+  return { state, now, events: [], ended: new Map(), landed: 0 };
+}
+
+type WithoutTime<E> = E extends RunEvent ? Omit<E, 'at'> : never;
+
+/** Adds an event; its time is the decision's. */
+export function emit(draft: Draft, event: WithoutTime<RunEvent>): void {
+  draft.events.push({ at: draft.now, ...event });
+}
+
+/** Notes that a step ends by the event just emitted. */
+export function markEnded(draft: Draft, step: string, end: StepEnd): void {
+  if (draft.state.inFlight.has(step)) draft.landed += 1;
+  draft.ended.set(step, end);
+}
+
+export function skip(draft: Draft, step: string, reason: SkipReason): void {
+  emit(draft, { type: 'step_completed', step, data: { skipped: true, reason } });
+  markEnded(draft, step, skippedEnd(draft.state, step, reason));
+}
+
+/** Attempts in flight once these events are written. */
+export function remainingInFlight(draft: Draft): number {
+  return draft.state.inFlight.size - draft.landed;
+}
+
+/** Whether a step has ended, by the log or by these events. */
+export function hasEnded(draft: Draft, step: string): boolean {
+  return draft.ended.has(step) || isEnd(stepState(draft.state, step));
+}
+
+/**
+ * Skips, breadth first, every step that the ends of `from` leave without anything to run for. A step is judged once,
+ * by the end of its last dependency.
+ */
+export function cascade(draft: Draft, from: readonly string[]): void {
+  const left = new Map<string, number>();
+  const ended = [...from];
+  // `ended` grows while it is read.
+  for (const step of ended) {
+    for (const dependent of effectiveStep(draft.state, step).dependents) {
+      const open = (left.get(dependent) ?? stepState(draft.state, dependent).open) - 1;
+      left.set(dependent, open);
+      if (open === 0 && skipIfDue(draft, dependent)) ended.push(dependent);
+    }
+  }
+}
+
+/** Skips the step if its verdict says so; all its dependencies have ended. */
+export function skipIfDue(draft: Draft, step: string): boolean {
+  const reason = verdict(draft.state, step, id => draft.ended.get(id) ?? stepState(draft.state, id));
+  if (reason === 'ready' || reason === 'held') return false;
+  skip(draft, step, reason);
+  return true;
+}
+
+function isEnd(end: StepEnd): boolean {
+  switch (end.status) {
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+    case 'skipped':
+      return true;
+    case 'pending':
+    case 'ready':
+    case 'running':
+    case 'retrying':
+    case 'waiting':
+      return false;
+  }
+}

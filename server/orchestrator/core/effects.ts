@@ -1,0 +1,56 @@
+import type { Phase } from './events.ts';
+import { isTerminal, type RunState, stepState } from './state.ts';
+
+/** Something that is due at `dueAt` (ms since the epoch): `begin_attempt` for a retry, `task_timed_out` for a task. */
+export type Timer = { step: string; kind: 'retry' | 'task'; dueAt: number };
+
+/**
+ * What should be going on for a run. All three are read lazily from the state's indexes: asking costs nothing, reading
+ * costs what is read, and they are to be read before the next `evolve`.
+ */
+export type Effects = {
+  /** Steps that may begin as soon as they get a slot, the longest ready first. */
+  ready: Iterable<string>;
+  /** Attempts that someone works on; after a crash nobody does: `begin_attempt` again, or `abandon_attempt` when stopping. */
+  inFlight: Iterable<{ step: string; attempt: number }>;
+  timers: Iterable<Timer>;
+};
+
+const NOTHING: readonly never[] = [];
+
+/** A paused or stopping run begins nothing and its timers wait; an ended one has nothing at all. */
+export function effects(state: RunState): Effects {
+  const advancing = state.status === 'running' && state.stopRequested === null;
+  return {
+    ready: advancing ? state.ready : NOTHING,
+    inFlight:
+      state.status === null || isTerminal(state.status) ? NOTHING : { [Symbol.iterator]: () => inFlight(state) },
+    timers: advancing ? { [Symbol.iterator]: () => timers(state) } : NOTHING,
+  };
+}
+
+function* inFlight(state: RunState): Iterator<{ step: string; attempt: number }> {
+  for (const step of state.inFlight) yield { step, attempt: stepState(state, step).attempt };
+}
+
+function* timers(state: RunState): Iterator<Timer> {
+  for (const step of state.retrying) {
+    const { retryAt } = stepState(state, step);
+    if (retryAt !== undefined) yield { step, kind: 'retry', dueAt: retryAt };
+  }
+  for (const step of state.waiting) {
+    const dueAt = stepState(state, step).task?.dueAt;
+    if (dueAt !== undefined && dueAt !== null) yield { step, kind: 'task', dueAt };
+  }
+}
+
+/** The orchestration phase (decisions.md, Runs). O(1). A run without its first event is `starting`. */
+export function phase(state: RunState): Phase {
+  if (isTerminal(state.status)) return 'complete';
+  if (state.stopRequested !== null) return 'draining';
+  if (state.status === 'paused') return state.inFlight.size > 0 ? 'draining' : 'paused';
+  if (state.inFlight.size > 0 || state.retrying.size > 0) return 'executing';
+  // Nothing begun is nothing in flight, retrying, waiting or ended.
+  if (state.done === 0 && state.waiting.size === 0) return 'starting';
+  return state.ready.size === 0 && state.waiting.size > 0 ? 'blocked' : 'executing';
+}

@@ -1,0 +1,72 @@
+import { cascade, type Draft, emit, hasEnded, markEnded, remainingInFlight, skip } from './draft.ts';
+import type { CancelReason, RunError, RunStatus, SkipReason, StepError } from './events.ts';
+import type { StepEnd } from './skips.ts';
+import { isBegun, type RunState, stepState } from './state.ts';
+
+/**
+ * After the end of `step` was emitted: carries on, or ends the run if that is due. A run that is being stopped ends when
+ * its last attempt lands; any other one when all steps have ended, even while paused.
+ */
+export function endStep(draft: Draft, step: string, end: StepEnd): void {
+  markEnded(draft, step, end);
+  settle(draft, () => cascade(draft, [step]));
+}
+
+/** Ends the run if it is due; `skips` adds the skips that follow from what was emitted, if the run goes on. */
+export function settle(draft: Draft, skips: () => void): void {
+  if (draft.state.stopRequested !== null) {
+    if (remainingInFlight(draft) === 0) finishStop(draft, draft.state.stopRequested.by);
+    return;
+  }
+  skips();
+  if (draft.state.done + draft.ended.size === draft.state.steps.size) changeStatus(draft, 'completed');
+}
+
+/** The step fails and with it the run (interface.md, States); while stopping, the run still ends `stopped`. */
+export function failStep(draft: Draft, step: string, error: StepError): void {
+  const { attempt } = stepState(draft.state, step);
+  emit(draft, { type: 'step_failed', step, attempt, data: { error } });
+  if (draft.state.stopRequested !== null) {
+    endStep(draft, step, { status: 'failed' });
+    return;
+  }
+  markEnded(draft, step, { status: 'failed' });
+  endAllOthers(draft, { cancel: 'run_failed', causedBy: step, skip: 'blocked' });
+  changeStatus(draft, 'failed', { error: { code: error.code, message: error.message, step_id: step } });
+}
+
+/** Ends what has not ended and then the run, as `stopped`. */
+export function finishStop(draft: Draft, by: string): void {
+  endAllOthers(draft, { cancel: 'RUN_STOPPED', skip: 'run_stopped' });
+  changeStatus(draft, 'stopped', { by });
+}
+
+/** Cancels one begun step. */
+export function cancelStep(draft: Draft, step: string, reason: CancelReason, causedBy?: string): void {
+  const { attempt } = stepState(draft.state, step);
+  const cause = causedBy === undefined ? {} : { caused_by_step_id: causedBy };
+  emit(draft, { type: 'step_cancelled', step, attempt, data: { cancelled: true, reason, ...cause } });
+  markEnded(draft, step, { status: 'cancelled' });
+}
+
+export function changeStatus(draft: Draft, to: RunStatus, more: { error?: RunError; by?: string } = {}): void {
+  emit(draft, { type: 'state_changed', data: { from: statusOf(draft.state), to, ...more } });
+}
+
+type Ending = { cancel: CancelReason; causedBy?: string; skip: SkipReason };
+
+/** First what was begun, then what was not; each in the graph's order. O(steps), once in a run. */
+function endAllOthers(draft: Draft, ending: Ending): void {
+  const notBegun: string[] = [];
+  for (const id of draft.state.graph.order) {
+    if (hasEnded(draft, id)) continue;
+    if (isBegun(stepState(draft.state, id).status)) cancelStep(draft, id, ending.cancel, ending.causedBy);
+    else notBegun.push(id);
+  }
+  for (const id of notBegun) skip(draft, id, ending.skip);
+}
+
+function statusOf(state: RunState): RunStatus {
+  if (state.status === null) throw new Error(`Run ${state.runId} has not started.`);
+  return state.status;
+}

@@ -1,0 +1,181 @@
+import { type CompiledGraph, withOverride } from './compile.ts';
+import type { RunEvent, RunStartedData } from './events.ts';
+import { seedOf, skippedEnd, takenBranch, verdict } from './skips.ts';
+import { effectiveStep, isTerminal, type RunState, type StepState, type StepStatus, stepState } from './state.ts';
+
+/** A run before its first event. O(steps). */
+export function newRun(runId: string, graph: CompiledGraph): RunState {
+  const steps = new Map<string, StepState>();
+  for (const id of graph.order) {
+    const open = graph.steps.get(id)?.dependencies.length ?? 0;
+    steps.set(id, { status: 'pending', attempt: 0, failures: 0, lost: 0, open });
+  }
+  return {
+    runId,
+    graph,
+    status: null,
+    started: null,
+    input: {},
+    overrides: new Map(),
+    scope: null,
+    seq: 0,
+    steps,
+    results: new Map(),
+    done: 0,
+    stopRequested: null,
+    error: null,
+    ready: new Set(),
+    inFlight: new Set(),
+    retrying: new Set(),
+    waiting: new Set(),
+    startedAt: null,
+    endedAt: null,
+  };
+}
+
+/**
+ * Folds one event into the state, in place, and returns it. Costs O(1 + dependents of the step), but for `run_started`
+ * which is O(graph). It believes the log: whether an event may happen is decided in `decide`. Throws an Error for a
+ * step that the graph does not have.
+ */
+export function evolve(state: RunState, event: RunEvent): RunState {
+  state.seq += 1;
+  switch (event.type) {
+    case 'run_started':
+      begin(state, event.data, event.at);
+      break;
+    case 'state_changed':
+      state.status = event.data.to;
+      if (event.data.error !== undefined) state.error = event.data.error;
+      if (isTerminal(event.data.to)) state.endedAt = event.at;
+      break;
+    case 'stop_requested':
+      state.stopRequested = { by: event.data.by };
+      break;
+    case 'step_log':
+      break;
+    default:
+      evolveStep(state, event);
+  }
+  return state;
+}
+
+type StepEvent = Exclude<
+  RunEvent,
+  { type: 'run_started' } | { type: 'state_changed' } | { type: 'stop_requested' } | { type: 'step_log' }
+>;
+
+function evolveStep(state: RunState, event: StepEvent): void {
+  const step = stepState(state, event.step);
+  switch (event.type) {
+    case 'step_started':
+      if (step.status === 'running') step.lost += 1;
+      step.attempt = event.attempt;
+      step.retryAt = undefined;
+      move(state, event.step, step, 'running');
+      break;
+    case 'step_retrying':
+      step.failures += 1;
+      step.retryAt = event.at + event.data.delay_ms;
+      move(state, event.step, step, 'retrying');
+      break;
+    case 'task_pending':
+      step.task = { dueAt: event.data.due_at, onTimeout: event.data.on_timeout };
+      move(state, event.step, step, 'waiting');
+      break;
+    case 'task_completed':
+      step.answered = true;
+      break;
+    case 'step_completed':
+      complete(state, event.step, step, event.data);
+      break;
+    case 'step_failed':
+      step.failures += 1;
+      end(state, event.step, step, 'failed');
+      break;
+    case 'step_cancelled':
+      end(state, event.step, step, 'cancelled');
+      break;
+    default:
+      event satisfies never;
+  }
+}
+
+function begin(state: RunState, data: RunStartedData, at: number): void {
+  state.status = 'running';
+  state.started = data;
+  state.input = data.input;
+  state.startedAt = at;
+  const named = Object.keys(data.trigger_steps).filter(id => state.graph.steps.has(id));
+  for (const id of named) {
+    const override = data.trigger_steps[id];
+    if (override !== undefined) state.overrides.set(id, withOverride(effectiveStep(state, id), override));
+  }
+  if (data.mode === 'episode') state.scope = descendants(state.graph, named);
+  for (const [id, step] of state.steps) if (step.open === 0) judge(state, id, step);
+}
+
+function descendants(graph: CompiledGraph, roots: readonly string[]): Set<string> {
+  // A Set is iterated in insertion order, including what is added meanwhile: it is its own queue.
+  const found = new Set(roots);
+  for (const id of found) for (const dependent of graph.steps.get(id)?.dependents ?? []) found.add(dependent);
+  return found;
+}
+
+type Completed = Extract<RunEvent, { type: 'step_completed' }>['data'];
+
+function complete(state: RunState, id: string, step: StepState, data: Completed): void {
+  if ('skipped' in data) {
+    const seed = seedOf(state, id, data.reason);
+    if (seed !== undefined) state.results.set(id, seed);
+    step.skipReason = data.reason;
+    step.branch = skippedEnd(state, id, data.reason).branch;
+    end(state, id, step, 'skipped');
+    return;
+  }
+  state.results.set(id, data.result);
+  step.branch = takenBranch(effectiveStep(state, id), data.result);
+  end(state, id, step, 'completed');
+}
+
+function end(state: RunState, id: string, step: StepState, status: StepStatus): void {
+  step.task = undefined;
+  step.retryAt = undefined;
+  move(state, id, step, status);
+  state.done += 1;
+  for (const dependent of effectiveStep(state, id).dependents) {
+    const next = stepState(state, dependent);
+    next.open -= 1;
+    if (next.open === 0 && next.status === 'pending') judge(state, dependent, next);
+  }
+}
+
+/** A step that is to be skipped stays `pending`: `decide` has put its end into the same batch of events. */
+function judge(state: RunState, id: string, step: StepState): void {
+  if (verdict(state, id, dependency => stepState(state, dependency)) === 'ready') move(state, id, step, 'ready');
+}
+
+function move(state: RunState, id: string, step: StepState, to: StepStatus): void {
+  indexOf(state, step.status)?.delete(id);
+  step.status = to;
+  indexOf(state, to)?.add(id);
+}
+
+function indexOf(state: RunState, status: StepStatus): Set<string> | undefined {
+  switch (status) {
+    case 'ready':
+      return state.ready;
+    case 'running':
+      return state.inFlight;
+    case 'retrying':
+      return state.retrying;
+    case 'waiting':
+      return state.waiting;
+    case 'pending':
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+    case 'skipped':
+      return undefined;
+  }
+}

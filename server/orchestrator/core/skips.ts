@@ -1,0 +1,72 @@
+import type { Branch, CompiledStep } from './compile.ts';
+import type { JsonValue, SkipReason } from './events.ts';
+import { effectiveStep, isNamed, type RunState, type StepState } from './state.ts';
+
+/** How a step ended, as far as its dependents care. */
+export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch'>;
+
+/**
+ * What becomes of a step once all its dependencies have ended: the reason for which it is skipped, `ready`, or `held`
+ * where a dependency ended badly (the run is ending; the step gets its end with the run's).
+ */
+export type Verdict = SkipReason | 'ready' | 'held';
+
+/**
+ * Decides over a step whose dependencies have all ended (decisions.md, Steps: Skips). `endOf` tells how they did.
+ * The order of precedence is branch, scope, disabled.
+ */
+export function verdict(state: RunState, id: string, endOf: (step: string) => StepEnd): Verdict {
+  const step = effectiveStep(state, id);
+  // An episode's caller asked for this very step: what lies outside the episode cannot take it away again.
+  const insist = state.scope !== null && isNamed(state, id);
+  let notTaken = false;
+  let allNotTaken = step.dependencies.length > 0;
+  for (const dependency of step.dependencies) {
+    const end = endOf(dependency);
+    if (endedBadly(end)) return 'held';
+    const counts = !insist || (state.scope?.has(dependency) === true && end.skipReason !== 'out_of_scope');
+    if (!counts || end.skipReason !== 'branch_not_taken') allNotTaken = false;
+    if (counts && excludes(effectiveStep(state, dependency), end.branch, id)) notTaken = true;
+  }
+  if (notTaken || allNotTaken) return 'branch_not_taken';
+  if (isOutOfScope(state, id, step)) return 'out_of_scope';
+  return step.spec.disabled === true ? 'step_disabled' : 'ready';
+}
+
+/** The branch that a result names, if the step is a condition that branches. */
+export function takenBranch(step: CompiledStep, result: JsonValue | undefined): Branch | undefined {
+  if (step.branches === null || result === null || typeof result !== 'object' || Array.isArray(result))
+    return undefined;
+  const branch = Object.hasOwn(result, 'branch') ? result.branch : undefined;
+  return branch === 'then' || branch === 'else' ? branch : undefined;
+}
+
+/** The result that the run was started with for a step that it leaves out. */
+export function seedOf(state: RunState, step: string, reason: SkipReason): JsonValue | undefined {
+  if (reason !== 'out_of_scope' || state.started === null) return undefined;
+  const seeds = state.started.seed_results;
+  return Object.hasOwn(seeds, step) ? seeds[step] : undefined;
+}
+
+/** How a skipped step ended: in an episode, a condition outside it takes the branch that its seed names. */
+export function skippedEnd(state: RunState, id: string, reason: SkipReason): StepEnd {
+  const branch = state.scope === null ? undefined : takenBranch(effectiveStep(state, id), seedOf(state, id, reason));
+  return { status: 'skipped', skipReason: reason, branch };
+}
+
+function endedBadly(end: StepEnd): boolean {
+  if (end.status === 'skipped') return end.skipReason === 'blocked' || end.skipReason === 'run_stopped';
+  return end.status !== 'completed';
+}
+
+function excludes(condition: CompiledStep, branch: Branch | undefined, dependent: string): boolean {
+  if (condition.branches === null || branch === undefined) return false;
+  const taken = condition.branches[branch];
+  const other = condition.branches[branch === 'then' ? 'else' : 'then'];
+  return other.has(dependent) && !taken.has(dependent);
+}
+
+function isOutOfScope(state: RunState, id: string, step: CompiledStep): boolean {
+  if (state.scope !== null && !state.scope.has(id)) return true;
+  return step.spec.gated === true && !isNamed(state, id);
+}

@@ -1,0 +1,55 @@
+import { type Command, CommandRefused } from './commands.ts';
+import { refuseUnlessActive } from './control.ts';
+import { emit, newDraft } from './draft.ts';
+import { endStep, failStep } from './ending.ts';
+import type { JsonMap, RunEvent } from './events.ts';
+import { takenBranch } from './skips.ts';
+import { effectiveStep, type RunState } from './state.ts';
+
+type Of<T extends Command['type']> = Extract<Command, { type: T }>;
+type Answer = { approved: boolean; result: JsonMap; completedBy: string | null };
+
+/** A person answers a human task; also while the run is paused (its dependents wait for the resume). */
+export function completeTask(state: RunState, command: Of<'complete_task'>, now: number): RunEvent[] {
+  refuseUnlessActive(state);
+  const step = state.steps.get(command.step);
+  if (step?.answered) throw new CommandRefused('task_already_completed', 'The task has already been completed.');
+  if (step?.status !== 'waiting') throw new CommandRefused('task_not_pending', 'The task is not pending.');
+  const { approved, result, by } = command;
+  return answer(state, command.step, { approved, result, completedBy: by }, now);
+}
+
+/** A human task's time is up. While the run is paused, time-outs wait as everything does. */
+export function taskTimedOut(state: RunState, command: Of<'task_timed_out'>, now: number): RunEvent[] {
+  const task = state.steps.get(command.step)?.task;
+  if (state.status !== 'running' || task === undefined || task.dueAt === null || now < task.dueAt) return [];
+  switch (task.onTimeout) {
+    case 'fail': {
+      const draft = newDraft(state, now);
+      failStep(draft, command.step, { code: 'task_timed_out', message: 'Nobody completed the task in time.' });
+      return draft.events;
+    }
+    case 'approve':
+    case 'reject':
+      return answer(
+        state,
+        command.step,
+        { approved: task.onTimeout === 'approve', result: {}, completedBy: null },
+        now,
+      );
+  }
+}
+
+function answer(state: RunState, step: string, { approved, result, completedBy }: Answer, now: number): RunEvent[] {
+  const draft = newDraft(state, now);
+  const attempt = state.steps.get(step)?.attempt ?? 0;
+  const timedOut = completedBy === null ? { timed_out: true as const } : {};
+  const data = { approved, completed_by: completedBy, ...timedOut };
+  emit(draft, { type: 'task_completed', step, attempt, data });
+  // What the service says about the answer comes last: a form cannot forge who approved it.
+  const completedAt = new Date(now).toISOString();
+  const full = { ...result, approved, completed_by: completedBy, completed_at: completedAt };
+  emit(draft, { type: 'step_completed', step, attempt, data: { result: full } });
+  endStep(draft, step, { status: 'completed', branch: takenBranch(effectiveStep(state, step), full) });
+  return draft.events;
+}
