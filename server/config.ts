@@ -41,6 +41,10 @@ const identitySchema = z.object({
   BATON_PAT: optional,
   /** Base64 of 32 bytes; absent = generated into the data folder, mode 0600. */
   BATON_MASTER_KEY: optional,
+  /** The master key before this one (base64): at start every tenant key is re-wrapped from it to the present one. */
+  BATON_MASTER_KEY_PREVIOUS: optional,
+  /** `example`: a local owner and example workflows on first start. Default: `example` with the embedded database, else `none`. */
+  BATON_SEED: z.enum(['example', 'none']).optional(),
 });
 
 const orchestratorSchema = z.object({
@@ -83,6 +87,8 @@ export type Config = {
     tenant: string;
     pat: string | undefined;
     masterKey: string | undefined;
+    previousMasterKey: string | undefined;
+    seed: 'example' | 'none';
   };
   orchestrator: {
     maxInFlight: number;
@@ -136,6 +142,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       tenant: identity.BATON_TENANT,
       pat: identity.BATON_PAT,
       masterKey: identity.BATON_MASTER_KEY,
+      previousMasterKey: identity.BATON_MASTER_KEY_PREVIOUS,
+      seed: identity.BATON_SEED ?? (database.DATABASE_URL === undefined ? 'example' : 'none'),
     },
     orchestrator: {
       maxInFlight: orchestrator.BATON_MAX_IN_FLIGHT,

@@ -45,6 +45,8 @@ export type Context = {
   principal: Principal;
   services: Services;
   requestId: string;
+  /** The client's address, for limits on public operations; absent where there is none (tests, in-process calls). */
+  clientAddress?: string;
   /** How the request came in; becomes a run's default `trigger_type`. */
   surface: 'rest' | 'trpc' | 'mcp';
   /** Request headers an operation may need (If-Match, Idempotency-Key), lower-case names. */

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { invalid } from '../platform/errors.ts';
+import { Id } from './wire.ts';
+
+/** The usual keyset: creation time (ms since the epoch), then id. */
+export const TimeIdKey = z.tuple([z.number().int().min(0).max(8.64e15), Id]);
+export type TimeIdKey = z.output<typeof TimeIdKey>;
+
+/** An opaque cursor: the keyset of the last row that was sent, as base64url of JSON. */
+export function encodeCursor(parts: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(parts), 'utf8').toString('base64url');
+}
+
+/**
+ * The keyset in a cursor, checked against `schema`; null where there is no cursor.
+ * A cursor of another list, or a made-up one, is AppError 422 (decisions.md, Conventions).
+ */
+export function decodeCursor<S extends z.ZodType>(schema: S, cursor: string | undefined): z.output<S> | null {
+  if (cursor === undefined) return null;
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    parts = undefined;
+  }
+  const parsed = schema.safeParse(parts);
+  if (parsed.success) return parsed.data;
+  throw invalid('The cursor is malformed.', [{ path: 'cursor', message: 'is not a cursor of this list' }]);
+}
+
+/**
+ * Cuts a page out of `limit + 1` rows: the extra row only says that there is more.
+ * `keyOf` gives the keyset of a row, in the order the list is sorted by.
+ */
+export function cutPage<Row>(
+  rows: readonly Row[],
+  limit: number,
+  keyOf: (row: Row) => readonly (string | number)[],
+): { rows: Row[]; next_cursor: string | null } {
+  const kept = rows.slice(0, limit);
+  const last = kept.at(-1);
+  return { rows: kept, next_cursor: rows.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null };
+}

@@ -1,0 +1,70 @@
+import type { Pool } from 'pg';
+import type { Scope } from '../../api/context.ts';
+
+/** What a token stands for, as the database said at `readAt`. */
+export type PatGrant = {
+  patId: string;
+  tenantId: string;
+  projectId: string;
+  projectName: string;
+  userId: string;
+  email: string;
+  name: string;
+  tenantAdmin: boolean;
+  projectRole: string | null;
+  scopes: readonly Scope[];
+  expiresAt: number | null;
+  lastUsedMinute: number | null;
+};
+
+/** Another process's revocation is seen after this long at the latest; this process's own at once. */
+export const grantTtlMs = 2000;
+const capacity = 10_000;
+
+/**
+ * Tokens that were looked up a moment ago, so that a busy client does not cost a query a request.
+ * Anything that may change a grant calls `clear`: such changes are rare, and clearing all cannot forget one.
+ */
+export class PrincipalCache {
+  readonly #grants = new Map<string, { grant: PatGrant; readAt: number }>();
+  #generation = 0;
+  /** Writes of last_used_at that nobody waits for. */
+  readonly pendingWrites = new Set<Promise<void>>();
+
+  get(key: string, now: number): PatGrant | undefined {
+    const entry = this.#grants.get(key);
+    if (!entry) return undefined;
+    const age = now - entry.readAt;
+    if (age >= 0 && age < grantTtlMs) return entry.grant;
+    this.#grants.delete(key);
+    return undefined;
+  }
+
+  /** Call before reading; `put` then drops what was read before a `clear` that happened meanwhile. */
+  generation(): number {
+    return this.#generation;
+  }
+
+  put(key: string, grant: PatGrant, readAt: number, generation: number): void {
+    if (generation !== this.#generation) return;
+    if (this.#grants.size >= capacity) this.#grants.clear();
+    this.#grants.set(key, { grant, readAt });
+  }
+
+  clear(): void {
+    this.#generation += 1;
+    this.#grants.clear();
+  }
+}
+
+// One cache for each database pool, not one for the module: two containers in a process (tests) share nothing.
+const caches = new WeakMap<Pool, PrincipalCache>();
+
+/** The cache of the database these services use. */
+export function principalCache(services: { pool: Pool }): PrincipalCache {
+  const present = caches.get(services.pool);
+  if (present) return present;
+  const created = new PrincipalCache();
+  caches.set(services.pool, created);
+  return created;
+}

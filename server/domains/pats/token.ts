@@ -1,0 +1,43 @@
+import { randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { sha256 } from '../../platform/crypto/digest.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const bodyLength = 40;
+const checksumLength = 6;
+const form = /^pat_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/;
+
+function base62(value: number): string {
+  let rest = value;
+  let text = '';
+  do {
+    text = alphabet.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
+  } while (rest > 0);
+  return text;
+}
+
+const checksum = (body: string) => base62(crc32(body)).padStart(checksumLength, '0');
+
+/** A new token: `pat_`, 40 random base62 characters (238 bits), and their CRC32 in base62 (decisions.md, Tenancy). */
+export function generatePatToken(): string {
+  let body = '';
+  while (body.length < bodyLength) body += alphabet.charAt(randomInt(alphabet.length));
+  return `pat_${body}${checksum(body)}`;
+}
+
+/** Whether a string has the form of a token and its checksum fits: a typo is refused without a look-up. */
+export function isWellFormedPat(token: string): boolean {
+  const match = form.exec(token);
+  return match !== null && match[2] === checksum(String(match[1]));
+}
+
+/** What is stored of a token. A plain hash is enough: 238 random bits cannot be searched, unlike a password. */
+export function patHash(token: string): Buffer {
+  return sha256(token);
+}
+
+/** The name of a token's copy in the secret store, kept until it is revealed once. */
+export function patSecretName(patId: string): string {
+  return `pat/${patId}`;
+}

@@ -1,0 +1,44 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+const version = 1;
+const ivBytes = 12;
+const tagBytes = 16;
+const headerBytes = 1 + ivBytes + tagBytes;
+
+/** A ciphertext that does not belong to this key and place, or was changed. */
+export class DecryptionError extends Error {
+  constructor() {
+    super('The ciphertext does not decrypt with this key for this place.');
+    this.name = 'DecryptionError';
+  }
+}
+
+/** Names the place a ciphertext belongs to. JSON keeps ('a','bc') and ('ab','c') apart, which joining would not. */
+function additionalData(place: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(place), 'utf8');
+}
+
+/**
+ * Encrypts with AES-256-GCM: one version byte, 12 random bytes of IV, 16 of tag, then the ciphertext.
+ * `place` is authenticated but not stored: the result opens only where the same place is named.
+ */
+export function seal(key: Uint8Array, plaintext: Uint8Array, place: readonly string[]): Buffer {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
+  cipher.setAAD(additionalData(place));
+  const body = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+  return Buffer.concat([Buffer.of(version), iv, cipher.getAuthTag(), body]);
+}
+
+/** Decrypts what `seal` made with the same key and place. Throws DecryptionError for anything else. */
+export function open(key: Uint8Array, sealed: Uint8Array, place: readonly string[]): Buffer {
+  if (sealed.length < headerBytes || sealed[0] !== version) throw new DecryptionError();
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + ivBytes), { authTagLength: tagBytes });
+  decipher.setAAD(additionalData(place));
+  decipher.setAuthTag(sealed.subarray(1 + ivBytes, headerBytes));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(headerBytes)), decipher.final()]);
+  } catch {
+    throw new DecryptionError();
+  }
+}

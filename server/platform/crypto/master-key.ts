@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export const masterKeyBytes = 32;
+
+/** A master key that cannot be used; `message` is one clear line and never holds the key. */
+export class MasterKeyError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'MasterKeyError';
+  }
+}
+
+/** Parses the base64 (or base64url) form of a key; `source` names it in the error. Throws MasterKeyError. */
+export function parseMasterKey(text: string, source: string): Buffer {
+  const trimmed = text.trim();
+  const key = /^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) ? Buffer.from(trimmed, 'base64') : Buffer.alloc(0);
+  if (key.length !== masterKeyBytes) {
+    throw new MasterKeyError(`${source} must be base64 of ${masterKeyBytes} bytes (openssl rand -base64 32).`);
+  }
+  return key;
+}
+
+async function readKeyFile(path: string): Promise<Buffer | null> {
+  const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw new MasterKeyError(`The master key ${path} cannot be read (${error.code ?? 'unknown error'}).`);
+  });
+  if (stats === null) return null;
+  // Windows has no such bits; there the folder's own rights protect the file.
+  if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
+    throw new MasterKeyError(`The master key ${path} can be read by others; run: chmod 600 ${path}`);
+  }
+  return parseMasterKey(await readFile(path, 'utf8'), `The master key ${path}`);
+}
+
+/**
+ * The master key: the configured one, else `<dataDir>/master.key`, which is made on first start with mode 0600.
+ * Two processes that start at once agree on one key. Throws MasterKeyError when it is malformed or readable by others.
+ */
+export async function loadMasterKey(from: { configured: string | undefined; dataDir: string }): Promise<Buffer> {
+  if (from.configured !== undefined) return parseMasterKey(from.configured, 'BATON_MASTER_KEY');
+  const path = join(from.dataDir, 'master.key');
+  const present = await readKeyFile(path);
+  if (present) return present;
+
+  await mkdir(from.dataDir, { recursive: true });
+  // Written whole under another name, then linked: a crash never leaves half a key, and of two processes one wins.
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(`${randomBytes(masterKeyBytes).toString('base64')}\n`);
+    await file.sync();
+    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await file.close();
+    await unlink(draft);
+  }
+  const made = await readKeyFile(path);
+  if (!made) throw new MasterKeyError(`The master key ${path} vanished while it was made.`);
+  return made;
+}

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Clock } from '../clock.ts';
+import { deriveKey } from '../crypto/digest.ts';
+import { DecryptionError, open, seal } from '../crypto/envelope.ts';
+import { unavailable } from '../errors.ts';
+import type { SecretStore } from './secret-store.ts';
+
+type Dependencies = { pool: Pick<Pool, 'query'>; clock: Clock; masterKey: Uint8Array };
+
+/** The key that wraps tenants' data keys; never the master key itself. */
+const wrappingKey = (masterKey: Uint8Array) => deriveKey(masterKey, 'tenant-keys');
+const keyPlace = (tenantId: string) => ['tenant-key', tenantId];
+const secretPlace = (tenantId: string, name: string) => ['secret', tenantId, name];
+
+function away(cause: unknown): Error {
+  return unavailable('secret_store_unavailable', 'The secret store is unavailable.', 2, cause);
+}
+
+/**
+ * Secrets in PostgreSQL (decisions.md, Connections and secrets): AES-256-GCM under a data key per tenant, which is
+ * itself wrapped by the master key. Tenant and name are authenticated with the ciphertext, so that a row copied to
+ * another tenant or name does not decrypt. Every method throws AppError 503 when the database is away.
+ */
+export class DatabaseSecretStore implements SecretStore {
+  readonly #pool: Dependencies['pool'];
+  readonly #clock: Clock;
+  readonly #wrappingKey: Buffer;
+  /** Unwrapped data keys. They never change (rotation re-wraps them), so they are kept for good: 32 bytes a tenant. */
+  readonly #dataKeys = new Map<string, Buffer>();
+
+  constructor({ pool, clock, masterKey }: Dependencies) {
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#wrappingKey = wrappingKey(masterKey);
+  }
+
+  async put(tenantId: string, name: string, plaintext: string): Promise<void> {
+    const key = await this.#dataKey(tenantId);
+    const sealed = seal(key, Buffer.from(plaintext, 'utf8'), secretPlace(tenantId, name));
+    await this.#query(
+      `INSERT INTO secrets (tenant_id, name, ciphertext, created_at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (tenant_id, name) DO UPDATE SET ciphertext = excluded.ciphertext, created_at = excluded.created_at`,
+      [tenantId, name, sealed, new Date(this.#clock.now())],
+    );
+  }
+
+  async get(tenantId: string, name: string): Promise<string | null> {
+    return this.#open(
+      tenantId,
+      name,
+      await this.#query('SELECT ciphertext AS bytes FROM secrets WHERE tenant_id = $1 AND name = $2', [tenantId, name]),
+    );
+  }
+
+  async take(tenantId: string, name: string): Promise<string | null> {
+    // The key first: once the row is deleted nothing may fail any more, or the secret would be lost unseen.
+    await this.#dataKey(tenantId);
+    return this.#open(
+      tenantId,
+      name,
+      await this.#query('DELETE FROM secrets WHERE tenant_id = $1 AND name = $2 RETURNING ciphertext AS bytes', [
+        tenantId,
+        name,
+      ]),
+    );
+  }
+
+  async delete(tenantId: string, name: string): Promise<void> {
+    await this.#query('DELETE FROM secrets WHERE tenant_id = $1 AND name = $2', [tenantId, name]);
+  }
+
+  /** Whether this master key is the one the stored keys were wrapped with; true where nothing is stored yet. */
+  async acceptsMasterKey(): Promise<boolean> {
+    const rows = await this.#query('SELECT tenant_id, wrapped_key AS bytes FROM tenant_keys LIMIT 1', []);
+    const row = rows[0];
+    return row?.tenant_id === undefined || canOpen(this.#wrappingKey, row.bytes, keyPlace(row.tenant_id));
+  }
+
+  async #open(tenantId: string, name: string, rows: { bytes: Buffer }[]): Promise<string | null> {
+    const row = rows[0];
+    if (!row) return null;
+    return open(await this.#dataKey(tenantId), row.bytes, secretPlace(tenantId, name)).toString('utf8');
+  }
+
+  async #dataKey(tenantId: string): Promise<Buffer> {
+    const known = this.#dataKeys.get(tenantId);
+    if (known) return known;
+    const wrapped = (await this.#wrapped(tenantId)) ?? (await this.#createKey(tenantId));
+    const key = open(this.#wrappingKey, wrapped, keyPlace(tenantId));
+    this.#dataKeys.set(tenantId, key);
+    return key;
+  }
+
+  async #wrapped(tenantId: string): Promise<Buffer | undefined> {
+    const rows = await this.#query('SELECT wrapped_key AS bytes FROM tenant_keys WHERE tenant_id = $1', [tenantId]);
+    return rows[0]?.bytes;
+  }
+
+  /** Of two that create a tenant's key at once the first wins, and both then read the winner's. */
+  async #createKey(tenantId: string): Promise<Buffer> {
+    const wrapped = seal(this.#wrappingKey, randomBytes(32), keyPlace(tenantId));
+    await this.#query(
+      'INSERT INTO tenant_keys (tenant_id, wrapped_key, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [tenantId, wrapped, new Date(this.#clock.now())],
+    );
+    return (await this.#wrapped(tenantId)) ?? wrapped;
+  }
+
+  async #query(text: string, values: unknown[]): Promise<{ tenant_id?: string; bytes: Buffer }[]> {
+    try {
+      return (await this.#pool.query<{ tenant_id?: string; bytes: Buffer }>(text, values)).rows;
+    } catch (error) {
+      throw away(error);
+    }
+  }
+}
+
+function canOpen(key: Uint8Array, sealed: Uint8Array, place: readonly string[]): boolean {
+  try {
+    open(key, sealed, place);
+    return true;
+  } catch (error) {
+    if (error instanceof DecryptionError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Re-wraps every tenant's data key from one master key to another, all or none, and returns how many it re-wrapped.
+ * Secrets themselves are not touched. Keys that already are under `to` are left, so a repeated rotation is harmless.
+ * Throws DecryptionError, changing nothing, if a key opens with neither.
+ */
+export async function rotateMasterKey(pool: Pool, keys: { from: Uint8Array; to: Uint8Array }): Promise<number> {
+  const from = wrappingKey(keys.from);
+  const to = wrappingKey(keys.to);
+  const client = await pool.connect().catch(error => {
+    throw away(error);
+  });
+  try {
+    await client.query('BEGIN');
+    // Nobody may add a key under the old master key while the others are re-wrapped.
+    await client.query('LOCK TABLE tenant_keys IN SHARE ROW EXCLUSIVE MODE');
+    const { rows } = await client.query<{ tenant_id: string; wrapped_key: Buffer }>(
+      'SELECT tenant_id, wrapped_key FROM tenant_keys ORDER BY tenant_id',
+    );
+    let rotated = 0;
+    for (const row of rows) {
+      const place = keyPlace(row.tenant_id);
+      if (canOpen(to, row.wrapped_key, place)) continue;
+      const wrapped = seal(to, open(from, row.wrapped_key, place), place);
+      await client.query('UPDATE tenant_keys SET wrapped_key = $2 WHERE tenant_id = $1', [row.tenant_id, wrapped]);
+      rotated += 1;
+    }
+    await client.query('COMMIT');
+    client.release();
+    return rotated;
+  } catch (error) {
+    await client.query('ROLLBACK').then(
+      () => client.release(),
+      () => client.release(true),
+    );
+    throw error;
+  }
+}
