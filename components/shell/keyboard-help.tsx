@@ -1,0 +1,57 @@
+'use client';
+import { Dialog } from '../ui/dialog.tsx';
+import { Kbd } from '../ui/kbd.tsx';
+import { mainPages, settingsPages } from './pages.ts';
+
+const groups: { title: string; keys: [string, string][] }[] = [
+  {
+    title: 'Everywhere',
+    keys: [
+      ['⌘ K', 'Search, go to, start a run, create'],
+      ['?', 'This help'],
+      ['/', 'Search in the list'],
+    ],
+  },
+  {
+    title: 'Go to',
+    keys: [...mainPages, ...settingsPages].flatMap((page): [string, string][] =>
+      page.key ? [[`g ${page.key}`, page.label]] : [],
+    ),
+  },
+  {
+    title: 'Inbox',
+    keys: [
+      ['j', 'Next task'],
+      ['k', 'Previous task'],
+      ['a', 'Approve'],
+      ['r', 'Reject'],
+    ],
+  },
+];
+
+/** The list of keys, opened with `?`. */
+export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts">
+      <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
+        {groups.map(group => (
+          <section key={group.title}>
+            <h3 className="mb-1 text-xs text-faint">{group.title}</h3>
+            <dl>
+              {group.keys.map(([keys, meaning]) => (
+                <div key={keys} className="flex items-center justify-between gap-4 py-1">
+                  <dt className="text-sm">{meaning}</dt>
+                  <dd className="flex gap-1">
+                    {keys.split(' ').map(key => (
+                      <Kbd key={key}>{key}</Kbd>
+                    ))}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,17 @@
+import { CircleUser, FolderKanban, Inbox, KeyRound, type LucideIcon, ScrollText, Users, Waypoints, Workflow } from 'lucide-react';
+
+export type ConsolePage = { href: string; label: string; icon: LucideIcon; /** Pressed after `g`. */ key?: string };
+
+/** What the sidebar and ⌘K lead to: only pages that are whole. */
+export const mainPages: readonly ConsolePage[] = [
+  { href: '/workflows', label: 'Workflows', icon: Workflow, key: 'w' },
+  { href: '/runs', label: 'Runs', icon: Waypoints, key: 'r' },
+  { href: '/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
+];
+export const settingsPages: readonly ConsolePage[] = [
+  { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },
+  { href: '/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k' },
+  { href: '/settings/projects', label: 'Projects', icon: FolderKanban, key: 'p' },
+  { href: '/settings/profile', label: 'Profile', icon: CircleUser },
+  { href: '/settings/api-reference', label: 'API reference', icon: ScrollText },
+];

@@ -1,0 +1,57 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { createContext, type ReactNode, useCallback, useContext, useMemo } from 'react';
+import { ApiProvider, type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { type Scope, storeScope } from '../trpc/scope.ts';
+
+export type Me = Outputs['me_get'];
+type Session = {
+  me: Me;
+  scope: Scope;
+  /** Works in another project from here on; leads to `href`, because the present page may belong to the old one. */
+  switchTo: (scope: Scope, href?: string) => void;
+};
+const SessionContext = createContext<Session | null>(null);
+
+/** The signed-in user and the scope, given by the server with the page: no request before the first paint. */
+export function ConsoleSession({ me, children }: { me: Me; children: ReactNode }) {
+  const scope = { tenant: me.tenant.id, project: me.project.id };
+  return (
+    <ApiProvider key={`${scope.tenant}:${scope.project}`} scope={scope}>
+      <LiveSession initial={me}>{children}</LiveSession>
+    </ApiProvider>
+  );
+}
+
+function LiveSession({ initial, children }: { initial: Me; children: ReactNode }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  // Roles and projects change while the console is open.
+  const { data: me } = useQuery(trpc.me_get.queryOptions(undefined, { initialData: initial, staleTime: 60_000 }));
+  const tenant = me.tenant.id;
+  const project = me.project.id;
+  const switchTo = useCallback(
+    (next: Scope, href = '/workflows') => {
+      storeScope(next);
+      if (next.tenant === tenant && next.project === project) router.push(href);
+      // The layout reads the cookie on the server; a full load gives every part the new scope at once.
+      else window.location.assign(href);
+    },
+    [router, tenant, project],
+  );
+  const session = useMemo(() => ({ me, scope: { tenant, project }, switchTo }), [me, tenant, project, switchTo]);
+  return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('useSession is used outside of ConsoleSession');
+  return session;
+}
+
+/** What the user's role allows, to hide what would be refused. The server decides all the same. */
+export function usePermissions(): { canWrite: boolean; isAdmin: boolean } {
+  const { me } = useSession();
+  return { canWrite: me.role !== 'project_viewer', isAdmin: me.role === 'tenant_admin' };
+}

@@ -1,0 +1,81 @@
+'use client';
+import { Menu as MenuIcon, Search } from 'lucide-react';
+import { usePathname, useRouter } from 'next/navigation';
+import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
+import { type ReactNode, useEffect, useState } from 'react';
+import { IconButton } from '../ui/button.tsx';
+import { CommandPalette } from './command-palette.tsx';
+import { KeyboardHelp } from './keyboard-help.tsx';
+import { Logo } from './logo.tsx';
+import { mainPages, settingsPages } from './pages.ts';
+import { Sidebar } from './sidebar.tsx';
+import { useHotkeys } from './use-hotkeys.ts';
+
+/** The frame of the console: sidebar (a drawer below 1024 px), palette, keyboard help, skip link. */
+export function Shell({ children }: { children: ReactNode }) {
+  const router = useRouter();
+  const pathname = usePathname();
+  const [palette, setPalette] = useState(false);
+  const [help, setHelp] = useState(false);
+  const [drawer, setDrawer] = useState(false);
+  useHotkeys({
+    'mod+k': () => setPalette(open => !open),
+    '?': () => setHelp(true),
+    ...Object.fromEntries(
+      [...mainPages, ...settingsPages].flatMap(page => (page.key ? [[`g ${page.key}`, () => router.push(page.href)]] : [])),
+    ),
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes whenever the page changes
+  useEffect(() => setDrawer(false), [pathname]);
+
+  const sidebar = <Sidebar onSearch={() => setPalette(true)} onHelp={() => setHelp(true)} />;
+  return (
+    <div className="flex min-h-dvh">
+      <a
+        href="#main"
+        className="fixed top-2 left-2 z-50 -translate-y-16 rounded-md bg-accent px-3 py-2 font-medium text-on-accent focus:translate-y-0"
+      >
+        Skip to content
+      </a>
+      <aside className="sticky top-0 hidden h-dvh w-58 shrink-0 border-r bg-sunken lg:block">{sidebar}</aside>
+      <Drawer open={drawer} onOpenChange={setDrawer}>
+        {sidebar}
+      </Drawer>
+      <div className="flex min-w-0 flex-1 flex-col">
+        <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b bg-bg px-2 lg:hidden">
+          <IconButton label="Open navigation" tooltip={false} onClick={() => setDrawer(true)}>
+            <MenuIcon aria-hidden className="size-4.5" />
+          </IconButton>
+          <Logo />
+          <IconButton label="Search" tooltip={false} className="ml-auto" onClick={() => setPalette(true)}>
+            <Search aria-hidden className="size-4.5" />
+          </IconButton>
+        </header>
+        <main id="main" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus-visible:outline-none">
+          {children}
+        </main>
+      </div>
+      <CommandPalette open={palette} onOpenChange={setPalette} onHelp={() => setHelp(true)} />
+      <KeyboardHelp open={help} onOpenChange={setHelp} />
+    </div>
+  );
+}
+
+function Drawer({ open, onOpenChange, children }: { open: boolean; onOpenChange: (open: boolean) => void; children: ReactNode }) {
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-scrim lg:hidden" />
+        <Radix.Content
+          aria-describedby={undefined}
+          className="fixed inset-y-0 left-0 z-40 w-70 max-w-[85vw] border-r bg-sunken shadow-pop lg:hidden"
+        >
+          <VisuallyHidden.Root>
+            <Radix.Title>Navigation</Radix.Title>
+          </VisuallyHidden.Root>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+const Data = z.looseObject({
+  code: z.string().optional(),
+  status: z.number().optional(),
+  httpStatus: z.number().optional(),
+  details: z
+    .array(z.looseObject({ path: z.string(), message: z.string(), code: z.string().optional(), step_id: z.string().nullish() }))
+    .nullish(),
+  request_id: z.string().nullish(),
+});
+
+export type Problem = {
+  /** In the server's words, fit to be shown. */
+  message: string;
+  /** HTTP status; 0 where the server could not be reached. */
+  status: number;
+  /** Stable snake_case code of decisions.md, Conventions; empty where there is none. */
+  code: string;
+  details: { path: string; message: string; code?: string | undefined }[];
+  requestId: string | undefined;
+};
+
+/** What the user needs to know of anything thrown by a tRPC call, a fetch or our own code. */
+export function readError(error: unknown): Problem {
+  const shape: unknown = typeof error === 'object' && error !== null && 'data' in error ? error.data : undefined;
+  const message = error instanceof Error ? error.message : String(error);
+  const data = Data.safeParse(shape);
+  if (!data.success)
+    return {
+      message: isUnreachable(error) ? 'The server cannot be reached. Check your connection and try again.' : message,
+      status: 0,
+      code: '',
+      details: [],
+      requestId: undefined,
+    };
+  return {
+    message,
+    status: data.data.status ?? data.data.httpStatus ?? 500,
+    code: data.data.code ?? '',
+    details: data.data.details ?? [],
+    requestId: data.data.request_id ?? undefined,
+  };
+}
+
+function isUnreachable(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof TypeError;
+}

@@ -1,0 +1,79 @@
+'use client';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createTRPCClient, httpBatchLink, httpLink, splitLink } from '@trpc/client';
+import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
+import { createTRPCContext } from '@trpc/tanstack-react-query';
+import { type ReactNode, useState } from 'react';
+import type { AppRouter } from '@/server/api/trpc.ts';
+import { readError } from './errors.ts';
+import { type Scope, scopeHeaders } from './scope.ts';
+
+export type Inputs = inferRouterInputs<AppRouter>;
+export type Outputs = inferRouterOutputs<AppRouter>;
+
+const context = createTRPCContext<AppRouter>();
+/** `useTRPC().workflows_list.queryOptions({…})` for TanStack Query; `useTRPCClient()` for a call outside of it. */
+export const { useTRPC, useTRPCClient } = context;
+
+/** Give this as `trpc: { context: inScope(scope) }` to make one call in another project than the chosen one. */
+export function inScope(scope: Scope): { scope: Scope } {
+  return { scope };
+}
+
+function scopeOf(context: Record<string, unknown>): Scope | undefined {
+  const scope = context.scope;
+  return typeof scope === 'object' && scope !== null && 'tenant' in scope && 'project' in scope
+    ? { tenant: String(scope.tenant), project: String(scope.project) }
+    : undefined;
+}
+
+function createClient(scope: Scope) {
+  const url = '/api/trpc';
+  return createTRPCClient<AppRouter>({
+    links: [
+      splitLink({
+        // Headers belong to a whole batch: a call with a scope of its own travels alone.
+        condition: op => scopeOf(op.context) !== undefined,
+        true: httpLink({ url, headers: ({ op }) => scopeHeaders(scopeOf(op.context) ?? scope) }),
+        false: httpBatchLink({ url, headers: () => scopeHeaders(scope), maxURLLength: 4000 }),
+      }),
+    ],
+  });
+}
+
+/** A lost session leads to sign-in and back to the very page. */
+function onError(error: unknown): void {
+  if (readError(error).status !== 401 || window.location.pathname === '/sign-in') return;
+  const next = `${window.location.pathname}${window.location.search}`;
+  window.location.assign(`/sign-in?next=${encodeURIComponent(next)}`);
+}
+
+function createQueryClient(): QueryClient {
+  return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        // Only what may pass by itself is tried again: no connection, or a server error.
+        retry: (count, error) => {
+          const { status } = readError(error);
+          return count < 2 && (status === 0 || status >= 500);
+        },
+      },
+    },
+  });
+}
+
+/** tRPC and TanStack Query for the console. Give it `key={tenant:project}`: another scope is another cache. */
+export function ApiProvider({ scope, children }: { scope: Scope; children: ReactNode }) {
+  const [queryClient] = useState(createQueryClient);
+  const [client] = useState(() => createClient(scope));
+  return (
+    <QueryClientProvider client={queryClient}>
+      <context.TRPCProvider trpcClient={client} queryClient={queryClient}>
+        {children}
+      </context.TRPCProvider>
+    </QueryClientProvider>
+  );
+}

@@ -1,0 +1,24 @@
+/** Which tenant and project the console works in; sent as X-Tenant-Id and X-Project-Id (interface.md, Authentication 2). */
+export type Scope = { tenant: string; project: string };
+
+/** Readable by the server, so that the first render is already in the chosen scope. Holds no secret. */
+export const SCOPE_COOKIE = 'baton_scope';
+const PATTERN = /^([a-z0-9-]{1,63}):([0-9a-f-]{36})$/;
+
+/** Parses the cookie's value; null where it is absent or malformed. */
+export function parseScope(value: string | undefined): Scope | null {
+  const match = PATTERN.exec(decodeURIComponent(value ?? ''));
+  return match?.[1] && match[2] ? { tenant: match[1], project: match[2] } : null;
+}
+
+/** Keeps the choice for a year in this browser. */
+export function storeScope(scope: Scope): void {
+  const secure = window.location.protocol === 'https:' ? '; Secure' : '';
+  const value = encodeURIComponent(`${scope.tenant}:${scope.project}`);
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser we support
+  document.cookie = `${SCOPE_COOKIE}=${value}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+}
+
+export function scopeHeaders(scope: Scope): Record<string, string> {
+  return { 'X-Tenant-Id': scope.tenant, 'X-Project-Id': scope.project };
+}

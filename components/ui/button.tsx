@@ -1,0 +1,100 @@
+import { LoaderCircle } from 'lucide-react';
+import Link from 'next/link';
+import type { ComponentProps, ReactNode } from 'react';
+import { cx } from './classes.ts';
+import { Tooltip } from './tooltip.tsx';
+
+export type ButtonVariant = 'primary' | 'secondary' | 'ghost' | 'danger';
+export type ButtonSize = 'sm' | 'md';
+
+const variants: Record<ButtonVariant, string> = {
+  primary: 'bg-accent text-on-accent hover:bg-accent-hover border border-transparent',
+  secondary: 'bg-surface text-text border border-line hover:bg-hover shadow-sm',
+  ghost: 'text-muted hover:text-text hover:bg-hover border border-transparent',
+  danger: 'bg-surface text-bad border border-line hover:bg-bad-soft hover:border-bad',
+};
+const sizes: Record<ButtonSize, string> = { sm: 'h-7 px-2 text-xs gap-1', md: 'h-8 px-3 text-sm gap-1.5' };
+const base =
+  'inline-flex shrink-0 items-center justify-center rounded-md font-medium whitespace-nowrap select-none transition-colors duration-75 disabled:opacity-55 disabled:pointer-events-none';
+
+/** Class names of a button, for elements that are not one (links, file labels). */
+export function buttonClass(variant: ButtonVariant = 'secondary', size: ButtonSize = 'md', extra?: string): string {
+  return cx(base, variants[variant], sizes[size], extra);
+}
+
+type ButtonProps = ComponentProps<'button'> & {
+  variant?: ButtonVariant;
+  size?: ButtonSize;
+  icon?: ReactNode;
+  /** Shows progress and refuses clicks; the width stays. */
+  pending?: boolean;
+};
+
+/** A push button. `type` is `button` unless said otherwise, so that none submits a form by accident. */
+export function Button({ variant, size, icon, pending, children, className, disabled, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      disabled={disabled || pending}
+      aria-busy={pending || undefined}
+      className={buttonClass(variant, size, className)}
+    >
+      {pending ? <LoaderCircle aria-hidden className="size-3.5 animate-spin" /> : icon}
+      {children}
+    </button>
+  );
+}
+
+/** A link that looks like a button. */
+export function ButtonLink({
+  variant,
+  size,
+  icon,
+  children,
+  className,
+  ...rest
+}: ComponentProps<typeof Link> & { variant?: ButtonVariant; size?: ButtonSize; icon?: ReactNode }) {
+  return (
+    <Link {...rest} className={buttonClass(variant, size, className)}>
+      {icon}
+      {children}
+    </Link>
+  );
+}
+
+type IconButtonProps = Omit<ComponentProps<'button'>, 'aria-label'> & {
+  /** Read aloud and shown as the tooltip. */
+  label: string;
+  shortcut?: string;
+  variant?: ButtonVariant;
+  size?: ButtonSize;
+  tooltip?: boolean;
+};
+
+/** A square button with an icon only; `label` is its accessible name. */
+export function IconButton({
+  label,
+  shortcut,
+  variant = 'ghost',
+  size = 'md',
+  tooltip = true,
+  className,
+  ...rest
+}: IconButtonProps) {
+  const button = (
+    <button
+      type="button"
+      aria-label={label}
+      {...rest}
+      className={cx(base, variants[variant], size === 'sm' ? 'size-7' : 'size-8', className)}
+    />
+  );
+  return tooltip ? (
+    <Tooltip content={label} shortcut={shortcut}>
+      {button}
+    </Tooltip>
+  ) : (
+    button
+  );
+}

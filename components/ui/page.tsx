@@ -1,0 +1,38 @@
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { cx } from './classes.ts';
+
+/** The frame of a page: one `h1`, its actions, its content. */
+export function Page({ width = 'wide', children }: { width?: 'wide' | 'narrow'; children: ReactNode }) {
+  return (
+    <div className={cx('mx-auto w-full px-4 py-5 sm:px-6', width === 'wide' ? 'max-w-350' : 'max-w-200')}>{children}</div>
+  );
+}
+
+export function PageHeader({
+  title,
+  description,
+  parent,
+  actions,
+}: {
+  title: ReactNode;
+  description?: ReactNode;
+  /** The place above, as a link before the title. */
+  parent?: { href: string; label: string };
+  actions?: ReactNode;
+}) {
+  return (
+    <div className="mb-4 flex flex-wrap items-end justify-between gap-x-4 gap-y-3">
+      <div className="min-w-0">
+        {parent ? (
+          <Link href={parent.href} className="text-xs text-muted hover:text-text hover:underline">
+            {parent.label}
+          </Link>
+        ) : null}
+        <h1 className="truncate text-xl font-semibold tracking-tight">{title}</h1>
+        {description ? <p className="text-sm text-muted">{description}</p> : null}
+      </div>
+      {actions ? <div className="flex flex-wrap items-center gap-2">{actions}</div> : null}
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import {
+  Archive,
+  Ban,
+  CircleAlert,
+  CircleCheck,
+  CircleDashed,
+  CircleDot,
+  CirclePause,
+  CircleStop,
+  CircleX,
+  Clock,
+  Hourglass,
+  type LucideIcon,
+  PencilLine,
+  RefreshCw,
+  SkipForward,
+} from 'lucide-react';
+import { Badge, type Tone } from './badge.tsx';
+import { cx } from './classes.ts';
+
+export type StatusKind = 'run' | 'step' | 'workflow';
+export type StatusLook = { label: string; tone: Tone; icon: LucideIcon; live?: boolean };
+
+/** The words are the ones of interface.md, States: Failed, Cancelled, Skipped (Blocked), Success. */
+const looks: Record<StatusKind, Record<string, StatusLook>> = {
+  run: {
+    running: { label: 'Running', tone: 'info', icon: CircleDot, live: true },
+    paused: { label: 'Paused', tone: 'warn', icon: CirclePause },
+    completed: { label: 'Completed', tone: 'ok', icon: CircleCheck },
+    failed: { label: 'Failed', tone: 'bad', icon: CircleX },
+    stopped: { label: 'Stopped', tone: 'neutral', icon: CircleStop },
+    rejected: { label: 'Rejected', tone: 'bad', icon: Ban },
+    blocked: { label: 'Waiting for a person', tone: 'warn', icon: Hourglass },
+  },
+  step: {
+    pending: { label: 'Pending', tone: 'neutral', icon: CircleDashed },
+    ready: { label: 'Queued', tone: 'neutral', icon: Clock },
+    running: { label: 'Running', tone: 'info', icon: CircleDot, live: true },
+    retrying: { label: 'Retrying', tone: 'warn', icon: RefreshCw },
+    waiting: { label: 'Waiting', tone: 'warn', icon: Hourglass },
+    completed: { label: 'Success', tone: 'ok', icon: CircleCheck },
+    failed: { label: 'Failed', tone: 'bad', icon: CircleX },
+    cancelled: { label: 'Cancelled', tone: 'neutral', icon: CircleStop },
+    skipped: { label: 'Skipped', tone: 'neutral', icon: SkipForward },
+  },
+  workflow: {
+    draft: { label: 'Draft', tone: 'neutral', icon: PencilLine },
+    published: { label: 'Published', tone: 'ok', icon: CircleCheck },
+    archived: { label: 'Archived', tone: 'neutral', icon: Archive },
+  },
+};
+
+/** How a status looks and reads; an unknown one is shown as it is rather than hidden. */
+export function statusLook(kind: StatusKind, status: string): StatusLook {
+  return looks[kind][status] ?? { label: status, tone: 'neutral', icon: CircleAlert };
+}
+
+/** Icon and word, never colour alone. `detail` is added in brackets, as in "Skipped (blocked)". */
+export function StatusBadge({
+  kind,
+  status,
+  detail,
+  className,
+}: {
+  kind: StatusKind;
+  status: string;
+  detail?: string | null;
+  className?: string;
+}) {
+  const look = statusLook(kind, status);
+  const Icon = look.icon;
+  return (
+    <Badge
+      tone={look.tone}
+      className={className}
+      icon={<Icon aria-hidden className={cx('size-3', look.live && 'animate-pulse-soft')} />}
+    >
+      {look.label}
+      {detail ? ` (${detail.replaceAll('_', ' ')})` : null}
+    </Badge>
+  );
+}

@@ -1,0 +1,98 @@
+'use client';
+import { useSyncExternalStore } from 'react';
+import { Tooltip } from './tooltip.tsx';
+
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+let now = 0;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const each of listeners) each();
+  }, 1000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0 && timer) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+}
+
+/** Milliseconds since the epoch, one shared tick a second for the whole page; 0 while rendering on the server. */
+export function useNow(): number {
+  return useSyncExternalStore(
+    subscribe,
+    () => {
+      // A page that was idle must not show the age it had when the last ticker stopped.
+      if (!timer || now === 0) now = Math.floor(Date.now() / 1000) * 1000;
+      return now;
+    },
+    () => 0,
+  );
+}
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+
+/** "3 min. ago", "in 2 hr.", "just now" below five seconds. */
+export function formatRelative(at: number, from: number): string {
+  const seconds = (at - from) / 1000;
+  if (Math.abs(seconds) < 5) return 'just now';
+  for (const [unit, size] of units)
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  return relative.format(Math.trunc(seconds), 'second');
+}
+
+/** "2026-03-09 14:05:01 UTC": exact, and the same in every time zone. */
+export function formatUtc(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
+/** How long ago, with the exact UTC time on hover and on focus. */
+export function RelativeTime({ at, className }: { at: string; className?: string }) {
+  const current = useNow();
+  return (
+    <Tooltip content={<span className="tabular-nums">{formatUtc(at)}</span>}>
+      <time dateTime={at} className={className ?? 'whitespace-nowrap text-muted tabular-nums'}>
+        {current === 0 ? formatUtc(at) : formatRelative(Date.parse(at), current)}
+      </time>
+    </Tooltip>
+  );
+}
+
+/** "850 ms", "4.2 s", "3 min 5 s", "2 h 10 min", "3 d 4 h". */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  const s = ms / 1000;
+  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 60) return `${Math.floor(s)} s`;
+  const min = Math.floor(s / 60);
+  if (min < 60) return `${min} min ${Math.floor(s % 60)} s`;
+  const h = Math.floor(min / 60);
+  if (h < 24) return `${h} h ${min % 60} min`;
+  return `${Math.floor(h / 24)} d ${h % 24} h`;
+}
+
+/** Time between two instants; counts on while `to` is null. */
+export function Duration({ from, to, className }: { from: string; to: string | null; className?: string }) {
+  return to === null ? <Running from={from} className={className} /> : <Span className={className} ms={Date.parse(to) - Date.parse(from)} />;
+}
+
+function Running({ from, className }: { from: string; className?: string | undefined }) {
+  const current = useNow();
+  return <Span className={className} ms={current === 0 ? 0 : current - Date.parse(from)} />;
+}
+
+function Span({ ms, className }: { ms: number; className?: string | undefined }) {
+  return <span className={className ?? 'whitespace-nowrap text-muted tabular-nums'}>{formatDuration(ms)}</span>;
+}

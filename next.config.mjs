@@ -1,0 +1,24 @@
+/** @type {import('next').NextConfig} */
+export default {
+  poweredByHeader: false,
+  // A second folder lets `next dev` run beside a production build of the same checkout.
+  distDir: process.env.NEXT_DIST_DIR ?? '.next',
+  devIndicators: false,
+  reactStrictMode: true,
+  typedRoutes: false,
+  // Every other header with a per-request value (the Content-Security-Policy) is set in proxy.ts.
+  async headers() {
+    return [
+      {
+        source: '/:path*',
+        headers: [
+          { key: 'X-Content-Type-Options', value: 'nosniff' },
+          { key: 'X-Frame-Options', value: 'DENY' },
+          { key: 'Referrer-Policy', value: 'same-origin' },
+          { key: 'Permissions-Policy', value: 'camera=(), microphone=(), geolocation=(), payment=(), usb=()' },
+          { key: 'Cross-Origin-Opener-Policy', value: 'same-origin' },
+        ],
+      },
+    ];
+  },
+};
