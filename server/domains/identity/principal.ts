@@ -6,7 +6,7 @@ import { type PatGrant, principalCache } from './principal-cache.ts';
 
 type PrincipalServices = Pick<Services, 'pool' | 'clock' | 'logger'>;
 
-/** X-Tenant-Id and X-Project-Id: the tenant's slug, and the project's id or name. */
+/** X-Tenant-Id and X-Project-Id: the tenant's slug, and the project's id or its name, in any case. */
 export type RequestedScope = { tenantId?: string | undefined; projectId?: string | undefined };
 
 const minuteMs = 60_000;
@@ -117,7 +117,8 @@ export async function resolvePat(
   if (grant.expiresAt !== null && grant.expiresAt <= now) return null;
   const { tenantId, projectId } = requested;
   if (tenantId !== undefined && tenantId !== grant.tenantId) throw foreignScope();
-  if (projectId !== undefined && projectId.toLowerCase() !== grant.projectId && projectId !== grant.projectName) {
+  const project = projectId?.toLowerCase();
+  if (project !== undefined && project !== grant.projectId && project !== grant.projectName.toLowerCase()) {
     throw foreignScope();
   }
   const role = effectiveRole(grant.tenantAdmin, grant.projectRole);
@@ -151,11 +152,11 @@ const sessionQuery = {
          FROM users u
          LEFT JOIN memberships m ON m.user_id = u.id AND ($2::text IS NULL OR m.tenant_id = $2)
          LEFT JOIN projects p ON p.tenant_id = m.tenant_id
-           AND ($3::text IS NULL OR p.id::text = lower($3) OR p.name = $3)
+           AND ($3::text IS NULL OR p.id::text = lower($3) OR lower(p.name) = lower($3))
          LEFT JOIN project_members pm ON pm.project_id = p.id AND pm.user_id = u.id
          WHERE u.id = $1
          ORDER BY (p.id IS NOT NULL AND (m.tenant_admin OR pm.role IS NOT NULL)) DESC, m.created_at, m.tenant_id,
-           (p.id::text = lower($3)) DESC, (p.name = 'default') DESC, p.created_at, p.id
+           (p.id::text = lower($3)) DESC, (p.name = $3) DESC, (p.name = 'default') DESC, p.created_at, p.id
          LIMIT 1`,
 };
 

@@ -1,0 +1,59 @@
+import type { Pool } from 'pg';
+import { scopes } from '../../api/context.ts';
+import type { Services } from '../../container.ts';
+import { newId } from '../../platform/ids.ts';
+import { patHash } from '../pats/token.ts';
+import { addMember, createTenant, createUser, type NewUser } from './accounts.ts';
+import { inTransaction } from './transaction.ts';
+
+/** Any number will do, as long as every process takes the same: "baton" and 1. */
+const firstOwnerLock = 0x6261746f6e01;
+
+/** Whether anybody has an account here yet. */
+export async function hasOwner({ prisma }: Pick<Services, 'prisma'>): Promise<boolean> {
+  return (await prisma.user.findFirst({ select: { id: true } })) !== null;
+}
+
+/**
+ * Creates the first tenant and its owner; null when there is an owner already. Of several that try at once, in
+ * whichever process, exactly one succeeds.
+ */
+export async function createFirstOwner(
+  services: Pick<Services, 'prisma' | 'clock'>,
+  owner: NewUser & { tenantId: string; patToken?: string },
+): Promise<{ userId: string; tenantId: string } | null> {
+  const at = new Date(services.clock.now());
+  const { tenantId, patToken, ...user } = owner;
+  return inTransaction(services, async tx => {
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(${firstOwnerLock}::bigint)`;
+    if ((await tx.user.findFirst({ select: { id: true } })) !== null) return null;
+    const projectId = await createTenant(tx, tenantId, at);
+    const userId = await createUser(tx, user, at);
+    await addMember(tx, { tenantId, userId, tenantAdmin: true, projectId, role: 'project_contributor' }, at);
+    if (patToken !== undefined) {
+      // No copy in the secret store: whoever set it up has it, so there is nothing to reveal.
+      const tokenHash = new Uint8Array(patHash(patToken));
+      const row = { id: newId(), tenantId, projectId, userId, displayName: 'First token', tokenHash, createdAt: at };
+      await tx.pat.create({ data: { ...row, scopes: [...scopes] } });
+    }
+    return { userId, tenantId };
+  });
+}
+
+// In memory only, one for each database: it dies with the process, and a restart prints another.
+const setupTokens = new WeakMap<Pool, string>();
+
+/** Keeps the token that POST /v1/setup asks for. */
+export function holdSetupToken({ pool }: Pick<Services, 'pool'>, token: string): void {
+  setupTokens.set(pool, token);
+}
+
+/** The token that was printed at start-up; undefined where none was. */
+export function heldSetupToken({ pool }: Pick<Services, 'pool'>): string | undefined {
+  return setupTokens.get(pool);
+}
+
+/** Forgets the token once it has been used. */
+export function dropSetupToken({ pool }: Pick<Services, 'pool'>): void {
+  setupTokens.delete(pool);
+}
