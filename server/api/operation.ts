@@ -43,9 +43,21 @@ export type Operation<
       }
   );
 
+/**
+ * Any operation, whatever its schemas: what the registry holds. `run` takes `never`, because only `invoke` may call it, with
+ * what that very operation's schema has parsed.
+ */
+export type AnyOperation = Common<z.ZodType, z.ZodType> & { name: string } & (
+    | { access: 'public'; run: (ctx: PublicContext, input: never) => Promise<unknown> }
+    | { access: Role | 'member'; scope: Scope | null; run: (ctx: Context, input: never) => Promise<unknown> }
+  );
+
 /** Declares an operation; REST, OpenAPI, tRPC and MCP are derived from it (architecture.md, "One operation, declared once"). */
-export function operation<const N extends string, I extends z.ZodType, O extends z.ZodType>(
-  declared: Operation<I, O, N>,
-): Operation<I, O, N> {
+export function operation<
+  const N extends string,
+  const M extends AnyOperation['method'],
+  I extends z.ZodType,
+  O extends z.ZodType,
+>(declared: Operation<I, O, N> & { method: M }): Operation<I, O, N> & { method: M } {
   return declared;
 }

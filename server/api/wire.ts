@@ -7,7 +7,7 @@ export const AnyObject = z.record(z.string(), z.json());
 
 /** Query parameters of a list: `limit` 1..200 (default 50) and an opaque keyset `cursor`. */
 export const page = {
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: z.coerce.number<number>().int().min(1).max(200).default(50),
   cursor: z.string().min(1).max(500).optional(),
 };
 export const nextCursor = { next_cursor: z.string().nullable() };

@@ -1,0 +1,81 @@
+import { decode } from 'next-auth/jwt';
+import type { Services } from '../container.ts';
+import { resolvePat, resolveSession } from '../domains/identity/principal.ts';
+import type { Principal } from './context.ts';
+
+/** Looks a request header up by its lower-case name. */
+export type Headers = (name: string) => string | undefined;
+export type Authenticator = { services: Services; sessionSecret: string };
+
+/** A credential as it was presented, not yet believed. `malformed`: an Authorization header that is no Bearer token. */
+export type Credential =
+  | { kind: 'none' | 'malformed' }
+  | { kind: 'pat'; token: string }
+  | { kind: 'session'; token: string };
+
+/** Both spellings of next-auth's cookie; the `__Secure-` one is set when served over https. */
+const sessionCookies = ['__Secure-next-auth.session-token', 'next-auth.session-token'];
+
+/** The credential of a request. An Authorization header wins over the cookie: it was sent on purpose. */
+export function readCredential(header: Headers): Credential {
+  const authorization = header('authorization');
+  if (authorization !== undefined) {
+    const token = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
+    return token === undefined ? { kind: 'malformed' } : { kind: 'pat', token };
+  }
+  const token = sessionToken(header('cookie'));
+  return token === undefined ? { kind: 'none' } : { kind: 'session', token };
+}
+
+/**
+ * Who presents this credential now; null where it is missing or not valid (401). AppError 403 where the tenant or project in
+ * `X-Tenant-Id`/`X-Project-Id` is not the PAT's own, or not one the session's user may use.
+ */
+export async function authenticate(
+  { services, sessionSecret }: Authenticator,
+  credential: Credential,
+  header: Headers,
+): Promise<Principal | null> {
+  switch (credential.kind) {
+    case 'none':
+    case 'malformed':
+      return null;
+    case 'pat':
+      return resolvePat(services, credential.token, requestedScope(header));
+    case 'session': {
+      const session = await readSession(credential.token, sessionSecret);
+      return session && resolveSession(services, session, requestedScope(header));
+    }
+  }
+}
+
+const requestedScope = (header: Headers) => ({ tenantId: header('x-tenant-id'), projectId: header('x-project-id') });
+
+/** What the rate limiter counts requests of this principal under. */
+export function principalKey({ userId, credential }: Principal): string {
+  return credential.kind === 'pat' ? `pat:${credential.patId}` : `user:${userId}`;
+}
+
+async function readSession(token: string, secret: string): Promise<{ userId: string; sessionEpoch: number } | null> {
+  const payload = await decode({ token, secret }).catch(() => null); // forged, expired or of another secret
+  const { sub, sessionEpoch } = payload ?? {};
+  return typeof sub === 'string' && typeof sessionEpoch === 'number' ? { userId: sub, sessionEpoch } : null;
+}
+
+/** next-auth cuts a long cookie into `<name>.0`, `<name>.1`, … */
+function sessionToken(cookieHeader: string | undefined): string | undefined {
+  if (!cookieHeader) return undefined;
+  const cookies = new Map<string, string>();
+  for (const part of cookieHeader.split(';')) {
+    const equals = part.indexOf('=');
+    if (equals > 0) cookies.set(part.slice(0, equals).trim(), part.slice(equals + 1).trim());
+  }
+  for (const name of sessionCookies) {
+    const whole = cookies.get(name);
+    if (whole) return whole;
+    let joined = '';
+    for (let index = 0; cookies.has(`${name}.${index}`); index++) joined += cookies.get(`${name}.${index}`);
+    if (joined) return joined;
+  }
+  return undefined;
+}

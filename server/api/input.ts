@@ -1,0 +1,127 @@
+import type { z } from 'zod';
+import { AppError, badRequest, type ErrorDetail, invalid, notFound } from '../platform/errors.ts';
+import { readParameter } from './parameters.ts';
+import type { RegisteredOperation } from './registry.ts';
+
+/** Levels of arrays and objects a request may nest; what people write by hand stays under 20. */
+const maxDepth = 100;
+
+/** Path parameters as text, in the order of the path, and what the carrier (query or body) held. */
+export type RawInput = { path: readonly string[]; fields: Record<string, unknown> };
+
+/**
+ * Parses the raw input of an operation against its schema. Path parameters are assigned last, so that no body can override
+ * `{id}`. AppError 422 with `details` for the fields; 404 where a path parameter is malformed, since it then names nothing.
+ */
+export function parseInput(entry: RegisteredOperation, raw: RawInput): unknown {
+  const details: ErrorDetail[] = [];
+  const input: Record<string, unknown> = { ...raw.fields };
+  for (const name of entry.pathParameters) {
+    if (Object.hasOwn(input, name))
+      details.push({ path: name, message: 'belongs to the path and cannot be sent here' });
+  }
+  entry.pathParameters.forEach((name, index) => {
+    const type = entry.parameters.get(name);
+    const read = type ? readParameter(name, raw.path[index] ?? '', type) : { value: raw.path[index] };
+    if (!('value' in read)) throw notFound('Resource');
+    input[name] = read.value;
+  });
+  return check(entry, input, details);
+}
+
+/** The same for surfaces that send one object (tRPC, MCP): a malformed path parameter is 404 as well. */
+export function parseObject(entry: RegisteredOperation, input: unknown): unknown {
+  return check(entry, input ?? {}, []);
+}
+
+function check(entry: RegisteredOperation, input: unknown, details: ErrorDetail[]): unknown {
+  checkJson(input);
+  const parsed = entry.operation.input.safeParse(input);
+  if (parsed.success && details.length === 0) return parsed.data;
+  const issues = parsed.success ? [] : parsed.error.issues;
+  if (
+    issues.some(issue => entry.pathParameters.includes(String(issue.path[0])) && issue.code !== 'unrecognized_keys')
+  ) {
+    // A field that is missing altogether (tRPC, MCP) is the caller's mistake; a malformed id is a resource that is not there.
+    const named = entry.pathParameters.every(name => typeof input === 'object' && input !== null && name in input);
+    if (named) throw notFound('Resource');
+  }
+  throw invalid('The request is not valid.', [...details, ...issues.flatMap(issueDetails)], 'validation_error');
+}
+
+/** Reads a query string. Unknown, repeated or malformed parameters are AppError 422, all of them in one answer. */
+export function readQuery(entry: RegisteredOperation, search: string): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  if (search.length < 2) return fields;
+  const details: ErrorDetail[] = [];
+  for (const [name, text] of new URLSearchParams(search)) {
+    const type = entry.pathParameters.includes(name) ? undefined : entry.parameters.get(name);
+    if (!type) {
+      details.push({ path: name, message: 'is not a known query parameter' });
+      continue;
+    }
+    const read = readParameter(name, text, type);
+    const previous = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!('value' in read)) details.push(read);
+    else if (type.list) fields[name] = Array.isArray(previous) ? [...previous, read.value] : [read.value];
+    else if (previous !== undefined) details.push({ path: name, message: 'is given more than once' });
+    else fields[name] = read.value;
+  }
+  if (details.length > 0) throw invalid('The query is not valid.', details, 'validation_error');
+  return fields;
+}
+
+/** Parses the bytes of a JSON request body into an object; no bytes are an empty object. AppError 400 names the request body. */
+export function readJsonBody(bytes: Uint8Array): Record<string, unknown> {
+  if (bytes.byteLength === 0) return {};
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new AppError(400, 'malformed_body', 'The request body is not valid JSON.', { cause });
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw invalid(
+      'The request body must be a JSON object.',
+      [{ path: '', message: 'must be an object' }],
+      'validation_error',
+    );
+  }
+  return { ...body };
+}
+
+/**
+ * Refuses what no part behind this can take: nesting beyond 100 levels (AppError 400), and NUL or lone surrogates in text,
+ * which PostgreSQL cannot store (422). Iterative, since the input may be nested deeper than the stack.
+ */
+function checkJson(root: unknown): void {
+  const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { value, depth } = next;
+    if (typeof value === 'string') checkText(value);
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth >= maxDepth) throw badRequest(`The request body is nested deeper than ${maxDepth} levels.`, 'too_deep');
+    for (const [key, item] of Object.entries(value)) {
+      checkText(key);
+      if (typeof item === 'string' || typeof item === 'object') pending.push({ value: item, depth: depth + 1 });
+    }
+  }
+}
+
+function checkText(text: string): void {
+  if (!text.includes('\0') && text.isWellFormed()) return;
+  throw invalid('Text may hold neither NUL nor unpaired surrogates.', undefined, 'invalid_text');
+}
+
+function issueDetails(issue: z.core.$ZodIssue): ErrorDetail[] {
+  const path = pathText(issue.path);
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+  return issue.keys.map(key => ({ path: path ? `${path}.${key}` : key, message: 'is not a known field' }));
+}
+
+/** `graph.steps[0].id`. */
+function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`))
+    .join('');
+}

@@ -1,0 +1,96 @@
+import type { Services } from '../container.ts';
+import { AppError, forbidden, notFound, unauthenticated } from '../platform/errors.ts';
+import { type Context, type Principal, type Role, roles, type Scope } from './context.ts';
+import type { AnyOperation } from './operation.ts';
+import type { RegisteredOperation } from './registry.ts';
+
+/** What every surface needs to invoke; constructed once by the container. */
+export type Invoker = {
+  services: Services;
+  /** Features this deployment has switched on; an operation of another feature is 404. */
+  features: ReadonlySet<string>;
+  /** Checks every output against its schema (tests and development): a defect is found before a client finds it. */
+  checkOutput: boolean;
+};
+
+export type Invocation = {
+  entry: RegisteredOperation;
+  /** Null: no credential, or one that is not valid. */
+  principal: Principal | null;
+  requestId: string;
+  surface: Context['surface'];
+  /** Looks a request header up by its lower-case name. */
+  header: (name: string) => string | undefined;
+  /** Reads and parses the input; called only once the caller is known to be allowed. */
+  input: () => Promise<unknown> | unknown;
+};
+
+export type Result = { output: unknown; headers: ReadonlyMap<string, string> };
+
+/** Whether `role` includes `needed`. */
+export function hasRole(role: Role, needed: Role | 'member'): boolean {
+  return needed === 'member' || roles.indexOf(role) >= roles.indexOf(needed);
+}
+
+/** Whether the principal's credential carries the scope; a session carries every one (decisions.md, Tenancy). */
+export function hasScope(principal: Principal, scope: Scope | null): boolean {
+  return scope === null || principal.credential.kind === 'session' || principal.credential.scopes.includes(scope);
+}
+
+/**
+ * The only way to run an operation: feature (404) → credential (401) → role and scope (403) → input (422) → run. So nobody
+ * learns whether something exists, or what a valid request looks like, before having the right to ask.
+ */
+export async function invoke(invoker: Invoker, call: Invocation): Promise<Result> {
+  const { operation } = call.entry;
+  if (operation.feature !== undefined && !invoker.features.has(operation.feature)) throw notFound('Route');
+  const responseHeaders = new Map<string, string>();
+  const context = {
+    services: invoker.services,
+    requestId: call.requestId,
+    surface: call.surface,
+    headers: declaredHeaders(operation, call.header),
+    responseHeaders,
+  };
+  const run = authorize(operation, call.principal, context);
+  const output = await run(await call.input());
+  if (invoker.checkOutput) checkOutput(operation, output);
+  return { output, headers: responseHeaders };
+}
+
+type RunContext = Omit<Context, 'principal'>;
+
+function authorize(
+  operation: AnyOperation,
+  principal: Principal | null,
+  context: RunContext,
+): (input: unknown) => Promise<unknown> {
+  // `as never`: the input was parsed by this very operation's schema, which is what `run` takes.
+  if (operation.access === 'public') return input => operation.run(context, input as never);
+  if (!principal) throw unauthenticated();
+  if (!hasRole(principal.role, operation.access)) {
+    throw forbidden(`This needs the role ${operation.access}.`, 'insufficient_role');
+  }
+  if (!hasScope(principal, operation.scope)) {
+    throw forbidden(`This needs a token with the scope ${operation.scope}.`, 'insufficient_scope');
+  }
+  return input => operation.run({ ...context, principal }, input as never);
+}
+
+/** Only headers that the operation declares reach it, so that the OpenAPI description cannot lag behind. */
+function declaredHeaders(operation: AnyOperation, header: Invocation['header']): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  for (const name of operation.headers ?? []) {
+    const value = header(name.toLowerCase());
+    if (value !== undefined) headers.set(name.toLowerCase(), value);
+  }
+  return headers;
+}
+
+function checkOutput(operation: AnyOperation, output: unknown): void {
+  const parsed = operation.output.safeParse(output);
+  if (parsed.success) return;
+  throw new AppError(500, 'internal_error', 'The server failed to answer.', {
+    cause: new Error(`${operation.name} returned what its output schema does not allow: ${parsed.error.message}`),
+  });
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { ErrorDetail } from '../platform/errors.ts';
+
+/** What the text of a path or query parameter may be turned into. */
+export type Scalar = 'string' | 'integer' | 'number' | 'boolean';
+export type ParameterType = { scalars: ReadonlySet<Scalar>; list: boolean };
+/** A JSON Schema as zod writes it; only the keywords that are read here. */
+export type JsonSchema = { [keyword: string]: unknown };
+
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The JSON Schema (2020-12) of what a caller sends. Throws for a schema JSON cannot express. */
+export function inputJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+}
+
+/** The properties of a strict object's JSON Schema, or null where it is anything else. */
+export function strictProperties(schema: JsonSchema): Map<string, JsonSchema> | null {
+  if (schema.type !== 'object' || schema.additionalProperties !== false) return null;
+  const properties = isSchema(schema.properties) ? schema.properties : {};
+  return new Map(Object.entries(properties).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1])));
+}
+
+/**
+ * How a parameter with this schema is read from text; null where text cannot carry it (an object). `root` resolves `$ref`.
+ */
+export function parameterType(schema: JsonSchema, root: JsonSchema): ParameterType | null {
+  const resolved = resolve(schema, root);
+  if (resolved.type === 'array') {
+    const item = isSchema(resolved.items) ? parameterType(resolved.items, root) : null;
+    return item && !item.list ? { scalars: item.scalars, list: true } : null;
+  }
+  const alternatives = resolved.anyOf ?? resolved.oneOf;
+  if (Array.isArray(alternatives)) {
+    const scalars = new Set<Scalar>();
+    for (const alternative of alternatives.filter(isSchema)) {
+      if (resolve(alternative, root).type === 'null') continue;
+      const type = parameterType(alternative, root);
+      if (!type || type.list) return null;
+      for (const scalar of type.scalars) scalars.add(scalar);
+    }
+    return { scalars, list: false };
+  }
+  const scalars = new Set<Scalar>();
+  for (const type of scalarTypes(resolved)) {
+    if (type === 'null') continue;
+    if (type !== 'string' && type !== 'integer' && type !== 'number' && type !== 'boolean') return null;
+    scalars.add(type);
+  }
+  return scalars.size > 0 ? { scalars, list: false } : null;
+}
+
+/** Turns the text of a parameter into the type its schema wants; a text that is none of them is an error detail. */
+export function readParameter(name: string, text: string, type: ParameterType): { value: unknown } | ErrorDetail {
+  const { scalars } = type;
+  if (scalars.has('integer') && /^-?\d{1,15}$/.test(text)) return { value: Number(text) };
+  if (scalars.has('number') && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return { value: Number(text) };
+  if (scalars.has('boolean') && (text === 'true' || text === 'false')) return { value: text === 'true' };
+  if (scalars.has('string')) return { value: text };
+  return { path: name, message: `must be ${[...scalars].map(article).join(' or ')}` };
+}
+
+const article = (scalar: Scalar): string =>
+  scalar === 'integer' ? 'an integer' : scalar === 'boolean' ? 'true or false' : `a ${scalar}`;
+
+function scalarTypes(schema: JsonSchema): unknown[] {
+  if (Array.isArray(schema.type)) return schema.type;
+  if (schema.type !== undefined) return [schema.type];
+  const literals = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : [];
+  return [...new Set(literals.map(literal => (literal === null ? 'null' : typeof literal)))];
+}
+
+function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
+  const reference = schema.$ref;
+  if (typeof reference !== 'string') return schema;
+  const definitions = isSchema(root.$defs) ? root.$defs : {};
+  const target = definitions[reference.replace('#/$defs/', '')];
+  return isSchema(target) ? resolve(target, root) : schema;
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { roles, scopes } from './context.ts';
+import type { AnyOperation } from './operation.ts';
+import { inputJsonSchema, type JsonSchema, type ParameterType, parameterType, strictProperties } from './parameters.ts';
+import { createRouter, type Router } from './router.ts';
+
+/** An operation with what is derived from its declaration once, at load. */
+export type RegisteredOperation = {
+  readonly operation: AnyOperation;
+  /** In the order of the path. */
+  readonly pathParameters: readonly string[];
+  /** `body`: everything but the path parameters is one JSON object; `query` (GET, DELETE): it is query parameters. */
+  readonly carrier: 'body' | 'query';
+  /** How path and query parameters are read from text; body fields are not in here. */
+  readonly parameters: ReadonlyMap<string, ParameterType>;
+  /** Of the whole input, path parameters included. */
+  readonly inputSchema: JsonSchema;
+};
+
+export type Registry = {
+  readonly operations: readonly RegisteredOperation[];
+  readonly byName: ReadonlyMap<string, RegisteredOperation>;
+  readonly router: Router<RegisteredOperation>;
+};
+
+/** Routes of the API that are no operations: the description and the WebSocket. */
+const reservedRoutes: ReadonlySet<string> = new Set(['GET /v1/openapi.json', 'GET /v1/workflows/{}/stream']);
+/** Names a tRPC router cannot have. */
+const reservedNames: ReadonlySet<string> = new Set(['then', 'call', 'apply']);
+const headerNames: ReadonlySet<string> = new Set(['Idempotency-Key', 'If-Match']);
+
+/**
+ * Collects operations and derives what the surfaces need. Throws an Error that lists every contradiction: two operations on one
+ * route, a name twice, an unknown scope or role, a path parameter missing from the input, an input that is not one strict
+ * object, a query parameter that text cannot carry.
+ */
+export function createRegistry(operations: readonly AnyOperation[]): Registry {
+  const problems: string[] = [];
+  const names = new Set<string>();
+  const routes = new Map<string, string>();
+  const registered = operations.map(operation => {
+    const problem = (message: string) => problems.push(`${operation.name}: ${message}`);
+    if (names.has(operation.name)) problem('the name is declared twice');
+    names.add(operation.name);
+    const route = `${operation.method} ${operation.path.replace(/\{[^}]*\}/g, '{}')}`;
+    const other = routes.get(route);
+    if (other !== undefined) problem(`${route} already belongs to ${other}`);
+    if (reservedRoutes.has(route)) problem(`${route} is served by the API itself`);
+    routes.set(route, operation.name);
+    checkDeclaration(operation, problem);
+    return register(operation, problem);
+  });
+  if (problems.length > 0) throw new Error(`The operations contradict each other:\n${problems.join('\n')}`);
+  return {
+    operations: registered,
+    byName: new Map(registered.map(entry => [entry.operation.name, entry])),
+    router: createRouter(
+      registered.map(entry => ({ method: entry.operation.method, path: entry.operation.path, value: entry })),
+    ),
+  };
+}
+
+function checkDeclaration(operation: AnyOperation, problem: (message: string) => void): void {
+  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(operation.name) || reservedNames.has(operation.name)) {
+    problem('the name is not snake_case, or reserved');
+  }
+  for (const segment of operation.path.slice(1).split('/')) {
+    if (!/^([a-z0-9][a-z0-9._-]*|\{[A-Za-z_][A-Za-z0-9_]*\})$/.test(segment))
+      problem(`malformed path segment "${segment}"`);
+  }
+  if (operation.access !== 'public') {
+    const access: string = operation.access;
+    if (access !== 'member' && !roles.some(role => role === access)) problem(`unknown role "${access}"`);
+    const scope: string | null = operation.scope;
+    if (scope !== null && !scopes.some(known => known === scope)) problem(`unknown scope "${scope}"`);
+  }
+  for (const header of operation.headers ?? []) {
+    if (!headerNames.has(header)) problem(`unknown header "${header}"`);
+  }
+  if (operation.status === 204 && !operation.output.safeParse(undefined).success) {
+    problem('status 204 sends no body, but the output schema demands one');
+  }
+}
+
+function register(operation: AnyOperation, problem: (message: string) => void): RegisteredOperation {
+  const inputSchema = inputJsonSchema(operation.input);
+  const pathParameters = [...operation.path.matchAll(/\{([^}]*)\}/g)].map(match => match[1] ?? '');
+  if (new Set(pathParameters).size !== pathParameters.length) problem('a path parameter is named twice');
+  const carrier = operation.method === 'GET' || operation.method === 'DELETE' ? 'query' : 'body';
+  const parameters = new Map<string, ParameterType>();
+  const properties = strictProperties(inputSchema);
+  if (!properties) problem('the input is not one strict object');
+  for (const name of pathParameters) {
+    if (properties && !properties.has(name)) problem(`the path parameter {${name}} is missing from the input`);
+  }
+  for (const [name, schema] of properties ?? []) {
+    const inPath = pathParameters.includes(name);
+    if (!inPath && carrier === 'body') continue;
+    const type = parameterType(schema, inputSchema);
+    if (!type || (inPath && type.list)) problem(`the parameter "${name}" cannot be written as text`);
+    else parameters.set(name, type);
+  }
+  return { operation, pathParameters, carrier, parameters, inputSchema };
+}
+
+/** An input of no fields, for operations that take none. */
+export const NoInput = z.strictObject({});

@@ -1,0 +1,69 @@
+import { AppError } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
+
+/** A request as the API reads it, whichever server received it (Node's own, or a fetch handler). */
+export type ApiRequest = {
+  method: string;
+  /** Percent-encoded path, without the query. */
+  pathname: string;
+  /** `?…` or empty. */
+  search: string;
+  header: (name: string) => string | undefined;
+  /** The body's bytes. AppError 413 beyond `limit`, 400 where the client went away. */
+  body: (limit: number) => Promise<Uint8Array>;
+  /** The peer's address as the rate limiter counts it. */
+  address: string;
+};
+
+/** `headers` in the case they are sent in. A null body sends none. */
+export type ApiResponse = { status: number; headers: Record<string, string>; body: string | null };
+
+/** Of a request body; the graph of a workflow has the same limit (decisions.md, Conventions). */
+export const bodyLimit = 1024 * 1024;
+
+/** A caller's own request id where it is a sane one (for tracing across systems), else a new one. */
+export function requestIdOf(header: ApiRequest['header']): string {
+  const given = header('x-request-id');
+  return given !== undefined && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : newId();
+}
+
+export function tooLarge(limit: number): AppError {
+  return new AppError(413, 'body_too_large', `The request body is larger than ${limit} bytes.`);
+}
+
+/** AppError 413 by the Content-Length alone, before a byte is read. */
+export function checkContentLength(header: ApiRequest['header'], limit: number): void {
+  if (Number(header('content-length') ?? 0) > limit) throw tooLarge(limit);
+}
+
+/** Reads a fetch Request's body up to `limit` bytes. */
+export async function readFetchBody(request: Request, limit: number): Promise<Uint8Array> {
+  checkContentLength(name => request.headers.get(name) ?? undefined, limit);
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** A fetch Request as the API reads it. */
+export function fromFetch(request: Request, address: string): ApiRequest {
+  const { pathname, search } = new URL(request.url);
+  return {
+    method: request.method,
+    pathname,
+    search,
+    header: name => request.headers.get(name) ?? undefined,
+    body: limit => readFetchBody(request, limit),
+    address,
+  };
+}
+
+/** Statuses a fetch Response may not carry a body with. */
+export function toFetch(response: ApiResponse): Response {
+  return new Response(response.body, { status: response.status, headers: response.headers });
+}

@@ -1,0 +1,143 @@
+import { AppError, notFound } from '../platform/errors.ts';
+import { type Authenticator, authenticate, readCredential } from './authenticate.ts';
+import type { Principal } from './context.ts';
+import { asAppError, errorBody, logFailure } from './failure.ts';
+import { parseInput, readJsonBody, readQuery } from './input.ts';
+import { type Invoker, invoke } from './invoke.ts';
+import type { Metrics } from './metrics.ts';
+import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
+import type { RegisteredOperation, Registry } from './registry.ts';
+import { type ApiRequest, type ApiResponse, bodyLimit, requestIdOf } from './request.ts';
+import { refuseCrossSite } from './same-origin.ts';
+
+/** A page of the API that is no operation: `/healthz`, `/metrics`, `/v1/openapi.json`. GET and HEAD only. */
+export type Page = { contentType: string; render: () => Promise<{ status: number; body: string }>; limited: boolean };
+
+export type RestOptions = Invoker &
+  Authenticator & { registry: Registry; pages: ReadonlyMap<string, Page>; metrics: Metrics };
+
+/** The REST surface: every operation, the pages, and JSON errors for everything else. */
+export type Rest = (request: ApiRequest) => Promise<ApiResponse>;
+
+const json = 'application/json; charset=utf-8';
+/** On every response: nothing of the API is to be sniffed, cached, framed or run. */
+const always: Record<string, string> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+};
+
+/** What one request gathers on its way; the failure path needs it too. */
+type Exchange = { request: ApiRequest; requestId: string; headers: Record<string, string>; operation: string };
+
+/**
+ * Makes the REST surface (interface.md, Endpoints). It never rejects: what a use case throws becomes `{error, code, …}`.
+ * HEAD is GET without its body; OPTIONS answers 204 with `Allow` (there is no CORS: browsers of other sites are refused).
+ */
+export function createRest(options: RestOptions): Rest {
+  return async request => {
+    const began = performance.now();
+    const requestId = requestIdOf(request.header);
+    const exchange: Exchange = {
+      request,
+      requestId,
+      headers: { ...always, 'X-Request-Id': requestId },
+      operation: 'none',
+    };
+    const response = await respond(options, exchange).catch(thrown => failure(options, exchange, thrown));
+    options.metrics.request(exchange.operation, response.status, performance.now() - began);
+    return request.method === 'HEAD' ? { ...response, body: null } : response;
+  };
+}
+
+async function respond(options: RestOptions, exchange: Exchange): Promise<ApiResponse> {
+  const { request } = exchange;
+  const page = options.pages.get(request.pathname);
+  if (page) return respondPage(options, exchange, page);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const match = options.registry.router.match(method, request.pathname);
+  if (match.kind === 'found') return respondOperation(options, exchange, match.value, match.parameters);
+  await limit(options, exchange, null);
+  if (match.kind === 'none') throw notFound('Route');
+  return otherMethod(exchange, match.allow);
+}
+
+async function respondPage(options: RestOptions, exchange: Exchange, page: Page): Promise<ApiResponse> {
+  exchange.operation = 'page';
+  if (page.limited) await limit(options, exchange, null);
+  if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') return otherMethod(exchange, ['GET']);
+  const { status, body } = await page.render();
+  return { status, headers: { ...exchange.headers, 'Content-Type': page.contentType }, body };
+}
+
+async function respondOperation(
+  options: RestOptions,
+  exchange: Exchange,
+  entry: RegisteredOperation,
+  path: readonly string[],
+): Promise<ApiResponse> {
+  const { request, requestId } = exchange;
+  const { operation } = entry;
+  exchange.operation = operation.name;
+  const credential = readCredential(request.header);
+  const isPublic = operation.access === 'public';
+  const principal = isPublic ? null : await authenticate(options, credential, request.header);
+  await limit(options, exchange, principal);
+  if (principal && credential.kind === 'session' && operation.method !== 'GET') {
+    refuseCrossSite(request.header, options.services.config.http.url);
+  }
+  const { output, headers } = await invoke(options, {
+    entry,
+    principal,
+    requestId,
+    surface: 'rest',
+    header: request.header,
+    input: async () => parseInput(entry, { path, fields: await readFields(entry, request) }),
+  });
+  for (const [name, value] of headers) exchange.headers[name] = value;
+  if (operation.status === 204) return { status: 204, headers: exchange.headers, body: null };
+  exchange.headers['Content-Type'] = json;
+  return { status: operation.status, headers: exchange.headers, body: JSON.stringify(output) };
+}
+
+/** Query parameters, or the fields of the JSON body; a route that takes a body takes no query parameter. */
+async function readFields(entry: RegisteredOperation, request: ApiRequest): Promise<Record<string, unknown>> {
+  const query = readQuery(entry, request.search);
+  if (entry.carrier === 'query') return query;
+  const bytes = await request.body(bodyLimit);
+  if (bytes.byteLength > 0) requireJson(request.header('content-type'));
+  return readJsonBody(bytes);
+}
+
+function requireJson(contentType: string | undefined): void {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/json') return;
+  throw new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
+}
+
+async function limit(options: RestOptions, exchange: Exchange, principal: Principal | null): Promise<void> {
+  const state = await takeRequest(options.services.rateLimiter, principal, exchange.request.address);
+  Object.assign(exchange.headers, rateHeaders(state));
+  if (!state.allowed) throw rateLimited(state);
+}
+
+function otherMethod(exchange: Exchange, known: readonly string[]): ApiResponse {
+  const allow = [...new Set([...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])].join(', ');
+  if (exchange.request.method === 'OPTIONS') {
+    return { status: 204, headers: { ...exchange.headers, Allow: allow }, body: null };
+  }
+  throw new AppError(405, 'method_not_allowed', `${exchange.request.method} is not a method of this route.`, {
+    headers: { Allow: allow },
+  });
+}
+
+function failure(options: RestOptions, exchange: Exchange, thrown: unknown): ApiResponse {
+  const error = asAppError(thrown);
+  logFailure(options.services.logger, error, exchange);
+  return {
+    status: error.status,
+    headers: { ...exchange.headers, ...error.headers, 'Content-Type': json },
+    body: JSON.stringify(errorBody(error, exchange.requestId)),
+  };
+}

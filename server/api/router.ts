@@ -1,0 +1,80 @@
+import { badRequest } from '../platform/errors.ts';
+
+export type Route<T> = { method: string; path: string; value: T };
+export type Match<T> =
+  | { kind: 'found'; value: T; parameters: readonly string[] }
+  /** The path is known, the method is not. `allow` is sorted. */
+  | { kind: 'method'; allow: readonly string[] }
+  | { kind: 'none' };
+export type Router<T> = { match(method: string, pathname: string): Match<T> };
+
+type Node<T> = { literals: Map<string, Node<T>>; parameter: Node<T> | null; values: Map<string, T> };
+
+const node = <T>(): Node<T> => ({ literals: new Map(), parameter: null, values: new Map() });
+
+/**
+ * A router over path segments. Literal segments win over parameters, with backtracking where the literal leads nowhere or does
+ * not know the method. Segments are percent-decoded exactly once and after the split, so `%2F` in a parameter never changes
+ * the route; a malformed escape is AppError 400. A trailing slash is another path: unknown (404), for every route has one
+ * spelling.
+ */
+export function createRouter<T>(routes: readonly Route<T>[]): Router<T> {
+  const root = node<T>();
+  for (const { method, path, value } of routes) {
+    let at = root;
+    for (const segment of path.slice(1).split('/')) at = child(at, segment);
+    at.values.set(method, value);
+  }
+  return {
+    match(method, pathname) {
+      const segments = pathname.slice(1).split('/').map(decode);
+      const allow = new Set<string>();
+      const found = find(root, segments, 0, method, allow);
+      if (found) return { kind: 'found', value: found.value, parameters: found.parameters };
+      return allow.size > 0 ? { kind: 'method', allow: [...allow].sort() } : { kind: 'none' };
+    },
+  };
+}
+
+function child<T>(parent: Node<T>, segment: string): Node<T> {
+  if (segment.startsWith('{')) {
+    parent.parameter ??= node<T>();
+    return parent.parameter;
+  }
+  const existing = parent.literals.get(segment);
+  if (existing) return existing;
+  const created = node<T>();
+  parent.literals.set(segment, created);
+  return created;
+}
+
+function find<T>(
+  at: Node<T>,
+  segments: readonly string[],
+  index: number,
+  method: string,
+  allow: Set<string>,
+): { value: T; parameters: string[] } | null {
+  const segment = segments[index];
+  if (segment === undefined) {
+    const value = at.values.get(method);
+    if (value !== undefined) return { value, parameters: [] };
+    for (const known of at.values.keys()) allow.add(known);
+    return null;
+  }
+  const literal = at.literals.get(segment);
+  const found = literal ? find(literal, segments, index + 1, method, allow) : null;
+  if (found || !at.parameter || segment === '') return found;
+  const below = find(at.parameter, segments, index + 1, method, allow);
+  if (below) below.parameters.unshift(segment);
+  return below;
+}
+
+function decode(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw badRequest('The path holds a malformed percent escape.', 'malformed_path');
+  }
+}

@@ -1,0 +1,187 @@
+import { initTRPC, type TRPCError, type TRPCMutationProcedure, type TRPCQueryProcedure } from '@trpc/server';
+import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import type { z } from 'zod';
+import { AppError, type ErrorDetail } from '../platform/errors.ts';
+import { type Authenticator, authenticate, readCredential } from './authenticate.ts';
+import type { Principal } from './context.ts';
+import { asAppError, errorBody, logFailure } from './failure.ts';
+import { parseObject } from './input.ts';
+import { type Invoker, invoke } from './invoke.ts';
+import type { AnyOperation } from './operation.ts';
+import type { operations } from './operations.ts';
+import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
+import type { RegisteredOperation, Registry } from './registry.ts';
+import { bodyLimit, readFetchBody, requestIdOf } from './request.ts';
+import { refuseCrossSite } from './same-origin.ts';
+
+type TrpcContext = {
+  requestId: string;
+  header: (name: string) => string | undefined;
+  /** Resolved once for all calls of a batch. */
+  principal: () => Promise<Principal | null>;
+  /** Whether the credential is a cookie: then a mutation must come from our own pages. */
+  cookie: boolean;
+  address: string;
+  /** A single call's own headers go in and out; those of a batch would belong to no one call. */
+  single: boolean;
+  responseHeaders: Headers;
+};
+
+/** What stands in `error.data` on the client, beside tRPC's own `code` and `path`. */
+export type TrpcErrorData = {
+  /** The stable snake_case code of the API's errors. */
+  code: string;
+  httpStatus: number;
+  status: number;
+  path?: string;
+  details?: ErrorDetail[];
+  request_id: string;
+};
+
+const t = initTRPC.context<TrpcContext>().create({
+  isDev: false, // stack traces stay on the server
+  errorFormatter({ shape, error, ctx, path }) {
+    const known = error.cause === undefined ? trpcFailure(error) : asAppError(error.cause);
+    const body = errorBody(known, ctx?.requestId ?? '');
+    const data: TrpcErrorData = {
+      code: body.code,
+      httpStatus: known.status,
+      status: known.status,
+      ...(path === undefined ? {} : { path }),
+      ...(body.details ? { details: body.details } : {}),
+      request_id: body.request_id,
+    };
+    return { ...shape, message: body.error, data };
+  },
+});
+
+type ProcedureOf<O extends AnyOperation> = O['method'] extends 'GET'
+  ? TRPCQueryProcedure<{ input: InputOf<O>; output: z.output<O['output']>; meta: unknown }>
+  : TRPCMutationProcedure<{ input: InputOf<O>; output: z.output<O['output']>; meta: unknown }>;
+/** `undefined`: an input of optional fields alone may be left out. */
+type InputOf<O extends AnyOperation> =
+  Record<never, never> extends z.input<O['input']> ? z.input<O['input']> | undefined : z.input<O['input']>;
+type Procedures<Ops extends readonly AnyOperation[]> = { [O in Ops[number] as O['name']]: ProcedureOf<O> };
+
+/** The console's contract: one procedure per operation, named after it; GET is a query, the others are mutations. */
+export type AppRouter = ReturnType<typeof t.router<Procedures<typeof operations>>>;
+
+export type TrpcOptions = Invoker & Authenticator & { registry: Registry };
+export type Trpc = (request: Request, client: { address: string }) => Promise<Response>;
+
+/** Calls in one HTTP request; a console page makes about ten. */
+const maxBatchSize = 50;
+
+/**
+ * The tRPC surface at `/api/trpc`, derived from the registry and invoked like every other (architecture.md, "One operation,
+ * declared once"). `If-Match` and `Idempotency-Key` are honoured on calls that are not batched (`httpLink`), since in a batch
+ * they would apply to all calls; likewise `ETag` is sent there. A batch counts each of its calls against the rate limit.
+ */
+export function createTrpc(options: TrpcOptions): Trpc {
+  const router = createAppRouter(options);
+  return async (request, client) => {
+    const limited = await limitBody(request);
+    if (limited instanceof Response) return limited;
+    const responseHeaders = new Headers({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+    return fetchRequestHandler({
+      endpoint: '/api/trpc',
+      req: limited,
+      router,
+      maxBatchSize,
+      createContext: ({ info }) => createContext(options, limited, client, !info.isBatchCall, responseHeaders),
+      responseMeta: () => ({ headers: responseHeaders }),
+      onError({ error, ctx, path }) {
+        const known = error.cause === undefined ? trpcFailure(error) : asAppError(error.cause);
+        logFailure(options.services.logger, known, { requestId: ctx?.requestId ?? '', operation: path });
+      },
+    });
+  };
+}
+
+function createContext(
+  options: TrpcOptions,
+  request: Request,
+  client: { address: string },
+  single: boolean,
+  responseHeaders: Headers,
+): TrpcContext {
+  const header = (name: string) => request.headers.get(name) ?? undefined;
+  const requestId = requestIdOf(header);
+  responseHeaders.set('X-Request-Id', requestId);
+  const credential = readCredential(header);
+  let principal: Promise<Principal | null> | undefined;
+  return {
+    requestId,
+    header,
+    cookie: credential.kind === 'session',
+    principal: () => {
+      principal ??= authenticate(options, credential, header);
+      return principal;
+    },
+    address: client.address,
+    single,
+    responseHeaders,
+  };
+}
+
+/** The router at run time: the same record as `Procedures` describes, which a loop cannot tell the compiler. */
+function createAppRouter(options: TrpcOptions): AppRouter {
+  const record: Record<string, ReturnType<typeof procedure>> = {};
+  for (const entry of options.registry.operations) record[entry.operation.name] = procedure(options, entry);
+  return t.router(record) as unknown as AppRouter;
+}
+
+function procedure(options: TrpcOptions, entry: RegisteredOperation) {
+  const { operation } = entry;
+  const isQuery = operation.method === 'GET';
+  const resolve = async ({ ctx, input }: { ctx: TrpcContext; input: unknown }): Promise<unknown> => {
+    const principal = operation.access === 'public' ? null : await ctx.principal();
+    const state = await takeRequest(options.services.rateLimiter, principal, ctx.address);
+    for (const [name, value] of Object.entries(rateHeaders(state))) ctx.responseHeaders.set(name, value);
+    if (!state.allowed) throw rateLimited(state);
+    if (principal && ctx.cookie && !isQuery) refuseCrossSite(ctx.header, options.services.config.http.url);
+    const { output, headers } = await invoke(options, {
+      entry,
+      principal,
+      requestId: ctx.requestId,
+      surface: 'trpc',
+      header: ctx.single ? ctx.header : () => undefined,
+      input: () => parseObject(entry, input),
+    });
+    if (ctx.single) for (const [name, value] of headers) ctx.responseHeaders.set(name, value);
+    return output;
+  };
+  // The raw input passes through: `invoke` parses it, after it has checked who asks.
+  const base = t.procedure.input((raw: unknown): unknown => raw);
+  return isQuery ? base.query(resolve) : base.mutation(resolve);
+}
+
+/** Failures of tRPC's own: a body that is no JSON, an unknown procedure, a query sent as a mutation. */
+function trpcFailure(error: TRPCError): AppError {
+  switch (error.code) {
+    case 'PARSE_ERROR':
+    case 'BAD_REQUEST':
+      return new AppError(400, 'malformed_body', 'The request body is not a valid tRPC call.');
+    case 'NOT_FOUND':
+      return new AppError(404, 'not_found', 'Procedure not found.');
+    case 'METHOD_NOT_SUPPORTED':
+      return new AppError(405, 'method_not_allowed', 'Queries are GET, mutations are POST.');
+    case 'UNSUPPORTED_MEDIA_TYPE':
+      return new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
+    default:
+      return new AppError(500, 'internal_error', 'The server failed to answer.', { cause: error });
+  }
+}
+
+/** The request with its body read up to the limit, or the 413 that answers it. */
+async function limitBody(request: Request): Promise<Request | Response> {
+  if (request.method !== 'POST') return request;
+  try {
+    const body = await readFetchBody(request, bodyLimit);
+    return new Request(request.url, { method: 'POST', headers: request.headers, body: new Uint8Array(body) });
+  } catch (thrown) {
+    const error = asAppError(thrown);
+    const requestId = requestIdOf(name => request.headers.get(name) ?? undefined);
+    return Response.json(errorBody(error, requestId), { status: error.status });
+  }
+}
