@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest';
+import type { Command, GraphStep, JsonValue } from './index.ts';
+import { began, changed, done, episode, skipped, startData, started } from './testing/facts.ts';
+import { specification } from './testing/specification.ts';
+
+const condition = (id: string, branches: { then?: string[]; else?: string[] }, more: object = {}): GraphStep => ({
+  id,
+  type: 'condition',
+  ...branches,
+  ...more,
+});
+const x = (id: string, depends_on: string[] = [], more: object = {}): GraphStep => ({
+  id,
+  type: 'x',
+  depends_on,
+  ...more,
+});
+const succeed = (step: string, result: JsonValue = null): Command => ({
+  type: 'attempt_succeeded',
+  step,
+  attempt: 1,
+  result,
+});
+const THEN = { value: true, branch: 'then' };
+const ELSE = { value: false, branch: 'else' };
+
+describe('branches', () => {
+  const forked = specification(
+    condition('c', { then: ['yes'], else: ['no'] }),
+    x('yes', ['c']),
+    x('no', ['c']),
+    x('after_no', ['no']),
+    x('always', ['c']),
+    x('join', ['yes', 'after_no']),
+  );
+
+  test('the branch not taken is skipped, and everything that has nothing else to run for', () => {
+    forked
+      .given(started(), began('c'))
+      .when(succeed('c', THEN))
+      .then(done('c', THEN), skipped('no', 'branch_not_taken'), skipped('after_no', 'branch_not_taken'));
+  });
+
+  test('dependents that no branch names run either way', () => {
+    const after = forked.given(started(), began('c')).when(succeed('c', THEN)).state();
+    expect([...after.ready]).toEqual(['yes', 'always']);
+  });
+
+  test('a join runs when at least one of its dependencies was not skipped by a branch', () => {
+    const state = forked
+      .given(
+        started(),
+        began('c'),
+        done('c', ELSE),
+        skipped('yes', 'branch_not_taken'),
+        began('no'),
+        done('no'),
+        began('after_no'),
+        done('after_no'),
+      )
+      .state();
+    expect([...state.ready]).toEqual(['always', 'join']);
+  });
+
+  test('a step in both branches runs either way; one named without depending on it is ignored', () => {
+    specification(condition('c', { then: ['both', 'far'], else: ['both'] }), x('both', ['c']), x('far', ['both']))
+      .given(started(), began('c'))
+      .when(succeed('c', ELSE))
+      .then(done('c', ELSE));
+  });
+
+  test('the branch not taken wins over what other dependencies did', () => {
+    specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
+      .given(started(), began('a'), began('c'), done('a'))
+      .when(succeed('c', ELSE))
+      .then(done('c', ELSE), skipped('b', 'branch_not_taken'), changed('running', 'completed'));
+  });
+
+  test('a skip waits for all dependencies, so that order passes through', () => {
+    specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
+      .given(started(), began('a'), began('c'))
+      .when(succeed('c', ELSE))
+      .then(done('c', ELSE));
+  });
+
+  test('a disabled condition takes no branch: both sides run', () => {
+    const after = specification(
+      condition('c', { then: ['yes'], else: ['no'] }, { disabled: true }),
+      x('yes', ['c']),
+      x('no', ['c']),
+    )
+      .given()
+      .when({ type: 'start', data: startData() })
+      .state();
+    expect([...after.ready]).toEqual(['yes', 'no']);
+    expect(after.results.has('c')).toBe(false);
+  });
+
+  test('a condition in validate mode has no branches', () => {
+    specification(
+      condition('c', { then: ['yes'], else: ['no'] }, { mode: 'validate' }),
+      x('yes', ['c']),
+      x('no', ['c']),
+    )
+      .given(started(), began('c'))
+      .when(succeed('c', THEN))
+      .then(done('c', THEN));
+  });
+
+  test('a step of another type cannot branch, whatever its result says', () => {
+    specification(x('c', [], { then: ['yes'], else: ['no'] }), x('yes', ['c']), x('no', ['c']))
+      .given(started(), began('c'))
+      .when(succeed('c', THEN))
+      .then(done('c', THEN));
+  });
+
+  test('an inherited branch is no branch', () => {
+    specification(condition('c', { then: ['yes'], else: ['no'] }), x('yes', ['c']), x('no', ['c']))
+      .given(started(), began('c'))
+      .when(succeed('c', { branch: 'constructor' }))
+      .then(done('c', { branch: 'constructor' }));
+  });
+});
+
+describe('precedence: branch, then scope, then disabled', () => {
+  const graph = [
+    condition('c', { then: ['t'], else: ['gated_off', 'off'] }),
+    x('t', ['c']),
+    x('gated_off', ['c'], { gated: true, disabled: true }),
+    x('off', ['c'], { disabled: true }),
+  ];
+
+  test('a step not taken is so, even if gated and disabled', () => {
+    specification(...graph)
+      .given(started(), began('c'))
+      .when(succeed('c', THEN))
+      .then(done('c', THEN), skipped('gated_off', 'branch_not_taken'), skipped('off', 'branch_not_taken'));
+  });
+
+  test('a gated and disabled step on the branch taken is out of scope; a disabled one is disabled', () => {
+    specification(...graph)
+      .given(started(), began('c'))
+      .when(succeed('c', ELSE))
+      .then(
+        done('c', ELSE),
+        skipped('t', 'branch_not_taken'),
+        skipped('gated_off', 'out_of_scope'),
+        skipped('off', 'step_disabled'),
+        changed('running', 'completed'),
+      );
+  });
+});
+
+describe('disabled and gated steps', () => {
+  test('a disabled dependency counts as done, after what it depends on', () => {
+    const spec = specification(x('a'), x('off', ['a'], { disabled: true }), x('b', ['off']));
+    spec.given(started(), began('a')).when(succeed('a')).then(done('a'), skipped('off', 'step_disabled'));
+    const state = spec.given(started(), began('a'), done('a'), skipped('off', 'step_disabled')).state();
+    expect([...state.ready]).toEqual(['b']);
+  });
+
+  test('a gated step runs only where trigger_steps names it', () => {
+    const spec = specification(x('a', [], { gated: true }));
+    spec
+      .given()
+      .when({ type: 'start', data: startData() })
+      .then(started(), skipped('a', 'out_of_scope'), changed('running', 'completed'));
+    spec
+      .given()
+      .when({ type: 'start', data: startData({ trigger_steps: { a: {} } }) })
+      .then(started({ trigger_steps: { a: {} } }));
+  });
+});
+
+describe('episodes', () => {
+  const graph = [
+    x('a'),
+    condition('c', { then: ['yes'], else: ['no'] }, { depends_on: ['a'] }),
+    x('yes', ['c']),
+    x('no', ['c']),
+    x('end', ['yes', 'no']),
+  ];
+
+  test('only the named steps and their descendants run', () => {
+    const named = specification(...graph)
+      .given()
+      .when({ type: 'start', data: episode(['yes']) });
+    named.then(
+      started(episode(['yes'])),
+      skipped('a', 'out_of_scope'),
+      skipped('c', 'out_of_scope'),
+      skipped('no', 'out_of_scope'),
+    );
+    expect([...named.state().ready]).toEqual(['yes']);
+  });
+
+  test('the seeds become the results of the steps left out, and of no other', () => {
+    const seeds = { a: 1, c: { value: true }, yes: 'not mine', nowhere: 3 };
+    const after = specification(...graph)
+      .given()
+      .when({ type: 'start', data: episode(['yes'], seeds) })
+      .state();
+    expect([...after.results]).toEqual([
+      ['a', 1],
+      ['c', { value: true }],
+    ]);
+  });
+
+  test('the seeded branch of a condition is honoured', () => {
+    specification(...graph, x('more', ['no']))
+      .given()
+      .when({ type: 'start', data: episode(['end'], { c: THEN }) })
+      .then(
+        started(episode(['end'], { c: THEN })),
+        skipped('a', 'out_of_scope'),
+        skipped('c', 'out_of_scope'),
+        skipped('yes', 'out_of_scope'),
+        skipped('no', 'branch_not_taken'),
+        skipped('more', 'branch_not_taken'),
+      );
+  });
+
+  test('a named step runs even where the seeds say it was not taken', () => {
+    const at = (named: string) =>
+      specification(...graph, x('more', ['no']))
+        .given()
+        .when({ type: 'start', data: episode([named], { c: THEN }) })
+        .state();
+    expect([...at('no').ready]).toEqual(['no']);
+    expect([...at('more').ready]).toEqual(['more']);
+  });
+
+  test('a branch taken within the episode counts for named steps too', () => {
+    specification(...graph)
+      .given(started(episode(['c', 'no'])), skipped('a', 'out_of_scope'), began('c'))
+      .when(succeed('c', THEN))
+      .then(done('c', THEN), skipped('no', 'branch_not_taken'));
+  });
+
+  test('a gated descendant that is not named stays out', () => {
+    specification(x('a'), x('b', ['a'], { gated: true }))
+      .given(started(episode(['a'])), began('a'))
+      .when(succeed('a'))
+      .then(done('a'), skipped('b', 'out_of_scope'), changed('running', 'completed'));
+  });
+
+  test('an episode of nothing skips everything', () => {
+    specification(x('a'))
+      .given()
+      .when({ type: 'start', data: episode([]) })
+      .then(started(episode([])), skipped('a', 'out_of_scope'), changed('running', 'completed'));
+  });
+
+  test('outside episodes a seed does not choose a branch', () => {
+    const data = startData({ seed_results: { c: THEN } });
+    const after = specification(condition('c', { else: ['no'] }, { gated: true }), x('no', ['c']))
+      .given()
+      .when({ type: 'start', data })
+      .state();
+    expect([...after.ready]).toEqual(['no']);
+    expect(after.results.get('c')).toEqual(THEN);
+  });
+});
