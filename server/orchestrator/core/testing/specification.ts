@@ -59,7 +59,7 @@ function outcome(fold: () => RunState, command: Command, now: number) {
     },
     /** The state after the events. */
     state(): RunState {
-      return attempt().reduce(evolve, state);
+      return attempt().reduce(evolve, fold());
     },
   };
 }

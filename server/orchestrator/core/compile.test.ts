@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { compile, type GraphStep } from './index.ts';
+
+const x = (id: string, ...depends_on: string[]): GraphStep => ({ id, type: 'x', depends_on });
+const of = (...steps: GraphStep[]) => compile({ steps });
+
+describe('compile', () => {
+  test('orders dependencies before dependents, otherwise as published', () => {
+    expect(of(x('d', 'b', 'c'), x('b', 'a'), x('c', 'a'), x('a'), x('e')).order).toEqual(['a', 'e', 'b', 'c', 'd']);
+  });
+
+  test('links both ways, each dependency once', () => {
+    const graph = of(x('a'), x('b', 'a', 'a'), { id: 'c', type: 'x' });
+    expect(graph.steps.get('b')?.dependencies).toEqual(['a']);
+    expect(graph.steps.get('a')?.dependents).toEqual(['b']);
+    expect(graph.steps.get('c')).toMatchObject({ index: 2, dependencies: [], dependents: [] });
+  });
+
+  test.each([
+    ['a duplicate id', [x('a'), x('a')], /"a" is used twice/],
+    ['an unknown dependency', [x('a', 'b')], /"a" depends on "b"/],
+    ['a cycle', [x('a'), x('b', 'a', 'c'), x('c', 'b')], /cycle through "b", "c"/],
+    ['a step that depends on itself', [x('a', 'a')], /cycle through "a"/],
+  ])('throws on %s', (_name, steps, message) => {
+    expect(() => of(...steps)).toThrow(message);
+  });
+});
+
+describe('ancestors', () => {
+  test('all that came before on some path, the step itself not', () => {
+    const graph = of(x('a'), x('b', 'a'), x('c', 'b'), x('d'), x('e', 'c', 'd'));
+    const ancestors = graph.ancestors('e');
+    expect([...ancestors].sort()).toEqual(['a', 'b', 'c', 'd']);
+    expect(ancestors.size).toBe(4);
+    expect(ancestors.has('a')).toBe(true);
+    expect(ancestors.has('e')).toBe(false);
+    expect(ancestors.has('nowhere')).toBe(false);
+    expect(graph.ancestors('d').size).toBe(0);
+    expect([...graph.ancestors('c').entries()]).toEqual([
+      ['a', 'a'],
+      ['b', 'b'],
+    ]);
+    const visited: string[] = [];
+    graph.ancestors('c').forEach(id => {
+      visited.push(id);
+    });
+    expect(visited).toEqual([...graph.ancestors('c').keys()]);
+  });
+
+  test('of a long chain, beyond one machine word', () => {
+    const ids = Array.from({ length: 2000 }, (_, index) => `s${index}`);
+    const graph = of(...ids.map((id, index) => x(id, ...ids.slice(Math.max(0, index - 1), index))));
+    for (const at of [0, 1, 31, 32, 33, 63, 64, 1999]) expect([...graph.ancestors(`s${at}`)]).toEqual(ids.slice(0, at));
+  });
+
+  test('of an unknown step is a defect', () => {
+    expect(() => of(x('a')).ancestors('b')).toThrow('"b"');
+  });
+});

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { type Command, compile, decide, effects, evolve, type GraphStep, isTerminal, newRun } from './index.ts';
+import type { StepState } from './state.ts';
+import { startData } from './testing/facts.ts';
+
+/** Counts how often the state of a step is looked up: the unit in which the core's work is done. */
+class CountingMap extends Map<string, StepState> {
+  lookUps = 0;
+  override get(key: string): StepState | undefined {
+    this.lookUps += 1;
+    return super.get(key);
+  }
+}
+
+/** Look-ups per step of a whole run, from the start to the end. */
+function costPerStep(steps: GraphStep[]): number {
+  const state = newRun('run', compile({ steps }));
+  const counted = new CountingMap(state.steps);
+  state.steps = counted;
+  const ask = (command: Command) => {
+    for (const event of decide(state, command, 0)) evolve(state, event);
+  };
+  ask({ type: 'start', data: startData() });
+  while (!isTerminal(state.status)) {
+    for (const step of [...effects(state).ready]) ask({ type: 'begin_attempt', step });
+    for (const { step, attempt } of [...effects(state).inFlight]) {
+      ask({ type: 'attempt_succeeded', step, attempt, result: null });
+    }
+  }
+  expect(state.status).toBe('completed');
+  return counted.lookUps / steps.length;
+}
+
+const chain = (length: number): GraphStep[] =>
+  Array.from({ length }, (_, index) => ({
+    id: `s${index}`,
+    type: 'x',
+    depends_on: index > 0 ? [`s${index - 1}`] : [],
+  }));
+const fan = (width: number): GraphStep[] => {
+  const ids = Array.from({ length: width }, (_, index) => `s${index}`);
+  return [...ids.map(id => ({ id, type: 'x' })), { id: 'join', type: 'x', depends_on: ids }];
+};
+const skippedChain = (length: number): GraphStep[] => chain(length).map(step => ({ ...step, disabled: true }));
+
+test.each([
+  ['a chain', chain],
+  ['a fan-out with a join', fan],
+  ['a cascade of skips', skippedChain],
+])('%s costs no more per step at 2,000 steps than at 20', (_name, graph) => {
+  expect(costPerStep(graph(2000))).toBeLessThan(costPerStep(graph(20)) * 1.1 + 1);
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { effects, phase } from './index.ts';
+import { asked, began, changed, done, failed, retrying, runFailed, started, stopRequested } from './testing/facts.ts';
+import { type Fact, NOW, specification } from './testing/specification.ts';
+
+const spec = specification(
+  { id: 'a', type: 'x' },
+  { id: 'b', type: 'x', retry_count: 1 },
+  { id: 'c', type: 'human_task' },
+  { id: 'd', type: 'x', depends_on: ['a', 'b', 'c'] },
+);
+const paused = changed('running', 'paused');
+
+describe('effects', () => {
+  const seen = (...facts: Fact[]) => {
+    const { ready, inFlight, timers } = effects(spec.given(...facts).state());
+    return { ready: [...ready], inFlight: [...inFlight], timers: [...timers] };
+  };
+  const nothing = { ready: [], inFlight: [], timers: [] };
+  const busy = [started(), began('b'), retrying('b', 1000), began('c'), asked('c', { due_at: NOW + 7 })];
+
+  test('nothing before the start and after the end', () => {
+    expect(seen()).toEqual(nothing);
+    expect(seen(started(), began('a'), failed('a'), runFailed('a'))).toEqual(nothing);
+  });
+
+  test('what may begin, in the order in which it became ready', () => {
+    expect(seen(started())).toEqual({ ...nothing, ready: ['a', 'b', 'c'] });
+  });
+
+  test('attempts in flight and timers', () => {
+    expect(seen(...busy, began('a'), began('a', 2))).toEqual({
+      ready: [],
+      inFlight: [{ step: 'a', attempt: 2 }],
+      timers: [
+        { step: 'b', kind: 'retry', dueAt: NOW + 1000 },
+        { step: 'c', kind: 'task', dueAt: NOW + 7 },
+      ],
+    });
+    expect(seen(started(), began('c'), asked('c')).timers).toEqual([]);
+  });
+
+  test('a pause and a stop leave only what is in flight', () => {
+    const inFlight = [{ step: 'a', attempt: 1 }];
+    expect(seen(...busy, paused)).toEqual(nothing);
+    expect(seen(started(), began('a'), paused)).toEqual({ ...nothing, inFlight });
+    expect(seen(started(), began('a'), stopRequested())).toEqual({ ...nothing, inFlight });
+  });
+
+  test('a resume brings everything back', () => {
+    expect(seen(...busy, paused, changed('paused', 'running'))).toEqual(seen(...busy));
+  });
+});
+
+describe('phase', () => {
+  const of = (...facts: Fact[]) => phase(spec.given(...facts).state());
+  const blocked = [started(), began('a'), done('a'), began('b'), done('b'), began('c'), asked('c')];
+
+  test('starting until something has begun', () => {
+    expect(of()).toBe('starting');
+    expect(of(started())).toBe('starting');
+  });
+
+  test('executing while something runs, could run or will be retried', () => {
+    expect(of(started(), began('a'))).toBe('executing');
+    expect(of(started(), began('a'), done('a'))).toBe('executing');
+    expect(of(started(), began('c'), asked('c'))).toBe('executing');
+    const retry = [started(), began('a'), done('a'), began('c'), asked('c'), began('b'), retrying('b', 1)];
+    expect(of(...retry)).toBe('executing');
+  });
+
+  test('blocked when only people can go on', () => {
+    expect(of(...blocked)).toBe('blocked');
+  });
+
+  test('paused, and draining while attempts finish', () => {
+    expect(of(...blocked, paused)).toBe('paused');
+    expect(of(started(), paused)).toBe('paused');
+    expect(of(started(), began('a'), paused)).toBe('draining');
+  });
+
+  test('draining until a graceful stop is done, paused or not', () => {
+    expect(of(started(), began('a'), stopRequested())).toBe('draining');
+    expect(of(started(), began('a'), paused, stopRequested())).toBe('draining');
+  });
+
+  test.each(['completed', 'failed', 'stopped'] as const)('complete once %s', status => {
+    expect(of(started(), changed('running', status))).toBe('complete');
+  });
+});
