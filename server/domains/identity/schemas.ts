@@ -55,3 +55,46 @@ export const AcceptInvitationInput = z.strictObject({
   name: z.string().trim().min(1).max(120),
   password: Password,
 });
+
+export const PersonName = z.string().trim().min(1).max(120);
+export const UpdateMeInput = z.strictObject({ name: PersonName });
+export const UpdateMeOutput = Me.shape.user;
+export const ChangePasswordInput = z.strictObject({
+  current_password: z.string().min(1).max(200),
+  new_password: Password,
+});
+
+/** Not a UUID: X-Project-Id takes an id or a name, and the two must not be mistaken for each other. */
+export const ProjectName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(120)
+  .refine(name => !Id.safeParse(name).success, 'must not be a UUID');
+export const ListProjectsInput = z.strictObject({ ...page });
+export const ListProjectsOutput = z.strictObject({ projects: z.array(Project), ...nextCursor });
+export const CreateProjectInput = z.strictObject({ name: ProjectName });
+export const UpdateProjectInput = z.strictObject({ id: Id, name: ProjectName });
+
+export const ListMembersInput = z.strictObject({ ...page });
+export const RemoveMemberInput = z.strictObject({ user_id: Id });
+
+export const ListInvitationsOutput = z.strictObject({ invitations: z.array(Invitation), ...nextCursor });
+export const AcceptInvitationOutput = z.strictObject({ user_id: Id, tenant_id: z.string(), email: z.string() });
+
+export const SetupStatus = z.strictObject({ required: z.boolean() });
+export const SetupInput = z.strictObject({
+  /** The token that was printed at start-up. */
+  token: z.string().min(1).max(200),
+  /** Default: BATON_TENANT. */
+  tenant: TenantSlug.optional(),
+  name: PersonName,
+  email: Email,
+  password: Password,
+});
+export const SetupOutput = z.strictObject({ user_id: Id, tenant_id: z.string() });
+
+export const ById = z.strictObject({ id: Id });
+export const Nothing = z.strictObject({});
+/** Of a 204. */
+export const NoContent = z.undefined();

@@ -16,3 +16,10 @@ export function inTransaction<T>(
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'P2002';
 }
+
+/** Prisma's form of "after this row, newest first"; nothing where the list begins. `id` names the second sort column. */
+export function olderThan<Column extends string>(id: Column, key: readonly [number, string] | null) {
+  if (key === null) return {};
+  const createdAt = new Date(key[0]);
+  return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, [id]: { lt: key[1] } }] };
+}

@@ -28,3 +28,5 @@ export const CreatePatOutput = z.strictObject({
   created_at: Timestamp,
   expires_at: Timestamp.nullable(),
 });
+export const ById = z.strictObject({ id: Id });
+export const RevealPatOutput = z.strictObject({ id: Id, token: z.string() });

@@ -1,0 +1,23 @@
+import { type Principal, type Scope, scopes } from '../../api/context.ts';
+import { forbidden } from '../../platform/errors.ts';
+
+/** The scopes a credential carries; a session carries every one (decisions.md, Tenancy). */
+export function carriedScopes({ credential }: Principal): readonly Scope[] {
+  return credential.kind === 'session' ? scopes : credential.scopes;
+}
+
+/** AppError 403 unless the credential carries all of `needed`: a token must not obtain a stronger one. */
+export function requireScopes(principal: Principal, needed: readonly Scope[]): void {
+  const carried = carriedScopes(principal);
+  const missing = needed.filter(scope => !carried.includes(scope));
+  if (missing.length === 0) return;
+  throw forbidden(`The token itself lacks: ${missing.join(', ')}.`, 'insufficient_scope');
+}
+
+/**
+ * AppError 403 unless the credential carries every scope. An account, once made or taken over, has every scope: a narrow
+ * token that could invite, promote or set a password would be as good as a full one.
+ */
+export function requireEveryScope(principal: Principal): void {
+  requireScopes(principal, scopes);
+}

@@ -1,0 +1,85 @@
+import type { z } from 'zod';
+import { type Context, projectRoles } from '../../api/context.ts';
+import { hashPassword, verifyPassword } from '../../platform/crypto/password.ts';
+import { forbidden, unauthenticated } from '../../platform/errors.ts';
+import { carriedScopes, requireEveryScope } from './authority.ts';
+import type { ChangePasswordInput, Me, UpdateMeInput, UpdateMeOutput } from './schemas.ts';
+import { limitAttempts } from './sign-in.ts';
+
+type TenantRow = {
+  slug: string;
+  name: string;
+  tenant_admin: boolean;
+  projects: z.input<typeof Me>['tenants'][0]['projects'];
+};
+
+/** Everything the user can switch to: tenants by age; in each, the projects on which they have a role, by age. */
+async function reachable({ services }: Context, userId: string): Promise<TenantRow[]> {
+  const { rows } = await services.pool.query<TenantRow>(
+    `SELECT t.slug, t.name, m.tenant_admin,
+            coalesce(json_agg(json_build_object('id', p.id, 'name', p.name,
+              'role', CASE WHEN m.tenant_admin THEN $2 ELSE pm.role END) ORDER BY p.created_at, p.id)
+              FILTER (WHERE p.id IS NOT NULL), '[]') AS projects
+     FROM memberships m
+     JOIN tenants t ON t.slug = m.tenant_id
+     LEFT JOIN (projects p LEFT JOIN project_members pm ON pm.project_id = p.id AND pm.user_id = $1)
+       ON p.tenant_id = m.tenant_id AND (m.tenant_admin OR pm.role IS NOT NULL)
+     WHERE m.user_id = $1
+     GROUP BY t.slug, t.name, m.tenant_admin, m.created_at
+     ORDER BY m.created_at, t.slug`,
+    [userId, projectRoles[1]],
+  );
+  return rows;
+}
+
+/** GET /v1/me. A token sees only the tenant it is bound to, not where else its user belongs. */
+export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
+  const { principal } = ctx;
+  const tenants = await reachable(ctx, principal.userId);
+  const tenant = tenants.find(({ slug }) => slug === principal.tenantId);
+  const project = tenant?.projects.find(({ id }) => id === principal.projectId);
+  // Removed in the instant since the credential was checked.
+  if (!tenant || !project) throw unauthenticated();
+  const visible = principal.credential.kind === 'pat' ? [{ ...tenant, projects: [project] }] : tenants;
+  return {
+    user: { id: principal.userId, email: principal.email, name: principal.name },
+    tenant: { id: tenant.slug, name: tenant.name },
+    project: { id: project.id, name: project.name },
+    role: principal.role,
+    scopes: [...carriedScopes(principal)],
+    tenants: visible.map(({ slug, name, tenant_admin, projects }) => ({ id: slug, name, tenant_admin, projects })),
+  };
+}
+
+/** PATCH /v1/me: the user's own name. */
+export async function updateMe(
+  { principal, services }: Context,
+  input: z.output<typeof UpdateMeInput>,
+): Promise<z.input<typeof UpdateMeOutput>> {
+  requireEveryScope(principal);
+  const user = await services.prisma.user.update({ where: { id: principal.userId }, data: { name: input.name } });
+  return { id: user.id, email: user.email, name: user.name };
+}
+
+/**
+ * POST /v1/me/password: needs the present password, limited like sign-in. Ends every session of the user, this one
+ * included (the epoch moves on); tokens stay. AppError 403 `wrong_password`, 429.
+ */
+export async function changePassword(
+  { principal, services }: Context,
+  input: z.output<typeof ChangePasswordInput>,
+): Promise<undefined> {
+  requireEveryScope(principal);
+  const { prisma } = services;
+  await limitAttempts(services, `password:${principal.userId}`);
+  const user = await prisma.user.findUniqueOrThrow({ where: { id: principal.userId } });
+  const wrong = () => forbidden('The present password is wrong.', 'wrong_password');
+  if (!(await verifyPassword(input.current_password, user.passwordHash))) throw wrong();
+  const passwordHash = await hashPassword(input.new_password);
+  // Of two changes at once, the second was given a password that is no longer the present one.
+  const { count } = await prisma.user.updateMany({
+    where: { id: user.id, passwordHash: user.passwordHash },
+    data: { passwordHash, sessionEpoch: { increment: 1 } },
+  });
+  if (count === 0) throw wrong();
+}

@@ -1,0 +1,101 @@
+import type { z } from 'zod';
+import { type Context, projectRoles } from '../../api/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
+import type { Services } from '../../container.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { conflict, notFound } from '../../platform/errors.ts';
+import { patSecretName } from '../pats/token.ts';
+import { addMember, lockTenant } from './accounts.ts';
+import { requireEveryScope } from './authority.ts';
+import { deleteMemberRows, hasOtherAdmin, type MemberRow, readMembers, withdrawInvitationsOf } from './member-store.ts';
+import { principalCache } from './principal-cache.ts';
+import type { ListMembersInput, ListMembersOutput, Member, RemoveMemberInput, UpdateMemberInput } from './schemas.ts';
+import { inTransaction, olderThan } from './transaction.ts';
+
+const lastAdmin = () => conflict('last_tenant_admin', 'The last administrator of a workspace must stay one.');
+
+function toMember(row: MemberRow): z.input<typeof Member> {
+  return {
+    user_id: row.userId,
+    email: row.email,
+    name: row.name,
+    tenant_admin: row.tenantAdmin,
+    role: projectRoles.find(role => role === row.role) ?? null,
+    created_at: isoTimestamp(row.createdAt.getTime()),
+  };
+}
+
+/** GET /v1/members: everybody in the workspace, with their role on the request's project, newest first. */
+export async function listMembers(
+  { principal, services }: Context,
+  input: z.output<typeof ListMembersInput>,
+): Promise<z.input<typeof ListMembersOutput>> {
+  const where = olderThan('userId', decodeCursor(TimeIdKey, input.cursor));
+  const rows = await readMembers(services.prisma, principal, { where, take: input.limit + 1 });
+  const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.userId]);
+  return { members: page.rows.map(toMember), next_cursor: page.next_cursor };
+}
+
+/**
+ * PATCH /v1/members/{user_id}: `role` on the request's project, `tenant_admin` for the workspace. Bites at once, tokens
+ * included. An administrator who is demoted keeps contributor on this project unless a role is given.
+ * AppError 404, 409 `last_tenant_admin`.
+ */
+export async function updateMember(
+  { principal, services }: Context,
+  input: z.output<typeof UpdateMemberInput>,
+): Promise<z.input<typeof Member>> {
+  requireEveryScope(principal);
+  const { tenantId, projectId } = principal;
+  const ref = { tenantId, userId: input.user_id };
+  const member = await inTransaction(services, async tx => {
+    await lockTenant(tx, tenantId);
+    const [present] = await readMembers(tx, principal, { where: { userId: ref.userId }, take: 1 });
+    if (!present) throw notFound('Member');
+    const tenantAdmin = input.tenant_admin ?? present.tenantAdmin;
+    if (present.tenantAdmin && !tenantAdmin) {
+      if (!(await hasOtherAdmin(tx, ref))) throw lastAdmin();
+      await withdrawInvitationsOf(tx, ref);
+    }
+    await tx.membership.update({ where: { tenantId_userId: ref }, data: { tenantAdmin } });
+    const known = projectRoles.find(known => known === present.role);
+    const role = input.role ?? known ?? (present.tenantAdmin && !tenantAdmin ? 'project_contributor' : undefined);
+    if (role !== undefined && role !== known) {
+      await addMember(tx, { ...ref, projectId, tenantAdmin, role }, new Date(services.clock.now()));
+    }
+    return toMember({ ...present, tenantAdmin, role: role ?? null });
+  });
+  principalCache(services).clear();
+  return member;
+}
+
+/**
+ * DELETE /v1/members/{user_id}: the user loses every role here at once, and their tokens die. The account stays: it may
+ * belong to other workspaces, and past runs name it. AppError 404, 409 `last_tenant_admin`.
+ */
+export async function removeMember(
+  { principal, services }: Context,
+  input: z.output<typeof RemoveMemberInput>,
+): Promise<undefined> {
+  requireEveryScope(principal);
+  const { tenantId } = principal;
+  const ref = { tenantId, userId: input.user_id };
+  const dead = await inTransaction(services, async tx => {
+    await lockTenant(tx, tenantId);
+    const membership = await tx.membership.findUnique({ where: { tenantId_userId: ref } });
+    if (!membership) throw notFound('Member');
+    if (membership.tenantAdmin && !(await hasOtherAdmin(tx, ref))) throw lastAdmin();
+    return deleteMemberRows(tx, ref, new Date(services.clock.now()));
+  });
+  principalCache(services).clear();
+  await forgetTokens(services, tenantId, dead);
+}
+
+/** The copies that were never revealed. The tokens are dead already, so a failure here is only logged. */
+async function forgetTokens(services: Services, tenantId: string, patIds: readonly string[]): Promise<void> {
+  try {
+    for (const id of patIds) await services.secrets.delete(tenantId, patSecretName(id));
+  } catch (error) {
+    services.logger.warn({ err: error, tenant_id: tenantId }, 'copies of revoked tokens were not deleted');
+  }
+}

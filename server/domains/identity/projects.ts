@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { conflict, notFound } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Project as ProjectRow } from '../../platform/postgres/generated/client.ts';
+import { lockTenant } from './accounts.ts';
+import { deleteProjectRows } from './member-store.ts';
+import { principalCache } from './principal-cache.ts';
+import type {
+  ById,
+  CreateProjectInput,
+  ListProjectsInput,
+  ListProjectsOutput,
+  Project,
+  UpdateProjectInput,
+} from './schemas.ts';
+import { inTransaction, isUniqueViolation, olderThan } from './transaction.ts';
+
+type ProjectOutput = z.input<typeof Project>;
+
+const toProject = (row: ProjectRow): ProjectOutput => ({
+  id: row.id,
+  name: row.name,
+  created_at: isoTimestamp(row.createdAt.getTime()),
+});
+
+function nameTaken(error: unknown): never {
+  if (isUniqueViolation(error)) throw conflict('project_name_taken', 'A project of this name exists already.');
+  throw error;
+}
+
+/** GET /v1/projects: those on which the caller has a role (an administrator: all), newest first. */
+export async function listProjects(
+  { principal, services }: Context,
+  input: z.output<typeof ListProjectsInput>,
+): Promise<z.input<typeof ListProjectsOutput>> {
+  const mine = principal.role === 'tenant_admin' ? {} : { members: { some: { userId: principal.userId } } };
+  const rows = await services.prisma.project.findMany({
+    where: { tenantId: principal.tenantId, ...mine, ...olderThan('id', decodeCursor(TimeIdKey, input.cursor)) },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: input.limit + 1,
+  });
+  const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.id]);
+  return { projects: page.rows.map(toProject), next_cursor: page.next_cursor };
+}
+
+/** POST /v1/projects. AppError 409 `project_name_taken`. */
+export async function createProject(
+  { principal, services }: Context,
+  input: z.output<typeof CreateProjectInput>,
+): Promise<ProjectOutput> {
+  const createdAt = new Date(services.clock.now());
+  const row = await services.prisma.project
+    .create({ data: { id: newId(), tenantId: principal.tenantId, name: input.name, createdAt } })
+    .catch(nameTaken);
+  return toProject(row);
+}
+
+/** PATCH /v1/projects/{id}: renames it. AppError 404, 409 `project_name_taken`. */
+export async function updateProject(
+  { principal, services }: Context,
+  input: z.output<typeof UpdateProjectInput>,
+): Promise<ProjectOutput> {
+  const where = { id: input.id, tenantId: principal.tenantId };
+  const rows = await services.prisma.project
+    .updateManyAndReturn({ where, data: { name: input.name } })
+    .catch(nameTaken);
+  const row = rows[0];
+  if (!row) throw notFound('Project');
+  principalCache(services).clear();
+  return toProject(row);
+}
+
+/**
+ * DELETE /v1/projects/{id}, with its roles, tokens and invitations. AppError 404; 409 `project_not_empty` while it holds
+ * workflows, archived ones included, since their runs stay readable; 409 `last_project`.
+ */
+export async function deleteProject(
+  { principal, services }: Context,
+  { id }: z.output<typeof ById>,
+): Promise<undefined> {
+  const { tenantId } = principal;
+  await inTransaction(services, async tx => {
+    await lockTenant(tx, tenantId);
+    const projects = await tx.project.findMany({
+      where: { tenantId },
+      select: { id: true },
+      take: 2,
+      orderBy: { id: 'asc' },
+    });
+    const project = await tx.project.findFirst({ where: { id, tenantId } });
+    if (!project) throw notFound('Project');
+    if (projects.length < 2) throw conflict('last_project', 'The last project of a workspace cannot be deleted.');
+    // A workflow that is being created in this instant must be either seen here or refused, not orphaned.
+    await tx.$executeRaw`LOCK TABLE workflows IN SHARE MODE`;
+    if (await tx.workflow.findFirst({ where: { tenantId, projectId: id }, select: { id: true } })) {
+      throw conflict('project_not_empty', 'The project still holds workflows (archived ones count).');
+    }
+    await deleteProjectRows(tx, { tenantId, projectId: id }, new Date(services.clock.now()));
+  });
+  principalCache(services).clear();
+}

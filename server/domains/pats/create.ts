@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+import { type Context, scopes } from '../../api/context.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { invalid } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { requireScopes } from '../identity/authority.ts';
+import type { CreatePatInput, CreatePatOutput } from './schemas.ts';
+import { generatePatToken, patHash, patSecretName } from './token.ts';
+
+/**
+ * POST /v1/pats: a token of the caller's own, bound to this tenant and project. The plaintext is in this answer, and
+ * once more behind `reveal`. AppError 403 when a token asks for a scope it lacks itself; 422 when `expires_at` has passed.
+ */
+export async function createPat(
+  { principal, services }: Context,
+  input: z.output<typeof CreatePatInput>,
+): Promise<z.input<typeof CreatePatOutput>> {
+  const now = services.clock.now();
+  const wanted = scopes.filter(scope => input.scopes.includes(scope));
+  requireScopes(principal, wanted);
+  const expiresAt = input.expires_at === undefined ? null : Date.parse(input.expires_at);
+  if (expiresAt !== null && expiresAt <= now) {
+    throw invalid('The expiry must be in the future.', [{ path: 'expires_at', message: 'must be in the future' }]);
+  }
+  const { tenantId, projectId, userId } = principal;
+  const id = newId();
+  const token = generatePatToken();
+  // The copy first: without it there must be no token. The other way round a failure would leave one that nobody holds.
+  await services.secrets.put(tenantId, patSecretName(id), token);
+  try {
+    await services.prisma.pat.create({
+      data: {
+        id,
+        tenantId,
+        projectId,
+        userId,
+        displayName: input.display_name,
+        tokenHash: new Uint8Array(patHash(token)),
+        scopes: wanted,
+        createdAt: new Date(now),
+        expiresAt: expiresAt === null ? null : new Date(expiresAt),
+      },
+    });
+  } catch (error) {
+    await services.secrets.delete(tenantId, patSecretName(id)).catch(() => undefined); // the first error is the one to tell
+    throw error;
+  }
+  return {
+    id,
+    display_name: input.display_name,
+    token,
+    scopes: wanted,
+    created_at: isoTimestamp(now),
+    expires_at: expiresAt === null ? null : isoTimestamp(expiresAt),
+  };
+}

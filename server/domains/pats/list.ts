@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import type { ListPatsInput, ListPatsOutput } from './schemas.ts';
+import { listPatRows, type PatFilter } from './store.ts';
+
+const timestamp = (ms: number | null) => (ms === null ? null : isoTimestamp(ms));
+
+/** The tokens somebody may see and revoke: an administrator all of the project's, others only their own. */
+export function manageable({ tenantId, projectId, userId, role }: Context['principal']): PatFilter {
+  return { tenantId, projectId, userId: role === 'tenant_admin' ? undefined : userId };
+}
+
+/** GET /v1/pats: those that are not revoked, newest first, never with the token itself. */
+export async function listPats(
+  { principal, services }: Context,
+  input: z.output<typeof ListPatsInput>,
+): Promise<z.input<typeof ListPatsOutput>> {
+  const after = decodeCursor(TimeIdKey, input.cursor);
+  const rows = await listPatRows(services.pool, manageable(principal), after, input.limit + 1);
+  const page = cutPage(rows, input.limit, row => [row.createdAt, row.id]);
+  const pats = page.rows.map(row => ({
+    id: row.id,
+    display_name: row.displayName,
+    scopes: row.scopes,
+    created_at: isoTimestamp(row.createdAt),
+    expires_at: timestamp(row.expiresAt),
+    last_used_at: timestamp(row.lastUsedAt),
+    user_id: row.userId,
+    user_email: row.userEmail,
+  }));
+  return { pats, next_cursor: page.next_cursor };
+}
