@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type ClusterUser, clusterUser, reachableBinaries } from './cluster-user.ts';
 import { reason, StartupError } from './startup-error.ts';
@@ -39,7 +40,7 @@ export async function clusterBinaries(): Promise<ClusterBinaries> {
       { cause },
     );
   }
-  const { initdb, pg_ctl, postgres } = (await import(entry)) as ClusterBinaries;
+  const { initdb, pg_ctl, postgres } = (await import(pathToFileURL(entry).href)) as ClusterBinaries;
   return { initdb, pg_ctl, postgres };
 }
 
@@ -54,45 +55,58 @@ const asUser = (user: ClusterUser | undefined) => (user ? { uid: user.uid, gid: 
 const environment = () => ({ ...process.env, LC_MESSAGES: 'C', LC_ALL: 'C' });
 
 /**
- * Makes a new cluster with scram-sha-256 and the given superuser password. It is built beside its place and renamed
- * into it, so that an interrupted first start leaves nothing half made.
+ * Makes a new cluster with scram-sha-256 and the given superuser password, flushed to disk unless `sync` is
+ * false. It is built beside its place and renamed
+ * into it, so that an interrupted first start leaves nothing half made, and of two first starts at once one wins whole.
  */
-export async function initCluster(cluster: Cluster, password: string): Promise<void> {
-  const building = `${cluster.dataDir}.new`;
-  const passwordFile = `${cluster.dataDir}.password`;
-  await rm(building, { recursive: true, force: true });
-  await mkdir(building, { mode: 0o700 });
+export async function initCluster(cluster: Cluster, password: string, sync = true): Promise<void> {
+  await removeUnfinished(cluster.dataDir);
+  const building = `${cluster.dataDir}.new-${process.pid}`;
+  try {
+    await mkdir(building, { mode: 0o700 });
+    if (cluster.user) await chown(building, cluster.user.uid, cluster.user.gid);
+    await initdb(cluster, building, password, sync);
+    await rename(building, cluster.dataDir).catch(async error => {
+      if ((await clusterVersion(cluster.dataDir)) === undefined) throw error;
+    });
+  } catch (cause) {
+    throw new StartupError(`PostgreSQL could not make its data folder ${cluster.dataDir}: ${reason(cause)}`, { cause });
+  } finally {
+    await rm(building, { recursive: true, force: true });
+  }
+}
+
+/** Clusters half made by processes that are gone. */
+async function removeUnfinished(dataDir: string): Promise<void> {
+  const prefix = `${basename(dataDir)}.new-`;
+  for (const name of await readdir(dirname(dataDir))) {
+    if (!name.startsWith(prefix) || (await processName(Number.parseInt(name.slice(prefix.length), 10))) !== undefined)
+      continue;
+    await rm(join(dirname(dataDir), name), { recursive: true, force: true });
+  }
+}
+
+async function initdb(cluster: Cluster, folder: string, password: string, sync: boolean): Promise<void> {
+  // initdb reads the password from a file only, and the target folder must be empty.
+  const passwordFile = `${folder}.password`;
+  const args = [
+    `--pgdata=${folder}`,
+    `--username=${CLUSTER_USER}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+    ...(sync ? [] : ['--no-sync']),
+  ];
   try {
     await writeFile(passwordFile, password, { mode: 0o600 });
-    if (cluster.user) {
-      const { chown } = await import('node:fs/promises');
-      await chown(building, cluster.user.uid, cluster.user.gid);
-      await chown(passwordFile, cluster.user.uid, cluster.user.gid);
-    }
-    await run(
-      cluster.binaries.initdb,
-      [
-        `--pgdata=${building}`,
-        `--username=${CLUSTER_USER}`,
-        `--pwfile=${passwordFile}`,
-        '--auth=scram-sha-256',
-        '--encoding=UTF8',
-        '--locale=C',
-        '--no-instructions',
-        // One fsync of the finished folder is done by the rename's caller starting the cluster; initdb's own costs seconds.
-        '--no-sync',
-      ],
-      { ...asUser(cluster.user), env: environment(), cwd: '/' },
-    );
-    await rename(building, cluster.dataDir);
+    if (cluster.user) await chown(passwordFile, cluster.user.uid, cluster.user.gid);
+    await run(cluster.binaries.initdb, args, { ...asUser(cluster.user), env: environment(), cwd: '/' });
   } catch (cause) {
-    const stderr = (cause as { stderr?: string }).stderr?.trim();
-    throw new StartupError(`PostgreSQL could not make its data folder ${cluster.dataDir}: ${stderr || reason(cause)}`, {
-      cause,
-    });
+    throw new Error((cause as { stderr?: string }).stderr?.trim() || reason(cause), { cause });
   } finally {
     await rm(passwordFile, { force: true });
-    await rm(building, { recursive: true, force: true });
   }
 }
 
@@ -186,10 +200,32 @@ export async function clusterVersion(dataDir: string): Promise<number | undefine
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-/** npm keeps the execute bit, some archivers and Windows shares do not. */
-export async function ensureExecutable(files: string[]): Promise<void> {
-  for (const file of files) {
-    const { mode } = await stat(file);
-    if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555);
+/** The major version that the binaries bring. */
+export async function clusterMajor(binaries: ClusterBinaries): Promise<number> {
+  const { stdout } = await run(binaries.postgres, ['--version']);
+  return Number.parseInt(stdout.replace(/^\D+/, ''), 10);
+}
+
+/** The command name of a live process, undefined when there is none (or the system cannot tell). */
+async function processName(pid: number): Promise<string | undefined> {
+  if (!Number.isInteger(pid) || pid <= 0) return undefined;
+  try {
+    return (await run('ps', ['-o', 'comm=', '-p', String(pid)])).stdout.trim() || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return undefined;
+    // Slim containers have no ps, but they have /proc.
+    return (await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => undefined))?.trim();
   }
+}
+
+/**
+ * Removes a postmaster.pid whose process is gone or is something else by now. PostgreSQL recovers from the first case
+ * itself; after a reboot or in a container the pid is often taken by another process, and then it refuses to start.
+ */
+export async function removeStalePid(cluster: Cluster): Promise<void> {
+  const running = await postmaster(cluster.dataDir);
+  if (!running) return;
+  const name = await processName(running.pid);
+  if (name === undefined || !name.includes('postgres'))
+    await rm(join(cluster.dataDir, 'postmaster.pid'), { force: true });
 }

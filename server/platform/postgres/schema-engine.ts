@@ -32,15 +32,16 @@ class WholeScriptAdapter extends PrismaPg {
   }
 }
 
+type Glue = typeof import('@prisma/schema-engine-wasm/schema_engine_bg');
+
+/** The glue keeps its one instance in a module variable: a second instance would corrupt the first one's memory. */
+let loaded: Promise<Glue> | undefined;
+
 /**
- * Prisma's schema engine as WebAssembly, working through `pool`. The package's own entry imports the .wasm file as a
- * module, which needs a flag on every node command; its glue and the bytes are put together here instead.
- * Loaded only when migrations are pending: compiling it costs ~0.1 s and 30 MB.
+ * The package's own entry imports the .wasm file as a module, which needs a flag on every node command; its glue and the
+ * bytes are put together here instead. Compiling them costs ~0.1 s and 30 MB, so only pending migrations pay for it.
  */
-export async function createSchemaEngine(
-  pool: pg.Pool,
-  schemas: [path: string, content: string][],
-): Promise<SchemaEngine> {
+async function load(): Promise<Glue> {
   const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
   const require = createRequire(import.meta.url);
   const file = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/\.js$/, '.wasm');
@@ -51,6 +52,16 @@ export async function createSchemaEngine(
   __wbg_set_wasm(instance.exports);
   const start = instance.exports.__wbindgen_start as () => void;
   start();
+  return glue;
+}
+
+/** Prisma's own schema engine, as WebAssembly, working through `pool`. The caller frees it. */
+export async function createSchemaEngine(
+  pool: pg.Pool,
+  schemas: [path: string, content: string][],
+): Promise<SchemaEngine> {
+  loaded ??= load();
+  const { SchemaEngine } = await loaded;
   const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScriptAdapter(pool));
-  return glue.SchemaEngine.new({ datamodels: schemas }, () => undefined, adapter);
+  return SchemaEngine.new({ datamodels: schemas }, () => undefined, adapter);
 }

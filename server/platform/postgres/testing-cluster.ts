@@ -65,7 +65,7 @@ export async function startTestCluster(): Promise<{ url: string; stop(): Promise
     await reaped;
   };
   try {
-    await initCluster(cluster, password);
+    await initCluster(cluster, password, false);
     const listen: Listen =
       process.platform === 'win32' ? { host: '127.0.0.1', port: await freePort() } : { socketDir: folder, port: 5432 };
     await startCluster(cluster, listen, testSettings(), join(folder, 'postgres.log'));

@@ -1,0 +1,109 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import type { Logger } from '../logger.ts';
+import { startEmbedded } from './embedded.ts';
+import { PrismaClient } from './generated/client.ts';
+import { migrate } from './migrate.ts';
+import { reason, StartupError } from './startup-error.ts';
+
+/** `url` of an external PostgreSQL; undefined = embedded in `dataDir`. `pool` = the most connections of the pool. */
+export type DatabaseOptions = { url: string | undefined; dataDir: string; pool: number };
+
+export type Database = {
+  url: string;
+  pool: pg.Pool;
+  /** On the same pool, so that `pool` bounds every connection of the process. */
+  prisma: PrismaClient;
+  /** Closes the pool and stops an embedded PostgreSQL. */
+  close(): Promise<void>;
+};
+
+/** Beyond the pool: the orchestrator's session lock, a migration, psql. */
+const SPARE_CONNECTIONS = 10;
+
+/**
+ * Opens the database: starts the embedded PostgreSQL or checks the external one (14 or newer), migrates it, and makes
+ * the pool. Throws StartupError with one line for everything an operator can mend.
+ */
+export async function openDatabase(config: { database: DatabaseOptions }, logger: Logger): Promise<Database> {
+  const { url: external, dataDir, pool: max } = config.database;
+  const embedded = external ? undefined : await startEmbedded(dataDir, max + SPARE_CONNECTIONS, logger);
+  try {
+    const url = external ?? embedded?.url ?? '';
+    if (external) await checkServer(external);
+    await migrate(url, logger);
+    const pool = createPool(url, max, logger);
+    const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+    const close = async () => {
+      await prisma.$disconnect();
+      await pool.end();
+      await embedded?.close();
+    };
+    return { url, pool, prisma, close };
+  } catch (error) {
+    await embedded?.close();
+    throw error;
+  }
+}
+
+function createPool(url: string, max: number, logger: Logger): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: 'baton',
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 60_000,
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', error => logger.warn({ err: error }, 'a database connection was lost'));
+  return pool;
+}
+
+async function checkServer(url: string): Promise<void> {
+  const client = newClient(url);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ number: string; version: string }>(
+      "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version",
+    );
+    checkVersion(Number(rows[0]?.number), rows[0]?.version ?? 'unknown');
+  } catch (cause) {
+    if (cause instanceof StartupError) throw cause;
+    throw new StartupError(`The database ${withoutPassword(url)} cannot be reached: ${failure(cause)}`, { cause });
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function newClient(url: string): pg.Client {
+  try {
+    return new pg.Client({ connectionString: url, application_name: 'baton-start', connectionTimeoutMillis: 10_000 });
+  } catch (cause) {
+    throw new StartupError('DATABASE_URL is not a URL such as postgresql://user:password@host:5432/database.', {
+      cause,
+    });
+  }
+}
+
+/** Throws StartupError for a server older than 14 (`number` is server_version_num, such as 140012). */
+export function checkVersion(number: number, version: string): void {
+  if (number >= 140_000) return;
+  throw new StartupError(`The database is PostgreSQL ${version}; Baton needs PostgreSQL 14 or newer.`);
+}
+
+function withoutPassword(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url);
+    return `${hostname}${port ? `:${port}` : ''}${pathname}`;
+  } catch {
+    return 'DATABASE_URL';
+  }
+}
+
+/** Node reports a host with several addresses as an AggregateError without a message. */
+function failure(error: unknown): string {
+  return error instanceof AggregateError ? error.errors.map(reason).join(', ') : reason(error);
+}

@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createLogger } from '../logger.ts';
+import { isRunning, openCluster, postmaster, stopCluster } from './cluster.ts';
+import { openDatabase } from './database.ts';
+import { StartupError } from './startup-error.ts';
+
+const logger = createLogger('silent');
+const isRoot = process.getuid?.() === 0;
+let folder: string;
+const open = (dataDir = folder) => openDatabase({ database: { url: undefined, dataDir, pool: 4 } }, logger);
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'baton-embedded-'));
+});
+afterEach(async () => {
+  await stopCluster(await openCluster(join(folder, 'postgres')), 'immediate');
+  await rm(folder, { recursive: true, force: true });
+});
+
+const refusal = async (opening: Promise<unknown>): Promise<string> => {
+  const error = await opening.then(
+    () => new Error('it started'),
+    (error: unknown) => error,
+  );
+  expect(error).toBeInstanceOf(StartupError);
+  const message = (error as Error).message;
+  expect(message).not.toContain('\n');
+  return message;
+};
+
+/** Another node process that opens the same folder and says "ready"; the caller ends it. */
+async function openInChild(): Promise<ReturnType<typeof spawn>> {
+  const module = fileURLToPath(new URL('./database.ts', import.meta.url));
+  const loggerModule = fileURLToPath(new URL('../logger.ts', import.meta.url));
+  const code = `
+    const { openDatabase } = await import(${JSON.stringify(module)});
+    const { createLogger } = await import(${JSON.stringify(loggerModule)});
+    const database = { url: undefined, dataDir: ${JSON.stringify(folder)}, pool: 4 };
+    const { pool } = await openDatabase({ database }, createLogger('silent'));
+    await pool.query("INSERT INTO tenants VALUES ('kept', 'Kept', '2026-01-01')");
+    process.stdout.write('ready');
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  if (child.stdout) await once(child.stdout, 'data');
+  return child;
+}
+
+test('makes, stops and starts again a cluster that only its owner can read', async () => {
+  const first = await open();
+  const { rows } = await first.pool.query<Record<string, string>>(
+    `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
+            current_setting('server_version_num') AS version`,
+  );
+  expect(rows[0]).toMatchObject({ fsync: 'on', commit: 'on' });
+  await first.prisma.tenant.create({ data: { slug: 'kept', name: 'Kept', createdAt: new Date(0) } });
+  await first.close();
+  expect(await isRunning(await openCluster(join(folder, 'postgres')))).toBe(false);
+
+  const second = await open();
+  expect(await second.prisma.tenant.count()).toBe(1);
+  await second.close();
+  const { mode } = await import('node:fs/promises').then(fs => fs.stat(join(folder, 'postgres.password')));
+  expect(mode & 0o777).toBe(0o600);
+});
+
+test('a PostgreSQL left behind by a killed process is adopted, with what it had committed', async () => {
+  const child = await openInChild();
+  const orphan = await postmaster(join(folder, 'postgres'));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const database = await open();
+  expect(await database.prisma.tenant.count()).toBe(1);
+  expect((await postmaster(join(folder, 'postgres')))?.pid).toBe(orphan?.pid);
+  await database.close();
+});
+
+test('a second process on the same folder is refused, and the first one goes on', async () => {
+  const child = await openInChild();
+  expect(await refusal(open())).toMatch(new RegExp(`Another Baton \\(process ${child.pid}\\) uses the data folder`));
+  const running = await postmaster(join(folder, 'postgres'));
+  expect(running).toBeDefined();
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+});
+
+test('a pid file left by a crash of the whole machine does not stop the start', async () => {
+  await (await open()).close();
+  // A pid that lives, but is no postmaster: this very process.
+  const lines = [process.pid, join(folder, 'postgres'), 1, 5432, join(folder, 'postgres'), '', '', 'ready', ''];
+  const file = join(folder, 'postgres', 'postmaster.pid');
+  await writeFile(file, lines.join('\n'), { mode: 0o600 });
+  const user = (await openCluster(join(folder, 'postgres'))).user;
+  if (user) await chown(file, user.uid, user.gid);
+  const database = await open();
+  await database.close();
+});
+
+test('PostgreSQL killed beneath us comes back', async () => {
+  const database = await open();
+  const before = await postmaster(join(folder, 'postgres'));
+  await stopCluster(await openCluster(join(folder, 'postgres')), 'immediate');
+  await expect
+    .poll(
+      async () => {
+        const client = new pg.Client({ connectionString: database.url });
+        client.on('error', () => undefined);
+        return client
+          .connect()
+          .then(() => client.end())
+          .then(
+            () => true,
+            () => false,
+          );
+      },
+      { timeout: 10_000 },
+    )
+    .toBe(true);
+  expect((await postmaster(join(folder, 'postgres')))?.pid).not.toBe(before?.pid);
+  await database.close();
+});
+
+test('a folder of another major version is refused before anything touches it', async () => {
+  await mkdir(join(folder, 'postgres'));
+  await writeFile(join(folder, 'postgres', 'PG_VERSION'), '15\n');
+  expect(await refusal(open())).toMatch(/was made by PostgreSQL 15 and this version of Baton brings PostgreSQL \d+/);
+  expect(await readFile(join(folder, 'postgres', 'PG_VERSION'), 'utf8')).toBe('15\n');
+});
+
+test('a folder that cannot be written is named', async () => {
+  await writeFile(join(folder, 'file'), '');
+  expect(await refusal(open(join(folder, 'file', 'data')))).toMatch(/data folder .*file\/data cannot be written/);
+});
+
+test.runIf(isRoot)('a folder that the PostgreSQL account cannot reach is named', async () => {
+  await mkdir(join(folder, 'home'));
+  await chmod(join(folder, 'home'), 0o700);
+  await chmod(folder, 0o755);
+  expect(await refusal(open(join(folder, 'home', 'data')))).toMatch(/may not enter .*home: set BATON_DATA_DIR/);
+});
+
+test('a long path falls back to TCP on 127.0.0.1', async () => {
+  const long = join(folder, 'x'.repeat(100));
+  await mkdir(long);
+  if (isRoot) await chmod(folder, 0o755);
+  const database = await open(long);
+  expect(new URL(database.url).hostname).toBe('127.0.0.1');
+  await database.close();
+});

@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../logger.ts';
+import {
+  type Cluster,
+  clusterMajor,
+  clusterUrl,
+  clusterVersion,
+  initCluster,
+  isRunning,
+  type Listen,
+  openCluster,
+  postmaster,
+  removeStalePid,
+  startCluster,
+  stopCluster,
+} from './cluster.ts';
+import { closedFolder } from './cluster-user.ts';
+import { freePort } from './free-port.ts';
+import { reason, StartupError } from './startup-error.ts';
+
+const DATABASE = 'baton';
+/** Session lock in the `postgres` database, held by the one process that owns the data folder. */
+const OWNER_LOCK = 4_216_034;
+/** sockaddr_un holds 104 bytes on macOS and 108 on Linux, with the terminating zero. */
+const SOCKET_PATH_LIMIT = 103;
+
+export type EmbeddedPostgres = {
+  url: string;
+  /** Stops PostgreSQL after a last checkpoint. */
+  close(): Promise<void>;
+};
+
+/**
+ * Starts PostgreSQL in `<dataDir>/postgres`, making the cluster at the first start. A PostgreSQL that a killed Baton left
+ * running is adopted; one that another living Baton owns is a StartupError. Ownership is a session lock inside
+ * PostgreSQL rather than a pid file: the kernel closes a killed process's session, while pids are reused.
+ */
+export async function startEmbedded(
+  dataDir: string,
+  maxConnections: number,
+  logger: Logger,
+): Promise<EmbeddedPostgres> {
+  const folder = resolve(dataDir);
+  const cluster = await prepareFolder(folder);
+  const password = await ensurePassword(join(folder, 'postgres.password'));
+  if ((await clusterVersion(cluster.dataDir)) === undefined) {
+    logger.info({ folder }, 'making the database');
+    await initCluster(cluster, password);
+  }
+  await checkMajor(cluster, folder);
+  const settings = tuning(maxConnections);
+  const start = async () => own(await ensureRunning(cluster, settings, password), password, folder);
+
+  let owner = await start();
+  let closing = false;
+  const watch = async (client: pg.Client): Promise<void> => {
+    await new Promise<void>(gone => client.once('end', () => gone()));
+    while (!closing) {
+      logger.error('the embedded PostgreSQL went away; bringing it back');
+      try {
+        owner = await start();
+        return watch(owner.client);
+      } catch (error) {
+        logger.error({ err: error }, 'the embedded PostgreSQL could not be brought back');
+        await delay(1000);
+      }
+    }
+  };
+  void watch(owner.client);
+  await ensureDatabase(owner.client);
+  return {
+    url: clusterUrl(owner.listen, password, DATABASE),
+    close: async () => {
+      closing = true;
+      await stopCluster(cluster);
+      await owner.client.end().catch(() => undefined);
+    },
+  };
+}
+
+/** The cluster handle of a data folder that exists, can be written, and can be reached by PostgreSQL's account. */
+async function prepareFolder(folder: string): Promise<Cluster> {
+  const cluster = await openCluster(join(folder, 'postgres'));
+  const probe = join(folder, `.writable-${process.pid}`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(probe, '');
+    await rm(probe);
+    if (cluster.user) await chmod(folder, 0o711); // as root: let the account through, not in
+  } catch (cause) {
+    throw new StartupError(
+      `The data folder ${folder} cannot be written (${reason(cause)}): set BATON_DATA_DIR to a folder that can.`,
+      { cause },
+    );
+  }
+  if (cluster.user) {
+    const closed = await closedFolder(folder, cluster.user);
+    if (closed) {
+      throw new StartupError(
+        `PostgreSQL does not run as root but as the account "${cluster.user.name}", which may not enter ${closed}: set BATON_DATA_DIR to a folder elsewhere, such as BATON_DATA_DIR=/var/lib/baton, or start Baton as an ordinary user.`,
+      );
+    }
+  }
+  return cluster;
+}
+
+/** The superuser's password, made at the first start. Two first starts at once agree: only one of them creates the file. */
+async function ensurePassword(file: string): Promise<string> {
+  try {
+    await writeFile(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return (await readFile(file, 'utf8')).trim();
+}
+
+async function checkMajor(cluster: Cluster, folder: string): Promise<void> {
+  const [made, ours] = await Promise.all([clusterVersion(cluster.dataDir), clusterMajor(cluster.binaries)]);
+  if (made === ours) return;
+  throw new StartupError(
+    `The data folder ${folder} was made by PostgreSQL ${made} and this version of Baton brings PostgreSQL ${ours}: dump it with the old version and load it into a new folder (docs/operations.md).`,
+  );
+}
+
+/** Makes sure that a postmaster runs on the folder, ours or an orphan's, and returns where it listens. */
+async function ensureRunning(
+  cluster: Cluster,
+  settings: Record<string, string | number>,
+  password: string,
+): Promise<Listen> {
+  if (await isRunning(cluster)) {
+    const running = await postmaster(cluster.dataDir);
+    if (running && (await answers(running.listen, password))) return running.listen;
+  }
+  await removeStalePid(cluster);
+  const socketPath = join(cluster.dataDir, '.s.PGSQL.5432');
+  const listen: Listen =
+    process.platform !== 'win32' && Buffer.byteLength(socketPath) <= SOCKET_PATH_LIMIT
+      ? { socketDir: cluster.dataDir, port: 5432 }
+      : { host: '127.0.0.1', port: await freePort() };
+  const logFile = join(cluster.dataDir, 'startup.log');
+  try {
+    await startCluster(cluster, listen, settings, logFile);
+  } catch (cause) {
+    // Lost a race against another start: whoever holds the lock decides.
+    const running = (await isRunning(cluster)) ? await postmaster(cluster.dataDir) : undefined;
+    if (running) return running.listen;
+    const log = await readFile(logFile, 'utf8').catch(() => '');
+    const last = log
+      .trim()
+      .split('\n')
+      .findLast(line => /FATAL|PANIC|ERROR/.test(line));
+    throw new StartupError(`PostgreSQL did not start: ${last ?? reason(cause)} (see ${logFile})`, { cause });
+  }
+  return listen;
+}
+
+/** Whether an already running server lets us in, waiting while it starts or recovers; false when it goes away. */
+async function answers(listen: Listen, password: string): Promise<boolean> {
+  for (let attempt = 0; attempt < 600; attempt++) {
+    const client = connection(listen, password);
+    try {
+      await client.connect();
+      return true;
+    } catch (error) {
+      const code = (error as { code?: string }).code;
+      if (code === '28P01') throw new StartupError('The file postgres.password does not fit the database beside it.');
+      if (code !== '57P03') return false; // anything but "is starting up" or "is shutting down"
+      await delay(200);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+  return false;
+}
+
+type Owner = { client: pg.Client; listen: Listen };
+
+/** Takes the folder's lock on a session that is kept open. A killed predecessor's session takes a moment to go. */
+async function own(listen: Listen, password: string, folder: string): Promise<Owner> {
+  const client = connection(listen, password);
+  client.on('error', () => undefined); // 'end' follows, and is what the watch acts on
+  await client.connect();
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [OWNER_LOCK]);
+    if (rows[0]?.locked) return { client, listen };
+    await delay(100);
+  }
+  const { rows } = await client.query<{ application_name: string }>(
+    `SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+     WHERE l.locktype = 'advisory' AND l.objid = $1 AND l.granted`,
+    [OWNER_LOCK],
+  );
+  await client.end();
+  throw new StartupError(
+    `Another Baton (${rows[0]?.application_name.replace('baton-', '') ?? 'unknown process'}) uses the data folder ${folder}: stop it, or set BATON_DATA_DIR to another folder.`,
+  );
+}
+
+function connection(listen: Listen, password: string): pg.Client {
+  return new pg.Client({
+    connectionString: clusterUrl(listen, password, 'postgres'),
+    application_name: `baton-process ${process.pid}`,
+    connectionTimeoutMillis: 10_000,
+  });
+}
+
+async function ensureDatabase(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+  if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+}
+
+/**
+ * Durability is PostgreSQL's default and named here so that nobody wonders: a commit is on disk before it is answered.
+ * The rest fits a machine shared with the application: an eighth of its memory, fewer and longer checkpoints.
+ */
+function tuning(maxConnections: number): Record<string, string | number> {
+  const megabytes = Math.floor(totalmem() / 1024 / 1024);
+  return {
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+    max_connections: Math.max(50, maxConnections + 20),
+    shared_buffers: `${Math.min(512, Math.max(64, Math.floor(megabytes / 8)))}MB`,
+    effective_cache_size: `${Math.max(128, Math.floor(megabytes / 2))}MB`,
+    wal_buffers: '16MB',
+    min_wal_size: '256MB',
+    max_wal_size: '2GB',
+    checkpoint_timeout: '15min',
+    random_page_cost: 1.1,
+    jit: 'off', // every query is short; compiling one costs more than running it
+    logging_collector: 'on',
+    log_directory: 'log',
+    log_filename: 'postgresql-%a.log', // seven files, each overwritten a week later
+    log_truncate_on_rotation: 'on',
+    log_rotation_age: '1d',
+    log_rotation_size: 0,
+    log_min_error_statement: 'panic', // statements and row values may hold what must not be in a log
+    log_error_verbosity: 'terse',
+    log_checkpoints: 'off',
+  };
+}
