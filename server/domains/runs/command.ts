@@ -1,0 +1,115 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import type { RunSnapshot } from '../../orchestrator/orchestrator.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { invalid } from '../../platform/errors.ts';
+import { runScope } from './find.ts';
+import { idempotencyKey, once } from './idempotency.ts';
+import { type CommandInput, CommandOutput, PauseParams, StopParams } from './schemas.ts';
+import { startRun } from './start.ts';
+import { findRun } from './store.ts';
+
+type Input = z.output<typeof CommandInput>;
+type Output = z.input<typeof CommandOutput>;
+
+/** Starts, pauses, resumes or stops (interface.md, Run command). */
+export async function executeCommand(ctx: Context, input: Input): Promise<Output> {
+  const { orchestrator } = ctx.services;
+  const by = ctx.principal.email;
+  switch (input.command) {
+    case 'start':
+      return start(ctx, input);
+    case 'pause':
+    case 'resume': {
+      const { run_id } = parseParams(PauseParams, input.params);
+      const ref = runScope(ctx, { id: input.id, runID: run_id });
+      return withPhase(await orchestrator.command(ref, { type: input.command, by }));
+    }
+    case 'stop': {
+      const { run_id, mode } = parseParams(StopParams, input.params);
+      const ref = runScope(ctx, { id: input.id, runID: run_id });
+      return withPhase(await orchestrator.command(ref, { type: 'stop', mode, by }));
+    }
+  }
+}
+
+/** How a run was triggered, where the caller does not say (decisions.md, Runs). */
+export function triggerTypeOf(ctx: Context): string {
+  switch (ctx.surface) {
+    case 'mcp':
+      return 'mcp';
+    case 'trpc':
+      return 'manual';
+    case 'rest':
+      return ctx.principal.credential.kind === 'pat' ? 'api' : 'manual';
+  }
+}
+
+/** What a start answers. */
+export function toStarted(run: RunSnapshot): Output {
+  return {
+    run_id: run.runId,
+    status: run.status,
+    workflow_id: run.workflowId,
+    started_at: isoTimestamp(run.startedAt),
+  };
+}
+
+async function start(ctx: Context, input: Input): Promise<Output> {
+  const { tenantId, projectId, email } = ctx.principal;
+  const begin = async (runId?: string) =>
+    toStarted(
+      await startRun(ctx.services, {
+        tenantId,
+        projectId,
+        workflowId: input.id,
+        params: input.params,
+        defaultTriggerType: triggerTypeOf(ctx),
+        startedBy: email,
+        runId,
+      }),
+    );
+  const key = idempotencyKey(ctx.headers);
+  if (key === null) return begin();
+  // The project is part of the scope: whoever cannot see the workflow must not learn of its keys.
+  const scope = `workflow:${input.id}:${projectId}`;
+  const given = CommandOutput.shape.run_id.safeParse(input.params.run_id);
+  const response = await once(
+    ctx.services,
+    { tenantId, scope, key, request: { command: input.command, params: input.params } },
+    {
+      start: begin,
+      find: (runId, notBefore) => findStarted(ctx, { id: input.id, runID: runId }, notBefore),
+      runId: given.success ? given.data : undefined,
+    },
+  );
+  return CommandOutput.parse(response);
+}
+
+/** The answer that the start of an existing run gave, if it was started no earlier than `notBefore`. */
+async function findStarted(ctx: Context, ref: { id: string; runID: string }, notBefore: Date): Promise<Output | null> {
+  const run = await findRun(ctx.services.pool, runScope(ctx, ref));
+  if (run === null || run.started_at < notBefore) return null;
+  return {
+    run_id: run.id,
+    status: 'running',
+    workflow_id: run.workflow_id,
+    started_at: isoTimestamp(run.started_at.getTime()),
+  };
+}
+
+function withPhase(run: RunSnapshot): Output {
+  return { ...toStarted(run), orchestration_phase: run.phase };
+}
+
+function parseParams<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return parsed.data;
+  throw invalid(
+    'The params of the command are invalid.',
+    parsed.error.issues.map(issue => ({
+      path: ['params', ...issue.path.map(String)].join('.'),
+      message: issue.message,
+    })),
+  );
+}

@@ -1,0 +1,27 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { requireRun } from './find.ts';
+import { readRecordedValues } from './recorded-values.ts';
+import type { RunContext, RunRef } from './schemas.ts';
+
+/** Of large results, what one answer holds at most. A run of 2,000 steps may have 2 GiB of them. */
+const contextBudgetBytes = 8 * 1024 * 1024;
+
+/** The input of a run and the results of its steps so far, seeded ones included; skipped steps have none. */
+export async function getContext(ctx: Context, input: z.output<typeof RunRef>): Promise<z.input<typeof RunContext>> {
+  const run = await requireRun(ctx, input);
+  const { started, results } = await readRecordedValues(ctx.services.pool, run.id, contextBudgetBytes);
+  const steps = new Map<string, z.input<typeof RunContext>['steps'][string]>();
+  for (const [step, result] of Object.entries(started.seed_results)) steps.set(step, { result });
+  for (const [step, { value, ref }] of results) {
+    steps.set(step, ref === undefined ? { result: value } : { result: value, result_ref: ref });
+  }
+  return {
+    run_id: run.id,
+    workflow_id: run.workflow_id,
+    version: run.version,
+    input: started.input,
+    // A step may be called `__proto__`: fromEntries defines, an assignment would not.
+    steps: Object.fromEntries(steps),
+  };
+}

@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { decodeEvent } from '../../orchestrator/log/decode.ts';
+import { toWireEvent } from '../../orchestrator/log/wire-event.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { notFound } from '../../platform/errors.ts';
+import { runScope } from './find.ts';
+import type { ListEventsInput, ListEventsOutput } from './schemas.ts';
+import { findRejection, findRun, type RejectionRow, listEvents as selectEvents } from './store.ts';
+
+type Output = z.input<typeof ListEventsOutput>;
+
+/**
+ * The events of a run, oldest first. `next_cursor` is the `after` of the next page. Under the id of a refused start the
+ * log is its one `run_rejected`.
+ */
+export async function listEvents(ctx: Context, input: z.output<typeof ListEventsInput>): Promise<Output> {
+  const { pool } = ctx.services;
+  const scope = runScope(ctx, input);
+  if ((await findRun(pool, scope)) === null) {
+    const rejection = await findRejection(pool, scope);
+    if (rejection === null) throw notFound('Run');
+    const matches = input.after < 1 && input.step_id === undefined;
+    return { events: matches ? [toRejectedEvent(rejection)] : [], next_cursor: null };
+  }
+  const rows = await selectEvents(pool, scope.runId, {
+    after: input.after,
+    limit: input.limit + 1,
+    stepId: input.step_id,
+  });
+  const shown = rows.slice(0, input.limit);
+  const last = shown.at(-1);
+  return {
+    events: shown.map(row => toWireEvent({ ...scope, seq: row.seq, event: decodeEvent(row) })),
+    next_cursor: rows.length > shown.length && last !== undefined ? String(last.seq) : null,
+  };
+}
+
+function toRejectedEvent(row: RejectionRow): Output['events'][number] {
+  return {
+    seq: 1,
+    event_type: 'run_rejected',
+    run_id: row.run_id,
+    workflow_id: row.workflow_id,
+    data: { code: row.code, message: row.message },
+    created_at: isoTimestamp(row.created_at.getTime()),
+  };
+}

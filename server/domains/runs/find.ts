@@ -1,0 +1,16 @@
+import type { Context } from '../../api/context.ts';
+import { notFound } from '../../platform/errors.ts';
+import { findRun, type RunRow, type RunScope } from './store.ts';
+
+/** A run as the routes name it, in the tenant and project of the credential. */
+export function runScope(ctx: Context, ref: { id: string; runID: string }): RunScope {
+  const { tenantId, projectId } = ctx.principal;
+  return { tenantId, projectId, workflowId: ref.id, runId: ref.runID };
+}
+
+/** The run. Throws AppError 404 where it is not of this tenant, project and workflow. */
+export async function requireRun(ctx: Context, ref: { id: string; runID: string }): Promise<RunRow> {
+  const row = await findRun(ctx.services.pool, runScope(ctx, ref));
+  if (row === null) throw notFound('Run');
+  return row;
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { v7 } from 'uuid';
+import type { Context } from '../../api/context.ts';
+import type { Services } from '../../container.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { AppError, conflict, invalid } from '../../platform/errors.ts';
+import { canonicalJson } from '../workflows/checksum.ts';
+import { purgeExpired, type Reservation, reserve, saveResponse } from './idempotency-store.ts';
+
+/** Keys are kept for 24 h (decisions.md, Conventions). */
+const keptMs = 24 * 60 * 60 * 1000;
+
+/** The request's Idempotency-Key; null without one. AppError 422 for one that is not 1..255 printable ASCII characters. */
+export function idempotencyKey(headers: Context['headers']): string | null {
+  const key = headers.get('idempotency-key');
+  if (key === undefined) return null;
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  throw invalid(
+    'The Idempotency-Key is malformed.',
+    [{ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }],
+    'invalid_idempotency_key',
+  );
+}
+
+/**
+ * Does a start once per key, however often and however concurrently it is asked for, and whatever crashes in between.
+ *
+ * The reservation is one row; the run's id is derived from it (`runId`), so that everybody who holds the key starts the
+ * same run and the run's primary key lets one of them through. Nobody waits for anybody, and a crash leaves nothing that
+ * could wedge the key: the next request starts, or finds, that very run. A refused start keeps no answer: with the same
+ * body it may be asked again and is then decided anew.
+ *
+ * `request`: what must be equal, to be the same request. `start` is given the run id to use. `find` looks up the run of
+ * an id that turns out to be taken; it answers null where that run is older than the reservation, and so not its own.
+ * Throws AppError 409 `idempotency_key_reused`.
+ */
+export async function once(
+  services: Services,
+  owner: { tenantId: string; scope: string; key: string; request: unknown },
+  act: {
+    start(runId: string): Promise<JsonMap>;
+    find(runId: string, notBefore: Date): Promise<JsonMap | null>;
+    /** The id the caller asked for, if any: it goes before the derived one. */
+    runId: string | undefined;
+  },
+): Promise<JsonMap> {
+  const { pool, clock } = services;
+  const { tenantId, scope, key } = owner;
+  const requestHash = createHash('sha256').update(canonicalJson(owner.request)).digest();
+  const now = clock.now();
+  const expiry = new Date(now - keptMs);
+  const reservation = await reserve(pool, { tenantId, scope, key, requestHash, at: new Date(now), expiry });
+  if (!reservation.requestHash.equals(requestHash)) {
+    throw conflict('idempotency_key_reused', 'This Idempotency-Key was used with another request.');
+  }
+  if (reservation.response !== null) return reservation.response;
+  if (reservation.fresh) await purgeExpired(pool, expiry);
+
+  const runId = act.runId ?? derivedRunId(owner, reservation);
+  const response = await act.start(runId).catch(async (error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== 'run_id_taken') throw error;
+    const own = await act.find(runId, reservation.createdAt);
+    if (own === null) throw error;
+    return own;
+  });
+  await saveResponse(pool, { tenantId, scope, key, createdAt: reservation.createdAt, response });
+  return response;
+}
+
+/** A UUIDv7 of the reservation's instant, whose random part is a hash of what the key belongs to. */
+function derivedRunId(owner: { tenantId: string; scope: string; key: string }, reservation: Reservation): string {
+  const msecs = reservation.createdAt.getTime();
+  const random = createHash('sha256')
+    .update(JSON.stringify([owner.tenantId, owner.scope, owner.key, msecs]))
+    .digest();
+  return v7({ msecs, random });
+}

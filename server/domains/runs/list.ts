@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
+import { requireWorkflow } from '../workflows/get.ts';
+import type { ListRunsOutput, ListTenantRunsInput, ListWorkflowRunsInput } from './schemas.ts';
+import { listRuns } from './store.ts';
+import { toRun } from './view.ts';
+import { visibleProjects } from './visibility.ts';
+
+/** Runs of all projects of the tenant that the user can see, newest first. */
+export async function listTenantRuns(
+  ctx: Context,
+  input: z.output<typeof ListTenantRunsInput>,
+): Promise<z.input<typeof ListRunsOutput>> {
+  return listPage(ctx, await visibleProjects(ctx), input);
+}
+
+/** Runs of one workflow, archived or not, newest first. */
+export async function listWorkflowRuns(
+  ctx: Context,
+  input: z.output<typeof ListWorkflowRunsInput>,
+): Promise<z.input<typeof ListRunsOutput>> {
+  const { id, ...filters } = input;
+  const workflow = await requireWorkflow(ctx, id);
+  return listPage(ctx, [workflow.project_id], { ...filters, workflow_id: id });
+}
+
+async function listPage(
+  ctx: Context,
+  projectIds: string[],
+  input: z.output<typeof ListTenantRunsInput>,
+): Promise<z.input<typeof ListRunsOutput>> {
+  const key = decodeCursor(TimeIdKey, input.cursor);
+  const rows = await listRuns(ctx.services.pool, ctx.principal.tenantId, projectIds, {
+    workflowId: input.workflow_id,
+    status: input.status,
+    from: input.from === undefined ? undefined : new Date(input.from),
+    to: input.to === undefined ? undefined : new Date(input.to),
+    q: input.q === '' ? undefined : input.q,
+    after: key && { at: new Date(key[0]), id: key[1] },
+    limit: input.limit + 1,
+  });
+  const page = cutPage(rows, input.limit, row => [row.started_at.getTime(), row.id]);
+  return { runs: page.rows.map(toRun), next_cursor: page.next_cursor };
+}

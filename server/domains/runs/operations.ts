@@ -1,0 +1,156 @@
+import { operation } from '../../api/operation.ts';
+import { executeCommand } from './command.ts';
+import { getContext } from './context.ts';
+import { listEvents } from './events.ts';
+import { listTenantRuns, listWorkflowRuns } from './list.ts';
+import { getPayload } from './payload.ts';
+import { rerun } from './rerun.ts';
+import {
+  CommandInput,
+  CommandOutput,
+  ListEventsInput,
+  ListEventsOutput,
+  ListRunsOutput,
+  ListTenantRunsInput,
+  ListWorkflowRunsInput,
+  PayloadInput,
+  PayloadOutput,
+  RerunInput,
+  RunContext,
+  RunRef,
+  RunSummary,
+} from './schemas.ts';
+import { getSummary } from './summary.ts';
+
+const tag = 'Runs';
+
+/** Everything that can be done with runs. */
+export const runOperations = [
+  operation({
+    name: 'workflows_execute_command',
+    method: 'POST',
+    path: '/v1/workflows/{id}/command',
+    status: 200,
+    tag,
+    summary: 'Start a run, or pause, resume or stop one',
+    description: `\`start\` runs the latest published version. The run's input is \`params.trigger_payload\`, with the free-form keys of
+\`params\` over it. Saved run-setup defaults are merged beneath where \`use_run_setup_defaults\` is true; where it is absent, the version's
+\`run_setup.use_as_default\` decides (default: not merged). A refused start is 422 (429 for \`too_many_active_runs\`) with its \`code\`, and is kept as a
+\`run_rejected\` event. \`pause\`, \`resume\` and \`stop\` take \`params.run_id\`; \`stop\` also \`mode\`: \`immediate\` (default) or \`graceful\`.
+With an \`Idempotency-Key\`, a start that was answered 200 is answered the same for 24 hours; a refused one may be asked again.`,
+    access: 'project_contributor',
+    scope: 'workflow:run',
+    input: CommandInput,
+    output: CommandOutput,
+    errors: [409, 503],
+    headers: ['Idempotency-Key'],
+    mcp: { group: 'core' },
+    run: executeCommand,
+  }),
+  operation({
+    name: 'workflows_list_runs',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs',
+    status: 200,
+    tag,
+    summary: 'List the runs of one workflow, newest first',
+    description: '`from` is inclusive, `to` exclusive; both are compared with `started_at`.',
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: ListWorkflowRunsInput,
+    output: ListRunsOutput,
+    mcp: { group: 'core' },
+    run: listWorkflowRuns,
+  }),
+  operation({
+    name: 'runs_list_tenant',
+    method: 'GET',
+    path: '/v1/runs',
+    status: 200,
+    tag,
+    summary: 'List the runs of the tenant, newest first',
+    description: `All projects of the tenant that the user is a member of; to a \`tenant_admin\`, all. A token sees what its user sees here,
+though it is bound to one project for everything else.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: ListTenantRunsInput,
+    output: ListRunsOutput,
+    mcp: { group: 'core' },
+    run: listTenantRuns,
+  }),
+  operation({
+    name: 'runs_get_summary',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/summary',
+    status: 200,
+    tag,
+    summary: 'How a run stands, step by step',
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: RunRef,
+    output: RunSummary,
+    mcp: { group: 'core' },
+    run: getSummary,
+  }),
+  operation({
+    name: 'runs_list_events',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/events',
+    status: 200,
+    tag,
+    summary: 'Read the event log of a run, oldest first',
+    description: `\`next_cursor\` is the \`after\` of the next page. Values over 16 KiB stand as \`<field>_ref: {payload_id, bytes}\`. A refused
+start has one event, \`run_rejected\`.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: ListEventsInput,
+    output: ListEventsOutput,
+    mcp: { group: 'core' },
+    run: listEvents,
+  }),
+  operation({
+    name: 'runs_get_context',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/context',
+    status: 200,
+    tag,
+    summary: "A run's input and the results of its steps",
+    description:
+      'Large results are included up to 8 MiB in all; beyond that `result` is null and `result_ref` names the payload.',
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: RunRef,
+    output: RunContext,
+    mcp: { group: 'core' },
+    run: getContext,
+  }),
+  operation({
+    name: 'runs_get_payload',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/payloads/{payload_id}',
+    status: 200,
+    tag,
+    summary: 'Read one large value that an event refers to',
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: PayloadInput,
+    output: PayloadOutput,
+    run: getPayload,
+  }),
+  operation({
+    name: 'runs_rerun',
+    method: 'POST',
+    path: '/v1/workflows/{id}/runs/{runID}/rerun',
+    status: 200,
+    tag,
+    summary: 'Run the same version and input again, from the start or from a step',
+    description: `Without \`from_step\` any run can be run again; with it only one that has ended: the new run is an episode of that step and
+its descendants, seeded with the other results of the old run. It belongs to the same session.`,
+    access: 'project_contributor',
+    scope: 'workflow:run',
+    input: RerunInput,
+    output: CommandOutput,
+    errors: [409, 503],
+    run: rerun,
+  }),
+] as const;

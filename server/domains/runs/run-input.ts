@@ -1,0 +1,39 @@
+import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
+
+/** Keys of a start's params that are not input (decisions.md, Runs). */
+export const reservedParams: ReadonlySet<string> = new Set([
+  'run_id',
+  'session_id',
+  'mode',
+  'trigger_type',
+  'trigger_payload',
+  'trigger_steps',
+  'seed_results',
+  'use_run_setup_defaults',
+  'webhook_payload',
+]);
+
+/** `trigger_payload`, over it `webhook_payload`, over both the free-form keys: what is read as `{{input.*}}`. */
+export function assembleInput(params: JsonMap): JsonMap {
+  const input: [string, JsonValue][] = [];
+  for (const payload of [params.trigger_payload, params.webhook_payload]) {
+    if (isMap(payload)) input.push(...Object.entries(payload));
+  }
+  input.push(...Object.entries(params).filter(([key]) => !reservedParams.has(key)));
+  // fromEntries defines properties, so that a key `__proto__` stays an ordinary key. A later entry wins.
+  return Object.fromEntries(input);
+}
+
+/** `over` laid on `beneath`: objects are merged at every depth, everything else (arrays too) is replaced. */
+export function mergeBeneath(over: JsonMap, beneath: JsonMap): JsonMap {
+  const merged = new Map<string, JsonValue>(Object.entries(beneath));
+  for (const [key, value] of Object.entries(over)) {
+    const below = merged.get(key);
+    merged.set(key, isMap(value) && isMap(below) ? mergeBeneath(value, below) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+function isMap(value: JsonValue | undefined): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

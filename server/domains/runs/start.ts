@@ -1,0 +1,160 @@
+import type { z } from 'zod';
+import type { Services } from '../../container.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { RunSnapshot, StartRun } from '../../orchestrator/orchestrator.ts';
+import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
+import { isId, newId } from '../../platform/ids.ts';
+import { storageProblem } from '../../platform/storable-json.ts';
+import { assembleInput, mergeBeneath } from './run-input.ts';
+import { StartParams } from './schemas.ts';
+import { findStartable, knownSteps, type StartableRow } from './store.ts';
+
+/** The largest run input, and the largest of trigger_steps and seed_results, in bytes of JSON. */
+export const maxInputBytes = 1024 * 1024;
+
+export type StartRequest = {
+  tenantId: string;
+  projectId: string;
+  workflowId: string;
+  /** As they came; checked here, because a start with bad params is a refused start. */
+  params: JsonMap;
+  /** Where `params` names none. */
+  defaultTriggerType: string;
+  startedBy: string;
+  /** The id of the run where `params` names none; default: a new one. */
+  runId?: string;
+};
+
+/**
+ * Starts a run of the latest version. AppError 404 for a workflow the project does not have, 409 `run_id_taken`. A refused
+ * start (422 `no_published_version`, `workflow_archived`, `invalid_input`, `unknown_trigger_step`; 429
+ * `too_many_active_runs`) is written down as `run_rejected` under the id the run would have had, and thrown.
+ */
+export async function startRun(services: Services, request: StartRequest): Promise<RunSnapshot> {
+  const { tenantId, projectId, workflowId } = request;
+  const workflow = await findStartable(services.pool, { tenantId, projectId, workflowId });
+  if (workflow === null) throw notFound('Workflow');
+  const given = request.params.run_id;
+  const runId =
+    typeof given === 'string' && isId(given.toLowerCase()) ? given.toLowerCase() : (request.runId ?? newId());
+  const scope = { runId, tenantId, projectId, workflowId };
+  return rejecting(services, scope, async () => {
+    const { version, data } = await prepare(services, request, workflow, runId);
+    return services.orchestrator.start({ ...scope, data: { ...data, version } });
+  });
+}
+
+/**
+ * Starts a run whose input and version are known already (a rerun). Refused with 422 `workflow_archived` or 429
+ * `too_many_active_runs`, like any start. AppError 404 for a workflow the project does not have.
+ */
+export async function startPrepared(services: Services, run: StartRun): Promise<RunSnapshot> {
+  const workflow = await findStartable(services.pool, run);
+  if (workflow === null) throw notFound('Workflow');
+  return rejecting(services, run, async () => {
+    if (workflow.status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
+    return services.orchestrator.start(run);
+  });
+}
+
+/** Writes a refused start down before it is thrown on. */
+async function rejecting(
+  services: Services,
+  { runId, tenantId, projectId, workflowId }: Omit<StartRun, 'data'>,
+  start: () => Promise<RunSnapshot>,
+): Promise<RunSnapshot> {
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof AppError) || !refusals.has(error.code)) throw error;
+    const { code, message } = error;
+    const at = services.clock.now();
+    await services.orchestrator.reject({ runId, tenantId, projectId, workflowId, at, code, message });
+    throw error;
+  }
+}
+
+/** Codes that are refused starts; everything else (409, 503) is not an answer to the start itself. */
+const refusals: ReadonlySet<string> = new Set([
+  'no_published_version',
+  'workflow_archived',
+  'invalid_input',
+  'unknown_trigger_step',
+  'too_many_active_runs',
+]);
+
+async function prepare(services: Services, request: StartRequest, workflow: StartableRow, runId: string) {
+  if (workflow.status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
+  const version = workflow.latest_version;
+  if (version === null) throw refuse('no_published_version', 'The workflow has no published version.');
+  const parsed = StartParams.safeParse(request.params);
+  if (!parsed.success) throw refuse('invalid_input', 'The params of the start are invalid.', issues(parsed.error));
+  const params = parsed.data;
+
+  const setup = workflow.run_setup ?? {};
+  const useDefaults = params.use_run_setup_defaults ?? setup.use_as_default ?? false;
+  const input = assembleInput(request.params);
+  const triggerSteps = params.trigger_steps as Record<string, JsonMap>;
+  const data = {
+    input: useDefaults ? mergeBeneath(input, setup.trigger_payload ?? {}) : input,
+    mode: params.mode,
+    trigger_type: params.trigger_type ?? request.defaultTriggerType,
+    trigger_steps: useDefaults
+      ? (mergeBeneath(triggerSteps, setup.trigger_steps ?? {}) as Record<string, JsonMap>)
+      : triggerSteps,
+    seed_results: params.seed_results,
+    session_id: params.session_id ?? runId,
+    started_by: request.startedBy,
+  };
+  checkValues({ input: data.input, trigger_steps: data.trigger_steps, seed_results: data.seed_results });
+  await checkSteps(services, { ...request, version }, data);
+  return { version, data };
+}
+
+function checkValues(values: Record<string, JsonMap>): void {
+  const problem = storageProblem(values);
+  if (problem !== null) throw refuse('invalid_input', 'The input holds a value that cannot be stored.', [problem]);
+  for (const [path, value] of Object.entries(values)) {
+    if (Buffer.byteLength(JSON.stringify(value)) <= maxInputBytes) continue;
+    const message = `is larger than ${maxInputBytes} bytes`;
+    throw refuse('invalid_input', `The run's ${path} ${message}.`, [{ path: `params.${path}`, message }]);
+  }
+}
+
+async function checkSteps(
+  services: Services,
+  ref: { tenantId: string; workflowId: string; version: number },
+  data: { mode: string; trigger_steps: JsonMap; seed_results: JsonMap },
+): Promise<void> {
+  const triggered = Object.keys(data.trigger_steps);
+  if (data.mode === 'episode' && triggered.length === 0) {
+    const detail = { path: 'params.trigger_steps', message: 'must name the steps that the episode begins with' };
+    throw refuse('invalid_input', 'An episode needs trigger_steps.', [detail]);
+  }
+  const named = [...new Set([...triggered, ...Object.keys(data.seed_results)])];
+  if (named.length === 0) return;
+  const known = await knownSteps(services.pool, ref, named);
+  const details = named
+    .filter(step => !known.has(step))
+    .map(step => ({
+      path: `params.${triggered.includes(step) ? 'trigger_steps' : 'seed_results'}.${step}`,
+      message: 'is not a step of the published version',
+    }));
+  if (details.length === 0) return;
+  throw refuse(
+    'unknown_trigger_step',
+    'The params name a step that the published version does not have.',
+    details.slice(0, 50),
+  );
+}
+
+function refuse(code: string, message: string, details?: ErrorDetail[]): AppError {
+  return invalid(message, details, code);
+}
+
+function issues(error: z.ZodError): ErrorDetail[] {
+  return error.issues.slice(0, 50).map(issue => ({
+    path: ['params', ...issue.path.map(String)].join('.'),
+    message: issue.message,
+  }));
+}

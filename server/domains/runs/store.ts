@@ -1,0 +1,236 @@
+import type { Pool } from 'pg';
+import type { Graph } from '../../orchestrator/core/graph.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { StoredEvent } from '../../orchestrator/log/decode.ts';
+
+/** Where a run must be for the caller to see it. */
+export type RunScope = { tenantId: string; projectId: string; workflowId: string; runId: string };
+
+export type RunRow = {
+  id: string;
+  project_id: string;
+  workflow_id: string;
+  workflow_name: string;
+  version: number;
+  status: 'running' | 'paused' | 'completed' | 'failed' | 'stopped';
+  orchestration_phase: 'starting' | 'executing' | 'blocked' | 'paused' | 'draining' | 'complete';
+  session_id: string;
+  trigger_type: string;
+  started_by: string;
+  started_at: Date;
+  ended_at: Date | null;
+  error: { code: string; message: string; step_id: string } | null;
+  steps_total: number;
+  steps_done: number;
+  pending_tasks: number;
+  credits_microcredits: string;
+  last_seq: number;
+};
+
+const columns = `r.id, r.project_id, r.workflow_id, r.version, r.status, r.orchestration_phase, r.session_id,
+  r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error, r.steps_total, r.steps_done, r.pending_tasks,
+  r.credits_microcredits, r.last_seq`;
+
+/** Project ids of a tenant; with a user, only those the user is a member of. */
+export async function projectsOf(pool: Pool, tenantId: string, userId: string | null): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    userId === null
+      ? 'select id from projects where tenant_id = $1'
+      : `select project_id as id from project_members where tenant_id = $1 and user_id = $2`,
+    userId === null ? [tenantId] : [tenantId, userId],
+  );
+  return rows.map(row => row.id);
+}
+
+export type RunFilter = {
+  workflowId?: string | undefined;
+  status?: string | undefined;
+  /** Inclusive. */
+  from?: Date | undefined;
+  /** Exclusive. */
+  to?: Date | undefined;
+  q?: string | undefined;
+  after: { at: Date; id: string } | null;
+  limit: number;
+};
+
+/**
+ * Runs of some projects, newest first. Each project is read by itself from its index and only `limit` rows of each are
+ * merged: `project_id = any(…)` would sort every run of the tenant (a million of them) for one page.
+ */
+export async function listRuns(
+  pool: Pool,
+  tenantId: string,
+  projectIds: readonly string[],
+  filter: RunFilter,
+): Promise<RunRow[]> {
+  const values: unknown[] = [tenantId, projectIds, filter.limit];
+  const where = ['r.tenant_id = $1', 'r.project_id = p.id'];
+  const add = (condition: (parameter: string) => string, value: unknown) =>
+    where.push(condition(`$${values.push(value)}`));
+  if (filter.workflowId !== undefined) add(p => `r.workflow_id = ${p}`, filter.workflowId);
+  if (filter.status !== undefined) add(p => `r.status = ${p}`, filter.status);
+  if (filter.from !== undefined) add(p => `r.started_at >= ${p}`, filter.from);
+  if (filter.to !== undefined) add(p => `r.started_at < ${p}`, filter.to);
+  if (filter.q !== undefined) {
+    const prefix = `${filter.q.replace(/[\\%_]/g, '\\$&')}%`;
+    add(p => `(r.id::text like lower(${p}) or r.session_id like ${p} or r.trigger_type like ${p})`, prefix);
+  }
+  if (filter.after !== null) {
+    const at = values.push(filter.after.at);
+    const id = values.push(filter.after.id);
+    where.push(`(r.started_at, r.id) < ($${at}, $${id}::uuid)`);
+  }
+  const { rows } = await pool.query<RunRow>(
+    `with page as (
+       select ${columns} from unnest($2::uuid[]) p(id) cross join lateral (
+         select * from runs r where ${where.join(' and ')} order by r.started_at desc, r.id desc limit $3) r
+        order by r.started_at desc, r.id desc limit $3)
+     select page.*, w.name as workflow_name from page join workflows w on w.id = page.workflow_id
+      order by page.started_at desc, page.id desc`,
+    values,
+  );
+  return rows;
+}
+
+/** The run, or null where it is not of this tenant, project and workflow. */
+export async function findRun(pool: Pool, scope: RunScope): Promise<RunRow | null> {
+  const { rows } = await pool.query<RunRow>(
+    `select ${columns}, w.name as workflow_name from runs r join workflows w on w.id = r.workflow_id
+      where r.id = $1 and r.tenant_id = $2 and r.project_id = $3 and r.workflow_id = $4`,
+    [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
+  );
+  return rows[0] ?? null;
+}
+
+export type RejectionRow = { run_id: string; workflow_id: string; code: string; message: string; created_at: Date };
+
+/** A start that was refused under this id, or null. */
+export async function findRejection(pool: Pool, scope: RunScope): Promise<RejectionRow | null> {
+  const { rows } = await pool.query<RejectionRow>(
+    `select run_id, workflow_id, code, message, created_at from run_rejections
+      where run_id = $1 and tenant_id = $2 and project_id = $3 and workflow_id = $4`,
+    [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
+  );
+  return rows[0] ?? null;
+}
+
+export type StartableRow = {
+  status: 'draft' | 'published' | 'archived';
+  latest_version: number | null;
+  run_setup: {
+    trigger_payload?: JsonMap;
+    trigger_steps?: Record<string, JsonMap>;
+    use_as_default?: boolean;
+  } | null;
+};
+
+/**
+ * What a start needs to know of a workflow; null where the project has none of that id. The graph is not read. Prepared
+ * once per connection (`name`), because every start asks it.
+ */
+export async function findStartable(
+  pool: Pool,
+  scope: { tenantId: string; projectId: string; workflowId: string },
+): Promise<StartableRow | null> {
+  const { rows } = await pool.query<StartableRow>({
+    name: 'find_startable',
+    text: `select w.status, w.latest_version, v.run_setup
+             from workflows w left join workflow_versions v on v.workflow_id = w.id and v.version = w.latest_version
+            where w.id = $1 and w.tenant_id = $2 and w.project_id = $3`,
+    values: [scope.workflowId, scope.tenantId, scope.projectId],
+  });
+  return rows[0] ?? null;
+}
+
+/** The published graph of a version. */
+export async function findGraph(
+  pool: Pool,
+  ref: { tenantId: string; workflowId: string; version: number },
+): Promise<Graph | null> {
+  const { rows } = await pool.query<{ graph: Graph }>(
+    `select graph_snapshot as graph from workflow_versions where workflow_id = $1 and version = $2 and tenant_id = $3`,
+    [ref.workflowId, ref.version, ref.tenantId],
+  );
+  return rows[0]?.graph ?? null;
+}
+
+/** Ids of those steps of a version that are among `ids`. */
+export async function knownSteps(
+  pool: Pool,
+  ref: { tenantId: string; workflowId: string; version: number },
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select step->>'id' as id
+       from workflow_versions v, jsonb_array_elements(v.graph_snapshot->'steps') step
+      where v.workflow_id = $1 and v.version = $2 and v.tenant_id = $3 and step->>'id' = any($4::text[])`,
+    [ref.workflowId, ref.version, ref.tenantId, ids],
+  );
+  return new Set(rows.map(row => row.id));
+}
+
+/** Events of one run after `after`, oldest first. The caller has checked that the run may be seen (`findRun`). */
+export async function listEvents(
+  pool: Pool,
+  runId: string,
+  filter: { after: number; limit: number; stepId: string | undefined },
+): Promise<StoredEvent[]> {
+  const { rows } = await pool.query<StoredEvent>(
+    `select seq, event_type, step_id, attempt, data, created_at from run_events
+      where run_id = $1 and seq > $2 and ($3::text is null or step_id = $3)
+      order by seq limit $4`,
+    [runId, filter.after, filter.stepId ?? null, filter.limit],
+  );
+  return rows;
+}
+
+export type StepEventRow = {
+  event_type: string;
+  step_id: string;
+  attempt: number | null;
+  skip_reason: string | null;
+  error: { code: string; message: string } | null;
+  created_at: Date;
+};
+
+/** What happened to the steps of a run, without results, logs or task texts. */
+export async function listStepEvents(pool: Pool, runId: string): Promise<StepEventRow[]> {
+  const { rows } = await pool.query<StepEventRow>(
+    `select event_type, step_id, attempt, created_at,
+            case when event_type in ('step_failed', 'step_retrying') then data->'error' end as error,
+            case when event_type = 'step_completed' and data ? 'skipped' then data->>'reason' end as skip_reason
+       from run_events
+      where run_id = $1 and step_id is not null and event_type <> 'step_log'
+      order by seq`,
+    [runId],
+  );
+  return rows;
+}
+
+export type ResultRow = { event_type: 'run_started' | 'step_completed'; step_id: string | null; data: JsonMap };
+
+/** The events that carry values: the start and every completed step, oldest first. */
+export async function listResultEvents(pool: Pool, runId: string): Promise<ResultRow[]> {
+  const { rows } = await pool.query<ResultRow>(
+    `select event_type, step_id, data from run_events
+      where run_id = $1 and event_type in ('run_started', 'step_completed')
+      order by seq`,
+    [runId],
+  );
+  return rows;
+}
+
+/** Bodies of payloads of one run, by id. */
+export async function findPayloads(
+  pool: Pool,
+  runId: string,
+  ids: readonly string[],
+): Promise<Map<string, JsonMap[string]>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await pool.query<{ id: string; body: JsonMap[string] }>(
+    'select id, body from run_payloads where run_id = $1 and id = any($2::uuid[])',
+    [runId, ids],
+  );
+  return new Map(rows.map(row => [row.id, row.body]));
+}

@@ -1,0 +1,84 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import type { GraphStep } from '../../orchestrator/core/graph.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { requireRun } from './find.ts';
+import type { RunRef, RunSummary, StepSummary } from './schemas.ts';
+import { findGraph, listStepEvents, type StepEventRow } from './store.ts';
+import { toRun } from './view.ts';
+
+/** How a run stands, with every step of its version in the order of the graph. Reads no results. */
+export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): Promise<z.input<typeof RunSummary>> {
+  const { pool } = ctx.services;
+  const run = await requireRun(ctx, input);
+  const [graph, events] = await Promise.all([
+    findGraph(pool, { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version }),
+    listStepEvents(pool, run.id),
+  ]);
+  return {
+    ...toRun(run),
+    pending_tasks: run.pending_tasks,
+    last_seq: run.last_seq,
+    steps: summarise(graph?.steps ?? [], events),
+  };
+}
+
+type Step = z.input<typeof StepSummary>;
+
+/** Folds step events into one line per step; a step of which nothing is recorded is `pending`. */
+export function summarise(steps: readonly GraphStep[], events: readonly StepEventRow[]): Step[] {
+  const byId = new Map<string, Step>();
+  for (const step of steps) {
+    byId.set(step.id, {
+      step_id: step.id,
+      type: step.type,
+      name: step.name ?? null,
+      status: 'pending',
+      attempt: 0,
+      skip_reason: null,
+      started_at: null,
+      ended_at: null,
+      error: null,
+    });
+  }
+  for (const event of events) {
+    const step = byId.get(event.step_id);
+    if (step !== undefined) apply(step, event);
+  }
+  return [...byId.values()];
+}
+
+function apply(step: Step, event: StepEventRow): void {
+  const at = isoTimestamp(event.created_at.getTime());
+  step.attempt = event.attempt ?? step.attempt;
+  switch (event.event_type) {
+    case 'step_started':
+      step.status = 'running';
+      step.started_at ??= at;
+      step.error = null;
+      return;
+    case 'step_retrying':
+      step.status = 'retrying';
+      step.error = event.error;
+      return;
+    case 'task_pending':
+      step.status = 'waiting';
+      return;
+    case 'step_completed':
+      step.status = event.skip_reason === null ? 'completed' : 'skipped';
+      step.skip_reason = event.skip_reason;
+      step.ended_at = at;
+      return;
+    case 'step_failed':
+      step.status = 'failed';
+      step.error = event.error;
+      step.ended_at = at;
+      return;
+    case 'step_cancelled':
+      step.status = 'cancelled';
+      step.ended_at = at;
+      return;
+    default: // task_completed and types still to come do not change how a step stands
+      return;
+  }
+}

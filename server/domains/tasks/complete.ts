@@ -1,0 +1,83 @@
+import type { z } from 'zod';
+import type { Context, Principal } from '../../api/context.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { validateForm } from '../../orchestrator/steps/form.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { AppError, conflict, forbidden, invalid, notFound } from '../../platform/errors.ts';
+import { storageProblem } from '../../platform/storable-json.ts';
+import { runScope } from '../runs/find.ts';
+import type { CompleteTaskInput, CompleteTaskOutput } from './schemas.ts';
+import { findTask, type TaskRow } from './store.ts';
+
+/** The largest `result`, in bytes of JSON: it becomes part of the step's result. */
+const maxResultBytes = 1024 * 1024 - 4096;
+
+/**
+ * Answers a human task. AppError 404 (no such task), 403 `not_assignee`, 409 `task_already_completed` (naming who answered
+ * and when) or `task_not_pending`, 422 (the result does not fit the form).
+ */
+export async function completeTask(
+  ctx: Context,
+  input: z.output<typeof CompleteTaskInput>,
+): Promise<z.input<typeof CompleteTaskOutput>> {
+  const { pool, orchestrator } = ctx.services;
+  const ref = runScope(ctx, input);
+  const task = await findTask(pool, ref, input.task_id);
+  if (task === null) throw notFound('Task');
+  if (!mayAnswer(ctx.principal, task.assignees)) {
+    throw forbidden('This task is assigned to somebody else.', 'not_assignee');
+  }
+  if (task.state !== 'pending') throw alreadyEnded(task);
+  const result = input.result as JsonMap | undefined;
+  checkResult(task, input.approved, result);
+  try {
+    const answer = { step: task.step_id, approved: input.approved, result: result ?? {}, by: ctx.principal.email };
+    await orchestrator.completeTask(ref, answer);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== 409) throw error;
+    // Somebody was faster, between our look and our answer: say who.
+    const now = await findTask(pool, ref, input.task_id);
+    throw now === null || now.state === 'pending' ? error : alreadyEnded(now);
+  }
+  return { status: 'completed', task_id: task.step_id, approved: input.approved };
+}
+
+/** Nobody named: any contributor. Else whoever is named by e-mail or by role, and always a tenant_admin. */
+export function mayAnswer(principal: Pick<Principal, 'email' | 'role'>, assignees: readonly string[]): boolean {
+  if (assignees.length === 0 || principal.role === 'tenant_admin') return true;
+  return assignees.some(assignee => {
+    const named = assignee.toLowerCase();
+    return named === principal.email || (named === 'project_contributor' && principal.role === 'project_contributor');
+  });
+}
+
+/** A rejection without a result needs no form: there is nothing to fill in for what is not going to happen. */
+function checkResult(task: TaskRow, approved: boolean, result: JsonMap | undefined): void {
+  const problem = storageProblem(result ?? {});
+  if (problem !== null) {
+    const detail = { ...problem, path: problem.path === '' ? 'result' : `result.${problem.path}` };
+    throw invalid('The result holds a value that cannot be stored.', [detail]);
+  }
+  if (Buffer.byteLength(JSON.stringify(result ?? {})) > maxResultBytes) {
+    throw invalid('The result is too large.', [{ path: 'result', message: `is larger than ${maxResultBytes} bytes` }]);
+  }
+  if (task.form === null || (result === undefined && !approved)) return;
+  const problems = validateForm(task.form, result ?? {});
+  if (problems.length > 0) throw invalid('The result does not fit the form of the task.', problems);
+}
+
+function alreadyEnded(task: TaskRow): AppError {
+  const at = task.completed_at === null ? '' : ` at ${isoTimestamp(task.completed_at.getTime())}`;
+  switch (task.state) {
+    case 'completed':
+      return conflict(
+        'task_already_completed',
+        `The task was already answered by ${task.completed_by ?? 'nobody'}${at}.`,
+      );
+    case 'timed_out':
+      return conflict('task_not_pending', `The task's time was up${at}.`);
+    case 'cancelled':
+    case 'pending':
+      return conflict('task_not_pending', 'The task does not wait any more: its run has ended.');
+  }
+}

@@ -1,0 +1,78 @@
+import { operation } from '../../api/operation.ts';
+import { completeTask } from './complete.ts';
+import { listPending } from './list-pending.ts';
+import { listAllOfRun, listPendingOfRun } from './list-run.ts';
+import {
+  CompleteTaskInput,
+  CompleteTaskOutput,
+  ListRunTasksOutput,
+  ListTasksInput,
+  ListTasksOutput,
+  RunTasksInput,
+} from './schemas.ts';
+
+const tag = 'Human tasks';
+
+/** Everything that can be done with human tasks. */
+export const taskOperations = [
+  operation({
+    name: 'tasks_list_pending',
+    method: 'GET',
+    path: '/v1/tasks/pending',
+    status: 200,
+    tag,
+    summary: 'List what waits for a person, newest first',
+    description: `All projects of the tenant that the user is a member of; to a \`tenant_admin\`, all. A token sees what its user sees here,
+though it is bound to one project for everything else. \`assignee\` shows only tasks that name this e-mail address or role.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: ListTasksInput,
+    output: ListTasksOutput,
+    mcp: { group: 'core' },
+    run: listPending,
+  }),
+  operation({
+    name: 'tasks_list_pending_run',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/tasks/pending',
+    status: 200,
+    tag,
+    summary: 'List what waits for a person in one run',
+    access: 'project_contributor',
+    scope: 'workflow:read',
+    input: RunTasksInput,
+    output: ListTasksOutput,
+    mcp: { group: 'core' },
+    run: listPendingOfRun,
+  }),
+  operation({
+    name: 'tasks_list_run',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/tasks',
+    status: 200,
+    tag,
+    summary: 'List all tasks of one run with their answers',
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: RunTasksInput,
+    output: ListRunTasksOutput,
+    run: listAllOfRun,
+  }),
+  operation({
+    name: 'tasks_complete',
+    method: 'POST',
+    path: '/v1/workflows/{id}/runs/{runID}/tasks/{task_id}/complete',
+    status: 200,
+    tag,
+    summary: 'Approve or reject a task',
+    description: `\`result\` is checked against the form of the task and merged into the step's result. A rejection without a \`result\` is taken
+whatever the form demands. Where the task names assignees, only they may answer, and any \`tenant_admin\`.`,
+    access: 'project_contributor',
+    scope: 'task:complete',
+    input: CompleteTaskInput,
+    output: CompleteTaskOutput,
+    errors: [409, 503],
+    mcp: { group: 'core' },
+    run: completeTask,
+  }),
+] as const;

@@ -1,0 +1,75 @@
+import type { Pool } from 'pg';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { RunScope } from '../runs/store.ts';
+
+export type TaskRow = {
+  run_id: string;
+  step_id: string;
+  project_id: string;
+  workflow_id: string;
+  workflow_name: string;
+  name: string;
+  instructions: string;
+  form: JsonMap | null;
+  assignees: string[];
+  state: 'pending' | 'completed' | 'timed_out' | 'cancelled';
+  approved: boolean | null;
+  completed_by: string | null;
+  created_at: Date;
+  due_at: Date | null;
+  completed_at: Date | null;
+};
+export type TaskKey = { at: Date; runId: string; stepId: string };
+
+const columns = `t.run_id, t.step_id, t.project_id, t.workflow_id, w.name as workflow_name, t.name, t.instructions, t.form,
+  t.assignees, t.state, t.approved, t.completed_by, t.created_at, t.due_at, t.completed_at`;
+
+/** Tasks that wait for a person, newest first, in some projects of the tenant. */
+export async function listPendingTasks(
+  pool: Pool,
+  tenantId: string,
+  projectIds: readonly string[],
+  filter: { workflowId: string | undefined; assignee: string | undefined; after: TaskKey | null; limit: number },
+): Promise<TaskRow[]> {
+  const { rows } = await pool.query<TaskRow>(
+    `select ${columns} from human_tasks t join workflows w on w.id = t.workflow_id
+      where t.tenant_id = $1 and t.project_id = any($2::uuid[]) and t.state = 'pending'
+        and ($3::uuid is null or t.workflow_id = $3)
+        and ($4::text is null or exists (select from unnest(t.assignees) a where lower(a) = lower($4)))
+        and ($5::timestamptz is null or (t.created_at, t.run_id, t.step_id) < ($5, $6::uuid, $7))
+      order by t.created_at desc, t.run_id desc, t.step_id desc limit $8`,
+    [
+      tenantId,
+      projectIds,
+      filter.workflowId ?? null,
+      filter.assignee ?? null,
+      filter.after?.at ?? null,
+      filter.after?.runId ?? null,
+      filter.after?.stepId ?? null,
+      filter.limit,
+    ],
+  );
+  return rows;
+}
+
+/** Tasks of one run in the order in which they were asked; with `pendingOnly`, those that still wait. */
+export async function listRunTasks(pool: Pool, scope: RunScope, pendingOnly: boolean): Promise<TaskRow[]> {
+  const { rows } = await pool.query<TaskRow>(
+    `select ${columns} from human_tasks t join workflows w on w.id = t.workflow_id
+      where t.run_id = $1 and t.tenant_id = $2 and t.project_id = $3 and t.workflow_id = $4
+        and (not $5::boolean or t.state = 'pending')
+      order by t.created_at, t.step_id`,
+    [scope.runId, scope.tenantId, scope.projectId, scope.workflowId, pendingOnly],
+  );
+  return rows;
+}
+
+/** One task, or null where this run of this project has none of that step. */
+export async function findTask(pool: Pool, scope: RunScope, stepId: string): Promise<TaskRow | null> {
+  const { rows } = await pool.query<TaskRow>(
+    `select ${columns} from human_tasks t join workflows w on w.id = t.workflow_id
+      where t.run_id = $1 and t.step_id = $2 and t.tenant_id = $3 and t.project_id = $4 and t.workflow_id = $5`,
+    [scope.runId, stepId, scope.tenantId, scope.projectId, scope.workflowId],
+  );
+  return rows[0] ?? null;
+}

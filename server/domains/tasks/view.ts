@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+import { isoTimestamp } from '../../platform/clock.ts';
+import type { RunTaskSchema, TaskSchema } from './schemas.ts';
+import type { TaskRow } from './store.ts';
+
+/** A task as every surface shows it. */
+export function toTask(row: TaskRow): z.input<typeof TaskSchema> {
+  return {
+    task_id: row.step_id,
+    run_id: row.run_id,
+    workflow_id: row.workflow_id,
+    workflow_name: row.workflow_name,
+    project_id: row.project_id,
+    name: row.name,
+    instructions: row.instructions,
+    form: row.form,
+    assignees: row.assignees,
+    created_at: isoTimestamp(row.created_at.getTime()),
+    due_at: row.due_at && isoTimestamp(row.due_at.getTime()),
+  };
+}
+
+/** The same with what became of it. */
+export function toRunTask(row: TaskRow): z.input<typeof RunTaskSchema> {
+  return {
+    ...toTask(row),
+    state: row.state,
+    approved: row.approved,
+    completed_by: row.completed_by,
+    completed_at: row.completed_at && isoTimestamp(row.completed_at.getTime()),
+  };
+}

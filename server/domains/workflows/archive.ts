@@ -1,0 +1,12 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { WorkflowRef } from './schemas.ts';
+import { archiveWorkflow } from './store.ts';
+import { projectScope } from './view.ts';
+
+/** Archives for good: no more starts, no more changes; versions and runs stay readable. Repeating it changes nothing. */
+export async function archive(ctx: Context, input: z.output<typeof WorkflowRef>): Promise<void> {
+  const { pool, clock } = ctx.services;
+  if (!(await archiveWorkflow(pool, projectScope(ctx), input.id, new Date(clock.now())))) throw notFound('Workflow');
+}

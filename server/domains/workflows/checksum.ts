@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto';
+
+/** JSON with the keys of every object sorted: equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : inner,
+  );
+}
+
+/** `graph_checksum`: SHA-256 of the canonical JSON, in hex. */
+export function checksum(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}

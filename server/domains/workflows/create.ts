@@ -1,0 +1,31 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { newId } from '../../platform/ids.ts';
+import { checksum } from './checksum.ts';
+import { acceptDraft } from './draft.ts';
+import type { CreateWorkflowInput, WorkflowSchema } from './schemas.ts';
+import { insertWorkflow } from './store.ts';
+import { answerWorkflow, projectScope } from './view.ts';
+
+/** A new draft. The graph may be incomplete or absent; one that is not even shaped like a graph is AppError 422. */
+export async function createWorkflow(
+  ctx: Context,
+  input: z.output<typeof CreateWorkflowInput>,
+): Promise<z.input<typeof WorkflowSchema>> {
+  const { pool, clock } = ctx.services;
+  const graph = input.graph ?? { steps: [] };
+  const runSetup = input.run_setup ?? {};
+  acceptDraft(ctx, { graph, runSetup });
+  const row = await insertWorkflow(pool, {
+    id: newId(),
+    scope: projectScope(ctx),
+    name: input.name,
+    description: input.description ?? '',
+    graph,
+    runSetup,
+    graphChecksum: checksum(graph),
+    createdBy: ctx.principal.userId,
+    at: new Date(clock.now()),
+  });
+  return answerWorkflow(ctx, row);
+}

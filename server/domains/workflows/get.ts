@@ -1,0 +1,20 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { WorkflowRef, WorkflowSchema } from './schemas.ts';
+import { findWorkflow, type WorkflowRow } from './store.ts';
+import { answerWorkflow, projectScope } from './view.ts';
+
+/** The workflow of the request's project. Throws AppError 404 for any other. */
+export async function requireWorkflow(ctx: Context, id: string): Promise<WorkflowRow> {
+  const row = await findWorkflow(ctx.services.pool, projectScope(ctx), id);
+  if (row === null) throw notFound('Workflow');
+  return row;
+}
+
+export async function getWorkflow(
+  ctx: Context,
+  input: z.output<typeof WorkflowRef>,
+): Promise<z.input<typeof WorkflowSchema>> {
+  return answerWorkflow(ctx, await requireWorkflow(ctx, input.id));
+}

@@ -1,0 +1,29 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
+import type { ListWorkflowsInput, ListWorkflowsOutput } from './schemas.ts';
+import { listWorkflows as selectPage } from './store.ts';
+import { projectScope, toWorkflow } from './view.ts';
+
+/** The project's workflows, newest first; archived ones only where `status=archived` asks for them. */
+export async function listWorkflows(
+  ctx: Context,
+  input: z.output<typeof ListWorkflowsInput>,
+): Promise<z.input<typeof ListWorkflowsOutput>> {
+  const key = decodeCursor(TimeIdKey, input.cursor);
+  const rows = await selectPage(ctx.services.pool, projectScope(ctx), {
+    status: input.status,
+    q: input.q === '' ? undefined : input.q,
+    after: key && { at: new Date(key[0]), id: key[1] },
+    limit: input.limit + 1,
+  });
+  const page = cutPage(rows, input.limit, row => [row.created_at.getTime(), row.id]);
+  return {
+    workflows: page.rows.map(row => ({
+      ...toWorkflow(row),
+      steps_total: row.graph.steps.length,
+      recent_runs: row.recent_runs,
+    })),
+    next_cursor: page.next_cursor,
+  };
+}

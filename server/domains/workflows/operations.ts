@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import { operation } from '../../api/operation.ts';
+import { archive } from './archive.ts';
+import { createWorkflow } from './create.ts';
+import { getWorkflow } from './get.ts';
+import { listWorkflows } from './list.ts';
+import { patchWorkflow } from './patch.ts';
+import { publish } from './publish.ts';
+import {
+  CreateWorkflowInput,
+  ExportInput,
+  ExportOutput,
+  ImportInput,
+  ListVersionsInput,
+  ListVersionsOutput,
+  ListWorkflowsInput,
+  ListWorkflowsOutput,
+  PatchWorkflowInput,
+  PublishInput,
+  ValidateInput,
+  ValidationReport,
+  VersionRef,
+  VersionSchema,
+  WorkflowRef,
+  WorkflowSchema,
+} from './schemas.ts';
+import { exportWorkflow } from './transfer/export.ts';
+import { importWorkflow } from './transfer/import.ts';
+import { validate } from './validate.ts';
+import { getVersion } from './versions/get.ts';
+import { listVersions } from './versions/list.ts';
+import { restoreVersion } from './versions/restore.ts';
+
+const tag = 'Workflows';
+const read = { tag, access: 'project_viewer', scope: 'workflow:read' } as const;
+const write = { tag, access: 'project_contributor', scope: 'workflow:write' } as const;
+const core = { group: 'core' } as const;
+
+const drafts = [
+  operation({
+    ...read,
+    name: 'workflows_list',
+    method: 'GET',
+    path: '/v1/workflows',
+    status: 200,
+    summary: "List the project's workflows, newest first, each with its last runs",
+    input: ListWorkflowsInput,
+    output: ListWorkflowsOutput,
+    mcp: core,
+    run: listWorkflows,
+  }),
+  operation({
+    ...write,
+    name: 'workflows_create',
+    method: 'POST',
+    path: '/v1/workflows',
+    status: 201,
+    summary: 'Create a workflow as a draft',
+    description: 'The graph may be incomplete or left out; publishing is what checks it.',
+    input: CreateWorkflowInput,
+    output: WorkflowSchema,
+    mcp: core,
+    run: createWorkflow,
+  }),
+  operation({
+    ...read,
+    name: 'workflows_get',
+    method: 'GET',
+    path: '/v1/workflows/{id}',
+    status: 200,
+    summary: 'Read a workflow with its draft graph',
+    description: 'The `ETag` header (also the field `etag`) names the state of the draft, for `If-Match`.',
+    input: WorkflowRef,
+    output: WorkflowSchema,
+    mcp: core,
+    run: getWorkflow,
+  }),
+  operation({
+    ...write,
+    name: 'workflows_patch',
+    method: 'PATCH',
+    path: '/v1/workflows/{id}',
+    status: 200,
+    summary: 'Change name, description, draft graph or run setup',
+    description: 'Versions that were published, and their runs, do not change.',
+    input: PatchWorkflowInput,
+    output: WorkflowSchema,
+    errors: [409, 412],
+    headers: ['If-Match'],
+    mcp: core,
+    run: patchWorkflow,
+  }),
+  operation({
+    ...write,
+    name: 'workflows_archive',
+    method: 'DELETE',
+    path: '/v1/workflows/{id}',
+    status: 204,
+    summary: 'Archive a workflow',
+    description:
+      'It can no longer be changed, published or started; its versions and runs stay readable. Runs under way go on.',
+    input: WorkflowRef,
+    output: z.void(),
+    run: archive,
+  }),
+  operation({
+    ...write,
+    name: 'workflows_validate',
+    method: 'POST',
+    path: '/v1/workflows/{id}/validate',
+    status: 200,
+    summary: 'Check a graph as publishing would, without saving anything',
+    input: ValidateInput,
+    output: ValidationReport,
+    mcp: core,
+    run: validate,
+  }),
+] as const;
+
+const versions = [
+  operation({
+    ...write,
+    name: 'workflows_publish_version',
+    method: 'POST',
+    path: '/v1/workflows/{id}/versions',
+    status: 201,
+    summary: 'Publish the draft as the next version',
+    description: 'Graph and run setup are copied. An invalid graph is 422 with every problem in `details`.',
+    input: PublishInput,
+    output: VersionSchema,
+    errors: [409],
+    mcp: core,
+    run: publish,
+  }),
+  operation({
+    ...read,
+    name: 'workflows_list_versions',
+    method: 'GET',
+    path: '/v1/workflows/{id}/versions',
+    status: 200,
+    summary: 'List the versions of a workflow, newest first',
+    input: ListVersionsInput,
+    output: ListVersionsOutput,
+    run: listVersions,
+  }),
+  operation({
+    ...read,
+    name: 'workflows_get_version',
+    method: 'GET',
+    path: '/v1/workflows/{id}/versions/{version}',
+    status: 200,
+    summary: 'Read one version',
+    input: VersionRef,
+    output: VersionSchema,
+    run: getVersion,
+  }),
+  operation({
+    ...write,
+    name: 'workflows_restore_version',
+    method: 'POST',
+    path: '/v1/workflows/{id}/versions/{version}/restore',
+    status: 200,
+    summary: "Copy a version's graph back into the draft",
+    description: 'Name, description and run setup of the draft stay as they are.',
+    input: VersionRef,
+    output: WorkflowSchema,
+    errors: [409, 412],
+    headers: ['If-Match'],
+    run: restoreVersion,
+  }),
+] as const;
+
+const transfer = [
+  operation({
+    ...read,
+    name: 'workflows_export',
+    method: 'GET',
+    path: '/v1/workflows/{id}/export',
+    status: 200,
+    summary: 'The draft as one self-contained document, without ids of its own and without secrets',
+    description: '`format=json` (default) answers the document itself, `format=yaml` its text in `document`.',
+    input: ExportInput,
+    output: ExportOutput,
+    run: exportWorkflow,
+  }),
+  operation({
+    ...write,
+    name: 'workflows_import',
+    method: 'POST',
+    path: '/v1/workflows/import',
+    status: 201,
+    summary: 'Create a workflow from an exported document',
+    description:
+      'Takes the document itself, or `{"document": "<JSON or YAML text>"}`. YAML aliases and tags are not accepted.',
+    input: ImportInput,
+    output: WorkflowSchema,
+    run: importWorkflow,
+  }),
+] as const;
+
+/** Everything that can be done with workflows and their versions. */
+export const workflowOperations = [...drafts, ...versions, ...transfer] as const;

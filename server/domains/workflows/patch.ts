@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { checksum } from './checksum.ts';
+import { acceptDraft } from './draft.ts';
+import { requireWorkflow } from './get.ts';
+import { expectedRevision, whyUnchanged } from './precondition.ts';
+import type { PatchWorkflowInput, WorkflowSchema } from './schemas.ts';
+import { updateDraft } from './store.ts';
+import { answerWorkflow, projectScope } from './view.ts';
+
+/**
+ * Changes what is given and nothing else. If-Match makes it conditional, in the same statement as the change.
+ * Throws AppError 404, 409 `workflow_archived`, 412 `etag_mismatch`, 422.
+ */
+export async function patchWorkflow(
+  ctx: Context,
+  input: z.output<typeof PatchWorkflowInput>,
+): Promise<z.input<typeof WorkflowSchema>> {
+  const { pool, clock } = ctx.services;
+  const { id, name, description, graph, run_setup: runSetup } = input;
+  const revision = expectedRevision(ctx);
+  // Existence comes before what is wrong with the body: another project's workflow answers 404 to anything.
+  const current = await requireWorkflow(ctx, id);
+  acceptDraft(ctx, { graph, runSetup });
+  const nothingGiven = [name, description, graph, runSetup].every(value => value === undefined);
+  if (nothingGiven && (revision === null || revision === current.revision)) return answerWorkflow(ctx, current);
+  const row = await updateDraft(
+    pool,
+    { ...projectScope(ctx), id, revision, at: new Date(clock.now()) },
+    { name, description, graph: graph && { value: graph, checksum: checksum(graph) }, runSetup },
+  );
+  if (row === null) throw await whyUnchanged(ctx, id);
+  return answerWorkflow(ctx, row);
+}

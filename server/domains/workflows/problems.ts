@@ -1,0 +1,10 @@
+import type { z } from 'zod';
+import type { ErrorDetail } from '../../platform/errors.ts';
+import type { GraphProblem } from './schemas.ts';
+
+/** Problems of a graph as `details` of an error response. */
+export function toDetails(problems: readonly z.output<typeof GraphProblem>[]): ErrorDetail[] {
+  return problems.map(({ path, message, code, step_id }) =>
+    step_id === null ? { path, message, code } : { path, message, code, step_id },
+  );
+}

@@ -1,0 +1,37 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { validateGraph } from '../../orchestrator/validation/validate.ts';
+import { conflict, invalid } from '../../platform/errors.ts';
+import { requireWorkflow } from './get.ts';
+import { archived } from './precondition.ts';
+import { toDetails } from './problems.ts';
+import type { PublishInput, VersionSchema } from './schemas.ts';
+import { insertVersion } from './versions/store.ts';
+import { projectScope, toVersion } from './view.ts';
+
+/** The draft may change while it is being validated; then the new one is validated. */
+const maxTries = 5;
+
+/**
+ * Publishes the draft as the next version: a snapshot of graph and run setup. Exactly what was validated is published.
+ * Throws AppError 404, 409 `workflow_archived` or `draft_changed`, 422 `invalid_graph` with the problems.
+ */
+export async function publish(
+  ctx: Context,
+  input: z.output<typeof PublishInput>,
+): Promise<z.input<typeof VersionSchema>> {
+  const { pool, clock, stepTypes } = ctx.services;
+  for (let tries = 0; tries < maxTries; tries++) {
+    const draft = await requireWorkflow(ctx, input.id);
+    if (draft.status === 'archived') throw archived();
+    const report = await validateGraph(draft.graph, stepTypes);
+    if (!report.valid) throw invalid('The graph cannot be published.', toDetails(report.errors), 'invalid_graph');
+    const version = await insertVersion(
+      pool,
+      { ...projectScope(ctx), id: draft.id, revision: draft.revision },
+      { changelog: input.changelog ?? '', by: ctx.principal.userId, at: new Date(clock.now()) },
+    );
+    if (version !== null) return toVersion(version);
+  }
+  throw conflict('draft_changed', 'The draft keeps changing. Publish again when it is at rest.');
+}

@@ -1,0 +1,30 @@
+import { stringify } from 'yaml';
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { requireWorkflow } from '../get.ts';
+import type { ExportInput, ExportOutput } from '../schemas.ts';
+
+/**
+ * The draft as one self-contained document: the object itself (`json`), or as YAML text in `document`.
+ * A graph names connections and instances by id only, so there is no secret to leave out.
+ */
+export async function exportWorkflow(
+  ctx: Context,
+  input: z.output<typeof ExportInput>,
+): Promise<z.input<typeof ExportOutput>> {
+  const row = await requireWorkflow(ctx, input.id);
+  const document = {
+    baton: 1 as const,
+    kind: 'workflow' as const,
+    name: row.name,
+    description: row.description,
+    graph: row.graph,
+    run_setup: row.run_setup,
+  };
+  switch (input.format) {
+    case 'json':
+      return document;
+    case 'yaml':
+      return { document: stringify(document, { aliasDuplicateObjects: false }) };
+  }
+}

@@ -1,0 +1,31 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
+import { createWorkflow } from '../create.ts';
+import { type ImportInput, WorkflowDocument, type WorkflowSchema } from '../schemas.ts';
+import { readDocumentText } from './parse-document.ts';
+
+/** A new draft from a document, given as fields or as text. Throws AppError 422 naming what is wrong with it. */
+export async function importWorkflow(
+  ctx: Context,
+  input: z.output<typeof ImportInput>,
+): Promise<z.input<typeof WorkflowSchema>> {
+  const { document, ...fields } = input;
+  const given = Object.values(fields).some(value => value !== undefined);
+  if (document !== undefined && given) {
+    throw invalid('Give the document as fields or as text, not both.', [{ path: 'document', message: 'stands alone' }]);
+  }
+  const parsed = WorkflowDocument.safeParse(document === undefined ? fields : plain(readDocumentText(document)));
+  if (!parsed.success) throw invalid('This is not a workflow document.', details(parsed.error));
+  const { name, description, graph, run_setup } = parsed.data;
+  return createWorkflow(ctx, { name, description, graph, run_setup });
+}
+
+/** What YAML can say and JSON cannot (.inf, .nan) becomes null, which the shape check then names. */
+function plain(value: unknown): unknown {
+  return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
+}
+
+function details(error: z.ZodError): ErrorDetail[] {
+  return error.issues.slice(0, 50).map(issue => ({ path: issue.path.map(String).join('.'), message: issue.message }));
+}

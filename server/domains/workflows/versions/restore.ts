@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { expectedRevision, whyUnchanged } from '../precondition.ts';
+import type { VersionRef, WorkflowSchema } from '../schemas.ts';
+import { updateDraft } from '../store.ts';
+import { answerWorkflow, projectScope } from '../view.ts';
+import { requireVersion } from './get.ts';
+
+/** Copies a version's graph back into the draft, as a new revision. Run setup, name and description stay as they are. */
+export async function restoreVersion(
+  ctx: Context,
+  input: z.output<typeof VersionRef>,
+): Promise<z.input<typeof WorkflowSchema>> {
+  const { pool, clock } = ctx.services;
+  const revision = expectedRevision(ctx);
+  const version = await requireVersion(ctx, input);
+  const row = await updateDraft(
+    pool,
+    { ...projectScope(ctx), id: input.id, revision, at: new Date(clock.now()) },
+    { graph: { value: version.graph_snapshot, checksum: version.graph_checksum } },
+  );
+  if (row === null) throw await whyUnchanged(ctx, input.id);
+  return answerWorkflow(ctx, row);
+}

@@ -1,0 +1,53 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import type { VersionSchema, WorkflowSchema } from './schemas.ts';
+import type { ProjectScope, WorkflowRow } from './store.ts';
+import type { VersionRow } from './versions/store.ts';
+
+/** The project a request is made in: all that these routes can see. */
+export function projectScope(ctx: Context): ProjectScope {
+  return { tenantId: ctx.principal.tenantId, projectId: ctx.principal.projectId };
+}
+
+export function etagOf(row: { revision: number }): string {
+  return `"${row.revision}"`;
+}
+
+/** A workflow as every surface shows it. */
+export function toWorkflow(row: WorkflowRow): z.input<typeof WorkflowSchema> {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    tenant_id: row.tenant_id,
+    project_id: row.project_id,
+    status: row.status,
+    graph: row.graph,
+    run_setup: row.run_setup,
+    latest_version: row.latest_version,
+    graph_checksum: row.graph_checksum,
+    etag: etagOf(row),
+    created_at: isoTimestamp(row.created_at.getTime()),
+    updated_at: isoTimestamp(row.updated_at.getTime()),
+  };
+}
+
+/** The same, and its ETag into the response's headers. */
+export function answerWorkflow(ctx: Context, row: WorkflowRow): z.input<typeof WorkflowSchema> {
+  ctx.responseHeaders.set('ETag', etagOf(row));
+  return toWorkflow(row);
+}
+
+export function toVersion(row: VersionRow): z.input<typeof VersionSchema> {
+  return {
+    version: row.version,
+    workflow_id: row.workflow_id,
+    published_at: isoTimestamp(row.published_at.getTime()),
+    published_by: row.published_by,
+    changelog: row.changelog,
+    graph_checksum: row.graph_checksum,
+    graph_snapshot: row.graph_snapshot,
+    run_setup: row.run_setup,
+  };
+}

@@ -1,0 +1,31 @@
+/** PostgreSQL's jsonb parser recurses; values people write are nested ten deep, not a hundred. */
+const maxDepth = 100;
+
+export type StorageProblem = { path: string; message: string };
+
+/**
+ * The first thing in a JSON value that jsonb cannot hold: a NUL or half a surrogate pair in a string or key, a number
+ * that is not finite, or nesting deeper than 100. Null where all is well. Iterative, so that no depth overflows the stack.
+ */
+export function storageProblem(root: unknown): StorageProblem | null {
+  const stack: { value: unknown; path: string; depth: number }[] = [{ value: root, path: '', depth: 0 }];
+  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
+    const { value, path, depth } = item;
+    if (typeof value === 'string' && !isStorableText(value)) {
+      return { path, message: 'must be well-formed text without NUL' };
+    }
+    if (typeof value === 'number' && !Number.isFinite(value)) return { path, message: 'must be a finite number' };
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth >= maxDepth) return { path, message: `must not be nested deeper than ${maxDepth}` };
+    for (const [key, child] of Object.entries(value)) {
+      const childPath = path === '' ? key : `${path}.${key}`;
+      if (!isStorableText(key)) return { path, message: 'has a key that is not well-formed text without NUL' };
+      stack.push({ value: child, path: childPath, depth: depth + 1 });
+    }
+  }
+  return null;
+}
+
+function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
