@@ -10,7 +10,7 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
-import { StartRunDialog, type StartableWorkflow } from '../workflows/start-run.tsx';
+import { type StartableWorkflow, StartRunDialog } from '../workflows/start-run.tsx';
 import { mainPages, settingsPages } from './pages.ts';
 import { usePermissions } from './session.tsx';
 
@@ -110,7 +110,12 @@ function Workflows({
     <>
       <Group heading="Workflows">
         {workflows.map(workflow => (
-          <Item key={workflow.id} value={`workflow ${workflow.name} ${workflow.id}`} icon={Workflow} onSelect={go(`/workflows/${workflow.id}`)}>
+          <Item
+            key={workflow.id}
+            value={`workflow ${workflow.name} ${workflow.id}`}
+            icon={Workflow}
+            onSelect={go(`/workflows/${workflow.id}`)}
+          >
             <span className="flex-1 truncate">{workflow.name}</span>
             <StatusBadge kind="workflow" status={workflow.status} />
           </Item>
@@ -121,7 +126,12 @@ function Workflows({
           {workflows
             .filter(workflow => workflow.latest_version !== null)
             .map(workflow => (
-              <Item key={workflow.id} value={`run start ${workflow.name} ${workflow.id}`} icon={Play} onSelect={onStart(workflow)}>
+              <Item
+                key={workflow.id}
+                value={`run start ${workflow.name} ${workflow.id}`}
+                icon={Play}
+                onSelect={onStart(workflow)}
+              >
                 <span className="truncate">Run {workflow.name}</span>
               </Item>
             ))}

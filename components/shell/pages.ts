@@ -1,6 +1,16 @@
-import { CircleUser, FolderKanban, Inbox, KeyRound, type LucideIcon, ScrollText, Users, Waypoints, Workflow } from 'lucide-react';
+import {
+  CircleUser,
+  FolderKanban,
+  Inbox,
+  KeyRound,
+  type LucideIcon,
+  ScrollText,
+  Users,
+  Waypoints,
+  Workflow,
+} from 'lucide-react';
 
-export type ConsolePage = { href: string; label: string; icon: LucideIcon; /** Pressed after `g`. */ key?: string };
+export type ConsolePage = { href: string; label: string; icon: LucideIcon /** Pressed after `g`. */; key?: string };
 
 /** What the sidebar and ⌘K lead to: only pages that are whole. */
 export const mainPages: readonly ConsolePage[] = [

@@ -22,7 +22,9 @@ export function Shell({ children }: { children: ReactNode }) {
     'mod+k': () => setPalette(open => !open),
     '?': () => setHelp(true),
     ...Object.fromEntries(
-      [...mainPages, ...settingsPages].flatMap(page => (page.key ? [[`g ${page.key}`, () => router.push(page.href)]] : [])),
+      [...mainPages, ...settingsPages].flatMap(page =>
+        page.key ? [[`g ${page.key}`, () => router.push(page.href)]] : [],
+      ),
     ),
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes whenever the page changes
@@ -61,7 +63,15 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-function Drawer({ open, onOpenChange, children }: { open: boolean; onOpenChange: (open: boolean) => void; children: ReactNode }) {
+function Drawer({
+  open,
+  onOpenChange,
+  children,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  children: ReactNode;
+}) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>

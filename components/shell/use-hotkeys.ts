@@ -4,7 +4,9 @@ import { useEffect, useRef } from 'react';
 /** True where a key is meant for the element, not for the page. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || target.closest('input, textarea, select, [role="textbox"], [role="combobox"]') !== null;
+  return (
+    target.isContentEditable || target.closest('input, textarea, select, [role="textbox"], [role="combobox"]') !== null
+  );
 }
 
 /** True while a dialog, menu or list box is open: its keys come first. */

@@ -41,7 +41,10 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
         </button>
       }
     >
-      <MenuItem icon={<CircleUser aria-hidden className="size-3.5" />} onSelect={() => router.push('/settings/profile')}>
+      <MenuItem
+        icon={<CircleUser aria-hidden className="size-3.5" />}
+        onSelect={() => router.push('/settings/profile')}
+      >
         Profile
       </MenuItem>
       <MenuItem icon={<Keyboard aria-hidden className="size-3.5" />} shortcut="?" onSelect={onHelp}>

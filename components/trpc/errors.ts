@@ -5,7 +5,14 @@ const Data = z.looseObject({
   status: z.number().optional(),
   httpStatus: z.number().optional(),
   details: z
-    .array(z.looseObject({ path: z.string(), message: z.string(), code: z.string().optional(), step_id: z.string().nullish() }))
+    .array(
+      z.looseObject({
+        path: z.string(),
+        message: z.string(),
+        code: z.string().optional(),
+        step_id: z.string().nullish(),
+      }),
+    )
     .nullish(),
   request_id: z.string().nullish(),
 });

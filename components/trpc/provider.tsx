@@ -20,6 +20,15 @@ export function inScope(scope: Scope): { scope: Scope } {
   return { scope };
 }
 
+/** Give this as `trpc: { context: ifMatch(etag) }` to change exactly what was read: 412 if it has changed since. */
+export function ifMatch(etag: string): { ifMatch: string } {
+  return { ifMatch: etag };
+}
+
+function callHeaders(context: Record<string, unknown>): Record<string, string> {
+  return typeof context.ifMatch === 'string' ? { 'If-Match': context.ifMatch } : {};
+}
+
 function scopeOf(context: Record<string, unknown>): Scope | undefined {
   const scope = context.scope;
   return typeof scope === 'object' && scope !== null && 'tenant' in scope && 'project' in scope
@@ -32,9 +41,12 @@ function createClient(scope: Scope) {
   return createTRPCClient<AppRouter>({
     links: [
       splitLink({
-        // Headers belong to a whole batch: a call with a scope of its own travels alone.
-        condition: op => scopeOf(op.context) !== undefined,
-        true: httpLink({ url, headers: ({ op }) => scopeHeaders(scopeOf(op.context) ?? scope) }),
+        // Headers belong to a whole batch: a call with a scope or a condition of its own travels alone.
+        condition: op => scopeOf(op.context) !== undefined || op.context.ifMatch !== undefined,
+        true: httpLink({
+          url,
+          headers: ({ op }) => ({ ...scopeHeaders(scopeOf(op.context) ?? scope), ...callHeaders(op.context) }),
+        }),
         false: httpBatchLink({ url, headers: () => scopeHeaders(scope), maxURLLength: 4000 }),
       }),
     ],

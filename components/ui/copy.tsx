@@ -58,7 +58,11 @@ export function CopyId({ id, full = false, className }: { id: string; full?: boo
         )}
       >
         {short}
-        {copied ? <Check aria-hidden className="size-3 text-ok opacity-100!" /> : <Copy aria-hidden className="size-3" />}
+        {copied ? (
+          <Check aria-hidden className="size-3 text-ok opacity-100!" />
+        ) : (
+          <Copy aria-hidden className="size-3" />
+        )}
       </button>
     </Tooltip>
   );

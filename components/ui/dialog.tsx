@@ -39,7 +39,9 @@ export function Dialog({
           <div className="flex items-start justify-between gap-4 px-5 pt-4 pb-3">
             <div>
               <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
-              {description ? <Radix.Description className="mt-0.5 text-sm text-muted">{description}</Radix.Description> : null}
+              {description ? (
+                <Radix.Description className="mt-0.5 text-sm text-muted">{description}</Radix.Description>
+              ) : null}
             </div>
             <Radix.Close asChild>
               <IconButton label="Close" size="sm" tooltip={false}>

@@ -74,7 +74,12 @@ export function Input({ className, ...rest }: ComponentProps<'input'>) {
 
 export function Textarea({ className, ...rest }: ComponentProps<'textarea'>) {
   return (
-    <textarea rows={4} {...useFieldProps()} {...rest} className={cx(controlClass, 'min-h-16 resize-y py-1.5', className)} />
+    <textarea
+      rows={4}
+      {...useFieldProps()}
+      {...rest}
+      className={cx(controlClass, 'min-h-16 resize-y py-1.5', className)}
+    />
   );
 }
 

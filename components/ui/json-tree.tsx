@@ -1,8 +1,9 @@
 'use client';
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
-import { CopyButton } from './copy.tsx';
 import { cx } from './classes.ts';
+import { CopyButton } from './copy.tsx';
+import { ScrollRegion } from './scroll-region.tsx';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
@@ -16,10 +17,9 @@ export function JsonTree({ value, label = 'JSON', open = 2 }: { value: Json; lab
       <div className="absolute top-1 right-1">
         <CopyButton text={JSON.stringify(value, null, 2)} label={`Copy ${label}`} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section aria-label={label} tabIndex={0} className="max-h-100 overflow-auto p-2 pr-10 font-mono text-xs leading-5">
+      <ScrollRegion label={label} className="max-h-100 overflow-auto p-2 pr-10 font-mono text-xs leading-5">
         <Node name={null} value={value} depth={0} open={open} />
-      </section>
+      </ScrollRegion>
     </div>
   );
 }
@@ -77,7 +77,11 @@ function Branch({
             <Node key={key} name={key} value={item} depth={depth + 1} open={open} />
           ))}
           {entries.length > shown ? (
-            <button type="button" onClick={() => setShown(shown + PAGE)} className="pl-4 text-accent-text hover:underline">
+            <button
+              type="button"
+              onClick={() => setShown(shown + PAGE)}
+              className="pl-4 text-accent-text hover:underline"
+            >
               {entries.length - shown} more
             </button>
           ) : null}

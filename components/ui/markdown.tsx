@@ -2,6 +2,7 @@ import Link from 'next/link';
 import type { ReactNode } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { ScrollRegion } from './scroll-region.tsx';
 
 /**
  * Markdown written by someone else (task instructions, changelogs). react-markdown renders no raw HTML; images are
@@ -49,16 +50,17 @@ const components: Components = {
   blockquote: ({ children }) => <blockquote className="border-l-2 pl-3 text-muted">{children}</blockquote>,
   code: ({ children }) => <code className="rounded-sm bg-hover px-1">{children}</code>,
   pre: ({ children }) => (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <pre tabIndex={0} className="overflow-x-auto rounded-md border bg-sunken p-2 text-xs [&_code]:bg-transparent [&_code]:p-0">
-      {children}
-    </pre>
+    <ScrollRegion label="Code" className="overflow-x-auto">
+      <pre className="w-max min-w-full rounded-md border bg-sunken p-2 text-xs [&_code]:bg-transparent [&_code]:p-0">
+        {children}
+      </pre>
+    </ScrollRegion>
   ),
   table: ({ children }) => (
-    <div className="overflow-x-auto">
+    <ScrollRegion label="Table" className="overflow-x-auto">
       <table className="border-collapse text-left [&_td]:border [&_td]:px-2 [&_td]:py-1 [&_th]:border [&_th]:px-2 [&_th]:py-1">
         {children}
       </table>
-    </div>
+    </ScrollRegion>
   ),
 };

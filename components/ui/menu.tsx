@@ -73,7 +73,15 @@ export function MenuItem({
 }
 
 /** One of several entries of which exactly one is ticked. */
-export function MenuChoice({ checked, onSelect, children }: { checked: boolean; onSelect: () => void; children: ReactNode }) {
+export function MenuChoice({
+  checked,
+  onSelect,
+  children,
+}: {
+  checked: boolean;
+  onSelect: () => void;
+  children: ReactNode;
+}) {
   return (
     <Radix.CheckboxItem checked={checked} onSelect={onSelect} className={cx(itemClass, 'pl-7 relative')}>
       <Radix.ItemIndicator className="absolute left-2">

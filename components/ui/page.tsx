@@ -5,7 +5,9 @@ import { cx } from './classes.ts';
 /** The frame of a page: one `h1`, its actions, its content. */
 export function Page({ width = 'wide', children }: { width?: 'wide' | 'narrow'; children: ReactNode }) {
   return (
-    <div className={cx('mx-auto w-full px-4 py-5 sm:px-6', width === 'wide' ? 'max-w-350' : 'max-w-200')}>{children}</div>
+    <div className={cx('mx-auto w-full px-4 py-5 sm:px-6', width === 'wide' ? 'max-w-350' : 'max-w-200')}>
+      {children}
+    </div>
   );
 }
 

@@ -1,14 +1,14 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { cx } from './classes.ts';
+import { ScrollRegion } from './scroll-region.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 /** A dense table that scrolls sideways inside itself rather than moving the page. `label` is its accessible name. */
 export function Table({ label, className, children }: { label: string; className?: string; children: ReactNode }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (axe scrollable-region-focusable)
-    <section aria-label={label} tabIndex={0} className="overflow-x-auto focus-visible:-outline-offset-2">
+    <ScrollRegion label={label} className="overflow-x-auto focus-visible:-outline-offset-2">
       <table className={cx('w-full border-collapse text-left text-sm', className)}>{children}</table>
-    </section>
+    </ScrollRegion>
   );
 }
 

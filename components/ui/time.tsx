@@ -85,7 +85,11 @@ export function formatDuration(ms: number): string {
 
 /** Time between two instants; counts on while `to` is null. */
 export function Duration({ from, to, className }: { from: string; to: string | null; className?: string }) {
-  return to === null ? <Running from={from} className={className} /> : <Span className={className} ms={Date.parse(to) - Date.parse(from)} />;
+  return to === null ? (
+    <Running from={from} className={className} />
+  ) : (
+    <Span className={className} ms={Date.parse(to) - Date.parse(from)} />
+  );
 }
 
 function Running({ from, className }: { from: string; className?: string | undefined }) {

@@ -1,0 +1,19 @@
+import type { Metadata } from 'next';
+import { redirect } from 'next/navigation';
+import { loadMe, setupRequired } from '@/app/(console)/load-me.ts';
+import { returnPath } from '@/components/auth/return-path.ts';
+import { SignInForm } from '@/components/auth/sign-in-form.tsx';
+
+export const metadata: Metadata = { title: 'Sign in' };
+
+export default async function SignInPage({
+  searchParams,
+}: {
+  searchParams: Promise<Record<string, string | string[]>>;
+}) {
+  const { next } = await searchParams;
+  const path = typeof next === 'string' ? next : undefined;
+  if (await loadMe()) redirect(returnPath(path));
+  if (await setupRequired()) redirect('/setup');
+  return <SignInForm next={path} />;
+}

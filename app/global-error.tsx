@@ -1,0 +1,16 @@
+'use client';
+
+/** The last resort, when even the root layout failed: it can rely on nothing but the browser. */
+export default function GlobalError({ reset }: { error: Error; reset: () => void }) {
+  return (
+    <html lang="en">
+      <body style={{ fontFamily: 'system-ui, sans-serif', padding: 32 }}>
+        <h1>Something went wrong</h1>
+        <p>The console could not be shown.</p>
+        <button type="button" onClick={reset}>
+          Try again
+        </button>
+      </body>
+    </html>
+  );
+}

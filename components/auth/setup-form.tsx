@@ -1,0 +1,65 @@
+'use client';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { FormError } from '../ui/states.tsx';
+import { postPublic } from './public-api.ts';
+import { signInWithPassword } from './sign-in.ts';
+import { useHydrated } from './use-hydrated.ts';
+
+/** Makes the first owner with the token that was printed at start-up, and signs in as them. */
+export function SetupForm() {
+  const hydrated = useHydrated();
+  const [pending, setPending] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? '').trim();
+    const password = String(form.get('password') ?? '');
+    setPending(true);
+    setError(null);
+    try {
+      const tenant = text('tenant');
+      await postPublic('/v1/setup', {
+        token: text('token'),
+        name: text('name'),
+        email: text('email'),
+        password,
+        ...(tenant ? { tenant } : {}),
+      });
+      const failed = await signInWithPassword(text('email'), password);
+      window.location.assign(failed === null ? '/' : '/sign-in');
+    } catch (thrown) {
+      setError(thrown);
+      setPending(false);
+    }
+  };
+  return (
+    <form method="post" onSubmit={event => void submit(event)} className="flex flex-col gap-4">
+      <div>
+        <h1 className="text-lg font-semibold">Set up Baton</h1>
+        <p className="text-sm text-muted">Make the first account. It owns the workspace and can invite others.</p>
+      </div>
+      <FormError error={error} />
+      <Field label="Set-up token" hint="Printed in the server's output when it started.">
+        <Input name="token" required autoComplete="off" spellCheck={false} className="font-mono" />
+      </Field>
+      <Field label="Your name">
+        <Input name="name" required maxLength={120} autoComplete="name" />
+      </Field>
+      <Field label="E-mail">
+        <Input name="email" type="email" required autoComplete="username" />
+      </Field>
+      <Field label="Password" hint="At least 10 characters.">
+        <Input name="password" type="password" required minLength={10} maxLength={200} autoComplete="new-password" />
+      </Field>
+      <Field label="Workspace" optional hint="Lower-case letters, digits and hyphens; part of API calls.">
+        <Input name="tenant" pattern="[a-z0-9]([a-z0-9\-]{0,61}[a-z0-9])?" autoComplete="off" spellCheck={false} />
+      </Field>
+      <Button type="submit" variant="primary" disabled={!hydrated} pending={pending}>
+        Create account
+      </Button>
+    </form>
+  );
+}

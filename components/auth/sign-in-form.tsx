@@ -1,0 +1,44 @@
+'use client';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { returnPath } from './return-path.ts';
+import { signInWithPassword } from './sign-in.ts';
+import { useHydrated } from './use-hydrated.ts';
+
+/** E-mail and password. `post`, and asleep until hydrated, so that an early click cannot put the password into the URL. */
+export function SignInForm({ next }: { next: string | undefined }) {
+  const hydrated = useHydrated();
+  const [pending, setPending] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    setPending(true);
+    setProblem(null);
+    const failed = await signInWithPassword(String(form.get('email')), String(form.get('password')));
+    // A full load: every part of the console begins with the new session.
+    if (failed === null) return window.location.assign(returnPath(next));
+    setPending(false);
+    setProblem(failed);
+  };
+  return (
+    <form method="post" onSubmit={event => void submit(event)} className="flex flex-col gap-4">
+      <h1 className="text-lg font-semibold">Sign in</h1>
+      {problem ? (
+        <p role="alert" className="rounded-md border border-bad/40 bg-bad-soft px-3 py-2 text-sm text-bad">
+          {problem}
+        </p>
+      ) : null}
+      <Field label="E-mail">
+        <Input name="email" type="email" autoComplete="username" required autoFocus />
+      </Field>
+      <Field label="Password">
+        <Input name="password" type="password" autoComplete="current-password" required />
+      </Field>
+      <Button type="submit" variant="primary" disabled={!hydrated} pending={pending}>
+        Sign in
+      </Button>
+    </form>
+  );
+}

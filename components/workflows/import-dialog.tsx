@@ -1,0 +1,94 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { FileUp } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button, buttonClass } from '../ui/button.tsx';
+import { cx } from '../ui/classes.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field, Textarea } from '../ui/field.tsx';
+import { FormError } from '../ui/states.tsx';
+
+// The API takes bodies up to 1 MiB (decisions.md, Conventions); a larger file is refused before it is read.
+const LIMIT = 1024 * 1024;
+
+/** Makes a new draft of an exported document, JSON or YAML, from a file or pasted. */
+export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const queries = useQueryClient();
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const [over, setOver] = useState(false);
+  const load = useMutation(
+    trpc.workflows_import.mutationOptions({
+      onSuccess: workflow => {
+        void queries.invalidateQueries(trpc.workflows_list.queryFilter());
+        router.push(`/workflows/${workflow.id}`);
+      },
+    }),
+  );
+  const read = async (file: File | undefined) => {
+    if (!file) return;
+    if (file.size > LIMIT) return setProblem('The file is larger than 1 MiB.');
+    setProblem(null);
+    setText(await file.text());
+  };
+  const submit = () => {
+    setProblem(text.trim() ? null : 'Choose a file or paste a document.');
+    if (text.trim()) load.mutate({ document: text });
+  };
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Import workflow"
+      description="A document that was exported here, or one written by hand. It becomes a new draft."
+      footer={
+        <>
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button variant="primary" pending={load.isPending || load.isSuccess} onClick={submit}>
+            Import
+          </Button>
+        </>
+      }
+    >
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is an extra; the button beneath does the same */}
+      <div
+        className={cx('flex flex-col gap-4 rounded-md', over && 'outline-2 outline-accent outline-offset-4')}
+        onDragOver={event => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={event => {
+          event.preventDefault();
+          setOver(false);
+          void read(event.dataTransfer.files[0]);
+        }}
+      >
+        <FormError error={load.error} />
+        <label className={cx(buttonClass(), 'self-start focus-within:outline-2 focus-within:outline-accent')}>
+          <FileUp aria-hidden className="size-3.5" />
+          Choose a file
+          <input
+            type="file"
+            accept=".json,.yaml,.yml,application/json,application/yaml"
+            className="sr-only"
+            onChange={event => void read(event.target.files?.[0])}
+          />
+        </label>
+        <Field label="Document (JSON or YAML)" error={problem}>
+          <Textarea
+            rows={10}
+            spellCheck={false}
+            className="font-mono text-xs"
+            value={text}
+            onChange={event => setText(event.target.value)}
+          />
+        </Field>
+      </div>
+    </Dialog>
+  );
+}

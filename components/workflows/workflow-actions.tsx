@@ -1,0 +1,116 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Archive, Download, Ellipsis, ExternalLink, Play } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { readError } from '../trpc/errors.ts';
+import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { IconButton } from '../ui/button.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
+import { toast, toastError } from '../ui/toaster.tsx';
+import { download, fileName } from './download.ts';
+import { StartRunDialog } from './start-run.tsx';
+
+export type WorkflowRow = Outputs['workflows_list']['workflows'][number];
+
+/** What can be done with a workflow from the list. */
+export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
+  const router = useRouter();
+  const client = useTRPCClient();
+  const { canWrite } = usePermissions();
+  const [starting, setStarting] = useState(false);
+  const [archiving, setArchiving] = useState(false);
+  const save = async (format: 'json' | 'yaml') => {
+    try {
+      const exported = await client.workflows_export.query({ id: workflow.id, format });
+      const text = 'document' in exported ? exported.document : `${JSON.stringify(exported, null, 2)}\n`;
+      download(fileName(workflow.name, format), format === 'json' ? 'application/json' : 'application/yaml', text);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const archived = workflow.status === 'archived';
+  const icon = 'size-3.5';
+  return (
+    <>
+      <Menu
+        trigger={
+          <IconButton label={`Actions for ${workflow.name}`} size="sm" tooltip={false}>
+            <Ellipsis aria-hidden className="size-4" />
+          </IconButton>
+        }
+      >
+        <MenuItem
+          icon={<ExternalLink aria-hidden className={icon} />}
+          onSelect={() => router.push(`/workflows/${workflow.id}`)}
+        >
+          Open
+        </MenuItem>
+        {canWrite && !archived ? (
+          <MenuItem
+            icon={<Play aria-hidden className={icon} />}
+            disabled={workflow.latest_version === null}
+            onSelect={() => setStarting(true)}
+          >
+            {workflow.latest_version === null ? 'Run (publish it first)' : 'Run'}
+          </MenuItem>
+        ) : null}
+        <MenuSeparator />
+        <MenuItem icon={<Download aria-hidden className={icon} />} onSelect={() => void save('json')}>
+          Export as JSON
+        </MenuItem>
+        <MenuItem icon={<Download aria-hidden className={icon} />} onSelect={() => void save('yaml')}>
+          Export as YAML
+        </MenuItem>
+        {canWrite && !archived ? (
+          <>
+            <MenuSeparator />
+            <MenuItem danger icon={<Archive aria-hidden className={icon} />} onSelect={() => setArchiving(true)}>
+              Archive
+            </MenuItem>
+          </>
+        ) : null}
+      </Menu>
+      <StartRunDialog workflow={starting ? workflow : null} onClose={() => setStarting(false)} />
+      <ArchiveConfirm workflow={workflow} open={archiving} onOpenChange={setArchiving} />
+    </>
+  );
+}
+
+function ArchiveConfirm({
+  workflow,
+  open,
+  onOpenChange,
+}: {
+  workflow: WorkflowRow;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const archive = useMutation(
+    trpc.workflows_archive.mutationOptions({
+      onSuccess: () => {
+        onOpenChange(false);
+        toast.success(`${workflow.name} is archived`);
+        return queries.invalidateQueries(trpc.workflows_list.queryFilter());
+      },
+    }),
+  );
+  return (
+    <Confirm
+      open={open}
+      onOpenChange={onOpenChange}
+      title={`Archive ${workflow.name}?`}
+      action="Archive"
+      pending={archive.isPending}
+      error={archive.error ? readError(archive.error).message : null}
+      onConfirm={() => archive.mutate({ id: workflow.id })}
+    >
+      It can no longer be started and its webhooks are switched off. Its runs stay readable; runs that are under way go
+      on.
+    </Confirm>
+  );
+}

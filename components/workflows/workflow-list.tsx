@@ -1,0 +1,205 @@
+'use client';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { FileUp, Plus, SearchX, Workflow } from 'lucide-react';
+import Link from 'next/link';
+import { usePermissions } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { Page, PageHeader } from '../ui/page.tsx';
+import { Pager } from '../ui/pager.tsx';
+import { SearchInput } from '../ui/search-input.tsx';
+import { Select } from '../ui/select.tsx';
+import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { StatusBadge } from '../ui/status-badge.tsx';
+import { SkeletonRows, Table, Td, THead, Th, Tr } from '../ui/table.tsx';
+import { RelativeTime } from '../ui/time.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { CreateWorkflowDialog } from './create-dialog.tsx';
+import { ImportWorkflowDialog } from './import-dialog.tsx';
+import { Sparkline } from './sparkline.tsx';
+import { WorkflowActions, type WorkflowRow } from './workflow-actions.tsx';
+
+const statuses = ['draft', 'published', 'archived'] as const;
+type Status = (typeof statuses)[number];
+const statusOptions = [
+  { value: '', label: 'Active' },
+  { value: 'draft', label: 'Draft' },
+  { value: 'published', label: 'Published' },
+  { value: 'archived', label: 'Archived' },
+] as const;
+
+/** Every workflow of the project: search, filter, create, import, and what each did lately. */
+export function WorkflowList() {
+  const { get, set } = useUrlState();
+  const { canWrite } = usePermissions();
+  const q = get('q');
+  const status = statuses.find(each => each === get('status')) ?? '';
+  return (
+    <Page>
+      <PageHeader
+        title="Workflows"
+        actions={
+          canWrite ? (
+            <>
+              <Button icon={<FileUp aria-hidden className="size-3.5" />} onClick={() => set({ import: '1' })}>
+                Import
+              </Button>
+              <Button
+                variant="primary"
+                icon={<Plus aria-hidden className="size-3.5" />}
+                onClick={() => set({ create: '1' })}
+              >
+                Create workflow
+              </Button>
+            </>
+          ) : null
+        }
+      />
+      <div className="mb-3 flex flex-wrap gap-2">
+        <SearchInput label="Search workflows" value={q} onChange={value => set({ q: value, cursor: '' })} />
+        <Select<Status | ''>
+          label="Status"
+          className="w-36"
+          value={status}
+          options={statusOptions}
+          onChange={value => set({ status: value, cursor: '' }, { push: true })}
+        />
+      </div>
+      <Rows q={q} status={status} cursor={get('cursor')} />
+      {canWrite ? (
+        <>
+          <CreateWorkflowDialog open={get('create') === '1'} onOpenChange={open => set({ create: open ? '1' : '' })} />
+          <ImportWorkflowDialog open={get('import') === '1'} onOpenChange={open => set({ import: open ? '1' : '' })} />
+        </>
+      ) : null}
+    </Page>
+  );
+}
+
+function Rows({ q, status, cursor }: { q: string; status: Status | ''; cursor: string }) {
+  const trpc = useTRPC();
+  const { set } = useUrlState();
+  const input = { limit: 50, ...(q ? { q } : {}), ...(status ? { status } : {}), ...(cursor ? { cursor } : {}) };
+  const list = useQuery(
+    trpc.workflows_list.queryOptions(input, { refetchInterval: 5_000, placeholderData: keepPreviousData }),
+  );
+  if (list.isError && !list.data)
+    return (
+      <Card flush>
+        <ErrorState error={list.error} onRetry={() => void list.refetch()} />
+      </Card>
+    );
+  if (list.data?.workflows.length === 0)
+    return (
+      <Card flush>
+        <Nothing filtered={Boolean(q || status || cursor)} />
+      </Card>
+    );
+  return (
+    <Card flush>
+      <Table label="Workflows">
+        <THead>
+          <Th>Name</Th>
+          <Th>Status</Th>
+          <Th>Version</Th>
+          <Th>Recent runs</Th>
+          <Th>Last run</Th>
+          <Th>Updated</Th>
+          <Th>
+            <span className="sr-only">Actions</span>
+          </Th>
+        </THead>
+        <tbody>
+          {list.data ? (
+            list.data.workflows.map(workflow => <Row key={workflow.id} workflow={workflow} />)
+          ) : (
+            <SkeletonRows columns={7} />
+          )}
+        </tbody>
+      </Table>
+      <Pager
+        cursor={cursor}
+        next={list.data?.next_cursor ?? null}
+        onChange={next => set({ cursor: next }, { push: true })}
+      />
+    </Card>
+  );
+}
+
+function Row({ workflow }: { workflow: WorkflowRow }) {
+  const last = workflow.recent_runs[0];
+  return (
+    <Tr>
+      <Td className="max-w-80 min-w-44">
+        <Link href={`/workflows/${workflow.id}`} className="block truncate font-medium hover:underline">
+          {workflow.name}
+        </Link>
+        {workflow.description ? (
+          <span className="block truncate text-xs text-muted">{workflow.description}</span>
+        ) : null}
+      </Td>
+      <Td>
+        <StatusBadge kind="workflow" status={workflow.status} />
+      </Td>
+      <Td className="text-muted tabular-nums">
+        {workflow.latest_version === null ? '—' : `v${workflow.latest_version}`}
+      </Td>
+      <Td>
+        <Sparkline runs={workflow.recent_runs} />
+      </Td>
+      <Td>
+        {last ? (
+          <Link
+            href={`/workflows/${workflow.id}/runs/${last.run_id}`}
+            className="inline-flex items-center gap-2 hover:underline"
+          >
+            <StatusBadge kind="run" status={last.status} />
+            <RelativeTime at={last.started_at} />
+          </Link>
+        ) : (
+          <span className="text-faint">—</span>
+        )}
+      </Td>
+      <Td>
+        <RelativeTime at={workflow.updated_at} />
+      </Td>
+      <Td className="w-10 text-right">
+        <WorkflowActions workflow={workflow} />
+      </Td>
+    </Tr>
+  );
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  const { set } = useUrlState();
+  const { canWrite } = usePermissions();
+  if (filtered)
+    return (
+      <EmptyState
+        icon={SearchX}
+        title="No workflow matches"
+        action={<Button onClick={() => set({ q: '', status: '', cursor: '' })}>Clear filters</Button>}
+      />
+    );
+  return (
+    <EmptyState
+      icon={Workflow}
+      title="No workflows yet"
+      action={
+        canWrite ? (
+          <>
+            <Button onClick={() => set({ import: '1' })}>Import</Button>
+            <Button variant="primary" onClick={() => set({ create: '1' })}>
+              Create workflow
+            </Button>
+          </>
+        ) : null
+      }
+    >
+      {canWrite
+        ? 'A workflow is a graph of steps. Draw one, publish it, and run it as often as you like.'
+        : 'You may read this project. A contributor can create its first workflow.'}
+    </EmptyState>
+  );
+}
