@@ -55,7 +55,7 @@ export async function listPatRows(
     `SELECT ${columns} ${live}
        AND ($4::timestamptz IS NULL OR (t.created_at, t.id) < ($4::timestamptz, $5::uuid))
      ORDER BY t.created_at DESC, t.id DESC LIMIT $6`,
-    [filter.tenantId, filter.projectId, filter.userId ?? null, after && new Date(after[0]), after && after[1], take],
+    [filter.tenantId, filter.projectId, filter.userId ?? null, after && new Date(after[0]), after?.[1], take],
   );
   return rows.map(toRow);
 }

@@ -1,0 +1,96 @@
+import type { AuthOptions, DefaultSession } from 'next-auth';
+import CredentialsProvider from 'next-auth/providers/credentials';
+import type { ConsoleIdentity } from '../../../server/domains/identity/console.ts';
+
+declare module 'next-auth' {
+  interface User {
+    sessionEpoch: number;
+  }
+  interface Session {
+    user: DefaultSession['user'] & { id: string };
+  }
+}
+declare module 'next-auth/jwt' {
+  interface JWT {
+    sessionEpoch?: number;
+  }
+}
+
+const sessionSeconds = 7 * 24 * 60 * 60;
+
+/** The address that the server noted; the client cannot set it. */
+const addressHeader = 'x-baton-client-address';
+
+/** The status of a thrown AppError, which this bundle cannot import. */
+function statusOf(error: unknown): number {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500;
+}
+
+function credentials(identity: ConsoleIdentity) {
+  return CredentialsProvider({
+    id: 'credentials',
+    name: 'Baton',
+    credentials: { email: { label: 'E-mail', type: 'email' }, password: { label: 'Password', type: 'password' } },
+    async authorize(input, request) {
+      const address: unknown = request.headers?.[addressHeader];
+      try {
+        return await identity.signIn({
+          email: String(input?.email ?? ''),
+          password: String(input?.password ?? ''),
+          address: typeof address === 'string' ? address : 'unknown',
+        });
+      } catch (error) {
+        const status = statusOf(error);
+        if (status !== 429) identity.report('error', 'sign_in_failed');
+        // The message becomes ?error= of the sign-in page, so it is a code and nothing else.
+        throw new Error(status === 429 ? 'rate_limited' : 'unavailable');
+      }
+    },
+  });
+}
+
+/**
+ * next-auth with the credentials provider (decisions.md, Tenancy): the session is an encrypted cookie of 7 days, prolonged
+ * whenever /api/auth/session is read. It holds the user's id and session epoch and nothing that could go stale: roles are
+ * read at each request. Signing out deletes the cookie; changing the password moves the epoch, which ends all sessions.
+ */
+export function authOptions(identity: ConsoleIdentity): AuthOptions {
+  return {
+    secret: identity.sessionSecret,
+    useSecureCookies: identity.url.startsWith('https://'),
+    session: { strategy: 'jwt', maxAge: sessionSeconds },
+    pages: { signIn: '/sign-in', error: '/sign-in' },
+    providers: [credentials(identity)],
+    callbacks: {
+      async jwt({ token, user }) {
+        if (user) return { sub: user.id, sessionEpoch: user.sessionEpoch };
+        const { sub, sessionEpoch } = token;
+        const known = typeof sub === 'string' && typeof sessionEpoch === 'number';
+        // Thrown here, next-auth removes the cookie.
+        if (!known || !(await identity.isCurrent({ userId: sub, sessionEpoch })))
+          throw new Error('The session was ended.');
+        return { sub, sessionEpoch };
+      },
+      session: ({ session, token }) => ({ expires: session.expires, user: { id: String(token.sub) } }),
+    },
+    logger: {
+      error: code => identity.report(code === 'JWT_SESSION_ERROR' ? 'warn' : 'error', code),
+      warn: code => identity.report('warn', code),
+      debug: () => undefined,
+    },
+  };
+}
+
+/**
+ * Tells next-auth where it is, which it takes from the environment alone. Under a loopback address the request's own host is
+ * believed instead: one who opens localhost must not be sent on to 127.0.0.1, where the cookie does not reach.
+ */
+export function announceUrl(url: string, environment: Record<string, string | undefined>): void {
+  const { hostname } = new URL(url);
+  if (['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]'].includes(hostname)) {
+    delete environment.NEXTAUTH_URL;
+    environment.AUTH_TRUST_HOST = 'true';
+    return;
+  }
+  environment.NEXTAUTH_URL = url;
+}
