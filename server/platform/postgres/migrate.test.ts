@@ -1,0 +1,146 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { withDatabase } from './cluster.ts';
+import { migrate, readSchema } from './migrate.ts';
+import { createSchemaEngine } from './schema-engine.ts';
+import { StartupError } from './startup-error.ts';
+
+const prisma = fileURLToPath(new URL('../../../prisma', import.meta.url));
+const admin = new pg.Pool({ connectionString: withDatabase(inject('batonTemplateUrl'), 'postgres'), max: 2 });
+let counter = 0;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'baton-migrate-'));
+});
+afterAll(async () => {
+  await admin.end();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** An empty database, dropped with everything that was left open in it. */
+async function emptyDatabase() {
+  const name = `baton_migrate_${process.pid}_${counter++}`;
+  await admin.query(`CREATE DATABASE ${name}`);
+  const url = withDatabase(inject('batonTemplateUrl'), name);
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  return {
+    url,
+    pool,
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      await admin.query(`DROP DATABASE ${name}`);
+    },
+  };
+}
+
+/** A copy of the prisma folder with one more migration. */
+async function withMigration(script: string): Promise<string> {
+  const dir = join(folder, String(counter++));
+  await cp(prisma, dir, { recursive: true });
+  await mkdir(join(dir, 'migrations', '9999_extra'), { recursive: true });
+  await writeFile(join(dir, 'migrations', '9999_extra', 'migration.sql'), script);
+  return dir;
+}
+
+const refusal = async (migrating: Promise<unknown>): Promise<string> => {
+  const error = await migrating.catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(StartupError);
+  expect((error as Error).message).not.toContain('\n');
+  return (error as Error).message;
+};
+
+/** Everything that the catalog knows of our tables, as comparable lines. */
+async function catalog(pool: pg.Pool): Promise<{ tables: string[]; rules: string[] }> {
+  const { rows: columns } = await pool.query<{ line: string }>(
+    `SELECT format('%s.%s %s %s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+                   pg_get_expr(d.adbin, d.adrelid)) AS line
+     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+     LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+       AND c.relname <> '_prisma_migrations' ORDER BY 1`,
+  );
+  const { rows: rules } = await pool.query<{ line: string }>(
+    `SELECT indexdef AS line FROM pg_indexes WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'
+     UNION SELECT conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+     WHERE connamespace = 'public'::regnamespace AND contype IN ('f', 'u', 'p') AND conname NOT LIKE '\\_prisma%' ORDER BY 1`,
+  );
+  return { tables: columns.map(row => row.line), rules: rules.map(row => row.line) };
+}
+
+test('the migrations make what schema.prisma says; beyond it they may only add indexes', async () => {
+  await using migrated = await emptyDatabase();
+  await using described = await emptyDatabase();
+  await migrate(migrated.url);
+  const schema = await readSchema();
+  const engine = await createSchemaEngine(described.pool, [schema]);
+  const { stdout } = await engine.diff({
+    from: { tag: 'empty' },
+    to: { tag: 'schemaDatamodel', files: [{ path: schema[0], content: schema[1] }] },
+    script: true,
+    exitCode: null,
+    filters: { externalTables: [], externalEnums: [] },
+  });
+  engine.free();
+  await described.pool.query(stdout ?? '');
+  const [ours, theirs] = await Promise.all([catalog(migrated.pool), catalog(described.pool)]);
+  expect(theirs.tables.length).toBeGreaterThan(50);
+  expect(ours.tables).toEqual(theirs.tables);
+  expect(ours.rules).toEqual(expect.arrayContaining(theirs.rules));
+  const extra = ours.rules.filter(line => !theirs.rules.includes(line));
+  expect(extra.filter(line => !/^CREATE (UNIQUE )?INDEX/.test(line))).toEqual([]);
+});
+
+test('applying twice does nothing', async () => {
+  await using database = await emptyDatabase();
+  const applied = await migrate(database.url);
+  expect(applied).toContain('0001_init');
+  expect(await migrate(database.url)).toEqual([]);
+  const { rows } = await database.pool.query('SELECT migration_name, applied_steps_count FROM _prisma_migrations');
+  expect(rows).toHaveLength(applied.length);
+});
+
+test('of several processes that start at once one migrates and the others wait', async () => {
+  await using database = await emptyDatabase();
+  const results = await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)]);
+  expect(results.filter(names => names.length > 0)).toHaveLength(1);
+  const { rows } = await database.pool.query('SELECT count(*)::int AS n FROM pg_tables WHERE tablename = $1', ['runs']);
+  expect(rows).toEqual([{ n: 1 }]);
+});
+
+test('a migration is applied whole or not at all, and its failure is one line with the cause', async () => {
+  await using database = await emptyDatabase();
+  const broken = await withMigration('CREATE TABLE half (a int); -- a comment; with a semicolon\nSELECT nonsense();');
+  expect(await refusal(migrate(database.url, undefined, broken))).toMatch(
+    /9999_extra.*function nonsense\(\) does not exist/,
+  );
+  const { rows } = await database.pool.query("SELECT to_regclass('half') AS half, to_regclass('runs') AS runs");
+  expect(rows).toEqual([{ half: null, runs: 'runs' }]);
+  expect(await refusal(migrate(database.url, undefined, broken))).toMatch(/9999_extra failed before.*migrate resolve/);
+});
+
+test('function bodies and quoted semicolons survive', async () => {
+  await using database = await emptyDatabase();
+  const body = "CREATE FUNCTION two() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 'a;b'; END $$;";
+  await migrate(database.url, undefined, await withMigration(body));
+  expect((await database.pool.query('SELECT two()')).rows).toEqual([{ two: 'a;b' }]);
+});
+
+test('a database of a newer version, and an edited migration, are refused', async () => {
+  await using database = await emptyDatabase();
+  const newer = await withMigration('CREATE TABLE later (a int);');
+  await migrate(database.url, undefined, newer);
+  expect(await refusal(migrate(database.url))).toMatch(/9999_extra.*newer version/);
+  await writeFile(join(newer, 'migrations', '9999_extra', 'migration.sql'), 'CREATE TABLE other (a int);');
+  expect(await refusal(migrate(database.url, undefined, newer))).toMatch(/9999_extra was changed after/);
+});
+
+test("somebody else's database is refused", async () => {
+  await using database = await emptyDatabase();
+  await database.pool.query('CREATE TABLE accounts (id int)');
+  expect(await refusal(migrate(database.url))).toMatch(/schema is not empty/i);
+});
