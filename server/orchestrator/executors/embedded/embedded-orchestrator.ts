@@ -1,0 +1,223 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Config } from '../../../config.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { unavailable } from '../../../platform/errors.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Command } from '../../core/index.ts';
+import type { WriterLimits } from '../../log/index.ts';
+import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../orchestrator.ts';
+import type { StepTypes } from '../../steps/registry.ts';
+import { GraphCache, type LoadVersion, loadVersionFrom } from './graph-cache.ts';
+import { Hub } from './hub.ts';
+import { LEADER_LOCK, type LeaderSession, lead } from './leadership.ts';
+import { countActiveRuns, recoverRuns } from './recovery.ts';
+import { Runtime } from './runtime.ts';
+import { type Alarm, systemAlarm } from './timers.ts';
+
+export type EmbeddedOrchestratorOptions = {
+  /** For reading; shared with the rest of the process. */
+  pool: Pool;
+  /** For the one session that holds the leader's lock and writes the log; not through a transaction pooler. */
+  connectionString: string;
+  clock: Clock;
+  logger: Logger;
+  stepTypes: StepTypes;
+  config: Config['orchestrator'];
+  /** Default: `workflow_versions`. */
+  loadVersion?: LoadVersion;
+  /** 0..1, for the jitter of retries; default Math.random. */
+  random?: () => number;
+  /** What waits in real time; default setTimeout. */
+  alarm?: Alarm;
+  writerLimits?: WriterLimits;
+  /** The advisory lock's key: processes with different keys do not see each other. */
+  lock?: number;
+};
+
+export type EmbeddedOrchestrator = Orchestrator & {
+  /** Settles as soon as this process knows where it stands: leading (and serving), or standby. */
+  readonly ready: Promise<void>;
+  /** Settles when the runs found at the latest take-over are taken up; null while not leading. */
+  readonly recovered: Promise<{ recovered: number }> | null;
+  /** Runs in memory. */
+  readonly liveRuns: number;
+  /**
+   * Graceful shutdown: refuses commands, lets attempts in flight finish for up to `shutdownGraceMs`, writes what is to be
+   * written and releases the lock. What did not finish is begun again by the next leader.
+   */
+  close(): Promise<void>;
+};
+
+/** Reconnecting: at once, then ever more slowly up to this. */
+const MAX_BACKOFF_MS = 2_000;
+
+/** The default executor (engine.md): one process leads and runs everything in memory, backed by the log. Starts at once. */
+export function createEmbeddedOrchestrator(options: EmbeddedOrchestratorOptions): EmbeddedOrchestrator {
+  return new Embedded(options);
+}
+
+class Embedded implements EmbeddedOrchestrator {
+  readonly ready: Promise<void>;
+  recovered: Promise<{ recovered: number }> | null = null;
+  readonly #options: EmbeddedOrchestratorOptions;
+  readonly #hub: Hub;
+  readonly #graphs: GraphCache;
+  readonly #closing = new AbortController();
+  readonly #stopped: Promise<void>;
+  #closed: Promise<void> | null = null;
+  #status: OrchestratorStatus = 'starting';
+  #runtime: Runtime | null = null;
+  #session: LeaderSession | null = null;
+  #markReady: () => void;
+
+  constructor(options: EmbeddedOrchestratorOptions) {
+    this.#options = options;
+    this.#hub = new Hub(options.logger);
+    this.#graphs = new GraphCache(options.loadVersion ?? loadVersionFrom(options.pool));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ready = promise;
+    this.#markReady = resolve;
+    this.#stopped = this.#live();
+  }
+
+  get liveRuns(): number {
+    return this.#runtime?.liveRuns ?? 0;
+  }
+
+  status(): OrchestratorStatus {
+    return this.#status;
+  }
+
+  start: Orchestrator['start'] = async run => this.#leading().start(run);
+
+  command: Orchestrator['command'] = async (ref, command) => this.#leading().command(ref, command);
+
+  completeTask: Orchestrator['completeTask'] = async (ref: RunRef, answer) => {
+    const command: Command = { type: 'complete_task', ...answer };
+    await (this.#leading().command(ref, command) satisfies Promise<RunSnapshot>);
+  };
+
+  reject: Orchestrator['reject'] = async rejected => {
+    this.#leading();
+    const { runId, tenantId, projectId, workflowId, code, message, at } = rejected;
+    await this.#options.pool.query(
+      `INSERT INTO run_rejections (run_id, tenant_id, project_id, workflow_id, code, message, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000)) ON CONFLICT (run_id) DO NOTHING`,
+      [runId, tenantId, projectId, workflowId, code, message, at],
+    );
+    this.#hub.publish([{ kind: 'rejected', item: rejected }]);
+  };
+
+  subscribe: Orchestrator['subscribe'] = (filter, listener) => this.#hub.subscribe(filter, listener);
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#status = 'stopping';
+    await this.#runtime?.close(this.#options.config.shutdownGraceMs);
+    this.#closing.abort();
+    await this.#session?.release();
+    await this.#stopped;
+    this.#status = 'stopped';
+    this.#markReady();
+  }
+
+  #leading(): Runtime {
+    if (this.#runtime === null || this.#status !== 'leading')
+      throw unavailable('not_leading', `This server does not lead: it is ${this.#status}.`, 2);
+    return this.#runtime;
+  }
+
+  /** Leads whenever it may, until closed. */
+  async #live(): Promise<void> {
+    let failures = 0;
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#leadOnce(() => {
+          failures = 0;
+        });
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        this.#options.logger.warn({ err: error }, 'the orchestrator cannot lead; trying again');
+      }
+      if (this.#closing.signal.aborted) return;
+      this.#become('unavailable');
+      failures += 1;
+      const wait = Math.min(MAX_BACKOFF_MS, 50 * 2 ** failures);
+      await delay(wait, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+    }
+  }
+
+  /** From the wait for the lock to the loss of the session. */
+  async #leadOnce(onLeading: () => void): Promise<void> {
+    const { pool, connectionString, lock = LEADER_LOCK, logger } = this.#options;
+    const session = await lead({
+      connectionString,
+      lock,
+      signal: this.#closing.signal,
+      onStandby: () => this.#become('standby'),
+    });
+    const over = new AbortController();
+    const runtime = this.#newRuntime(session);
+    try {
+      runtime.setActiveRuns(await countActiveRuns(pool));
+      this.#session = session;
+      this.#runtime = runtime;
+      this.#become('leading');
+      onLeading();
+      this.recovered = this.#recover(runtime, over.signal);
+      const cause = await session.lost;
+      if (this.#status !== 'stopping') logger.error({ err: cause }, 'the orchestrator lost its database session');
+    } finally {
+      over.abort();
+      this.#runtime = null;
+      this.#session = null;
+      this.recovered = null;
+      runtime.abandon(new Error('the session of the leader ended'));
+      session.break(new Error('no longer leading'));
+    }
+  }
+
+  #newRuntime(session: LeaderSession): Runtime {
+    const { pool, clock, logger, stepTypes, config, random, alarm, writerLimits } = this.#options;
+    const services = {
+      pool,
+      clock,
+      alarm: alarm ?? systemAlarm,
+      logger,
+      stepTypes,
+      config,
+      random: random ?? Math.random,
+      graphs: this.#graphs,
+      hub: this.#hub,
+      writerLimits,
+    };
+    return new Runtime(services, session.connection, cause => session.break(cause));
+  }
+
+  /** In the background, again and again until all are taken up: a run must not be forgotten because a read failed. */
+  async #recover(runtime: Runtime, signal: AbortSignal): Promise<{ recovered: number }> {
+    for (;;) {
+      try {
+        const result = await recoverRuns(this.#options.pool, runtime, signal);
+        if (result.recovered > 0 && !signal.aborted) this.#options.logger.info(result, 'runs taken up');
+        return result;
+      } catch (error) {
+        if (signal.aborted) return { recovered: 0 };
+        this.#options.logger.error({ err: error }, 'taking up runs failed; trying again');
+        await delay(1_000, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  #become(status: OrchestratorStatus): void {
+    if (this.#status === 'stopping' || this.#status === status) return;
+    this.#options.logger.info({ status }, 'orchestrator');
+    this.#status = status;
+    if (status === 'leading' || status === 'standby') this.#markReady();
+  }
+}

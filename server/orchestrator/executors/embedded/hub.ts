@@ -1,0 +1,47 @@
+import type { Logger } from '../../../platform/logger.ts';
+import type { StreamItem } from '../../orchestrator.ts';
+
+export type StreamFilter = { tenantId: string; workflowId?: string; runId?: string };
+type Subscription = { filter: StreamFilter; listener: (items: StreamItem[]) => void };
+
+/** Hands committed events to whoever listens in this process, in the order of their publication. */
+export class Hub {
+  readonly #byTenant = new Map<string, Set<Subscription>>();
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Whether anyone of the tenant listens: without, no item need be built. */
+  hasListeners(tenantId: string): boolean {
+    return this.#byTenant.has(tenantId);
+  }
+
+  subscribe(filter: StreamFilter, listener: (items: StreamItem[]) => void): () => void {
+    const subscription: Subscription = { filter, listener };
+    const subscriptions = this.#byTenant.get(filter.tenantId) ?? new Set();
+    this.#byTenant.set(filter.tenantId, subscriptions.add(subscription));
+    return () => {
+      subscriptions.delete(subscription);
+      if (subscriptions.size === 0 && this.#byTenant.get(filter.tenantId) === subscriptions)
+        this.#byTenant.delete(filter.tenantId);
+    };
+  }
+
+  /** `items` are of one run. A listener that throws harms nobody else. */
+  publish(items: StreamItem[]): void {
+    const [first] = items;
+    if (first === undefined) return;
+    const { tenantId, workflowId, runId } = first.item;
+    for (const { filter, listener } of this.#byTenant.get(tenantId) ?? []) {
+      if (filter.workflowId !== undefined && filter.workflowId !== workflowId) continue;
+      if (filter.runId !== undefined && filter.runId !== runId) continue;
+      try {
+        listener(items);
+      } catch (error) {
+        this.#logger.error({ err: error, run_id: runId }, 'a stream listener failed');
+      }
+    }
+  }
+}

@@ -1,0 +1,5 @@
+export {
+  createEmbeddedOrchestrator,
+  type EmbeddedOrchestrator,
+  type EmbeddedOrchestratorOptions,
+} from './embedded-orchestrator.ts';

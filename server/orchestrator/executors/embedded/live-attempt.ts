@@ -1,0 +1,122 @@
+import type { GraphStep, JsonMap, JsonValue, RunState } from '../../core/index.ts';
+import type { Attempt, Outcome, StepType } from '../../steps/step-type.ts';
+import type { TimerHandle } from './timers.ts';
+
+/** What an attempt needs of the process. */
+export type AttemptHost = {
+  now(): number;
+  setTimer(dueAt: number, fire: () => void): TimerHandle;
+  cancelTimer(timer: TimerHandle): void;
+  /** A step type threw: a defect, for the operator. */
+  defect(error: unknown, attempt: LiveAttempt): void;
+};
+
+/** Where an attempt reports; both are called at most while it is live. */
+export type AttemptOwner = {
+  attemptEnded(attempt: LiveAttempt, outcome: Outcome): void;
+  attemptLogged(attempt: LiveAttempt, lines: string[]): void;
+};
+
+/**
+ * One attempt in flight, from the commit of its `step_started` to its first outcome, its timeout or its abort; whatever
+ * the step type does after that is ignored.
+ */
+export class LiveAttempt implements Attempt {
+  readonly run: Attempt['run'];
+  readonly step: GraphStep;
+  readonly attempt: number;
+  readonly now: number;
+  readonly input: JsonMap;
+  readonly #state: RunState;
+  readonly #owner: AttemptOwner;
+  readonly #host: AttemptHost;
+  readonly #abort = new AbortController();
+  #timeout: TimerHandle | null = null;
+  #live = true;
+
+  constructor(
+    of: { run: Attempt['run']; state: RunState; step: GraphStep; attempt: number },
+    owner: AttemptOwner,
+    host: AttemptHost,
+  ) {
+    this.run = of.run;
+    this.step = of.step;
+    this.attempt = of.attempt;
+    this.now = host.now();
+    this.input = of.state.input;
+    this.#state = of.state;
+    this.#owner = owner;
+    this.#host = host;
+  }
+
+  /** Runs the step type; settles through the owner, never by throwing. */
+  start(type: StepType | undefined): void {
+    if (type === undefined) {
+      const message = `This server has no step type "${this.step.type}".`;
+      this.#end({ kind: 'failed', error: { code: 'unknown_step_type', message }, retryable: false });
+      return;
+    }
+    const timeoutS = this.#timeoutS(type);
+    if (timeoutS !== null)
+      this.#timeout = this.#host.setTimer(this.now + timeoutS * 1000, () => this.#timedOut(timeoutS));
+    void this.#execute(type);
+  }
+
+  /** Ends it without an outcome: the step was cancelled, or somebody else goes on with the run. */
+  abort(): void {
+    if (!this.#live) return;
+    this.#close();
+    this.#abort.abort();
+  }
+
+  result(step: string): JsonValue {
+    if (!this.ancestors().has(step)) throw new Error(`step "${step}" is not an ancestor of "${this.step.id}"`);
+    return this.#state.results.get(step) ?? null;
+  }
+
+  ancestors(): ReadonlySet<string> {
+    return this.#state.graph.ancestors(this.step.id);
+  }
+
+  log(lines: string[]): void {
+    if (this.#live) this.#owner.attemptLogged(this, lines);
+  }
+
+  async #execute(type: StepType): Promise<void> {
+    let outcome: Outcome;
+    try {
+      outcome = await type.execute(this, this.#abort.signal);
+    } catch (error) {
+      if (!this.#live) return;
+      this.#host.defect(error, this);
+      const message = 'The step could not be executed because of an internal error.';
+      outcome = { kind: 'failed', error: { code: 'internal_error', message }, retryable: true };
+    }
+    this.#end(outcome);
+  }
+
+  /** A human task's `timeout_s` is the time its people have; it bounds the wait, not this attempt. */
+  #timeoutS(type: StepType): number | null {
+    if (type.type === 'human_task') return null;
+    return this.step.timeout_s ?? type.defaultTimeoutS;
+  }
+
+  #timedOut(timeoutS: number): void {
+    this.#timeout = null;
+    const message = `The step did not end within ${timeoutS} s.`;
+    this.#end({ kind: 'failed', error: { code: 'step_timed_out', message }, retryable: true });
+    this.#abort.abort(new DOMException(message, 'TimeoutError'));
+  }
+
+  #end(outcome: Outcome): void {
+    if (!this.#live) return;
+    this.#close();
+    this.#owner.attemptEnded(this, outcome);
+  }
+
+  #close(): void {
+    this.#live = false;
+    if (this.#timeout !== null) this.#host.cancelTimer(this.#timeout);
+    this.#timeout = null;
+  }
+}

@@ -1,0 +1,341 @@
+import { AppError, conflict } from '../../../platform/errors.ts';
+import {
+  type Command,
+  CommandRefused,
+  effects,
+  isTerminal,
+  phase,
+  type RunState,
+  type RunStatus,
+  stepSpec,
+} from '../../core/index.ts';
+import type { LogEntry } from '../../log/index.ts';
+import type { RunSnapshot, StreamItem } from '../../orchestrator.ts';
+import type { Outcome, StepType } from '../../steps/step-type.ts';
+import { type AttemptHost, type AttemptOwner, LiveAttempt } from './live-attempt.ts';
+import { LogBudget } from './log-budget.ts';
+import { outcomeCommand } from './outcome.ts';
+import type { Claimant } from './slots.ts';
+import { nextTimer, type RunIdentity, statusOf, Turn } from './turn.ts';
+
+/** What a run in memory needs of the runtime. */
+export type RunHost = AttemptHost & {
+  random(): number;
+  stepType(name: string): StepType | undefined;
+  /** Has `takeTurn` called soon, together with the other runs that want it. */
+  schedule(run: LiveRun): void;
+  /** Queues the run for slots and gives out what is free. */
+  claim(run: LiveRun): void;
+  releaseSlot(tenantId: string): void;
+  append(entry: LogEntry): Promise<void>;
+  wantsStream(tenantId: string): boolean;
+  publish(items: StreamItem[]): void;
+  /** When the run wants to be woken; null = no longer. */
+  wakeAt(runId: string, dueAt: number | null): void;
+  committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void;
+  /** The turn was not written, so the run's memory is no longer true and is dropped; returns what its callers get. */
+  appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError;
+  /** A command failed otherwise than by a refusal: a defect, for the operator. */
+  commandDefect(run: LiveRun, command: Command, error: unknown): void;
+};
+
+export type AttemptRef = { step: string; attempt: number };
+type Mail = { command: Command; caller: { resolve(run: RunSnapshot): void; reject(error: unknown): void } | null };
+
+/**
+ * A run in memory: its state, a serial mailbox, and its attempts in flight. All that is in the mailbox is decided in one
+ * turn, written as one entry, and only after its commit seen and acted upon; meanwhile mail collects. So a step's end and
+ * the beginning of its dependents share a commit, and a run never has two entries under way.
+ */
+export class LiveRun implements Claimant, AttemptOwner {
+  readonly identity: RunIdentity;
+  readonly state: RunState;
+  readonly #host: RunHost;
+  #mail: Mail[] = [];
+  /** Slots granted and not yet used. */
+  #granted = 0;
+  #appending = false;
+  #dropped = false;
+  #timerRang = false;
+  readonly #attempts = new Map<string, LiveAttempt>();
+  /** In flight by the log with nobody at work: begun before a crash. */
+  #lost: Set<string> | null;
+  /** Retries whose time has come. */
+  #due: Set<string> | null = null;
+  #logBudget: LogBudget | null = null;
+
+  constructor(identity: RunIdentity, state: RunState, host: RunHost) {
+    this.identity = identity;
+    this.state = state;
+    this.#host = host;
+    this.#lost = state.inFlight.size > 0 ? new Set(state.inFlight) : null;
+  }
+
+  get tenantId(): string {
+    return this.identity.tenantId;
+  }
+
+  /** Whether nothing is under way in memory, so that the log alone can take over. */
+  get quiescent(): boolean {
+    return this.#idle && this.#attempts.size === 0 && !this.wants() && !this.#mustAbandon && !this.#retriesSoon;
+  }
+
+  get #idle(): boolean {
+    return !this.#appending && this.#mail.length === 0 && this.#granted === 0 && !this.#timerRang;
+  }
+
+  get #advancing(): boolean {
+    return this.state.status === 'running' && this.state.stopRequested === null;
+  }
+
+  /** A retry waits a minute at most: not worth leaving memory for. */
+  get #retriesSoon(): boolean {
+    return this.#advancing && this.state.retrying.size > 0;
+  }
+
+  get #mustAbandon(): boolean {
+    return this.#lost !== null && this.state.stopRequested !== null && !isTerminal(this.state.status);
+  }
+
+  wants(): boolean {
+    if (this.#dropped || !this.#advancing) return false;
+    return this.state.ready.size + (this.#lost?.size ?? 0) + (this.#due?.size ?? 0) > this.#granted;
+  }
+
+  grant(): void {
+    this.#granted += 1;
+    this.#host.schedule(this);
+  }
+
+  /** A command of a caller; settles after the commit of what it brings about, and of what it relies upon. */
+  submit(command: Command): Promise<RunSnapshot> {
+    return new Promise((resolve, reject) => {
+      this.#post({ command, caller: { resolve, reject } });
+    });
+  }
+
+  /** Looks at what the run may do: after it was folded, or when its timer rang. */
+  wake(): void {
+    this.#timerRang = true;
+    this.#host.schedule(this);
+  }
+
+  /** Ends attempts that the database refused the outcome of. */
+  failAttempts(attempts: readonly AttemptRef[]): void {
+    const random = this.#host.random();
+    const error = { code: NOT_STORABLE, message: 'What the step returned cannot be stored.' };
+    for (const { step, attempt } of attempts)
+      this.#post({
+        command: { type: 'attempt_failed', step, attempt, error, retryable: false, random },
+        caller: null,
+      });
+  }
+
+  attemptEnded(live: LiveAttempt, outcome: Outcome): void {
+    this.#attempts.delete(live.step.id);
+    this.#host.releaseSlot(this.tenantId);
+    const step = live.step.id;
+    const command = outcomeCommand(step, live.attempt, this.#withinBudget(step, outcome), this.#host.random());
+    this.#post({ command, caller: null });
+  }
+
+  attemptLogged(live: LiveAttempt, lines: string[]): void {
+    const kept = this.#keep(live.step.id, lines);
+    if (kept.length === 0) return;
+    this.#post({
+      command: { type: 'attempt_log', step: live.step.id, attempt: live.attempt, lines: kept },
+      caller: null,
+    });
+  }
+
+  /** Forgets the run: it is no longer ours, or no longer true. Callers that wait get `error`. */
+  drop(error: unknown): void {
+    if (this.#dropped) return;
+    this.#dropped = true;
+    this.#abortAll();
+    for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId);
+    for (const { caller } of this.#mail.splice(0)) caller?.reject(error);
+  }
+
+  /** Decides everything there is to decide and appends it. */
+  takeTurn(): void {
+    if (this.#appending || this.#dropped) return;
+    const now = this.#host.now();
+    const turn = new Turn(this.identity, this.state);
+    const mail = this.#mail.splice(0);
+    const settlements = this.#decideMail(mail, turn, now);
+    if (this.#timerRang) this.#decideDue(turn, now);
+    if (this.#mustAbandon) this.#abandonLost(turn, now);
+    if (this.wants()) this.#host.claim(this);
+    if (this.#granted > 0) this.#begin(turn, now);
+    if (turn.events.length === 0) {
+      for (const settle of settlements) settle();
+      this.#host.wakeAt(this.identity.runId, nextTimer(this.state, this.#due));
+      this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
+      return;
+    }
+    void this.#write(turn, mail, settlements);
+  }
+
+  #post(mail: Mail): void {
+    if (this.#dropped) {
+      mail.caller?.reject(new AppError(503, 'unavailable', 'The run is being loaded again.', retrySoon));
+      return;
+    }
+    this.#mail.push(mail);
+    this.#host.schedule(this);
+  }
+
+  /** Returns what is to be told to callers once the turn is committed, in order. */
+  #decideMail(mail: readonly Mail[], turn: Turn, now: number): (() => void)[] {
+    const settlements: (() => void)[] = [];
+    for (const { command, caller } of mail) {
+      if ('step' in command) this.#lost?.delete(command.step);
+      try {
+        turn.apply(command, now);
+        if (caller === null) continue;
+        const snapshot = this.#snapshot();
+        settlements.push(() => caller.resolve(snapshot));
+      } catch (error) {
+        const refusal = error instanceof CommandRefused ? conflict(error.code, error.message) : error;
+        if (caller !== null) settlements.push(() => caller.reject(refusal));
+        if (!(error instanceof CommandRefused)) this.#host.commandDefect(this, command, error);
+      }
+    }
+    return settlements;
+  }
+
+  #decideDue(turn: Turn, now: number): void {
+    this.#timerRang = false;
+    // The timers are read from indexes that folding changes: so first all, then one by one.
+    const due = [...effects(this.state).timers].filter(timer => timer.dueAt <= now);
+    for (const { step, kind } of due) {
+      if (kind === 'task') turn.apply({ type: 'task_timed_out', step }, now);
+      else {
+        this.#due ??= new Set();
+        this.#due.add(step);
+      }
+    }
+  }
+
+  #abandonLost(turn: Turn, now: number): void {
+    for (const step of this.#lost ?? []) turn.apply({ type: 'abandon_attempt', step }, now);
+    this.#lost = null;
+  }
+
+  /** Uses the granted slots; gives back those that found nothing to begin. */
+  #begin(turn: Turn, now: number): void {
+    const candidates = this.#advancing ? [...take(this.#lost), ...take(this.#due)] : [];
+    for (const step of candidates) {
+      if (this.#granted === 0) break;
+      this.#lost?.delete(step);
+      this.#due?.delete(step);
+      this.#beginOne(turn, step, now);
+    }
+    for (const step of effects(this.state).ready) {
+      if (this.#granted === 0) break;
+      this.#beginOne(turn, step, now);
+    }
+    if (this.#lost?.size === 0) this.#lost = null;
+    if (this.#due?.size === 0) this.#due = null;
+    for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId);
+  }
+
+  #beginOne(turn: Turn, step: string, now: number): void {
+    const before = turn.begun.length;
+    turn.apply({ type: 'begin_attempt', step }, now);
+    this.#granted -= 1;
+    if (turn.begun.length === before) this.#host.releaseSlot(this.tenantId);
+  }
+
+  async #write(turn: Turn, mail: readonly Mail[], settlements: readonly (() => void)[]): Promise<void> {
+    if (!this.#advancing) this.#due = null;
+    const wakeAt = nextTimer(this.state, this.#due);
+    this.#appending = true;
+    try {
+      await this.#host.append(turn.entry(wakeAt));
+    } catch (error) {
+      this.#appending = false;
+      this.#refuse(turn, mail, error);
+      return;
+    }
+    this.#appending = false;
+    if (this.#dropped) {
+      // Committed, yet the process stopped leading in between: whoever leads next goes on from here.
+      for (const settle of settlements) settle();
+      return;
+    }
+    if (this.#host.wantsStream(this.tenantId)) this.#host.publish(turn.streamItems());
+    for (const settle of settlements) settle();
+    for (const step of turn.cancelled) this.#abort(step);
+    const ended = isTerminal(this.state.status);
+    if (ended) this.#abortAll();
+    else for (const begun of turn.begun) this.#startAttempt(begun);
+    this.#host.wakeAt(this.identity.runId, ended ? null : wakeAt);
+    this.#host.committed(this, { isNew: turn.isNew, ended });
+    if (!ended && !this.#idle) this.#host.schedule(this);
+  }
+
+  #refuse(turn: Turn, mail: readonly Mail[], error: unknown): void {
+    for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId);
+    const outcomes = mail.flatMap(({ command }) =>
+      'attempt' in command && !isRefusedOutcome(command) ? [{ step: command.step, attempt: command.attempt }] : [],
+    );
+    const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes });
+    for (const { caller } of mail) caller?.reject(reason);
+    this.drop(reason);
+  }
+
+  #startAttempt({ step, attempt }: AttemptRef): void {
+    const { runId, workflowId, version, tenantId, projectId } = this.identity;
+    const run = { id: runId, workflowId, version, tenantId, projectId };
+    const spec = stepSpec(this.state, step);
+    const live = new LiveAttempt({ run, state: this.state, step: spec, attempt }, this, this.#host);
+    this.#attempts.set(step, live);
+    live.start(this.#host.stepType(spec.type));
+  }
+
+  #abort(step: string): void {
+    const attempt = this.#attempts.get(step);
+    if (attempt === undefined) return;
+    this.#attempts.delete(step);
+    this.#host.releaseSlot(this.tenantId);
+    attempt.abort();
+  }
+
+  #abortAll(): void {
+    for (const step of [...this.#attempts.keys()]) this.#abort(step);
+  }
+
+  #withinBudget(step: string, outcome: Outcome): Outcome {
+    if (outcome.kind === 'waiting' || outcome.log === undefined || outcome.log.length === 0) return outcome;
+    return { ...outcome, log: this.#keep(step, outcome.log) };
+  }
+
+  #keep(step: string, lines: readonly string[]): string[] {
+    this.#logBudget ??= new LogBudget();
+    return this.#logBudget.take(step, lines);
+  }
+
+  #snapshot(): RunSnapshot {
+    const { runId, tenantId, workflowId, version } = this.identity;
+    const status: RunStatus = statusOf(this.state);
+    return {
+      runId,
+      tenantId,
+      workflowId,
+      version,
+      status,
+      phase: phase(this.state),
+      startedAt: this.state.startedAt ?? 0,
+    };
+  }
+}
+
+const NOT_STORABLE = 'not_storable';
+const isRefusedOutcome = (command: Command): boolean =>
+  command.type === 'attempt_failed' && command.error.code === NOT_STORABLE;
+
+const retrySoon = { headers: { 'Retry-After': '1' } };
+
+const take = (steps: ReadonlySet<string> | null): readonly string[] => (steps === null ? [] : [...steps]);

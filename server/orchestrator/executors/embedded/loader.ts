@@ -1,0 +1,61 @@
+import type { Pool } from 'pg';
+import { evolve, newRun, type RunState } from '../../core/index.ts';
+import { type LoggedRun, readRuns } from '../../log/index.ts';
+import type { GraphCache } from './graph-cache.ts';
+import type { RunIdentity } from './turn.ts';
+
+export type LoadedRun = { identity: RunIdentity; state: RunState };
+
+/** 100 runs of some 50 events are a read of ~1 MB; a read at a time leaves the pool to the API. */
+const BATCH = 100;
+
+type Wanted = { runId: string; resolve: (run: LoadedRun | null) => void; reject: (error: unknown) => void };
+
+/** Folds runs from the log. Runs asked for at about the same time are read together. */
+export class Loader {
+  readonly #pool: Pool;
+  readonly #graphs: GraphCache;
+  #wanted: Wanted[] = [];
+  #reading = false;
+
+  constructor(pool: Pool, graphs: GraphCache) {
+    this.#pool = pool;
+    this.#graphs = graphs;
+  }
+
+  /** Null where there is no such run. Throws what the database says, or an Error for a log that cannot be folded. */
+  load(runId: string): Promise<LoadedRun | null> {
+    return new Promise((resolve, reject) => {
+      this.#wanted.push({ runId, resolve, reject });
+      if (this.#reading) return;
+      this.#reading = true;
+      queueMicrotask(() => void this.#readAll());
+    });
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#wanted.length > 0) {
+      const batch = this.#wanted.splice(0, BATCH);
+      try {
+        const runs = await readRuns(
+          this.#pool,
+          batch.map(({ runId }) => runId),
+        );
+        for (const wanted of batch) void this.#fold(runs.get(wanted.runId)).then(wanted.resolve, wanted.reject);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#reading = false;
+  }
+
+  async #fold(run: LoggedRun | undefined): Promise<LoadedRun | null> {
+    if (run === undefined) return null;
+    const { events, ...identity } = run;
+    const cached = this.#graphs.get(identity);
+    const graph = cached instanceof Promise ? await cached : cached;
+    const state = newRun(identity.runId, graph);
+    for (const event of events) evolve(state, event);
+    return { identity, state };
+  }
+}

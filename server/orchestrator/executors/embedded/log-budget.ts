@@ -1,0 +1,26 @@
+/** Log lines kept for one step of a run, all attempts together (decisions.md, Steps). Bytes of UTF-8. */
+export const MAX_LOG_BYTES = 64 * 1024;
+const TRUNCATED = '… further log lines are not kept (64 KiB for each step)';
+
+/** Counts the log bytes of a run's steps. Starts anew when the run is folded again: the cap then holds per fold. */
+export class LogBudget {
+  readonly #used = new Map<string, number>();
+
+  /** The part of `lines` that is still to be kept; the last line kept says that there were more. */
+  take(step: string, lines: readonly string[]): string[] {
+    let used = this.#used.get(step) ?? 0;
+    if (used >= MAX_LOG_BYTES) return [];
+    const kept: string[] = [];
+    for (const line of lines) {
+      used += Buffer.byteLength(line) + 1;
+      if (used > MAX_LOG_BYTES) {
+        kept.push(TRUNCATED);
+        used = MAX_LOG_BYTES;
+        break;
+      }
+      kept.push(line);
+    }
+    this.#used.set(step, used);
+    return kept;
+  }
+}

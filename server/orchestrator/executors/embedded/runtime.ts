@@ -1,0 +1,378 @@
+import type { Pool } from 'pg';
+import type { Config } from '../../../config.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { AppError, conflict, notFound, unavailable } from '../../../platform/errors.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import { type Command, type CompiledGraph, newRun } from '../../core/index.ts';
+import {
+  AppendError,
+  GroupCommitLog,
+  type LogEntry,
+  type WriterConnection,
+  type WriterLimits,
+} from '../../log/index.ts';
+import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../orchestrator.ts';
+import type { StepTypes } from '../../steps/registry.ts';
+import type { StepType } from '../../steps/step-type.ts';
+import type { GraphCache } from './graph-cache.ts';
+import type { Hub } from './hub.ts';
+import type { LiveAttempt } from './live-attempt.ts';
+import { type AttemptRef, LiveRun, type RunHost } from './live-run.ts';
+import { Loader } from './loader.ts';
+import { Slots } from './slots.ts';
+import { type Alarm, type TimerHandle, Timers } from './timers.ts';
+
+export type RuntimeServices = {
+  pool: Pool;
+  clock: Clock;
+  alarm: Alarm;
+  logger: Logger;
+  stepTypes: StepTypes;
+  config: Config['orchestrator'];
+  random: () => number;
+  graphs: GraphCache;
+  hub: Hub;
+  writerLimits?: WriterLimits;
+};
+
+/** How long to wait before a run is folded again that could not be, or that another writer has advanced. */
+const REFOLD_DELAY_MS = 1_000;
+
+/**
+ * The runs of this process while it leads: load → decide → append → dispatch (engine.md, Shape). One is made when the
+ * process begins to lead and thrown away with all its memory when it no longer does, so that nothing of the time
+ * before can act afterwards.
+ */
+export class Runtime implements RunHost {
+  readonly #services: RuntimeServices;
+  readonly #log: GroupCommitLog;
+  readonly #slots: Slots;
+  readonly #timers: Timers;
+  readonly #loader: Loader;
+  readonly #runs = new Map<string, LiveRun>();
+  readonly #loading = new Map<string, Promise<LiveRun | null>>();
+  /** Starts under way: what they begin is not a run until its commit. */
+  readonly #starting = new Map<string, Promise<RunSnapshot>>();
+  /** For each run its next timer, whether the run is in memory or not. */
+  readonly #wakes = new Map<string, TimerHandle>();
+  readonly #activeRuns = new Map<string, number>();
+  #scheduled = new Set<LiveRun>();
+  #ticking = false;
+  #closing = false;
+  #abandoned = false;
+  #whenNoAttempts: (() => void) | null = null;
+
+  /** `onLost`: the connection failed under a write; whoever made this runtime is to abandon it. */
+  constructor(services: RuntimeServices, connection: WriterConnection, onLost: (cause: unknown) => void) {
+    this.#services = services;
+    this.#log = new GroupCommitLog(connection, onLost, services.writerLimits);
+    this.#slots = new Slots(services.config.maxInFlight, services.config.maxInFlightPerTenant);
+    this.#timers = new Timers(services.clock, services.alarm);
+    this.#loader = new Loader(services.pool, services.graphs);
+  }
+
+  /** Runs in memory; the others are in the log alone. */
+  get liveRuns(): number {
+    return this.#runs.size;
+  }
+
+  // ------------------------------------------------------------------ commands
+
+  /** Starts a run; see Orchestrator.start. */
+  async start(run: StartRun): Promise<RunSnapshot> {
+    this.#refuseWhenBusy();
+    const { runId, tenantId, projectId, workflowId, data } = run;
+    const identity = { runId, tenantId, projectId, workflowId, version: data.version };
+    const cached = this.#services.graphs.get(identity);
+    const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
+    this.#refuseWhenBusy();
+    if (this.#runs.has(runId) || this.#starting.has(runId)) throw runIdTaken();
+    this.#reserve(tenantId);
+    const live = new LiveRun(identity, newRun(runId, graph), this);
+    const started = live.submit({ type: 'start', data });
+    this.#starting.set(runId, started);
+    try {
+      return await started;
+    } catch (error) {
+      this.#unreserve(tenantId);
+      throw error;
+    } finally {
+      this.#starting.delete(runId);
+    }
+  }
+
+  /** Sends a command to a run, which is folded if it is not in memory. AppError 404 if the reference does not match. */
+  async command(ref: RunRef, command: Command): Promise<RunSnapshot> {
+    this.#refuseWhenBusy();
+    // Without an await where it is in memory: it could leave memory in between.
+    const run = this.#runs.get(ref.runId) ?? (await this.#find(ref.runId));
+    this.#refuseWhenBusy();
+    if (run === null) throw notFound('Run');
+    const { tenantId, projectId, workflowId } = run.identity;
+    if (tenantId !== ref.tenantId || projectId !== ref.projectId || workflowId !== ref.workflowId)
+      throw notFound('Run');
+    if (command.type === 'complete_task' && run.state.graph.steps.get(command.step)?.spec.type !== 'human_task')
+      throw notFound('Task');
+    return run.submit(command);
+  }
+
+  // ------------------------------------------------------------------ life
+
+  /** Tells what the database knows before any command is taken: active runs of each tenant. */
+  setActiveRuns(counts: ReadonlyMap<string, number>): void {
+    for (const [tenantId, count] of counts) this.#activeRuns.set(tenantId, count);
+  }
+
+  /** Sets the timer of a run that is not in memory, unless it has one. */
+  setWake(runId: string, dueAt: number): void {
+    if (!this.#wakes.has(runId) && !this.#runs.has(runId)) this.wakeAt(runId, dueAt);
+  }
+
+  /** Folds a run and lets it go on; a failure is logged and tried again later. */
+  async recover(runId: string): Promise<void> {
+    if (this.#abandoned) return;
+    try {
+      // Folding it wakes it.
+      await this.#find(runId);
+    } catch (error) {
+      this.#services.logger.error({ err: error, run_id: runId }, 'a run could not be loaded; trying again');
+      this.#later(runId);
+    }
+  }
+
+  /** Takes no more work, waits up to `graceMs` for attempts in flight, then writes what is to be written. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    if (this.#slots.inUse > 0 && graceMs > 0) {
+      await new Promise<void>(resolve => {
+        const cancel = this.#services.alarm(graceMs, resolve);
+        this.#whenNoAttempts = () => {
+          cancel();
+          resolve();
+        };
+      });
+    }
+    // The outcomes just reported are decided in the tick that is due; then their commit is waited for.
+    do {
+      await new Promise<void>(resolve => setImmediate(resolve));
+      await this.#log.drain();
+    } while (this.#ticking && !this.#abandoned);
+    this.abandon(new Error('the orchestrator is closed'));
+  }
+
+  /** Forgets everything at once: nothing is decided, begun or written any more. */
+  abandon(cause: unknown): void {
+    if (this.#abandoned) return;
+    this.#abandoned = true;
+    this.#timers.clear();
+    this.#log.abandon(cause);
+    const error = unavailable('not_leading', 'The service is not ready to take commands.', 2, cause);
+    for (const run of [...this.#runs.values(), ...this.#scheduled]) run.drop(error);
+    this.#runs.clear();
+    this.#scheduled.clear();
+  }
+
+  // ------------------------------------------------------------------ what runs in memory ask for
+
+  now(): number {
+    return this.#services.clock.now();
+  }
+
+  random(): number {
+    return this.#services.random();
+  }
+
+  stepType(name: string): StepType | undefined {
+    return this.#services.stepTypes.get(name);
+  }
+
+  setTimer(dueAt: number, fire: () => void): TimerHandle {
+    return this.#timers.set(dueAt, fire);
+  }
+
+  cancelTimer(timer: TimerHandle): void {
+    this.#timers.cancel(timer);
+  }
+
+  schedule(run: LiveRun): void {
+    if (this.#abandoned) return;
+    this.#scheduled.add(run);
+    if (this.#ticking) return;
+    this.#ticking = true;
+    // Everything that happens in this turn of the event loop is decided together and shares a commit.
+    setImmediate(() => this.#tick());
+  }
+
+  claim(run: LiveRun): void {
+    if (this.#closing) return;
+    this.#slots.offer(run);
+    this.#slots.pump();
+  }
+
+  releaseSlot(tenantId: string): void {
+    this.#slots.release(tenantId);
+    if (this.#slots.inUse === 0) this.#whenNoAttempts?.();
+  }
+
+  append(entry: LogEntry): Promise<void> {
+    return this.#log.append(entry);
+  }
+
+  wantsStream(tenantId: string): boolean {
+    return this.#services.hub.hasListeners(tenantId);
+  }
+
+  publish(items: StreamItem[]): void {
+    this.#services.hub.publish(items);
+  }
+
+  wakeAt(runId: string, dueAt: number | null): void {
+    const present = this.#wakes.get(runId);
+    if (present !== undefined) {
+      if (present.dueAt === dueAt) return;
+      this.#timers.cancel(present);
+      this.#wakes.delete(runId);
+    }
+    if (dueAt !== null && !this.#abandoned)
+      this.#wakes.set(
+        runId,
+        this.#timers.set(dueAt, () => this.#wake(runId)),
+      );
+  }
+
+  committed(run: LiveRun, { isNew, ended }: { isNew: boolean; ended: boolean }): void {
+    const { runId } = run.identity;
+    if (isNew && !ended) this.#runs.set(runId, run);
+    if (ended) {
+      // A run that had ended before it was folded (for a command that is then refused) was not counted as active.
+      if (isNew || this.#runs.get(runId) === run) this.#forgetEnded(run);
+      return;
+    }
+    if (run.quiescent && this.#runs.get(runId) === run) this.#runs.delete(runId);
+  }
+
+  appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError {
+    const { error, isNew, outcomes } = failure;
+    const { runId } = run.identity;
+    if (this.#runs.get(runId) === run) this.#runs.delete(runId);
+    const kind = error instanceof AppendError ? error.kind : 'rejected';
+    if (kind === 'lost') return unavailable('unavailable', 'The database is not available.', 2, error);
+    this.#services.logger.error({ err: error, run_id: runId, kind }, 'events of a run were not written');
+    if (kind === 'fenced') {
+      if (isNew) return runIdTaken();
+      this.#later(runId);
+      return unavailable('run_contended', 'Another process advances this run.', 1, error);
+    }
+    if (!isNew) {
+      if (outcomes.length > 0) void this.#failRejected(runId, outcomes);
+      else this.#later(runId);
+    }
+    return new AppError(422, 'not_storable', 'A value cannot be stored.', { cause: error });
+  }
+
+  commandDefect(run: LiveRun, command: Command, error: unknown): void {
+    this.#services.logger.error(
+      { err: error, run_id: run.identity.runId, command: command.type },
+      'a command failed because of a defect',
+    );
+  }
+
+  defect(error: unknown, attempt: LiveAttempt): void {
+    const { run, step } = attempt;
+    this.#services.logger.error({ err: error, run_id: run.id, step_id: step.id, type: step.type }, 'a step type threw');
+  }
+
+  // ------------------------------------------------------------------ inside
+
+  #tick(): void {
+    // While the log is full nothing is decided: mail collects, attempts in flight are bounded, callers are refused.
+    if (this.#log.full) {
+      this.#log.onRoom(() => this.#tick());
+      return;
+    }
+    this.#ticking = false;
+    if (this.#abandoned) return;
+    // A turn may free or take slots of runs already looked at: they are scheduled again and met in this same walk.
+    for (const run of this.#scheduled) {
+      this.#scheduled.delete(run);
+      run.takeTurn();
+    }
+    if (!this.#closing) this.#slots.pump();
+  }
+
+  #refuseWhenBusy(): void {
+    if (this.#closing || this.#abandoned)
+      throw unavailable('not_leading', 'The service is not ready to take commands.', 2);
+    if (this.#log.full) throw unavailable('overloaded', 'More is being written than the database can take.', 1);
+  }
+
+  #reserve(tenantId: string): void {
+    const active = this.#activeRuns.get(tenantId) ?? 0;
+    if (active >= this.#services.config.maxActiveRunsPerTenant)
+      throw new AppError(429, 'too_many_active_runs', `The tenant has ${active} active runs, as many as it may.`, {
+        headers: { 'Retry-After': '5' },
+      });
+    this.#activeRuns.set(tenantId, active + 1);
+  }
+
+  #unreserve(tenantId: string): void {
+    const active = (this.#activeRuns.get(tenantId) ?? 0) - 1;
+    if (active > 0) this.#activeRuns.set(tenantId, active);
+    else this.#activeRuns.delete(tenantId);
+  }
+
+  #forgetEnded(run: LiveRun): void {
+    this.#runs.delete(run.identity.runId);
+    this.#unreserve(run.identity.tenantId);
+  }
+
+  /** The run in memory, folded if need be; null if there is none. */
+  async #find(runId: string): Promise<LiveRun | null> {
+    const starting = this.#starting.get(runId);
+    // A start that fails is the affair of its caller; here it only means that the log is to be asked.
+    if (starting !== undefined) await starting.catch(() => undefined);
+    return this.#runs.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId);
+  }
+
+  #load(runId: string): Promise<LiveRun | null> {
+    const loading = this.#loader
+      .load(runId)
+      .then(loaded => {
+        if (loaded === null || this.#abandoned) return null;
+        const run = new LiveRun(loaded.identity, loaded.state, this);
+        if (loaded.state.endedAt === null) this.#runs.set(runId, run);
+        run.wake();
+        return run;
+      })
+      .catch((error: unknown) => {
+        throw unavailable('unavailable', 'The run cannot be read at the moment.', 2, error);
+      })
+      .finally(() => this.#loading.delete(runId));
+    this.#loading.set(runId, loading);
+    return loading;
+  }
+
+  #wake(runId: string): void {
+    this.#wakes.delete(runId);
+    const run = this.#runs.get(runId);
+    if (run !== undefined) run.wake();
+    else void this.recover(runId);
+  }
+
+  /** Folds the run again after a while, unless something wakes it before. */
+  #later(runId: string): void {
+    this.wakeAt(runId, this.now() + REFOLD_DELAY_MS);
+  }
+
+  /** A value that the database refuses would be refused for ever: the attempts that brought it fail instead. */
+  async #failRejected(runId: string, outcomes: AttemptRef[]): Promise<void> {
+    try {
+      const run = await this.#find(runId);
+      run?.failAttempts(outcomes);
+    } catch {
+      this.#later(runId);
+    }
+  }
+}
+
+const runIdTaken = (): AppError => conflict('run_id_taken', 'A run with this id exists already.');

@@ -1,0 +1,110 @@
+import type { Clock } from '../../../platform/clock.ts';
+
+/** Calls `ring` once after about `delayMs`; returns how to call that off. The one thing that waits in real time. */
+export type Alarm = (delayMs: number, ring: () => void) => () => void;
+
+export const systemAlarm: Alarm = (delayMs, ring) => {
+  const timeout = setTimeout(ring, delayMs);
+  return () => clearTimeout(timeout);
+};
+
+export type TimerHandle = { readonly dueAt: number; readonly fire: () => void; place: number };
+
+/** setTimeout takes at most 2^31 ms; a long wait is cut into hours. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+/**
+ * All timers of the runtime behind one alarm: a binary heap in which every timer knows its place, so that setting and
+ * cancelling cost O(log n) and a cancelled timeout leaves nothing behind. Times are ms since the epoch by `clock`.
+ */
+export class Timers {
+  readonly #clock: Clock;
+  readonly #alarm: Alarm;
+  readonly #heap: TimerHandle[] = [];
+  #armed: { at: number; cancel: () => void } | null = null;
+
+  constructor(clock: Clock, alarm: Alarm) {
+    this.#clock = clock;
+    this.#alarm = alarm;
+  }
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  set(dueAt: number, fire: () => void): TimerHandle {
+    const timer: TimerHandle = { dueAt, fire, place: this.#heap.length };
+    this.#heap.push(timer);
+    this.#rise(timer);
+    // An alarm that rings too early is harmless and re-arms itself; so a cancelled head costs nothing here.
+    if (timer.place === 0 && (this.#armed === null || dueAt < this.#armed.at)) this.#arm();
+    return timer;
+  }
+
+  cancel(timer: TimerHandle): void {
+    const { place } = timer;
+    if (this.#heap[place] !== timer) return;
+    timer.place = -1;
+    const last = this.#heap.pop();
+    if (last === undefined || last === timer) return;
+    this.#heap[place] = last;
+    last.place = place;
+    this.#rise(last);
+    this.#sink(last);
+  }
+
+  /** Drops everything. */
+  clear(): void {
+    this.#heap.length = 0;
+    this.#armed?.cancel();
+    this.#armed = null;
+  }
+
+  #arm(): void {
+    this.#armed?.cancel();
+    const first = this.#heap[0];
+    if (first === undefined) {
+      this.#armed = null;
+      return;
+    }
+    const delay = Math.min(Math.max(first.dueAt - this.#clock.now(), 0), LONGEST_WAIT_MS);
+    this.#armed = { at: first.dueAt, cancel: this.#alarm(delay, () => this.#ring()) };
+  }
+
+  #ring(): void {
+    this.#armed = null;
+    const now = this.#clock.now();
+    for (let first = this.#heap[0]; first !== undefined && first.dueAt <= now; first = this.#heap[0]) {
+      this.cancel(first);
+      first.fire();
+    }
+    this.#arm();
+  }
+
+  #rise(timer: TimerHandle): void {
+    while (timer.place > 0) {
+      const parent = this.#heap[(timer.place - 1) >> 1];
+      if (parent === undefined || parent.dueAt <= timer.dueAt) return;
+      this.#swap(parent, timer);
+    }
+  }
+
+  #sink(timer: TimerHandle): void {
+    for (;;) {
+      const left = this.#heap[2 * timer.place + 1];
+      const right = this.#heap[2 * timer.place + 2];
+      const least = right !== undefined && left !== undefined && right.dueAt < left.dueAt ? right : left;
+      if (least === undefined || timer.dueAt <= least.dueAt) return;
+      this.#swap(timer, least);
+    }
+  }
+
+  /** `upper` and its child `lower` change places. */
+  #swap(upper: TimerHandle, lower: TimerHandle): void {
+    const place = upper.place;
+    this.#heap[lower.place] = upper;
+    this.#heap[place] = lower;
+    upper.place = lower.place;
+    lower.place = place;
+  }
+}

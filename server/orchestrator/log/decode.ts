@@ -1,0 +1,42 @@
+import type { JsonMap, JsonValue, RunEvent } from '../core/index.ts';
+import type { PayloadRef } from './encode.ts';
+
+/** A row of `run_events` as the driver returns it; `data` is parsed JSON and may hold payload references. */
+export type StoredEvent = {
+  seq: number;
+  event_type: string;
+  step_id: string | null;
+  attempt: number | null;
+  data: JsonMap;
+  created_at: Date;
+};
+
+/** The event that a row holds. Its payload references, if any, are left as they are. */
+export function decodeEvent(row: StoredEvent): RunEvent {
+  const event: Record<string, unknown> = { at: row.created_at.getTime(), type: row.event_type, data: row.data };
+  if (row.step_id !== null) event.step = row.step_id;
+  if (row.attempt !== null) event.attempt = row.attempt;
+  // The log is written by encodeEvent alone, from a RunEvent, and its table is not open to anybody else.
+  return event as RunEvent;
+}
+
+/** The payload references in an event's data, by the name of the field that each stands for. */
+export function payloadRefs(data: JsonMap): { field: string; ref: PayloadRef }[] {
+  const found: { field: string; ref: PayloadRef }[] = [];
+  for (const key in data) {
+    if (!key.endsWith('_ref')) continue;
+    const ref = data[key];
+    if (isPayloadRef(ref)) found.push({ field: key.slice(0, -'_ref'.length), ref });
+  }
+  return found;
+}
+
+function isPayloadRef(value: JsonValue | undefined): value is PayloadRef {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    typeof value.payload_id === 'string' &&
+    typeof value.bytes === 'number'
+  );
+}

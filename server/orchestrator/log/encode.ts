@@ -1,0 +1,54 @@
+import { newId } from '../../platform/ids.ts';
+import type { JsonValue, RunEvent } from '../core/index.ts';
+
+/** A field of an event's data larger than this goes to `run_payloads`, once (engine.md, Payloads). Bytes of JSON. */
+export const PAYLOAD_THRESHOLD_BYTES = 16 * 1024;
+
+/** Stands in an event, under `<field>_ref`, for a value kept in `run_payloads`. */
+export type PayloadRef = { payload_id: string; bytes: number };
+
+/** An event as its row: `json` is the text of `data`. */
+export type EventRow = {
+  seq: number;
+  type: RunEvent['type'];
+  step: string | null;
+  attempt: number | null;
+  json: string;
+  at: number;
+};
+export type PayloadRow = { id: string; json: string; at: number };
+
+/**
+ * Turns an event into its row, moving large fields into `payloads`. The value is serialised here and nowhere else.
+ * Throws TypeError or RangeError for what JSON cannot hold (a BigInt, a cycle, nesting beyond the stack).
+ */
+export function encodeEvent(event: RunEvent, seq: number, payloads: PayloadRow[]): EventRow {
+  return {
+    seq,
+    type: event.type,
+    step: 'step' in event ? event.step : null,
+    attempt: 'attempt' in event ? (event.attempt ?? null) : null,
+    json: encodeData(event.data, event.at, payloads),
+    at: event.at,
+  };
+}
+
+function encodeData(data: RunEvent['data'], at: number, payloads: PayloadRow[]): string {
+  const json = JSON.stringify(data);
+  // A UTF-16 unit is at most 3 bytes of UTF-8, so nearly every event is decided without counting bytes.
+  if (json.length * 3 <= PAYLOAD_THRESHOLD_BYTES || Buffer.byteLength(json) <= PAYLOAD_THRESHOLD_BYTES) return json;
+  const fields: string[] = [];
+  for (const [field, value] of Object.entries(data)) {
+    const text = JSON.stringify(value as JsonValue | undefined);
+    if (text === undefined) continue;
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= PAYLOAD_THRESHOLD_BYTES) {
+      fields.push(`${JSON.stringify(field)}:${text}`);
+      continue;
+    }
+    const id = newId();
+    payloads.push({ id, json: text, at });
+    fields.push(`${JSON.stringify(`${field}_ref`)}:{"payload_id":"${id}","bytes":${bytes}}`);
+  }
+  return `{${fields.join(',')}}`;
+}

@@ -1,0 +1,71 @@
+import type { EventRow, PayloadRow } from './encode.ts';
+
+/** What a run looks like after the events of an entry: the columns of `runs` that change. Times in ms since the epoch. */
+export type RunProjection = {
+  status: string;
+  phase: string;
+  stepsDone: number;
+  pendingTasks: number;
+  endedAt: number | null;
+  /** JSON text, or null. */
+  error: string | null;
+  nextTimerAt: number | null;
+};
+
+/** The columns of `runs` that never change, given with a run's first events. */
+export type NewRun = {
+  tenantId: string;
+  projectId: string;
+  workflowId: string;
+  version: number;
+  sessionId: string;
+  triggerType: string;
+  startedBy: string;
+  startedAt: number;
+  stepsTotal: number;
+};
+
+export type TaskState = 'pending' | 'completed' | 'timed_out' | 'cancelled';
+
+/** A human task that was asked (`asked` set) and what became of it, in one: both may happen between two commits. */
+export type TaskChange = {
+  step: string;
+  state: TaskState;
+  approved: boolean | null;
+  completedBy: string | null;
+  completedAt: number | null;
+  asked: {
+    tenantId: string;
+    projectId: string;
+    workflowId: string;
+    name: string;
+    instructions: string;
+    /** JSON text, or null. */
+    form: string | null;
+    assignees: string[];
+    createdAt: number;
+    dueAt: number | null;
+  } | null;
+};
+
+/**
+ * What one run appends in one go: all of it is committed, or none. A run has at most one entry under way, so that no
+ * batch ever holds two of the same run.
+ */
+export type LogEntry = {
+  runId: string;
+  rows: readonly EventRow[];
+  payloads: readonly PayloadRow[];
+  projection: RunProjection;
+  /** Present in a run's first entry. */
+  created?: NewRun;
+  tasks: readonly TaskChange[];
+};
+
+/** Approximate size of an entry in memory and on the way to the database, in bytes. */
+export function entryBytes(entry: LogEntry): number {
+  let bytes = 256;
+  for (const row of entry.rows) bytes += 128 + row.json.length;
+  for (const payload of entry.payloads) bytes += 128 + payload.json.length;
+  return bytes;
+}

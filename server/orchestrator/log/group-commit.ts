@@ -1,0 +1,177 @@
+import { entryBytes, type LogEntry } from './entry.ts';
+import { commitStatement } from './statement.ts';
+
+/** The part of a `pg` client that the writer needs: one statement, settled after its commit. */
+export type WriterConnection = {
+  query(statement: { name: string; text: string; values: unknown[] }): Promise<unknown>;
+};
+
+/**
+ * Why an entry was not written.
+ * - `fenced`: another writer has advanced the run, or its id is taken (primary key).
+ * - `rejected`: the database cannot hold a value of this entry.
+ * - `lost`: the connection or the database failed; whether the entry was committed is unknown.
+ */
+export class AppendError extends Error {
+  readonly kind: 'fenced' | 'rejected' | 'lost';
+  constructor(kind: AppendError['kind'], cause: unknown) {
+    super(`append ${kind}`, { cause });
+    this.name = 'AppendError';
+    this.kind = kind;
+  }
+}
+
+export type WriterLimits = {
+  /** Above either of these the log is `full`: callers are to be turned away and steps not begun. */
+  queuedRows: number;
+  queuedBytes: number;
+  /** Most that one commit takes, so that a backlog never becomes one huge statement. */
+  batchRows: number;
+  batchBytes: number;
+};
+
+/** 64 MiB of backlog is a few seconds of a busy database; 4,000 rows a commit is where a larger batch stops being faster. */
+export const DEFAULT_LIMITS: WriterLimits = {
+  queuedRows: 50_000,
+  queuedBytes: 64 * 1024 * 1024,
+  batchRows: 4_000,
+  batchBytes: 8 * 1024 * 1024,
+};
+
+type Waiting = { entry: LogEntry; bytes: number; resolve: () => void; reject: (error: AppendError) => void };
+
+/**
+ * Group commit (engine.md): entries that arrive while a batch is on its way are written together by the next one. An
+ * entry that finds nothing on its way is written at once; no timer is involved. `append` settles after the commit.
+ */
+export class GroupCommitLog {
+  readonly #connection: WriterConnection;
+  readonly #limits: WriterLimits;
+  #queue: Waiting[] = [];
+  /** Queued and on the way. */
+  #rows = 0;
+  #bytes = 0;
+  #writing = false;
+  #lost: AppendError | null = null;
+  #whenRoom: (() => void)[] = [];
+  #whenIdle: (() => void)[] = [];
+  readonly #onLost: (cause: unknown) => void;
+
+  /** `onLost` is called once, when a write failed for a reason that is not in the entries themselves. */
+  constructor(connection: WriterConnection, onLost: (cause: unknown) => void, limits: WriterLimits = DEFAULT_LIMITS) {
+    this.#connection = connection;
+    this.#onLost = onLost;
+    this.#limits = limits;
+  }
+
+  /** Whether the backlog has reached its bound. One more append is still taken: it is for the caller to hold back. */
+  get full(): boolean {
+    return this.#rows >= this.#limits.queuedRows || this.#bytes >= this.#limits.queuedBytes;
+  }
+
+  /** Calls `listener` once, as soon as the backlog is below its bound. */
+  onRoom(listener: () => void): void {
+    this.#whenRoom.push(listener);
+  }
+
+  /** Settles after the commit. Rejects with AppendError. */
+  append(entry: LogEntry): Promise<void> {
+    if (this.#lost !== null) return Promise.reject(this.#lost);
+    const bytes = entryBytes(entry);
+    this.#rows += entry.rows.length;
+    this.#bytes += bytes;
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ entry, bytes, resolve, reject });
+      if (this.#writing) return;
+      this.#writing = true;
+      // A microtask later, so that what is appended in the same breath shares the commit.
+      queueMicrotask(() => void this.#writeAll());
+    });
+  }
+
+  /** Settles when everything appended so far is committed or refused. */
+  drain(): Promise<void> {
+    if (!this.#writing) return Promise.resolve();
+    return new Promise(resolve => this.#whenIdle.push(resolve));
+  }
+
+  /** Refuses everything that is queued, and whatever comes: the connection is gone. */
+  abandon(cause: unknown): void {
+    if (this.#lost !== null) return;
+    this.#lost = new AppendError('lost', cause);
+    for (const waiting of this.#queue.splice(0)) this.#refuse(waiting, this.#lost);
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await this.#write(this.#takeBatch());
+      if (!this.full) for (const listener of this.#whenRoom.splice(0)) listener();
+    }
+    this.#writing = false;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #takeBatch(): Waiting[] {
+    let rows = 0;
+    let bytes = 0;
+    let count = 0;
+    for (const waiting of this.#queue) {
+      rows += waiting.entry.rows.length;
+      bytes += waiting.bytes;
+      if (count > 0 && (rows > this.#limits.batchRows || bytes > this.#limits.batchBytes)) break;
+      count += 1;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** One commit. A batch that the database refuses is halved until the bad entry stands alone and fails by itself. */
+  async #write(batch: Waiting[]): Promise<void> {
+    try {
+      await this.#connection.query(commitStatement(batch.map(waiting => waiting.entry)));
+    } catch (error) {
+      const kind = failureKind(error);
+      if (kind === 'lost') this.#lose(batch, error);
+      else if (batch.length === 1) for (const waiting of batch) this.#refuse(waiting, new AppendError(kind, error));
+      else {
+        const half = batch.length >> 1;
+        await this.#write(batch.slice(0, half));
+        await this.#write(batch.slice(half));
+      }
+      return;
+    }
+    for (const waiting of batch) {
+      this.#forget(waiting);
+      waiting.resolve();
+    }
+  }
+
+  #lose(batch: Waiting[], cause: unknown): void {
+    const first = this.#lost === null;
+    this.abandon(cause);
+    for (const waiting of batch) this.#refuse(waiting, this.#lost ?? new AppendError('lost', cause));
+    if (first) this.#onLost(cause);
+  }
+
+  #refuse(waiting: Waiting, error: AppendError): void {
+    this.#forget(waiting);
+    waiting.reject(error);
+  }
+
+  #forget(waiting: Waiting): void {
+    this.#rows -= waiting.entry.rows.length;
+    this.#bytes -= waiting.bytes;
+  }
+}
+
+const FENCES: ReadonlySet<unknown> = new Set(['run_events_pkey', 'runs_pkey']);
+
+/**
+ * SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits, such as nesting too deep) lie in the entry; an error of
+ * the driver while it serialises values likewise. Everything else, a full disk included, is not the entry's fault.
+ */
+function failureKind(error: unknown): AppendError['kind'] {
+  if (error instanceof RangeError || error instanceof TypeError) return 'rejected';
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return 'lost';
+  if (error.code === '23505' && 'constraint' in error && FENCES.has(error.constraint)) return 'fenced';
+  return /^(22|23|54)/.test(error.code) ? 'rejected' : 'lost';
+}

@@ -1,0 +1,115 @@
+import type { Pool } from 'pg';
+import type { JsonMap, JsonValue, RunEvent } from '../core/index.ts';
+import type { CommittedEvent } from '../orchestrator.ts';
+import { decodeEvent, payloadRefs, type StoredEvent } from './decode.ts';
+
+/** A run's row, as far as the runtime needs it, and all its events with payloads in place, in order. */
+export type LoggedRun = {
+  runId: string;
+  tenantId: string;
+  projectId: string;
+  workflowId: string;
+  version: number;
+  events: RunEvent[];
+};
+
+const EVENT_COLUMNS = 'seq, event_type, step_id, attempt, data, created_at';
+
+/**
+ * Reads whole runs: three round trips however many they are. Runs that do not exist are absent from the result. The
+ * caller bounds `runIds`. Tenants are not a condition here: the runtime compares them with the caller's (404).
+ */
+export async function readRuns(pool: Pool, runIds: readonly string[]): Promise<Map<string, LoggedRun>> {
+  type RunRow = { id: string; tenant_id: string; project_id: string; workflow_id: string; version: number };
+  const rows = await pool.query<RunRow>({
+    name: 'log_read_runs',
+    text: 'SELECT id, tenant_id, project_id, workflow_id, version FROM runs WHERE id = ANY($1::uuid[])',
+    values: [runIds],
+  });
+  const runs = new Map<string, LoggedRun>();
+  for (const row of rows.rows) {
+    runs.set(row.id, {
+      runId: row.id,
+      tenantId: row.tenant_id,
+      projectId: row.project_id,
+      workflowId: row.workflow_id,
+      version: row.version,
+      events: [],
+    });
+  }
+  if (runs.size === 0) return runs;
+  const events = await pool.query<StoredEvent & { run_id: string }>({
+    name: 'log_read_run_events',
+    text: `SELECT run_id, ${EVENT_COLUMNS} FROM run_events WHERE run_id = ANY($1::uuid[]) ORDER BY run_id, seq`,
+    values: [[...runs.keys()]],
+  });
+  await resolvePayloads(pool, events.rows);
+  for (const row of events.rows) runs.get(row.run_id)?.events.push(decodeEvent(row));
+  return runs;
+}
+
+/** One whole run, or null. */
+export async function readRun(pool: Pool, runId: string): Promise<LoggedRun | null> {
+  return (await readRuns(pool, [runId])).get(runId) ?? null;
+}
+
+/** Puts the values that were kept apart back into the rows' data. */
+async function resolvePayloads(pool: Pool, rows: readonly { data: JsonMap }[]): Promise<void> {
+  const wanted = rows.flatMap(row =>
+    payloadRefs(row.data).map(({ field, ref }) => ({ row, field, id: ref.payload_id })),
+  );
+  if (wanted.length === 0) return;
+  const found = await pool.query<{ id: string; body: JsonValue }>({
+    name: 'log_read_payloads',
+    text: 'SELECT id, body FROM run_payloads WHERE id = ANY($1::uuid[])',
+    values: [wanted.map(({ id }) => id)],
+  });
+  const bodies = new Map(found.rows.map(({ id, body }) => [id, body]));
+  for (const { row, field, id } of wanted) {
+    const body = bodies.get(id);
+    if (body === undefined) throw new Error(`payload ${id} is missing`);
+    delete row.data[`${field}_ref`];
+    row.data[field] = body;
+  }
+}
+
+/**
+ * A page of a run's events in order, for lists and for the replay of a stream. Values kept apart stay references.
+ * The tenant is a condition: another tenant's run reads as empty. `limit` is a number of events.
+ */
+export async function readEvents(
+  pool: Pool,
+  query: { tenantId: string; runId: string; after: number; limit: number; stepId?: string },
+): Promise<CommittedEvent[]> {
+  type Row = StoredEvent & { tenant_id: string; project_id: string; workflow_id: string };
+  const { rows } = await pool.query<Row>({
+    name: 'log_read_events',
+    text: `SELECT r.tenant_id, r.project_id, r.workflow_id, e.seq, e.event_type, e.step_id, e.attempt, e.data, e.created_at
+           FROM run_events e JOIN runs r ON r.id = e.run_id
+           WHERE e.run_id = $1 AND r.tenant_id = $2 AND e.seq > $3 AND ($5::text IS NULL OR e.step_id = $5)
+           ORDER BY e.seq LIMIT $4`,
+    values: [query.runId, query.tenantId, query.after, query.limit, query.stepId ?? null],
+  });
+  return rows.map(row => ({
+    seq: row.seq,
+    runId: query.runId,
+    tenantId: row.tenant_id,
+    projectId: row.project_id,
+    workflowId: row.workflow_id,
+    event: decodeEvent(row),
+  }));
+}
+
+/** A value that was kept apart, or undefined where the run, the tenant or the payload does not match. */
+export async function readPayload(
+  pool: Pool,
+  query: { tenantId: string; runId: string; payloadId: string },
+): Promise<JsonValue | undefined> {
+  const { rows } = await pool.query<{ body: JsonValue }>({
+    name: 'log_read_payload',
+    text: `SELECT p.body FROM run_payloads p JOIN runs r ON r.id = p.run_id
+           WHERE p.id = $1 AND p.run_id = $2 AND r.tenant_id = $3`,
+    values: [query.payloadId, query.runId, query.tenantId],
+  });
+  return rows[0]?.body;
+}

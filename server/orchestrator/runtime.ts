@@ -1,0 +1,10 @@
+/**
+ * What the rest of the service takes from the orchestrator, beside the port in orchestrator.ts: the executor behind the
+ * port, and reading the log.
+ */
+export {
+  createEmbeddedOrchestrator,
+  type EmbeddedOrchestrator,
+  type EmbeddedOrchestratorOptions,
+} from './executors/embedded/index.ts';
+export { readEvents, readPayload, toWireEvent, type WireEvent } from './log/index.ts';
