@@ -199,7 +199,7 @@ export async function listStepEvents(pool: Pool, runId: string): Promise<StepEve
   const { rows } = await pool.query<StepEventRow>(
     `select event_type, step_id, attempt, created_at,
             case when event_type in ('step_failed', 'step_retrying') then data->'error' end as error,
-            case when event_type = 'step_completed' and data ? 'skipped' then data->>'reason' end as skip_reason
+            case when event_type = 'step_completed' and data->'skipped' is not null then data->>'reason' end as skip_reason
        from run_events
       where run_id = $1 and step_id is not null and event_type <> 'step_log'
       order by seq`,
