@@ -1,0 +1,104 @@
+/**
+ * `npm test`: everything, from a bare clone. Each stage runs whatever became of the one before; the last line is the sum of
+ * all runners' reports and the exit code is 0 only when every runner finished, something ran and nothing failed.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findBrowser } from './browser.mjs';
+import { build, generate, install } from './prepare.mjs';
+import { ownNode, root, run, say } from './process.mjs';
+
+const bin = (...path) => join(root, 'node_modules', ...path);
+const sum = { passed: 0, failed: 0, skipped: 0 };
+const began = Date.now();
+
+/** Runs one stage, tells how long it took, and counts a crash of the stage itself as a failure. */
+async function stage(name, work) {
+  say(`— ${name}`);
+  const start = Date.now();
+  try {
+    add(await work());
+  } catch (error) {
+    say(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    add({ passed: 0, failed: 1, skipped: 0 });
+  }
+  say(`— ${name} took ${((Date.now() - start) / 1000).toFixed(1)} s`);
+}
+
+function add(result) {
+  for (const key of Object.keys(sum)) sum[key] += result[key];
+}
+
+/** A tool that either passes or fails. */
+const tool = (args, env) => async () => {
+  const code = await run(ownNode, args, { env });
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
+};
+
+/** A test runner: its report is counted, and its exit code must agree with it. */
+async function runner(args, report, count, env = {}) {
+  const code = await run(ownNode, args, { env });
+  const text = await readFile(report, 'utf8').catch(() => undefined);
+  if (text === undefined) throw new Error(`the runner ended with exit code ${code} and left no report`);
+  const result = count(JSON.parse(text));
+  if (result.passed + result.failed + result.skipped === 0) throw new Error('no test ran');
+  // Errors outside of any test (an unhandled rejection, a failing hook) show in the exit code only.
+  if (code !== 0 && result.failed === 0) return { ...result, failed: 1 };
+  return result;
+}
+
+async function stages(reports) {
+  const biome = [bin('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--colors=off'];
+  await stage('format and lint', tool(biome));
+  await stage('types', tool([bin('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.']));
+
+  const vitestReport = join(reports, 'vitest.json');
+  const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--reporter=dot', '--reporter=json'];
+  await stage('unit, simulation and integration tests', () =>
+    runner([...vitest, `--outputFile.json=${vitestReport}`], vitestReport, json => ({
+      passed: json.numPassedTests,
+      // A file that does not load has no tests: it counts as one failure.
+      failed:
+        json.numFailedTests +
+        json.testResults.filter(f => f.status === 'failed' && f.assertionResults.length === 0).length,
+      skipped: json.numPendingTests + json.numTodoTests,
+    })),
+  );
+
+  await stage('build', async () => {
+    await build();
+    return { passed: 1, failed: 0, skipped: 0 };
+  });
+  const playwrightReport = join(reports, 'playwright.json');
+  const playwright = [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json'];
+  await stage('journeys through the console', async () => {
+    const env = { PLAYWRIGHT_JSON_OUTPUT_NAME: playwrightReport, BATON_TEST_BROWSER: await findBrowser() };
+    const count = ({ stats, errors }) => ({
+      passed: stats.expected + stats.flaky,
+      failed: stats.unexpected + (stats.unexpected === 0 ? errors.length : 0),
+      skipped: stats.skipped,
+    });
+    return runner(playwright, playwrightReport, count, env);
+  });
+}
+
+const reports = await mkdtemp(join(tmpdir(), 'baton-reports-'));
+try {
+  await install();
+  await generate();
+  // The tests' own servers and databases are all they may see.
+  for (const name of Object.keys(process.env)) {
+    if (/^(BATON_(?!TEST_)|DATABASE_URL$|PORT$|HOST$|NODE_ENV$|NEXTAUTH_)/.test(name)) delete process.env[name];
+  }
+  process.env.NEXT_TELEMETRY_DISABLED = '1';
+  await stages(reports);
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  sum.failed += 1;
+} finally {
+  await rm(reports, { recursive: true, force: true });
+}
+say(`${((Date.now() - began) / 1000).toFixed(0)} s in all`);
+process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0;
+process.stdout.write(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);

@@ -1,0 +1,25 @@
+import { defineConfig, devices } from '@playwright/test';
+
+const executablePath = process.env.BATON_TEST_BROWSER;
+const browser = {
+  ...devices['Desktop Chrome'],
+  // Chromium's sandbox does not work as root, where containers run their tests.
+  launchOptions: { executablePath, chromiumSandbox: process.getuid?.() !== 0 },
+};
+
+export default defineConfig({
+  testDir: 'e2e/journeys',
+  outputDir: 'test-results',
+  // Each worker starts a server with a database of its own (e2e/fixtures/server.ts).
+  workers: 2,
+  fullyParallel: false,
+  timeout: 90_000,
+  expect: { timeout: 10_000 },
+  forbidOnly: true,
+  retries: 0,
+  use: { trace: 'retain-on-failure', screenshot: 'only-on-failure' },
+  projects: [
+    { name: 'desktop', use: { ...browser, viewport: { width: 1280, height: 800 } } },
+    { name: 'phone', grep: /@phone/, use: { ...browser, viewport: { width: 390, height: 844 }, hasTouch: true } },
+  ],
+});
