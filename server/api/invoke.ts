@@ -19,6 +19,8 @@ export type Invocation = {
   principal: Principal | null;
   requestId: string;
   surface: Context['surface'];
+  /** For the limits of public operations. */
+  clientAddress?: string;
   /** Looks a request header up by its lower-case name. */
   header: (name: string) => string | undefined;
   /** Reads and parses the input; called only once the caller is known to be allowed. */
@@ -49,6 +51,7 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
     services: invoker.services,
     requestId: call.requestId,
     surface: call.surface,
+    ...(call.clientAddress === undefined ? {} : { clientAddress: call.clientAddress }),
     headers: declaredHeaders(operation, call.header),
     responseHeaders,
   };

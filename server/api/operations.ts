@@ -1,4 +1,15 @@
+import { identityOperations } from '../domains/identity/operations.ts';
+import { patOperations } from '../domains/pats/operations.ts';
+import { runOperations } from '../domains/runs/operations.ts';
+import { taskOperations } from '../domains/tasks/operations.ts';
+import { workflowOperations } from '../domains/workflows/operations.ts';
 import type { AnyOperation } from './operation.ts';
 
 /** Every operation of the service, domain by domain. Types of the console and all surfaces follow from this one tuple. */
-export const operations = [] as const satisfies readonly AnyOperation[];
+export const operations = [
+  ...identityOperations,
+  ...patOperations,
+  ...workflowOperations,
+  ...runOperations,
+  ...taskOperations,
+] as const satisfies readonly AnyOperation[];

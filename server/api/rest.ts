@@ -9,6 +9,7 @@ import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
 import { type ApiRequest, type ApiResponse, bodyLimit, requestIdOf } from './request.ts';
 import { refuseCrossSite } from './same-origin.ts';
+import { isStreamPath } from './stream-query.ts';
 
 /** A page of the API that is no operation: `/healthz`, `/metrics`, `/v1/openapi.json`. GET and HEAD only. */
 export type Page = { contentType: string; render: () => Promise<{ status: number; body: string }>; limited: boolean };
@@ -59,6 +60,7 @@ async function respond(options: RestOptions, exchange: Exchange): Promise<ApiRes
   const match = options.registry.router.match(method, request.pathname);
   if (match.kind === 'found') return respondOperation(options, exchange, match.value, match.parameters);
   await limit(options, exchange, null);
+  if (isStreamPath(request.pathname)) return upgradeRequired(exchange);
   if (match.kind === 'none') throw notFound('Route');
   return otherMethod(exchange, match.allow);
 }
@@ -92,6 +94,7 @@ async function respondOperation(
     principal,
     requestId,
     surface: 'rest',
+    clientAddress: request.address,
     header: request.header,
     input: async () => parseInput(entry, { path, fields: await readFields(entry, request) }),
   });
@@ -120,6 +123,14 @@ async function limit(options: RestOptions, exchange: Exchange, principal: Princi
   const state = await takeRequest(options.services.rateLimiter, principal, exchange.request.address);
   Object.assign(exchange.headers, rateHeaders(state));
   if (!state.allowed) throw rateLimited(state);
+}
+
+/** The stream's path, asked without an upgrade: those that ask for one never come here. */
+function upgradeRequired(exchange: Exchange): ApiResponse {
+  if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') return otherMethod(exchange, ['GET']);
+  throw new AppError(426, 'upgrade_required', 'This is a WebSocket: ask for it with an upgrade.', {
+    headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+  });
 }
 
 function otherMethod(exchange: Exchange, known: readonly string[]): ApiResponse {

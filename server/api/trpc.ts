@@ -66,6 +66,10 @@ type Procedures<Ops extends readonly AnyOperation[]> = { [O in Ops[number] as O[
 /** The console's contract: one procedure per operation, named after it; GET is a query, the others are mutations. */
 export type AppRouter = ReturnType<typeof t.router<Procedures<typeof operations>>>;
 
+/** What a caller sends and gets, by operation. */
+export type AppInputs = { [O in (typeof operations)[number] as O['name']]: z.input<O['input']> };
+export type AppOutputs = { [O in (typeof operations)[number] as O['name']]: z.output<O['output']> };
+
 export type TrpcOptions = Invoker & Authenticator & { registry: Registry };
 export type Trpc = (request: Request, client: { address: string }) => Promise<Response>;
 
@@ -145,6 +149,7 @@ function procedure(options: TrpcOptions, entry: RegisteredOperation) {
       principal,
       requestId: ctx.requestId,
       surface: 'trpc',
+      clientAddress: ctx.address,
       header: ctx.single ? ctx.header : () => undefined,
       input: () => parseObject(entry, input),
     });

@@ -1,0 +1,58 @@
+import type { Services } from '../container.ts';
+import type { Page } from './rest.ts';
+
+const json = 'application/json; charset=utf-8';
+
+/** The process is up: no dependency is asked, or an orchestrator of containers would restart us for a database's failure. */
+export const healthz: Page = {
+  contentType: json,
+  limited: false,
+  render: async () => ({ status: 200, body: '{"status":"ok"}' }),
+};
+
+/** Whether to send traffic here (decisions.md, Conventions): database reachable, migrations applied, orchestrator leading. */
+export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logger'>): Page {
+  return {
+    contentType: json,
+    limited: false,
+    async render() {
+      const database = await databaseState(services);
+      const orchestrator = services.orchestrator.status();
+      const ready = database === 'migrated' && orchestrator === 'leading';
+      const status = ready ? 'ready' : orchestrator === 'standby' ? 'standby' : 'unavailable';
+      const body = {
+        status,
+        database,
+        orchestrator,
+        ...(ready ? {} : { error: `Not ready: ${status}.`, code: status }),
+      };
+      return { status: ready ? 200 : 503, body: JSON.stringify(body) };
+    },
+  };
+}
+
+/** A probe must answer: a pool whose connections all hang counts as unreachable after this. */
+const probeTimeoutMs = 2000;
+
+async function databaseState({
+  pool,
+  logger,
+}: Pick<Services, 'pool' | 'logger'>): Promise<'migrated' | 'migrating' | 'unreachable'> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${probeTimeoutMs} ms`)), probeTimeoutMs);
+  });
+  const query = pool.query<{ pending: boolean }>(
+    'SELECT EXISTS (SELECT FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL) AS pending',
+  );
+  query.catch(() => undefined); // it may fail after the timeout, when nobody listens any more
+  try {
+    const { rows } = await Promise.race([query, timeout]);
+    return rows[0]?.pending ? 'migrating' : 'migrated';
+  } catch (error) {
+    logger.warn({ err: error }, 'the database does not answer');
+    return 'unreachable';
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { badRequest } from '../platform/errors.ts';
+import { clientAddress } from './rate.ts';
+import { type ApiRequest, type ApiResponse, checkContentLength, tooLarge } from './request.ts';
+import type { Rest } from './rest.ts';
+
+/** What is read and thrown away of a body beyond the limit, so that a client that is still sending gets to read the 413. */
+const maxDiscarded = 16 * 1024 * 1024;
+
+/**
+ * Serves the API on Node's own request and response. A fetch Request and Response for each would cost more than the rest of a
+ * trivial GET (architecture.md, "Facts measured here"). Never rejects: a client that went away is nobody's failure.
+ */
+export async function serveNode(
+  rest: Rest,
+  request: IncomingMessage,
+  response: ServerResponse,
+  trustedProxies: number,
+): Promise<void> {
+  response.on('error', () => undefined);
+  const answer = await rest(fromNode(request, trustedProxies));
+  if (response.destroyed) return;
+  sendNode(answer, response, request.method === 'HEAD');
+  if (!request.complete) discardRest(request);
+}
+
+/** Node's request as the API reads it. */
+export function fromNode(request: IncomingMessage, trustedProxies: number): ApiRequest {
+  const target = request.url ?? '/';
+  // WHATWG parsing, as a fetch Request would have it: dot segments are resolved before anything is routed.
+  const { pathname, search } = URL.canParse(target, 'http://localhost')
+    ? new URL(target, 'http://localhost')
+    : { pathname: '/', search: '' };
+  const header = headersOf(request);
+  return {
+    method: request.method ?? 'GET',
+    pathname,
+    search,
+    header,
+    body: limit => readBody(request, limit),
+    address: clientAddress(request.socket.remoteAddress, header('x-forwarded-for'), trustedProxies),
+  };
+}
+
+function headersOf(request: IncomingMessage): ApiRequest['header'] {
+  return name => {
+    const value = request.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  };
+}
+
+function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
+  checkContentLength(headersOf(request), limit);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.byteLength;
+      if (size <= limit) chunks.push(chunk);
+      else reject(tooLarge(limit));
+    });
+    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    const gone = () => reject(badRequest('The request body ended early.', 'malformed_body'));
+    request.once('error', gone);
+    request.once('close', gone); // after `end` this settles nothing any more
+  });
+}
+
+function sendNode({ status, headers, body }: ApiResponse, response: ServerResponse, head: boolean): void {
+  if (body === null) {
+    response.writeHead(
+      status,
+      head || status === 204 || status === 304 ? headers : { ...headers, 'Content-Length': '0' },
+    );
+    response.end();
+    return;
+  }
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { ...headers, 'Content-Length': String(bytes.byteLength) });
+  response.end(bytes);
+}
+
+function discardRest(request: IncomingMessage): void {
+  let discarded = 0;
+  request.on('data', (chunk: Buffer) => {
+    discarded += chunk.byteLength;
+    if (discarded > maxDiscarded) request.socket.destroy();
+  });
+  request.resume();
+}

@@ -1,0 +1,320 @@
+import { z } from 'zod';
+import type { AnyOperation } from './operation.ts';
+import type { JsonSchema } from './parameters.ts';
+import type { RegisteredOperation, Registry } from './registry.ts';
+
+type Responses = Record<string, unknown>;
+
+/** Statuses that any operation may answer with, and what they mean (interface.md, Errors). */
+const meanings: Record<number, string> = {
+  400: 'The request body or the path is malformed',
+  401: 'Authentication is missing or invalid',
+  403: 'The project role or the scopes of the token do not suffice',
+  404: 'There is no such resource here',
+  409: 'The state of the resource does not allow this',
+  412: 'The resource was changed since it was read (`If-Match`)',
+  413: 'The request body is larger than 1 MiB',
+  415: 'The request body is not application/json',
+  422: 'The request is not valid; `details` says where',
+  429: 'Rate limited; `Retry-After` says for how long',
+  500: 'The server failed',
+  503: 'A dependency is unavailable; try again after `Retry-After` seconds',
+};
+
+const requestHeaders = {
+  'Idempotency-Key': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'Kept for 24 hours: the same key with the same body is answered with the first response, with another body 409.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  'If-Match': {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'The `ETag` the resource was read with; 412 where it was changed since.',
+    schema: { type: 'string' },
+  },
+} as const;
+
+/** The OpenAPI 3.1 description of every route, derived from the registry. `serverUrl` is the public base URL. */
+export function describeApi(registry: Registry, serverUrl: string): Record<string, unknown> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  const schemas = new Schemas();
+  for (const entry of registry.operations) {
+    const { method, path } = entry.operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(entry, schemas) };
+  }
+  Object.assign(paths, otherPaths());
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Baton',
+      version: '1',
+      description:
+        'Workflows as graphs of steps: drafted, published as numbered versions, run durably and watched live. All routes are under `/v1`; all bodies are JSON; timestamps are ISO 8601 UTC.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: serverUrl }],
+    security: [{ token: [] }, { session: [] }],
+    tags: [...new Set([...registry.operations.map(({ operation }) => operation.tag), 'Service'])].map(name => ({
+      name,
+    })),
+    paths,
+    components: {
+      schemas: schemas.all(),
+      responses: errorResponses(),
+      parameters: requestHeaders,
+      headers: responseHeaders,
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'pat_…', description: 'A personal access token.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'next-auth.session-token',
+          description:
+            'The console’s cookie; `__Secure-next-auth.session-token` over https. A request that changes state must come from the same origin.',
+        },
+      },
+    },
+  };
+}
+
+/** Schemas of the components section: written once, referred to by every operation that uses the same zod schema. */
+class Schemas {
+  readonly #names = new Map<z.ZodType, string>();
+  readonly #schemas: Record<string, JsonSchema> = { Error: errorSchema };
+
+  /** A reference to the output schema; the first operation that uses it gives the name. */
+  output(schema: z.ZodType, operation: AnyOperation): JsonSchema {
+    const name = this.#names.get(schema) ?? `${pascal(operation.name)}Output`;
+    if (!this.#names.has(schema)) {
+      this.#names.set(schema, name);
+      this.add(name, z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }));
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** Adds a JSON Schema under a name; its own `$defs` become components too, since `$ref`s are relative to the document. */
+  add(name: string, schema: JsonSchema): JsonSchema {
+    const { $schema: _, $defs = {}, ...own } = schema;
+    const rename = (definition: string) =>
+      definition.startsWith('__schema') ? `${name}_${definition.slice(2)}` : definition;
+    for (const [definition, body] of Object.entries($defs as Record<string, JsonSchema>)) {
+      this.#schemas[rename(definition)] = relocate(body, rename);
+    }
+    this.#schemas[name] = relocate(own, rename);
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  all(): Record<string, JsonSchema> {
+    return this.#schemas;
+  }
+}
+
+/** Points every `$ref` into `$defs` at the components. */
+function relocate(schema: JsonSchema, rename: (definition: string) => string): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    key === '$ref' && typeof value === 'string' && value.startsWith('#/$defs/')
+      ? `#/components/schemas/${rename(value.slice('#/$defs/'.length))}`
+      : value,
+  ) as JsonSchema;
+}
+
+const pascal = (name: string) => name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+function describeOperation(entry: RegisteredOperation, schemas: Schemas): Record<string, unknown> {
+  const { operation } = entry;
+  const isPublic = operation.access === 'public';
+  return {
+    operationId: operation.name,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: [operation.description, authority(operation)].filter(Boolean).join('\n\n'),
+    ...(isPublic ? { security: [] } : {}),
+    parameters: [
+      ...describeParameters(entry),
+      ...(operation.headers ?? []).map(name => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    ...describeBody(entry, schemas),
+    responses: describeResponses(operation, schemas),
+  };
+}
+
+function authority(operation: AnyOperation): string {
+  if (operation.access === 'public') return 'Needs no credential.';
+  const role = operation.access === 'member' ? 'Any member of the workspace' : `Role \`${operation.access}\` or higher`;
+  return operation.scope === null ? `${role}.` : `${role}; a token needs the scope \`${operation.scope}\`.`;
+}
+
+function inputProperties(entry: RegisteredOperation): Record<string, JsonSchema> {
+  return (entry.inputSchema.properties ?? {}) as Record<string, JsonSchema>;
+}
+
+function required(entry: RegisteredOperation): string[] {
+  return Array.isArray(entry.inputSchema.required) ? entry.inputSchema.required : [];
+}
+
+function describeParameters(entry: RegisteredOperation): unknown[] {
+  const properties = inputProperties(entry);
+  return [...entry.parameters.keys()].map(name => {
+    const { description, ...schema } = properties[name] ?? {};
+    const inPath = entry.pathParameters.includes(name);
+    return {
+      name,
+      in: inPath ? 'path' : 'query',
+      required: inPath || required(entry).includes(name),
+      ...(description ? { description } : {}),
+      schema,
+    };
+  });
+}
+
+/** The body: the input without its path parameters. */
+function describeBody(entry: RegisteredOperation, schemas: Schemas): Record<string, unknown> {
+  if (entry.carrier === 'query') return {};
+  const properties = Object.entries(inputProperties(entry)).filter(([name]) => !entry.pathParameters.includes(name));
+  if (properties.length === 0) return {};
+  const needed = required(entry).filter(name => !entry.pathParameters.includes(name));
+  const { required: _, ...shape } = entry.inputSchema;
+  const schema = schemas.add(`${pascal(entry.operation.name)}Input`, {
+    ...shape,
+    properties: Object.fromEntries(properties),
+    ...(needed.length > 0 ? { required: needed } : {}),
+  });
+  return { requestBody: { required: needed.length > 0, content: { 'application/json': { schema } } } };
+}
+
+function describeResponses(operation: AnyOperation, schemas: Schemas): Responses {
+  const headers = {
+    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+    'RateLimit-Limit': { $ref: '#/components/headers/RateLimit-Limit' },
+    'RateLimit-Remaining': { $ref: '#/components/headers/RateLimit-Remaining' },
+    'RateLimit-Reset': { $ref: '#/components/headers/RateLimit-Reset' },
+  };
+  const description = operation.status === 204 ? 'Done' : operation.status === 201 ? 'Created' : 'OK';
+  const success =
+    operation.status === 204
+      ? { description, headers }
+      : {
+          description,
+          headers,
+          content: { 'application/json': { schema: schemas.output(operation.output, operation) } },
+        };
+  const responses: Responses = { [operation.status]: success };
+  for (const status of errorStatuses(operation)) responses[status] = { $ref: `#/components/responses/Error${status}` };
+  return responses;
+}
+
+function errorStatuses(operation: AnyOperation): number[] {
+  const body = operation.method === 'GET' || operation.method === 'DELETE' ? [] : [400, 413, 415];
+  const authorized = operation.access === 'public' ? [] : [401, 403];
+  const resource = operation.path.includes('{') || operation.feature !== undefined ? [404] : [];
+  const precondition = operation.headers?.includes('If-Match') ? [412] : [];
+  const all = [...body, ...authorized, ...resource, ...precondition, 422, 429, 500, 503, ...(operation.errors ?? [])];
+  return [...new Set(all)].sort((a, b) => a - b);
+}
+
+const errorSchema: JsonSchema = {
+  type: 'object',
+  description: 'Every error. `error` is for people, `code` for programs.',
+  required: ['error'],
+  properties: {
+    error: { type: 'string' },
+    code: { type: 'string', description: 'Stable, snake_case' },
+    details: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: {
+          path: { type: 'string' },
+          message: { type: 'string' },
+          code: { type: 'string' },
+          step_id: { type: 'string' },
+        },
+      },
+    },
+    request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
+  },
+};
+
+const integerHeader = (description: string) => ({ description, schema: { type: 'integer' } });
+const responseHeaders = {
+  'X-Request-Id': { description: 'The request’s own id, or the sane one it sent', schema: { type: 'string' } },
+  'RateLimit-Limit': integerHeader('Requests a minute'),
+  'RateLimit-Remaining': integerHeader('Requests left in this minute'),
+  'RateLimit-Reset': integerHeader('Seconds until the next minute begins'),
+  'Retry-After': integerHeader('Seconds to wait'),
+};
+
+function errorResponses(): Responses {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  return Object.fromEntries(
+    Object.entries(meanings).map(([status, description]) => {
+      const waits = status === '429' || status === '503';
+      const headers = waits ? { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } } : {};
+      return [`Error${status}`, { description, ...headers, content }];
+    }),
+  );
+}
+
+/** Routes that are no operations. */
+function otherPaths(): Record<string, unknown> {
+  const error = (status: number) => ({ $ref: `#/components/responses/Error${status}` });
+  const page = (summary: string, contentType: string, responses: Responses = {}) => ({
+    get: {
+      operationId: summary.toLowerCase().replace(/[^a-z]+/g, '_'),
+      tags: ['Service'],
+      summary,
+      security: [],
+      responses: { 200: { description: 'OK', content: { [contentType]: {} } }, ...responses },
+    },
+  });
+  return {
+    '/v1/workflows/{id}/stream': { get: describeStream(error) },
+    '/v1/openapi.json': page('This description', 'application/json', { 429: error(429) }),
+    '/healthz': page('Process is up', 'application/json'),
+    '/readyz': page('Ready for traffic', 'application/json', {
+      503: { description: 'Not ready: standby, or the database is away', content: { 'application/json': {} } },
+    }),
+    '/metrics': page('Prometheus metrics', 'text/plain'),
+  };
+}
+
+function describeStream(error: (status: number) => unknown): Record<string, unknown> {
+  const uuid = { type: 'string', format: 'uuid' };
+  return {
+    operationId: 'workflows_stream',
+    tags: ['Runs'],
+    summary: 'Watch the events of a workflow live (WebSocket)',
+    description: [
+      'A WebSocket. Credentials: the console’s cookie (same origin only), the Authorization header, or the subprotocols `bearer, <token>`. Role `project_viewer` or higher; a token needs the scope `workflow:read`.',
+      'Frames are JSON text: `{"type":"event","event":{…}}` with the event record of the event list, `{"type":"ready"}` once the replay is over, `{"type":"error","error":…}`.',
+      'Close codes: 1001 the server is shutting down, 4003 the credential no longer allows this, 4008 the client reads too slowly. Resume with `after`.',
+    ].join('\n\n'),
+    parameters: [
+      { name: 'id', in: 'path', required: true, schema: uuid },
+      { name: 'run_id', in: 'query', required: false, description: 'Only this run’s events', schema: uuid },
+      {
+        name: 'after',
+        in: 'query',
+        required: false,
+        description: 'With `run_id`: replay the log after this `seq` first',
+        schema: { type: 'integer', minimum: 0 },
+      },
+    ],
+    responses: {
+      101: { description: 'Switching to WebSocket' },
+      401: error(401),
+      403: error(403),
+      404: error(404),
+      422: error(422),
+      426: { description: 'Asked without an upgrade', content: { 'application/json': {} } },
+      429: error(429),
+      503: error(503),
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Services } from '../container.ts';
+import { healthz, readyz } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import { describeApi } from './openapi.ts';
+import type { Registry } from './registry.ts';
+import type { Page } from './rest.ts';
+
+/** What the API serves beside operations (decisions.md, Conventions). */
+export function createPages(services: Services, registry: Registry, metrics: Metrics): ReadonlyMap<string, Page> {
+  let description: string | undefined;
+  const openapi: Page = {
+    contentType: 'application/json; charset=utf-8',
+    limited: true,
+    async render() {
+      description ??= JSON.stringify(describeApi(registry, services.config.http.url));
+      return { status: 200, body: description };
+    },
+  };
+  const prometheus: Page = {
+    contentType: metrics.contentType,
+    limited: false,
+    render: async () => ({ status: 200, body: await metrics.render() }),
+  };
+  return new Map([
+    ['/healthz', healthz],
+    ['/readyz', readyz(services)],
+    ['/metrics', prometheus],
+    ['/v1/openapi.json', openapi],
+  ]);
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { AnyOperation } from './operation.ts';
+import { operations } from './operations.ts';
+import { createRegistry } from './registry.ts';
+
+const base: AnyOperation = {
+  name: 'things_get',
+  method: 'GET',
+  path: '/v1/things/{id}',
+  status: 200,
+  tag: 'Things',
+  summary: 'Get a thing',
+  access: 'project_viewer',
+  scope: 'workflow:read',
+  input: z.strictObject({ id: z.uuid() }),
+  output: z.strictObject({ id: z.string() }),
+  run: async () => ({ id: '1' }),
+};
+const declared = (changes: object): AnyOperation => ({ ...base, ...changes }) as AnyOperation;
+
+test('the operations of the service do not contradict each other', () => {
+  expect(createRegistry(operations).operations.length).toBe(operations.length);
+});
+
+test.each<[string, AnyOperation[], RegExp]>([
+  ['a name twice', [base, declared({ path: '/v1/others/{id}' })], /things_get: the name is declared twice/],
+  [
+    'one route twice',
+    [base, declared({ name: 'b_get', path: '/v1/things/{id}' })],
+    /b_get: GET \/v1\/things\/\{\} already belongs/,
+  ],
+  [
+    'one route under another parameter name',
+    [base, declared({ name: 'b_get', path: '/v1/things/{key}', input: z.strictObject({ key: z.string() }) })],
+    /already belongs to things_get/,
+  ],
+  ['an unknown scope', [declared({ scope: 'workflow:fly' })], /unknown scope "workflow:fly"/],
+  ['an unknown role', [declared({ access: 'king' })], /unknown role "king"/],
+  ['a path parameter without a field', [declared({ input: z.strictObject({}) })], /\{id\} is missing from the input/],
+  [
+    'an input that lets unknown fields pass',
+    [declared({ input: z.object({ id: z.string() }) })],
+    /not one strict object/,
+  ],
+  [
+    'a query parameter that is an object',
+    [declared({ input: z.strictObject({ id: z.string(), filter: z.strictObject({ a: z.string() }) }) })],
+    /"filter" cannot be written as text/,
+  ],
+  [
+    'a path parameter named twice',
+    [declared({ path: '/v1/things/{id}/parts/{id}' })],
+    /a path parameter is named twice/,
+  ],
+  ['a name that is no snake_case', [declared({ name: 'thingsGet' })], /not snake_case/],
+  ['a name that tRPC reserves', [declared({ name: 'then' })], /reserved/],
+  ['a malformed path', [declared({ path: '/v1/things/{id}/' })], /malformed path segment/],
+  ['the route of the stream', [declared({ path: '/v1/workflows/{id}/stream' })], /served by the API itself/],
+  ['a 204 that promises a body', [declared({ status: 204 })], /204 sends no body/],
+  ['an unknown header', [declared({ headers: ['X-Other'] })], /unknown header "X-Other"/],
+])('refuses %s', (_, contradictory, message) => {
+  expect(() => createRegistry(contradictory)).toThrow(message);
+});
+
+test('names every contradiction at once', () => {
+  expect(() => createRegistry([declared({ scope: 'a', name: 'B' })])).toThrow(/snake_case.*\n.*unknown scope/);
+});

@@ -1,0 +1,46 @@
+import { type ErrorDetail, invalid } from '../platform/errors.ts';
+import { isId } from '../platform/ids.ts';
+
+/** What a client asks of `GET /v1/workflows/{id}/stream`; `after` only with `runId`. */
+export type StreamQuery = { runId?: string; after?: number };
+
+/** The workflow id in the path of a stream, or null for any other path. */
+export function streamedWorkflow(pathname: string): string | null {
+  const id = /^\/v1\/workflows\/([0-9a-f-]{36})\/stream$/i.exec(pathname)?.[1]?.toLowerCase();
+  return id ?? null;
+}
+
+/** Whether a path is a stream's, its id well-formed or not. */
+export function isStreamPath(pathname: string): boolean {
+  return /^\/v1\/workflows\/[^/]+\/stream$/.test(pathname);
+}
+
+/** Reads `?run_id=` and `?after=` (decisions.md, WebSocket). AppError 422 for anything else. */
+export function readStreamQuery(search: string): StreamQuery {
+  const query: StreamQuery = {};
+  const details: ErrorDetail[] = [];
+  const seen = new Set<string>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    const detail = seen.has(name) ? 'is given more than once' : readOne(query, name, value);
+    if (detail) details.push({ path: name, message: detail });
+    seen.add(name);
+  }
+  if (query.after !== undefined && query.runId === undefined) {
+    details.push({ path: 'after', message: 'needs run_id: sequence numbers count within one run' });
+  }
+  if (details.length > 0) throw invalid('The query is not valid.', details, 'validation_error');
+  return query;
+}
+
+function readOne(query: StreamQuery, name: string, value: string): string | null {
+  switch (name) {
+    case 'run_id':
+      query.runId = value.toLowerCase();
+      return isId(query.runId) ? null : 'must be a UUID';
+    case 'after':
+      query.after = Number(value);
+      return /^\d{1,9}$/.test(value) ? null : 'must be an integer of 0 or more';
+    default:
+      return 'is not a known query parameter';
+  }
+}

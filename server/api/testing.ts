@@ -1,0 +1,54 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Services } from '../container.ts';
+import { createMetrics } from './metrics.ts';
+import { serveNode } from './node-http.ts';
+import type { AnyOperation } from './operation.ts';
+import { createPages } from './pages.ts';
+import { createRegistry } from './registry.ts';
+import { fromFetch, toFetch } from './request.ts';
+import { createRest } from './rest.ts';
+import { createStream, type StreamOptions } from './stream.ts';
+import { createTrpc } from './trpc.ts';
+
+export const testSessionSecret = 'a secret of tests alone';
+
+export type TestApi = {
+  url: string;
+  /** The REST surface for fetch requests, as Next's route mounts it. */
+  fetchHandler: (request: Request) => Promise<Response>;
+  trpc: (request: Request) => Promise<Response>;
+  close(): Promise<void>;
+};
+
+/** Every surface over these operations, on a real HTTP server with a free port. */
+export async function startTestApi(
+  services: Services,
+  operations: readonly AnyOperation[],
+  options: { stream?: Partial<StreamOptions>; features?: readonly string[] } = {},
+): Promise<TestApi> {
+  const registry = createRegistry(operations);
+  const metrics = createMetrics(() => services.orchestrator.status() === 'leading');
+  const common = { services, sessionSecret: testSessionSecret, metrics };
+  const invoker = { features: new Set(options.features), checkOutput: true };
+  const rest = createRest({ ...common, ...invoker, registry, pages: createPages(services, registry, metrics) });
+  const trpc = createTrpc({ ...common, ...invoker, registry });
+  const stream = createStream({ ...common, ...options.stream });
+  const server = createServer((request, response) => void serveNode(rest, request, response, 0));
+  server.on('upgrade', (request, socket, head) => {
+    if (!stream.upgrade(request, socket, head)) socket.destroy();
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const client = { address: '192.0.2.1' };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    fetchHandler: async request => toFetch(await rest(fromFetch(request, client.address))),
+    trpc: request => trpc(request, client),
+    async close() {
+      await stream.close();
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
