@@ -1,147 +1,15 @@
 'use client';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { SearchX, Waypoints } from 'lucide-react';
-import Link from 'next/link';
-import { type Outputs, useTRPC } from '../trpc/provider.tsx';
-import { Button, ButtonLink } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
-import { CopyId } from '../ui/copy.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { EmptyState, ErrorState } from '../ui/states.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
-import { SkeletonRows, Table, Td, THead, Th, Tr } from '../ui/table.tsx';
-import { Duration, RelativeTime } from '../ui/time.tsx';
-import { useUrlState } from '../ui/use-url-state.ts';
-import { RunFilters, readRunFilters } from './run-filters.tsx';
-
-type Run = Outputs['runs_list_tenant']['runs'][number];
+import { RunFilters } from './run-filters.tsx';
+import { RunTable } from './run-table.tsx';
 
 /** Every run of the tenant, newest first, live. */
 export function RunFeed() {
-  const trpc = useTRPC();
-  const { get, set } = useUrlState();
-  const filters = readRunFilters(get);
-  const cursor = get('cursor');
-  const list = useQuery(
-    trpc.runs_list_tenant.queryOptions(
-      { limit: 50, ...filters, ...(cursor ? { cursor } : {}) },
-      { refetchInterval: 3_000, placeholderData: keepPreviousData },
-    ),
-  );
-  const filtered = Object.keys(filters).length > 0;
   return (
     <Page>
       <PageHeader title="Runs" />
       <RunFilters />
-      <Card flush>
-        {list.isError && !list.data ? (
-          <ErrorState error={list.error} onRetry={() => void list.refetch()} />
-        ) : list.data?.runs.length === 0 ? (
-          <Nothing filtered={filtered || cursor !== ''} />
-        ) : (
-          <>
-            <Table label="Runs">
-              <THead>
-                <Th>Workflow</Th>
-                <Th>Status</Th>
-                <Th>Progress</Th>
-                <Th>Trigger</Th>
-                <Th>Started</Th>
-                <Th>Duration</Th>
-                <Th>Run</Th>
-              </THead>
-              <tbody>
-                {list.data ? (
-                  list.data.runs.map(run => <Row key={run.run_id} run={run} />)
-                ) : (
-                  <SkeletonRows columns={7} />
-                )}
-              </tbody>
-            </Table>
-            <Pager
-              cursor={cursor}
-              next={list.data?.next_cursor ?? null}
-              onChange={next => set({ cursor: next }, { push: true })}
-            />
-          </>
-        )}
-      </Card>
+      <RunTable />
     </Page>
-  );
-}
-
-function Row({ run }: { run: Run }) {
-  const href = `/workflows/${run.workflow_id}/runs/${run.run_id}`;
-  const blocked = run.status === 'running' && run.orchestration_phase === 'blocked';
-  return (
-    <Tr>
-      <Td className="max-w-72 min-w-40">
-        <Link href={href} className="block truncate font-medium hover:underline">
-          {run.workflow_name}
-        </Link>
-        {run.error ? (
-          <span className="block truncate text-xs text-bad" title={run.error.message}>
-            {run.error.step_id}: {run.error.message}
-          </span>
-        ) : null}
-      </Td>
-      <Td>
-        <StatusBadge kind="run" status={blocked ? 'blocked' : run.status} />
-      </Td>
-      <Td>
-        <Progress done={run.steps_done} total={run.steps_total} />
-      </Td>
-      <Td className="whitespace-nowrap text-muted">
-        {run.trigger_type} <span className="text-faint">v{run.version}</span>
-      </Td>
-      <Td>
-        <RelativeTime at={run.started_at} />
-      </Td>
-      <Td>
-        <Duration from={run.started_at} to={run.ended_at} />
-      </Td>
-      <Td>
-        <CopyId id={run.run_id} />
-      </Td>
-    </Tr>
-  );
-}
-
-function Progress({ done, total }: { done: number; total: number }) {
-  const percent = total === 0 ? 0 : Math.round((done / total) * 100);
-  return (
-    <span className="flex items-center gap-2 whitespace-nowrap text-muted tabular-nums">
-      <span aria-hidden className="h-1 w-14 overflow-hidden rounded-full bg-active">
-        <span className="block h-full bg-muted" style={{ width: `${percent}%` }} />
-      </span>
-      {done}/{total}
-      <span className="sr-only"> steps done</span>
-    </span>
-  );
-}
-
-function Nothing({ filtered }: { filtered: boolean }) {
-  const { set } = useUrlState();
-  if (filtered)
-    return (
-      <EmptyState
-        icon={SearchX}
-        title="No run matches"
-        action={
-          <Button onClick={() => set({ q: '', status: '', workflow_id: '', from: '', to: '', cursor: '' })}>
-            Clear filters
-          </Button>
-        }
-      />
-    );
-  return (
-    <EmptyState
-      icon={Waypoints}
-      title="No runs yet"
-      action={<ButtonLink href="/workflows">Go to workflows</ButtonLink>}
-    >
-      Publish a workflow and run it: every run of the workspace is listed here, as it happens.
-    </EmptyState>
   );
 }

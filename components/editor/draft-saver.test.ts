@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DraftSaver, type SaveOutcome, type SaveState } from './draft-saver.ts';
+
+/** A server in memory that answers when told to. */
+function setUp() {
+  const calls: { text: string; etag: string; answer: (outcome: SaveOutcome) => void }[] = [];
+  const states: SaveState['kind'][] = [];
+  const saver = new DraftSaver({
+    text: 'v1',
+    etag: '1',
+    save: (text, etag) => new Promise(answer => calls.push({ text, etag, answer })),
+    check: text => (text.includes('bad') ? 'does not parse' : null),
+    onState: state => states.push(state.kind),
+    delayMs: 100,
+  });
+  return { saver, calls, states };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('saving a draft while it is typed', () => {
+  it('waits for a pause, then saves once, based on what it read', async () => {
+    const { saver, calls, states } = setUp();
+    saver.edit('v2');
+    await vi.advanceTimersByTimeAsync(99);
+    saver.edit('v3');
+    await vi.advanceTimersByTimeAsync(99);
+    expect(calls).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(calls.map(({ text, etag }) => [text, etag])).toEqual([['v3', '1']]);
+    calls[0]?.answer({ kind: 'saved', etag: '2' });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(states.at(-1)).toBe('saved');
+    expect(saver.dirty).toBe(false);
+  });
+
+  it('saves what was typed during a save, based on that save', async () => {
+    const { saver, calls } = setUp();
+    saver.edit('v2');
+    await vi.advanceTimersByTimeAsync(100);
+    saver.edit('v3');
+    await vi.advanceTimersByTimeAsync(500);
+    expect(calls).toHaveLength(1);
+    calls[0]?.answer({ kind: 'saved', etag: '2' });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(calls.slice(1).map(({ text, etag }) => [text, etag])).toEqual([['v3', '2']]);
+  });
+
+  it('never overwrites after a conflict until the user says so', async () => {
+    const { saver, calls } = setUp();
+    saver.edit('mine');
+    await vi.advanceTimersByTimeAsync(100);
+    calls[0]?.answer({ kind: 'conflict' });
+    await vi.advanceTimersByTimeAsync(0);
+    saver.edit('mine too');
+    await vi.advanceTimersByTimeAsync(1000);
+    await saver.flush();
+    expect(calls).toHaveLength(1);
+    expect(saver.state.kind).toBe('conflict');
+    void saver.overwrite('7');
+    expect(calls.slice(1).map(({ text, etag }) => [text, etag])).toEqual([['mine too', '7']]);
+  });
+
+  it('does not send what does not parse, and keeps it', async () => {
+    const { saver, calls } = setUp();
+    saver.edit('bad');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(calls).toHaveLength(0);
+    expect(saver.state).toEqual({ kind: 'invalid', message: 'does not parse' });
+    expect(saver.dirty).toBe(true);
+    saver.edit('v1');
+    expect(saver.state.kind).toBe('saved');
+  });
+
+  it('keeps what could not be saved, and saves it when tried again', async () => {
+    const { saver, calls } = setUp();
+    saver.edit('v2');
+    await vi.advanceTimersByTimeAsync(100);
+    calls[0]?.answer({ kind: 'failed', error: new Error('offline') });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(saver.state.kind).toBe('failed');
+    expect(saver.dirty).toBe(true);
+    void saver.flush();
+    expect(calls.map(({ text, etag }) => [text, etag])).toEqual([
+      ['v2', '1'],
+      ['v2', '1'],
+    ]);
+  });
+});

@@ -1,0 +1,90 @@
+'use client';
+import { json, jsonParseLinter } from '@codemirror/lang-json';
+import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror/lint';
+import CodeMirror, { EditorView, type ReactCodeMirrorRef } from '@uiw/react-codemirror';
+import { useTheme } from 'next-themes';
+import { type RefObject, useEffect, useMemo, useRef } from 'react';
+import { type GraphProblem, locateProblem } from './locate-problem.ts';
+
+export type JsonEditorHandle = { jumpTo: (problem: Pick<GraphProblem, 'step_id' | 'path'>) => void };
+
+type Props = {
+  value: string;
+  onChange?: (text: string) => void;
+  label: string;
+  readOnly?: boolean;
+  /** Shown in place, in the text. */
+  problems?: readonly (GraphProblem & { severity: 'error' | 'warning' })[];
+  handle?: RefObject<JsonEditorHandle | null>;
+  height?: string;
+};
+
+const look = EditorView.theme({
+  '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
+  '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--faint)', borderRight: '1px solid var(--line)' },
+  '.cm-content': { fontFamily: 'var(--font-mono)' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--hover) 60%, transparent)' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '.cm-tooltip': { backgroundColor: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--line)' },
+});
+
+const parseLinter = linter(jsonParseLinter(), { delay: 300 });
+
+/** JSON with syntax errors and given problems marked in place. Tab moves the focus on, so that no one is caught inside. */
+export function JsonEditor({ value, onChange, label, readOnly = false, problems, handle, height = '100%' }: Props) {
+  const { resolvedTheme } = useTheme();
+  const editor = useRef<ReactCodeMirrorRef>(null);
+  const extensions = useMemo(
+    () => [
+      json(),
+      look,
+      EditorView.lineWrapping,
+      EditorView.contentAttributes.of({ 'aria-label': label }),
+      ...(readOnly ? [] : [lintGutter(), parseLinter]),
+    ],
+    [label, readOnly],
+  );
+  useEffect(() => {
+    const view = editor.current?.view;
+    if (!view || !problems) return;
+    const text = view.state.doc.toString();
+    const marks: Diagnostic[] = problems.map(problem => ({
+      ...locateProblem(text, problem),
+      severity: problem.severity,
+      message: problem.message,
+      source: problem.code,
+    }));
+    view.dispatch(setDiagnostics(view.state, marks));
+  }, [problems]);
+  useEffect(() => {
+    if (!handle) return;
+    handle.current = {
+      jumpTo: problem => {
+        const view = editor.current?.view;
+        if (!view) return;
+        const range = locateProblem(view.state.doc.toString(), problem);
+        view.dispatch({
+          selection: { anchor: range.from, head: range.to },
+          effects: EditorView.scrollIntoView(range.from, { y: 'center' }),
+        });
+        view.focus();
+      },
+    };
+    return () => {
+      handle.current = null;
+    };
+  }, [handle]);
+  return (
+    <CodeMirror
+      ref={editor}
+      value={value}
+      onChange={onChange}
+      readOnly={readOnly}
+      height={height}
+      theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
+      indentWithTab={false}
+      extensions={extensions}
+      className="h-full overflow-hidden rounded-lg border"
+    />
+  );
+}

@@ -1,0 +1,68 @@
+export type InputValue = string | number | boolean | null | InputValue[] | { [key: string]: InputValue };
+export type InputObject = { [key: string]: InputValue };
+export type InputField = { name: string; kind: 'text' | 'number' | 'boolean' | 'json' };
+
+/** The fields of an input form, from a sample of the input: one per key, in its order. */
+export function fieldsOf(sample: InputObject): InputField[] {
+  return Object.entries(sample).map(([name, value]) => ({ name, kind: kindOf(value) }));
+}
+
+function kindOf(value: InputValue): InputField['kind'] {
+  if (typeof value === 'string') return 'text';
+  if (typeof value === 'number') return 'number';
+  return typeof value === 'boolean' ? 'boolean' : 'json';
+}
+
+/** What a field shows for a value. */
+export function fieldText(value: InputValue | undefined): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What a field's text means, or why it means nothing. An empty number or JSON field leaves the key out. */
+export function readField(field: InputField, text: string): { value: InputValue | undefined } | { problem: string } {
+  if (field.kind === 'text') return { value: text };
+  if (text.trim() === '') return { value: undefined };
+  if (field.kind === 'number') {
+    const value = Number(text);
+    return Number.isFinite(value) ? { value } : { problem: 'This is not a number.' };
+  }
+  try {
+    return { value: JSON.parse(text) as InputValue };
+  } catch {
+    return { problem: 'This is not JSON.' };
+  }
+}
+
+/** A text as the input of a run, which is always an object. */
+export function parseInput(text: string): { input: InputObject } | { problem: string } {
+  if (text.trim() === '') return { input: {} };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { input: value as InputObject };
+    return { problem: 'The input of a run is a JSON object.' };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
+  }
+}
+
+const key = (workflowId: string) => `baton:last-input:${workflowId}`;
+
+/** The input of the last run started from this browser; null where there is none or the browser keeps nothing. */
+export function lastInput(workflowId: string): InputObject | null {
+  try {
+    const kept = window.localStorage.getItem(key(workflowId));
+    const parsed = kept === null ? null : parseInput(kept);
+    return parsed && 'input' in parsed ? parsed.input : null;
+  } catch {
+    return null; // storage may be switched off
+  }
+}
+
+export function keepInput(workflowId: string, input: InputObject): void {
+  try {
+    window.localStorage.setItem(key(workflowId), JSON.stringify(input));
+  } catch {
+    // Full or switched off: the next run starts from the sample again.
+  }
+}

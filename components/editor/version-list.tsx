@@ -1,0 +1,160 @@
+'use client';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Eye, History, RotateCcw } from 'lucide-react';
+import { useState } from 'react';
+import { WorkflowGraph } from '../graph/workflow-graph.tsx';
+import { usePermissions } from '../shell/session.tsx';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Markdown } from '../ui/markdown.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { RelativeTime } from '../ui/time.tsx';
+import { toast, toastError } from '../ui/toaster.tsx';
+import type { Draft } from './use-draft.ts';
+
+type Version = Outputs['workflows_list_versions']['versions'][number];
+
+/** The published versions, newest first: what changed, what it looked like, and back to it. */
+export function VersionList({
+  workflowId,
+  latest,
+  draft,
+}: {
+  workflowId: string;
+  latest: number | null;
+  draft: Draft;
+}) {
+  const trpc = useTRPC();
+  const list = useInfiniteQuery(
+    trpc.workflows_list_versions.infiniteQueryOptions(
+      { id: workflowId, limit: 20 },
+      { getNextPageParam: page => page.next_cursor ?? undefined },
+    ),
+  );
+  const [shown, setShown] = useState<Version | null>(null);
+  const [restoring, setRestoring] = useState<Version | null>(null);
+  if (list.isPending) return <Skeleton className="h-40 w-full" />;
+  if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
+  const versions = list.data.pages.flatMap(page => page.versions);
+  if (versions.length === 0)
+    return (
+      <div className="rounded-lg border bg-surface">
+        <EmptyState icon={History} title="Not published yet">
+          Publish the draft: each publish is kept here as a numbered version, and runs always use a version.
+        </EmptyState>
+      </div>
+    );
+  return (
+    <div className="rounded-lg border bg-surface shadow-sm">
+      <ol>
+        {versions.map(version => (
+          <li key={version.version} className="flex flex-wrap items-start gap-x-4 gap-y-2 border-b p-4 last:border-b-0">
+            <div className="w-16 shrink-0">
+              <p className="text-base font-semibold tabular-nums">v{version.version}</p>
+              {version.version === latest ? <Badge tone="ok">Latest</Badge> : null}
+            </div>
+            <div className="min-w-0 flex-1 basis-60">
+              {version.changelog ? (
+                <Markdown text={version.changelog} />
+              ) : (
+                <p className="text-sm text-faint">No note</p>
+              )}
+              <p className="mt-1 text-xs text-muted">
+                {version.graph_snapshot.steps.length} steps · <RelativeTime at={version.published_at} />
+              </p>
+            </div>
+            <VersionActions version={version} onShow={setShown} onRestore={setRestoring} />
+          </li>
+        ))}
+      </ol>
+      {list.hasNextPage ? (
+        <div className="flex justify-center border-t p-2">
+          <Button size="sm" pending={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            Older versions
+          </Button>
+        </div>
+      ) : null}
+      <Dialog
+        open={shown !== null}
+        onOpenChange={() => setShown(null)}
+        size="lg"
+        title={shown ? `Version ${shown.version}` : ''}
+      >
+        {shown ? (
+          <div className="h-[60dvh]">
+            <WorkflowGraph label={`Graph of version ${shown.version}`} steps={shown.graph_snapshot.steps} />
+          </div>
+        ) : null}
+      </Dialog>
+      <RestoreConfirm workflowId={workflowId} version={restoring} draft={draft} onClose={() => setRestoring(null)} />
+    </div>
+  );
+}
+
+function VersionActions({
+  version,
+  onShow,
+  onRestore,
+}: {
+  version: Version;
+  onShow: (version: Version) => void;
+  onRestore: (version: Version) => void;
+}) {
+  const { canWrite } = usePermissions();
+  return (
+    <div className="flex gap-2">
+      <Button size="sm" icon={<Eye aria-hidden className="size-3.5" />} onClick={() => onShow(version)}>
+        Look
+      </Button>
+      {canWrite ? (
+        <Button size="sm" icon={<RotateCcw aria-hidden className="size-3.5" />} onClick={() => onRestore(version)}>
+          Restore
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+function RestoreConfirm({
+  workflowId,
+  version,
+  draft,
+  onClose,
+}: {
+  workflowId: string;
+  version: Version | null;
+  draft: Draft;
+  onClose: () => void;
+}) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const restore = useMutation(
+    trpc.workflows_restore_version.mutationOptions({
+      onSuccess: workflow => {
+        draft.take(workflow);
+        void queryClient.invalidateQueries({ queryKey: trpc.workflows_list.pathKey() });
+        toast.success('The version is the draft again. Publish it to use it for new runs.');
+      },
+      onError: toastError,
+      onSettled: onClose,
+    }),
+  );
+  return (
+    <Confirm
+      open={version !== null}
+      onOpenChange={open => {
+        if (!open) onClose();
+      }}
+      title={version ? `Restore version ${version.version}?` : ''}
+      action="Restore"
+      pending={restore.isPending}
+      onConfirm={() => version && restore.mutate({ id: workflowId, version: version.version })}
+    >
+      Its graph replaces the present draft. The published versions stay as they are.
+    </Confirm>
+  );
+}

@@ -1,0 +1,85 @@
+'use client';
+import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
+import { CircleAlert } from 'lucide-react';
+import { memo } from 'react';
+import { cx } from '../ui/classes.ts';
+import { statusLook } from '../ui/status-badge.tsx';
+import { nodeSize } from './layout.ts';
+import { stepTypeLook } from './step-icon.tsx';
+
+/** What a node shows beside its step; plain values, so that an unchanged node is not drawn again. */
+export type StepNodeData = {
+  title: string;
+  type: string;
+  status: string | null;
+  statusLabel: string | null;
+  attempt: number;
+  problems: number;
+  disabled: boolean;
+  gated: boolean;
+};
+export type StepFlowNode = Node<StepNodeData, 'step'>;
+
+const edge: Record<string, string> = {
+  neutral: 'border-line-strong/60',
+  accent: 'border-accent',
+  ok: 'border-ok',
+  warn: 'border-warn',
+  bad: 'border-bad',
+  info: 'border-info',
+};
+const text: Record<string, string> = {
+  neutral: 'text-muted',
+  accent: 'text-accent-text',
+  ok: 'text-ok',
+  warn: 'text-warn',
+  bad: 'text-bad',
+  info: 'text-info',
+};
+
+/** A step in the graph: its type as an icon, its name, and how it goes (icon, word and colour). */
+export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps<StepFlowNode>) {
+  const type = stepTypeLook(data.type);
+  const look = data.status === null ? null : statusLook('step', data.status);
+  const StatusIcon = look?.icon;
+  const TypeIcon = type.icon;
+  const quiet = data.disabled || data.status === 'skipped' || data.status === 'pending';
+  return (
+    <div
+      style={{ width: nodeSize.width, height: nodeSize.height }}
+      data-step={id}
+      data-status={data.status ?? undefined}
+      className={cx(
+        'flex flex-col justify-center gap-0.5 rounded-lg border bg-surface px-3 shadow-sm transition-colors',
+        data.problems > 0 ? 'border-bad' : look ? edge[look.tone] : 'border-line-strong/60',
+        selected && 'ring-2 ring-accent',
+        quiet && 'border-dashed',
+      )}
+    >
+      <Handle type="target" position={Position.Top} isConnectable={false} className="opacity-0!" />
+      <div className="flex items-center gap-2">
+        <TypeIcon aria-hidden className="size-4 shrink-0 text-muted" />
+        <span className="truncate text-sm font-medium">{data.title}</span>
+        {data.problems > 0 ? <CircleAlert aria-hidden className="ml-auto size-4 shrink-0 text-bad" /> : null}
+      </div>
+      <div className="flex items-center gap-1 text-xs text-muted">
+        {look && StatusIcon ? (
+          <span className={cx('flex min-w-0 items-center gap-1', text[look.tone])}>
+            <StatusIcon aria-hidden className={cx('size-3 shrink-0', look.live && 'animate-pulse-soft')} />
+            <span className="truncate">{data.statusLabel ?? look.label}</span>
+          </span>
+        ) : (
+          <span className="truncate">{note(data) ?? type.label}</span>
+        )}
+        {data.attempt > 1 ? <span className="ml-auto shrink-0 tabular-nums">attempt {data.attempt}</span> : null}
+      </div>
+      <Handle type="source" position={Position.Bottom} isConnectable={false} className="opacity-0!" />
+    </div>
+  );
+});
+
+function note(data: StepNodeData): string | null {
+  if (data.problems > 0) return data.problems === 1 ? '1 problem' : `${data.problems} problems`;
+  if (data.disabled) return 'Disabled';
+  return data.gated ? 'Gated' : null;
+}

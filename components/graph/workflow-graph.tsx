@@ -1,0 +1,148 @@
+'use client';
+import '@xyflow/react/dist/style.css';
+import {
+  Background,
+  BackgroundVariant,
+  Controls,
+  type Edge,
+  MarkerType,
+  MiniMap,
+  ReactFlow,
+  ReactFlowProvider,
+} from '@xyflow/react';
+import { useTheme } from 'next-themes';
+import { type CSSProperties, useMemo } from 'react';
+import { edgesOf, type GraphEdge, type GraphStepInput, layout, nodeSize, type Point } from './layout.ts';
+import { type StepFlowNode, StepNode } from './step-node.tsx';
+
+const nodeTypes = { step: StepNode };
+/** Past this a map of the whole is of more use than its room costs. */
+const mapFrom = 24;
+
+/** React Flow's own parts, in our colours. */
+const theme = {
+  '--xy-background-color': 'var(--sunken)',
+  '--xy-controls-button-background-color': 'var(--surface)',
+  '--xy-controls-button-background-color-hover': 'var(--hover)',
+  '--xy-controls-button-color': 'var(--text)',
+  '--xy-controls-button-border-color': 'var(--line)',
+  '--xy-edge-label-background-color': 'var(--sunken)',
+  '--xy-edge-label-color': 'var(--muted)',
+} as CSSProperties;
+
+/** How a step of a run is doing. */
+export type StepDisplay = { status: string; label: string; attempt: number };
+
+export type WorkflowGraphProps = {
+  steps: readonly GraphStepInput[];
+  /** By step id; absent = a draft, where nothing has a status. */
+  displays?: ReadonlyMap<string, StepDisplay>;
+  /** Number of validation problems by step id. */
+  problems?: ReadonlyMap<string, number>;
+  selected?: string | null;
+  onSelect?: (step: string | null) => void;
+  label: string;
+};
+
+/** A graph of steps, drawn: read-only here, but with the same nodes that an editor would move. */
+export function WorkflowGraph(props: WorkflowGraphProps) {
+  return (
+    <ReactFlowProvider>
+      <Flow {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function Flow({ steps, displays, problems, selected = null, onSelect, label }: WorkflowGraphProps) {
+  const { resolvedTheme } = useTheme();
+  const unique = useMemo(() => [...new Map(steps.map(step => [step.id, step])).values()], [steps]);
+  const drawn = useMemo(() => edgesOf(unique), [unique]);
+  const places = useMemo(() => layout(unique, drawn), [unique, drawn]);
+  const nodes = useMemo(
+    () =>
+      unique.map(step => toNode(step, places.get(step.id), displays?.get(step.id), problems?.get(step.id), selected)),
+    [unique, places, displays, problems, selected],
+  );
+  const edges = useMemo(() => drawn.map(edge => toEdge(edge, displays?.get(edge.to)?.status)), [drawn, displays]);
+  return (
+    <section aria-label={label} className="h-full min-h-80 w-full overflow-hidden rounded-lg border bg-sunken">
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        onNodeClick={(_, node) => onSelect?.(node.id)}
+        onPaneClick={() => onSelect?.(null)}
+        // Enter and Space select a focused node; React Flow reports that as a change, not as a click.
+        onNodesChange={changes => {
+          for (const change of changes) if (change.type === 'select' && change.selected) onSelect?.(change.id);
+        }}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        edgesFocusable={false}
+        onlyRenderVisibleElements={unique.length > 200}
+        fitView
+        fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
+        minZoom={0.05}
+        maxZoom={1.5}
+        colorMode={resolvedTheme === 'dark' ? 'dark' : 'light'}
+        style={theme}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
+        <Controls showInteractive={false} />
+        {unique.length >= mapFrom ? (
+          <MiniMap
+            pannable
+            zoomable
+            bgColor="var(--surface)"
+            maskColor="var(--scrim)"
+            nodeColor="var(--line-strong)"
+            ariaLabel="Map of the graph"
+            className="max-sm:hidden"
+          />
+        ) : null}
+      </ReactFlow>
+    </section>
+  );
+}
+
+function toNode(
+  step: GraphStepInput,
+  place: Point | undefined,
+  display: StepDisplay | undefined,
+  problems: number | undefined,
+  selected: string | null,
+): StepFlowNode {
+  return {
+    id: step.id,
+    type: 'step',
+    position: place ?? { x: 0, y: 0 },
+    width: nodeSize.width,
+    height: nodeSize.height,
+    selected: step.id === selected,
+    ariaLabel: `${step.name || step.id}${display ? `: ${display.label}` : ''}`,
+    data: {
+      title: step.name || step.id,
+      type: step.type,
+      status: display?.status ?? null,
+      statusLabel: display?.label ?? null,
+      attempt: display?.attempt ?? 0,
+      problems: problems ?? 0,
+      disabled: step.disabled === true,
+      gated: step.gated === true,
+    },
+  };
+}
+
+function toEdge(edge: GraphEdge, reached: string | undefined): Edge {
+  return {
+    id: edge.id,
+    source: edge.from,
+    target: edge.to,
+    focusable: false,
+    label: edge.branch ?? undefined,
+    animated: reached === 'running',
+    style: { stroke: 'var(--line-strong)', ...(reached === 'skipped' ? { strokeDasharray: '4 4', opacity: 0.6 } : {}) },
+    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: 'var(--line-strong)' },
+  };
+}

@@ -1,0 +1,133 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { ChevronDown, Pause, Play, RotateCcw, Square } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { toast, toastError } from '../ui/toaster.tsx';
+import { isTerminal, type RunStatus } from './run-view.ts';
+
+type Props = {
+  workflowId: string;
+  runId: string;
+  status: RunStatus | null;
+  /** A graceful stop is under way. */
+  stopping: boolean;
+  /** The step selected on the page: a rerun can start there. */
+  selected: string | null;
+};
+
+/** Pause, resume, stop and rerun: what applies to the run as it is, for those who may. */
+export function RunActions({ workflowId, runId, status, stopping, selected }: Props) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { canWrite } = usePermissions();
+  const [confirming, setConfirming] = useState(false);
+  const command = useMutation(
+    trpc.workflows_execute_command.mutationOptions({
+      onError: toastError,
+      onSettled: () =>
+        queryClient.invalidateQueries({ queryKey: trpc.runs_get_summary.queryKey({ id: workflowId, runID: runId }) }),
+    }),
+  );
+  if (!canWrite || status === null) return null;
+  const send = (name: 'pause' | 'resume' | 'stop', params: Record<string, string> = {}) =>
+    command.mutateAsync({ id: workflowId, command: name, params: { run_id: runId, ...params } });
+  const busy = (name: string) => command.isPending && command.variables.command === name;
+
+  if (isTerminal(status)) return <RerunButton workflowId={workflowId} runId={runId} selected={selected} />;
+  return (
+    <>
+      {status === 'running' ? (
+        <Button
+          icon={<Pause aria-hidden className="size-3.5" />}
+          pending={busy('pause')}
+          disabled={stopping}
+          onClick={() => void send('pause').catch(() => undefined)}
+        >
+          Pause
+        </Button>
+      ) : (
+        <Button
+          variant="primary"
+          icon={<Play aria-hidden className="size-3.5" />}
+          pending={busy('resume')}
+          disabled={stopping}
+          onClick={() => void send('resume').catch(() => undefined)}
+        >
+          Resume
+        </Button>
+      )}
+      <Menu
+        trigger={
+          <Button variant="danger" icon={<Square aria-hidden className="size-3.5" />} pending={busy('stop')}>
+            Stop
+            <ChevronDown aria-hidden className="size-3.5" />
+          </Button>
+        }
+      >
+        <MenuItem disabled={stopping} onSelect={() => void send('stop', { mode: 'graceful' }).catch(() => undefined)}>
+          Stop when the steps in flight have ended
+        </MenuItem>
+        <MenuItem danger onSelect={() => setConfirming(true)}>
+          Stop now
+        </MenuItem>
+      </Menu>
+      <Confirm
+        open={confirming}
+        onOpenChange={setConfirming}
+        title="Stop this run now?"
+        action="Stop now"
+        pending={busy('stop')}
+        onConfirm={() =>
+          void send('stop', { mode: 'immediate' }).then(
+            () => setConfirming(false),
+            () => setConfirming(false),
+          )
+        }
+      >
+        Steps in flight are cancelled and open tasks are withdrawn. A stopped run cannot be resumed.
+      </Confirm>
+    </>
+  );
+}
+
+function RerunButton({ workflowId, runId, selected }: { workflowId: string; runId: string; selected: string | null }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const rerun = useMutation(
+    trpc.runs_rerun.mutationOptions({
+      onSuccess: started => {
+        toast.success('A new run has started.');
+        router.push(`/workflows/${workflowId}/runs/${started.run_id}`);
+      },
+      onError: toastError,
+    }),
+  );
+  const start = (fromStep?: string) =>
+    rerun.mutate({ id: workflowId, runID: runId, ...(fromStep === undefined ? {} : { from_step: fromStep }) });
+  const icon = <RotateCcw aria-hidden className="size-3.5" />;
+  if (selected === null)
+    return (
+      <Button icon={icon} pending={rerun.isPending} onClick={() => start()}>
+        Run again
+      </Button>
+    );
+  return (
+    <Menu
+      trigger={
+        <Button icon={icon} pending={rerun.isPending}>
+          Run again
+          <ChevronDown aria-hidden className="size-3.5" />
+        </Button>
+      }
+    >
+      <MenuItem onSelect={() => start()}>From the beginning, with the same input</MenuItem>
+      <MenuItem onSelect={() => start(selected)}>From “{selected}”, with this run’s earlier results</MenuItem>
+    </Menu>
+  );
+}
