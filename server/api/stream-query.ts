@@ -15,7 +15,15 @@ export function isStreamPath(pathname: string): boolean {
   return /^\/v1\/workflows\/[^/]+\/stream$/.test(pathname);
 }
 
-/** Reads `?run_id=` and `?after=` (decisions.md, WebSocket). AppError 422 for anything else. */
+const scopeParameters: Record<string, string> = { 'x-tenant-id': 'tenant_id', 'x-project-id': 'project_id' };
+
+/** `?tenant_id=` and `?project_id=` stand for the headers X-Tenant-Id and X-Project-Id. */
+export function scopeInQuery(url: URL, header: string): string | undefined {
+  const name = scopeParameters[header];
+  return name === undefined ? undefined : (url.searchParams.get(name) ?? undefined);
+}
+
+/** Reads `?run_id=` and `?after=` (decisions.md, WebSocket). AppError 422 for anything else but the scope. */
 export function readStreamQuery(search: string): StreamQuery {
   const query: StreamQuery = {};
   const details: ErrorDetail[] = [];
@@ -40,6 +48,9 @@ function readOne(query: StreamQuery, name: string, value: string): string | null
     case 'after':
       query.after = Number(value);
       return /^\d{1,9}$/.test(value) ? null : 'must be an integer of 0 or more';
+    case 'tenant_id':
+    case 'project_id':
+      return null; // read by `scopeInQuery`, judged with the credential
     default:
       return 'is not a known query parameter';
   }

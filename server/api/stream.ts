@@ -18,7 +18,7 @@ import { hasRole, hasScope } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
 import { clientAddress, rateLimited, takeRequest } from './rate.ts';
 import { isOwnOrigin } from './same-origin.ts';
-import { isStreamPath, readStreamQuery, streamedWorkflow } from './stream-query.ts';
+import { isStreamPath, readStreamQuery, scopeInQuery, streamedWorkflow } from './stream-query.ts';
 import { closeCode, feed, type StreamTarget } from './stream-socket.ts';
 
 export type StreamOptions = Authenticator & {
@@ -119,7 +119,8 @@ type Asked = { principal: Principal; credential: Credential; header: Headers; ta
 /** Everything that can refuse a stream, in the order of the other surfaces: 401, 429, 403, 422, 404. */
 async function admit(options: StreamOptions, request: IncomingMessage, url: URL, open: Set<Open>): Promise<Asked> {
   const { services } = options;
-  const header: Headers = name => [request.headers[name]].flat()[0];
+  // A browser cannot set headers on a socket, so the scope may stand in the query.
+  const header: Headers = name => [request.headers[name]].flat()[0] ?? scopeInQuery(url, name);
   const credential = streamCredential(header);
   const principal = await authenticate(options, credential, header);
   const address = clientAddress(
