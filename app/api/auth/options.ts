@@ -34,7 +34,7 @@ function credentials(identity: ConsoleIdentity) {
     async authorize(input, request) {
       const address: unknown = request.headers?.[addressHeader];
       try {
-        return await identity.signIn({
+        return await identity.verifyPassword({
           email: String(input?.email ?? ''),
           password: String(input?.password ?? ''),
           address: typeof address === 'string' ? address : 'unknown',

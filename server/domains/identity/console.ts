@@ -8,7 +8,7 @@ export type ConsoleIdentity = {
   url: string;
   sessionSecret: string;
   /** See verifyPassword: null for an unknown account or a wrong password, AppError 429 over the limit. */
-  signIn(attempt: SignInAttempt): Promise<SignedIn | null>;
+  verifyPassword(attempt: SignInAttempt): Promise<SignedIn | null>;
   /** Whether a session may be prolonged: its user exists and has not ended their sessions since. */
   isCurrent(session: { userId: string; sessionEpoch: number }): Promise<boolean>;
   /** Notes trouble that next-auth would otherwise print: its code alone, since details may hold a token. */
@@ -23,7 +23,7 @@ export function createConsoleIdentity(
   return {
     url: services.config.http.url,
     sessionSecret,
-    signIn: attempt => verifyPassword(services, attempt),
+    verifyPassword: attempt => verifyPassword(services, attempt),
     isCurrent: async ({ userId, sessionEpoch }) => {
       const where = { id: userId, sessionEpoch };
       return (await services.prisma.user.findFirst({ where, select: { id: true } })) !== null;
