@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Services } from '../../container.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { conflict, invalid } from '../../platform/errors.ts';
+import { isId, newId } from '../../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { createTestServices } from '../identity/testing.ts';
+import { insertRun, refusal } from '../workflows/testing.ts';
+import { idempotencyKey, once } from './idempotency.ts';
+
+let db: TestDatabase;
+let services: Services;
+let clock: ManualClock;
+let starts: string[];
+const workflow = { tenantId: 'acme', projectId: newId(), workflowId: newId() };
+const day = 24 * 60 * 60 * 1000;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+beforeEach(() => {
+  clock = new ManualClock();
+  services = createTestServices(db, { clock });
+  starts = [];
+});
+
+const runTaken = () => conflict('run_id_taken', 'taken');
+
+/** Begins a run in the database as an orchestrator would: its primary key lets an id through once. */
+async function begin(runId: string) {
+  try {
+    await insertRun(services, { ...workflow, id: runId, startedAt: new Date(clock.now()) });
+  } catch {
+    throw runTaken();
+  }
+  starts.push(runId);
+  return { run_id: runId };
+}
+async function find(runId: string, notBefore: Date) {
+  const { rows } = await db.pool.query('select 1 from runs where id = $1 and started_at >= $2', [runId, notBefore]);
+  return rows.length === 1 ? { run_id: runId } : null;
+}
+const ask = (
+  key: string,
+  options: { body?: unknown; scope?: string; tenantId?: string; runId?: string; start?: typeof begin } = {},
+) =>
+  once(
+    services,
+    {
+      tenantId: options.tenantId ?? 'acme',
+      scope: options.scope ?? 'workflow:1',
+      key,
+      request: options.body ?? { a: 1 },
+    },
+    { start: options.start ?? begin, find, runId: options.runId },
+  );
+
+describe('the same key', () => {
+  test('with the same body starts once and answers the same', async () => {
+    const key = newId();
+    const first = await ask(key);
+    expect(isId(String(first.run_id))).toBe(true);
+    expect(await ask(key, { body: { a: 1 } })).toEqual(first);
+    expect(starts).toHaveLength(1);
+  });
+
+  test('counts bodies as the same whatever the order of their keys', async () => {
+    const key = newId();
+    await ask(key, { body: { a: 1, b: { c: 2, d: 3 } } });
+    await ask(key, { body: { b: { d: 3, c: 2 }, a: 1 } });
+    expect(starts).toHaveLength(1);
+  });
+
+  test('with another body is 409', async () => {
+    const key = newId();
+    await ask(key);
+    const error = await refusal(ask(key, { body: { a: 2 } }));
+    expect([error.status, error.code]).toEqual([409, 'idempotency_key_reused']);
+  });
+
+  test('of another scope or another tenant is another key', async () => {
+    const key = newId();
+    await ask(key);
+    await ask(key, { scope: 'workflow:2' });
+    await ask(key, { tenantId: 'rival' });
+    expect(new Set(starts).size).toBe(3);
+  });
+
+  test('asked forty times at once starts one run, and everybody gets it', async () => {
+    const key = newId();
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(key)));
+    expect(starts).toHaveLength(1);
+    expect(new Set(answers.map(answer => answer.run_id))).toEqual(new Set(starts));
+  });
+});
+
+describe('a crash', () => {
+  test('before the start leaves the key usable', async () => {
+    const key = newId();
+    const crash = () => Promise.reject(new Error('the process died'));
+    await expect(ask(key, { start: crash })).rejects.toThrow('died');
+    clock.advance(1000);
+    const answer = await ask(key);
+    expect(starts).toEqual([answer.run_id]);
+  });
+
+  test('between the start and its answer is healed by the next request, which finds the run', async () => {
+    const key = newId();
+    const crash = async (runId: string) => {
+      await begin(runId);
+      throw new Error('the process died');
+    };
+    await expect(ask(key, { start: crash })).rejects.toThrow('died');
+    clock.advance(60_000);
+    const answer = await ask(key);
+    expect(starts).toEqual([answer.run_id]);
+    expect(await ask(key)).toEqual(answer);
+  });
+});
+
+describe('a refused start', () => {
+  test('keeps no answer: the same request is decided anew', async () => {
+    const key = newId();
+    const refuse = () => Promise.reject(invalid('no', undefined, 'no_published_version'));
+    expect((await refusal(ask(key, { start: refuse }))).code).toBe('no_published_version');
+    await ask(key);
+    expect(starts).toHaveLength(1);
+  });
+});
+
+describe('an id of the caller', () => {
+  test('is used', async () => {
+    const runId = newId();
+    expect(await ask(newId(), { runId })).toEqual({ run_id: runId });
+  });
+
+  test('that belongs to an older run stays 409, also when asked again', async () => {
+    const runId = newId();
+    await begin(runId);
+    clock.advance(1);
+    const key = newId();
+    for (let n = 0; n < 2; n++) expect((await refusal(ask(key, { runId }))).code).toBe('run_id_taken');
+  });
+});
+
+describe('time', () => {
+  test('a key lives 24 hours and not longer', async () => {
+    const key = newId();
+    const first = await ask(key);
+    clock.advance(day - 1);
+    expect(await ask(key)).toEqual(first);
+    clock.advance(1);
+    const second = await ask(key, { body: { another: true } });
+    expect(second.run_id).not.toBe(first.run_id);
+    expect(starts).toHaveLength(2);
+  });
+
+  test('expired keys are cleared away by new ones', async () => {
+    for (let n = 0; n < 25; n++) await ask(`old-${n}-${newId()}`, { scope: 'purge' });
+    clock.advance(2 * day);
+    await ask(newId(), { scope: 'purge' });
+    await ask(newId(), { scope: 'purge' });
+    const { rows } = await db.pool.query(`select count(*)::int as n from idempotency_keys where scope = 'purge'`);
+    expect(rows[0].n).toBe(2);
+  });
+});
+
+describe('the header', () => {
+  const read = (value: string) => idempotencyKey(new Map([['idempotency-key', value]]));
+  test('is 1 to 255 printable characters', () => {
+    expect(idempotencyKey(new Map())).toBeNull();
+    expect(read('x')).toBe('x');
+    expect(read('~'.repeat(255))).toHaveLength(255);
+    for (const bad of ['', '~'.repeat(256), 'tab\t', 'é', 'nul\0', 'line\nbreak']) {
+      expect(() => read(bad)).toThrow(expect.objectContaining({ status: 422, code: 'invalid_idempotency_key' }));
+    }
+  });
+});
