@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { LogBudget, MAX_LOG_BYTES } from './log-budget.ts';
+import { MAX_RESULT_BYTES, outcomeCommand, resultProblem } from './outcome.ts';
+
+test.each([
+  ['nothing', undefined],
+  ['a number JSON has not', { n: Number.NaN }],
+  ['a BigInt', { n: 1n }],
+  ['a function', { f: () => 1 }],
+  ['an object of a class', { at: new Date(0) }],
+  ['nesting without end', JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
+])('%s is no result', (_what, result) => {
+  expect(resultProblem(result)?.code).toBe('result_not_json');
+});
+
+test('a cycle is no result', () => {
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  expect(resultProblem(cycle)?.code).toBe('result_not_json');
+});
+
+test('1 MiB of JSON is kept, one byte more is not', () => {
+  expect(resultProblem('x'.repeat(MAX_RESULT_BYTES - 2))).toBeNull();
+  expect(resultProblem('x'.repeat(MAX_RESULT_BYTES - 1))?.code).toBe('result_too_large');
+  expect(resultProblem('ü'.repeat(MAX_RESULT_BYTES / 2))?.code).toBe('result_too_large');
+});
+
+test('what JSON can hold is a result: odd text, null objects, absent fields', () => {
+  expect(resultProblem({ a: '\0\ud800', b: null, c: undefined, d: [1, 'x', { e: Object.create(null) }] })).toBeNull();
+});
+
+test('a result that cannot be kept fails the step for good', () => {
+  expect(outcomeCommand('a', 1, { kind: 'completed', result: Number.NaN, log: ['l'] }, 0.5)).toMatchObject({
+    type: 'attempt_failed',
+    retryable: false,
+    error: { code: 'result_not_json' },
+    log: ['l'],
+  });
+});
+
+test('64 KiB of log lines are kept for a step, and the cut is said once', () => {
+  const budget = new LogBudget();
+  expect(budget.take('a', ['one', 'two'])).toEqual(['one', 'two']);
+  const kept = budget.take('a', Array.from({ length: 100 }, () => 'x'.repeat(1_000)));
+  expect(kept.length).toBeLessThan(70);
+  expect(kept.join('\n').length).toBeLessThan(MAX_LOG_BYTES + 200);
+  expect(kept.at(-1)).toContain('not kept');
+  expect(budget.take('a', ['more'])).toEqual([]);
+  expect(budget.take('b', ['more'])).toEqual(['more']);
+});

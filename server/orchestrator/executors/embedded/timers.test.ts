@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ManualTime } from './testing.ts';
+import { Timers } from './timers.ts';
+
+test('timers ring in the order of their due times, whatever is set and cancelled between', () => {
+  const commands = fc.array(
+    fc.oneof(
+      fc.record({ kind: fc.constant('set' as const), delay: fc.integer({ min: 0, max: 50 }) }),
+      fc.record({ kind: fc.constant('cancel' as const), which: fc.nat() }),
+      fc.record({ kind: fc.constant('advance' as const), ms: fc.integer({ min: 0, max: 20 }) }),
+    ),
+    { maxLength: 60 },
+  );
+  fc.assert(
+    fc.property(commands, list => {
+      const time = new ManualTime();
+      const timers = new Timers(time.clock, time.alarm);
+      const rung: number[] = [];
+      const open = new Map<number, { dueAt: number; handle: ReturnType<Timers['set']> }>();
+      let next = 0;
+      for (const command of list) {
+        if (command.kind === 'set') {
+          const id = next++;
+          const dueAt = time.clock.now() + command.delay;
+          const handle = timers.set(dueAt, () => {
+            expect(dueAt).toBeLessThanOrEqual(time.clock.now());
+            expect(open.delete(id)).toBe(true);
+            rung.push(dueAt);
+          });
+          open.set(id, { dueAt, handle });
+        } else if (command.kind === 'cancel') {
+          const [id, timer] = [...open][command.which % Math.max(open.size, 1)] ?? [];
+          if (id === undefined || timer === undefined) continue;
+          timers.cancel(timer.handle);
+          timers.cancel(timer.handle);
+          open.delete(id);
+        } else {
+          rung.length = 0;
+          time.advance(command.ms);
+          expect(rung).toEqual([...rung].sort((a, b) => a - b));
+          for (const { dueAt } of open.values()) expect(dueAt).toBeGreaterThan(time.clock.now());
+        }
+        expect(timers.size).toBe(open.size);
+      }
+    }),
+  );
+});
