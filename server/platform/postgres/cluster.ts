@@ -51,8 +51,15 @@ export async function openCluster(dataDir: string): Promise<Cluster> {
 }
 
 const asUser = (user: ClusterUser | undefined) => (user ? { uid: user.uid, gid: user.gid } : {});
-// PostgreSQL's own messages are parsed below, so they must be in English whatever the operator's locale is.
-const environment = () => ({ ...process.env, LC_MESSAGES: 'C', LC_ALL: 'C' });
+// PostgreSQL gets what a program needs to run and nothing else: our environment holds credentials. Its messages are
+// searched below, so they must be in English whatever the operator's locale is.
+const passedOn = ['PATH', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
+const environment = (): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(passedOn.map(name => [name, process.env[name]])),
+  NODE_ENV: undefined,
+  LC_MESSAGES: 'C',
+  LC_ALL: 'C',
+});
 
 /**
  * Makes a new cluster with scram-sha-256 and the given superuser password, flushed to disk unless `sync` is

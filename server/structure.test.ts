@@ -1,0 +1,162 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { configVariables } from './config.ts';
+
+/**
+ * The rules of ARCHITECTURE.md that a formatter cannot know. Import cycles, `any` and the length of functions are Biome's.
+ * Each rule collects every breach, so that one run shows them all.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const tracked = globSync(['{app,bench,bin,components,e2e,server}/**/*.{ts,tsx,mjs,css}', '*.{ts,mjs}'], {
+  cwd: root,
+  exclude: path => path.endsWith('generated'),
+}).filter(path => path !== 'next-env.d.ts');
+const files = tracked.map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+const isTest = (path: string) =>
+  /\.(test|spec)\.tsx?$/.test(path) || /(^|\/)(testing|e2e|bench|fixtures|simulation)[./-]/.test(path);
+const product = files.filter(({ path }) => !isTest(path));
+
+type Import = { from: string; to: string; typeOnly: boolean };
+
+/** Relative and `@/` imports. Biome's format makes one pattern enough: every statement starts its line. */
+function importsOf(path: string, text: string): Import[] {
+  const pattern =
+    /^(?:import|export)( type)?\b(?:(?!^import|^export)[^;])*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gms;
+  return [...text.matchAll(pattern)].flatMap(([, type, named, bare, dynamic]) => {
+    const specifier = named ?? bare ?? dynamic ?? '';
+    const to = specifier.startsWith('@/')
+      ? specifier.slice(2)
+      : specifier.startsWith('.')
+        ? normalize(join(dirname(path), specifier))
+        : undefined;
+    return to === undefined ? [] : [{ from: path, to, typeOnly: type !== undefined }];
+  });
+}
+const imports = product.flatMap(({ path, text }) => importsOf(path, text));
+
+/** Lowest first: a file may import from its own layer and from those below it. */
+const layers: [name: string, pattern: RegExp][] = [
+  ['core', /^server\/orchestrator\/core\//],
+  ['platform', /^server\/platform\//],
+  ['configuration', /^server\/config\.ts$/],
+  ['orchestrator', /^server\/orchestrator\//],
+  ['declarations', /^server\/api\/(operation|wire|context|cursor)\.ts$/],
+  ['domains', /^server\/domains\//],
+  ['seed', /^server\/seed\//],
+  ['api', /^server\/api\//],
+  ['process', /^server\/[^/]+\.ts$/],
+  ['bin', /^bin\//],
+];
+const layerOf = (path: string) => layers.findIndex(([, pattern]) => pattern.test(path));
+
+/** What the console may run of the server: declarations and pure functions, with nothing of Node in them. */
+const sharedWithConsole = /^server\/(orchestrator\/core\/|domains\/[^/]+\/schemas\.ts$|api\/(wire|context)\.ts$)/;
+
+const breaches = (found: Import[]) => found.map(({ from, to }) => `${from} imports ${to}`);
+
+describe('dependencies point one way', () => {
+  test('the scan sees the code', () => {
+    expect(files.length).toBeGreaterThan(50);
+    expect(imports.length).toBeGreaterThan(100);
+    expect(
+      importsOf('server/a.ts', "import type {\n  A,\n} from './b.ts';\nimport 'x';\nawait import('../c.ts');"),
+    ).toEqual([
+      { from: 'server/a.ts', to: 'server/b.ts', typeOnly: true },
+      { from: 'server/a.ts', to: 'c.ts', typeOnly: false },
+    ]);
+  });
+
+  test('no layer of the server imports from one above it', () => {
+    // Types of the composition root (Services) are what everything below is handed; they bind nothing at run time.
+    const upward = imports.filter(({ from, to, typeOnly }) => {
+      if (typeOnly && to === 'server/container.ts') return false;
+      return layerOf(from) >= 0 && layerOf(from) < (layerOf(to) < 0 ? Number.POSITIVE_INFINITY : layerOf(to));
+    });
+    expect(breaches(upward)).toEqual([]);
+  });
+
+  test('the core imports nothing but itself', () => {
+    const core = product.filter(({ path }) => path.startsWith('server/orchestrator/core/'));
+    const foreign = core.flatMap(({ path, text }) =>
+      [...text.matchAll(/from '([^'.][^']*)'/g)].map(([, name]) => `${path} imports ${name}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  test('the platform knows nothing of the product', () => {
+    const found = imports.filter(
+      ({ from, to }) => from.startsWith('server/platform/') && !to.startsWith('server/platform/'),
+    );
+    expect(breaches(found)).toEqual([]);
+  });
+
+  test('the console runs none of the server: Next would start a second orchestrator', () => {
+    const found = imports.filter(
+      ({ from, to, typeOnly }) =>
+        /^(app|components)\//.test(from) && to.startsWith('server/') && !typeOnly && !sharedWithConsole.test(to),
+    );
+    expect(breaches(found)).toEqual([]);
+  });
+
+  test('the product imports no test code', () => {
+    const found = imports.filter(({ to }) => isTest(to));
+    expect(breaches(found.filter(({ from }) => !/testing|simulation/.test(from)))).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  test('are at most 400 lines long, tests 600', () => {
+    const long = files.flatMap(({ path, text }) => {
+      const lines = text.trimEnd().split('\n').length;
+      return lines > (isTest(path) ? 600 : 400) ? [`${path}: ${lines} lines`] : [];
+    });
+    expect(long).toEqual([]);
+  });
+
+  test('are named after what they hold', () => {
+    const vague =
+      /^(utils?|helpers?|common|misc|manager|lib|shared|types|constants|index2|data2?|stuff|temp)\.(tsx?|mjs)$/;
+    const folders = /(^|\/)(utils?|helpers?|common|misc|lib|v\d+)\//;
+    const named = tracked.filter(path => vague.test(basename(path)) || folders.test(path.replace(/^app\/v1\//, '')));
+    expect(named).toEqual([]);
+  });
+
+  test('leave nothing unfinished and silence no checker', () => {
+    const marks = /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck|expect-error)|eslint-disable/;
+    const found = files
+      .filter(({ path }) => path !== 'server/structure.test.ts')
+      .flatMap(({ path, text }) =>
+        text.split('\n').flatMap((line, at) => (marks.test(line) ? [`${path}:${at + 1} ${line.trim()}`] : [])),
+      );
+    expect(found).toEqual([]);
+  });
+
+  test('skip no test', () => {
+    const marks = /\b(test|it|describe)\.(only|skip|todo|fixme)\b/;
+    const found = files.filter(({ path, text }) => path !== 'server/structure.test.ts' && marks.test(text));
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('configuration', () => {
+  test('is read from the environment in one place', () => {
+    const allowed = /^(server\/config\.ts|bin\/|[^/]+\.config\.(ts|mjs)$|e2e\/|bench\/)|(testing|\.test)/;
+    // Not settings: PATH and the like for PostgreSQL's process, NEXTAUTH_URL handed to next-auth, Next's build constant.
+    const others = ['server/platform/postgres/cluster.ts', 'app/api/auth/[...nextauth]/route.ts'];
+    const readers = files.filter(
+      ({ path, text }) =>
+        !allowed.test(path) &&
+        !others.includes(path) &&
+        /process\.env\b/.test(text.replaceAll('process.env.NODE_ENV', '')),
+    );
+    expect(readers.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('docs/configuration.md lists every variable, and no other', () => {
+    const text = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
+    const listed = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name ?? '');
+    expect(listed.filter(name => !name.startsWith('BATON_TEST_')).sort()).toEqual([...configVariables].sort());
+  });
+});
