@@ -1,0 +1,42 @@
+import type { Services } from '../container.ts';
+import { newId } from '../platform/ids.ts';
+import type { Context, Principal } from './context.ts';
+import { parseObject } from './input.ts';
+import { invoke } from './invoke.ts';
+import type { AnyOperation } from './operation.ts';
+import { createRegistry } from './registry.ts';
+
+export type Call<Operations extends readonly AnyOperation[]> = (
+  principal: Principal | null,
+  name: Operations[number]['name'],
+  input?: unknown,
+  about?: Pick<Context, 'clientAddress'>,
+) => Promise<unknown>;
+
+/**
+ * Calls operations as every surface does (role, scope, parsing, output check), without the transport. Rejects with the
+ * AppError that a surface would translate.
+ */
+export function createCall<const Operations extends readonly AnyOperation[]>(
+  services: Services,
+  operations: Operations,
+): Call<Operations> {
+  const registry = createRegistry(operations);
+  return async (principal, name, input = {}, about = {}) => {
+    const entry = registry.byName.get(name);
+    if (!entry) throw new Error(`There is no operation ${name}.`);
+    const { output } = await invoke(
+      { services, features: new Set(), checkOutput: true },
+      {
+        ...about,
+        entry,
+        principal,
+        requestId: newId(),
+        surface: 'rest',
+        header: () => undefined,
+        input: () => parseObject(entry, input),
+      },
+    );
+    return output;
+  };
+}
