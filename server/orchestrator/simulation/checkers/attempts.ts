@@ -1,0 +1,61 @@
+import { MAX_LOST_ATTEMPTS } from '../../core/attempts.ts';
+import type { RunEvent } from '../../core/index.ts';
+import type { History, StepHistory } from '../history.ts';
+import { effectiveFields } from '../oracle.ts';
+import { Violation } from './violation.ts';
+
+const fail = (message: string) => new Violation('attempts', message);
+
+/** Attempts count up by one, their events carry their number, and there are no more of them than allowed. */
+export function checkAttempts(history: History, event: RunEvent): void {
+  if (!('step' in event)) return;
+  const step = history.step(event.step);
+  switch (event.type) {
+    case 'step_started':
+      if (event.attempt !== step.attempt + 1)
+        throw fail(`"${event.step}" began attempt ${event.attempt} after ${step.attempt}`);
+      if (step.lost + Number(step.inFlight) >= MAX_LOST_ATTEMPTS)
+        throw fail(`"${event.step}" was lost too often to begin again`);
+      return;
+    case 'step_completed':
+      if ('skipped' in event.data) {
+        if (step.attempt > 0 || event.attempt !== undefined)
+          throw fail(`"${event.step}" was skipped after it had begun`);
+        return;
+      }
+      break;
+    case 'step_retrying':
+      checkRetry(history, step, event);
+      break;
+    case 'step_failed':
+    case 'step_cancelled':
+    case 'step_log':
+    case 'task_pending':
+    case 'task_completed':
+      break;
+    default:
+      event satisfies never;
+  }
+  if (event.attempt !== step.attempt)
+    throw fail(`${event.type} of "${event.step}" for attempt ${event.attempt}, not ${step.attempt}`);
+  checkState(event, step);
+}
+
+function checkState(event: Extract<RunEvent, { step: string }>, step: StepHistory): void {
+  const begun = step.attempt > 0;
+  if (!begun) throw fail(`${event.type} of "${event.step}", which has not begun`);
+  const byPerson = event.type === 'task_completed';
+  if (byPerson && step.asked === null) throw fail(`"${event.step}" was answered, but nobody was asked`);
+  const needsAttempt = event.type === 'step_retrying' || event.type === 'step_log' || event.type === 'task_pending';
+  if (needsAttempt && !step.inFlight) throw fail(`${event.type} of "${event.step}" without an attempt in flight`);
+  if (event.type === 'step_completed' && !step.inFlight && step.asked === null) {
+    throw fail(`"${event.step}" completed without an attempt in flight or an answer`);
+  }
+}
+
+function checkRetry(history: History, step: StepHistory, event: Extract<RunEvent, { type: 'step_retrying' }>): void {
+  const { retry_count = 0 } = effectiveFields(history, step.spec);
+  if (step.retries >= retry_count)
+    throw fail(`"${event.step}" retries for the ${step.retries + 1}th time of ${retry_count}`);
+  if (history.stopping) throw fail(`"${event.step}" retries while the run is being stopped`);
+}

@@ -1,0 +1,35 @@
+import type { RunState } from '../../core/index.ts';
+import type { Engine } from '../engine.ts';
+import type { History } from '../history.ts';
+import { Violation } from './violation.ts';
+
+const fail = (message: string) => new Violation('effects', message);
+
+/** What the core says should be going on is what the log says: nothing forgotten, nothing twice. */
+export function checkEffects(engine: Engine, history: History, state: RunState): void {
+  const { ready, inFlight, timers } = engine.effects(state);
+  const steps = [...history.steps].filter(([, step]) => step.end === null);
+  const advancing = history.status === 'running' && !history.stopping;
+  const mayBegin = ([, step]: (typeof steps)[number]) =>
+    step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null);
+  same('ready', [...ready], advancing ? steps.filter(mayBegin).map(([id]) => id) : []);
+  const flying = steps.filter(([, step]) => step.inFlight).map(([id, step]) => `${id}#${step.attempt}`);
+  same(
+    'in flight',
+    Array.from(inFlight, ({ step, attempt }) => `${step}#${attempt}`),
+    history.isTerminal ? [] : flying,
+  );
+  const due = steps.flatMap(([id, step]) => {
+    const at = step.retryAt ?? (step.attempt > 0 && !step.inFlight ? step.asked?.dueAt : null) ?? null;
+    return at === null ? [] : [`${id}@${at}`];
+  });
+  same(
+    'timers',
+    Array.from(timers, ({ step, dueAt }) => `${step}@${dueAt}`),
+    advancing ? due : [],
+  );
+}
+
+function same(what: string, seen: string[], expected: string[]): void {
+  if (seen.sort().join() !== expected.sort().join()) throw fail(`${what} is [${seen}], but should be [${expected}]`);
+}

@@ -1,0 +1,56 @@
+import type { RunEvent, RunStatus } from '../../core/index.ts';
+import type { History } from '../history.ts';
+import { Violation } from './violation.ts';
+
+const fail = (message: string) => new Violation('endings', message);
+
+type Ends = { failed: string[]; cancelled: Map<string, string>; causes: Set<string | undefined>; skipped: Set<string> };
+
+/** How a run ends is what its steps' ends say, and the other way round (interface.md, States and transitions). */
+export function checkEndings(history: History, event: RunEvent): void {
+  if (event.type !== 'state_changed') return;
+  const { to } = event.data;
+  if (to === 'running' || to === 'paused') return;
+  const ends = collect(history);
+  if (to === 'failed') checkFailed(ends, event.data.error?.step_id);
+  else checkOthers(to, ends, history);
+}
+
+function checkFailed(ends: Ends, blamed: string | undefined): void {
+  if (ends.failed.length !== 1 || ends.failed[0] !== blamed)
+    throw fail(`failed by "${blamed}", but ${ends.failed} failed`);
+  for (const [step, reason] of ends.cancelled) {
+    if (reason !== 'run_failed') throw fail(`"${step}" was cancelled for ${reason} in a failed run`);
+  }
+  if ([...ends.causes].some(cause => cause !== blamed))
+    throw fail(`cancelled because of ${[...ends.causes]}, not ${blamed}`);
+  if (ends.skipped.has('run_stopped')) throw fail('a failed run has a step skipped by a stop');
+}
+
+function checkOthers(to: RunStatus, ends: Ends, history: History): void {
+  if (ends.skipped.has('blocked')) throw fail(`a ${to} run has a blocked step`);
+  if (to === 'completed') {
+    if (history.stopping) throw fail('completed, although a stop was requested');
+    if (ends.failed.length > 0 || ends.cancelled.size > 0 || ends.skipped.has('run_stopped')) {
+      throw fail('completed, although steps failed or were cancelled');
+    }
+    return;
+  }
+  if (ends.failed.length > 0 && !history.stopping) throw fail('stopped, although a step had failed the run');
+  for (const [step, reason] of ends.cancelled) {
+    if (reason !== 'RUN_STOPPED') throw fail(`"${step}" was cancelled for ${reason} in a stopped run`);
+  }
+}
+
+function collect(history: History): Ends {
+  const ends: Ends = { failed: [], cancelled: new Map(), causes: new Set(), skipped: new Set() };
+  for (const [id, { end }] of history.steps) {
+    if (end?.type === 'step_failed') ends.failed.push(id);
+    if (end?.type === 'step_cancelled') {
+      ends.cancelled.set(id, end.data.reason);
+      ends.causes.add(end.data.caused_by_step_id);
+    }
+    if (end?.type === 'step_completed' && 'skipped' in end.data) ends.skipped.add(end.data.reason);
+  }
+  return ends;
+}

@@ -1,0 +1,30 @@
+import type { History } from '../history.ts';
+import { expectedFate } from '../oracle.ts';
+import { Violation } from './violation.ts';
+
+const fail = (message: string) => new Violation('not-stuck', message);
+
+/**
+ * After each decision: the run has ended, is paused, or something will carry it on: an attempt in flight, a step that
+ * may begin, a retry or a person that is waited for. And nothing is left over that should have been skipped.
+ */
+export function checkNotStuck(history: History): void {
+  if (history.isTerminal || history.status === null) return;
+  if (history.allEnded) throw fail('all steps have ended, but the run has not');
+  const steps = [...history.steps.values()];
+  if (history.stopping) {
+    if (!steps.some(step => step.inFlight)) throw fail('a stop was requested and nothing is in flight');
+    return;
+  }
+  let canGoOn = false;
+  for (const [id, step] of history.steps) {
+    if (step.end !== null) continue;
+    if (step.attempt > 0) canGoOn = true;
+    else if (step.dependencies.every(dependency => history.step(dependency).end !== null)) {
+      const fate = expectedFate(history, id);
+      if (fate !== 'run') throw fail(`"${id}" is ${fate}, but was not skipped`);
+      canGoOn = true;
+    }
+  }
+  if (!canGoOn) throw fail('nothing will carry the run on');
+}

@@ -1,0 +1,22 @@
+import type { RunEvent } from '../../core/index.ts';
+import type { History } from '../history.ts';
+import { Violation } from './violation.ts';
+
+const fail = (message: string) => new Violation('order', message);
+
+/** No step begins before its dependencies have ended, before its retry is due, or in a run that is paused or stopping. */
+export function checkOrder(history: History, event: RunEvent): void {
+  if (event.type !== 'step_started') return;
+  const step = history.step(event.step);
+  if (history.status !== 'running') throw fail(`"${event.step}" began while the run was ${history.status}`);
+  if (history.stopping) throw fail(`"${event.step}" began while the run was being stopped`);
+  for (const dependency of step.dependencies) {
+    const { end } = history.step(dependency);
+    if (end?.type !== 'step_completed') {
+      throw fail(`"${event.step}" began, but "${dependency}" ${end === null ? 'has not ended' : `had ${end.type}`}`);
+    }
+  }
+  if (step.retryAt !== null && event.at < step.retryAt)
+    throw fail(`"${event.step}" began ${step.retryAt - event.at} ms early`);
+  if (step.asked !== null) throw fail(`"${event.step}" began again while a person was being asked`);
+}

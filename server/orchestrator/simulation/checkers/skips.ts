@@ -1,0 +1,34 @@
+import type { RunEvent } from '../../core/index.ts';
+import type { History } from '../history.ts';
+import { expectedFate } from '../oracle.ts';
+import { Violation } from './violation.ts';
+
+const fail = (message: string) => new Violation('skips', message);
+
+/** A step is skipped exactly if, and for the reason for which, the oracle skips it; a blocked or stopped one had not begun. */
+export function checkSkips(history: History, event: RunEvent): void {
+  if (event.type === 'step_started') {
+    const fate = expectedFate(history, event.step);
+    if (fate !== 'run') throw fail(`"${event.step}" began, but is ${fate}`);
+    return;
+  }
+  if (event.type !== 'step_completed' || !('skipped' in event.data)) return;
+  const { reason } = event.data;
+  if (reason === 'blocked' || reason === 'run_stopped') {
+    checkCause(history, event.step, reason);
+    return;
+  }
+  for (const dependency of history.step(event.step).dependencies) {
+    if (history.step(dependency).end === null)
+      throw fail(`"${event.step}" is ${reason}, but "${dependency}" has not ended`);
+  }
+  const fate = expectedFate(history, event.step);
+  if (fate !== reason) throw fail(`"${event.step}" is ${reason}, but should be ${fate}`);
+}
+
+function checkCause(history: History, step: string, reason: 'blocked' | 'run_stopped'): void {
+  const anyFailed = [...history.steps.values()].some(({ end }) => end?.type === 'step_failed');
+  if (reason === 'blocked' && !anyFailed) throw fail(`"${step}" is blocked, but no step has failed`);
+  if (reason === 'run_stopped' && anyFailed && !history.stopping)
+    throw fail(`"${step}" is stopped in a run that failed`);
+}

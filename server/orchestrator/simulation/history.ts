@@ -1,0 +1,92 @@
+import type { Graph, GraphStep, RunEvent, RunStartedData, RunStatus } from '../core/index.ts';
+
+/** What one step's events say. */
+export type StepHistory = {
+  readonly spec: GraphStep;
+  readonly dependencies: readonly string[];
+  /** The number of the last attempt. */
+  attempt: number;
+  /** An attempt is in flight, by the log. */
+  inFlight: boolean;
+  /** How often an attempt was begun while the log had one in flight. */
+  lost: number;
+  retryAt: number | null;
+  retries: number;
+  asked: { dueAt: number | null } | null;
+  end: Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' }> | null;
+};
+
+/**
+ * A run as its log tells it, read independently of the core: a second opinion for the checkers, written for plainness.
+ */
+export class History {
+  readonly graph: Graph;
+  readonly events: RunEvent[] = [];
+  readonly steps: ReadonlyMap<string, StepHistory>;
+  started: RunStartedData | null = null;
+  status: RunStatus | null = null;
+  stopping = false;
+  #ended = 0;
+
+  constructor(graph: Graph) {
+    this.graph = graph;
+    this.steps = new Map(graph.steps.map(spec => [spec.id, emptyStep(spec)]));
+  }
+
+  get isTerminal(): boolean {
+    return this.status === 'completed' || this.status === 'failed' || this.status === 'stopped';
+  }
+
+  get allEnded(): boolean {
+    return this.#ended === this.steps.size;
+  }
+
+  /** Throws for a step that the graph does not have. */
+  step(id: string): StepHistory {
+    const step = this.steps.get(id);
+    if (step === undefined) throw new Error(`The log speaks of the step "${id}", which the graph does not have.`);
+    return step;
+  }
+
+  add(event: RunEvent): void {
+    this.events.push(event);
+    if (event.type === 'run_started') {
+      this.started = event.data;
+      this.status = 'running';
+    } else if (event.type === 'state_changed') this.status = event.data.to;
+    else if (event.type === 'stop_requested') this.stopping = true;
+    else this.#addToStep(this.step(event.step), event);
+  }
+
+  #addToStep(step: StepHistory, event: Extract<RunEvent, { step: string }>): void {
+    if (event.type === 'step_started') {
+      if (step.inFlight) step.lost += 1;
+      step.attempt = event.attempt;
+      step.retryAt = null;
+    }
+    if (event.type !== 'step_log' && event.type !== 'task_completed') step.inFlight = event.type === 'step_started';
+    if (event.type === 'step_retrying') {
+      step.retries += 1;
+      step.retryAt = event.at + event.data.delay_ms;
+    }
+    if (event.type === 'task_pending') step.asked = { dueAt: event.data.due_at };
+    if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled') {
+      if (step.end === null) this.#ended += 1;
+      step.end = event;
+    }
+  }
+}
+
+function emptyStep(spec: GraphStep): StepHistory {
+  return {
+    spec,
+    dependencies: spec.depends_on ?? [],
+    attempt: 0,
+    inFlight: false,
+    lost: 0,
+    retryAt: null,
+    retries: 0,
+    asked: null,
+    end: null,
+  };
+}

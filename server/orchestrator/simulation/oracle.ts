@@ -1,0 +1,68 @@
+import type { GraphStep, JsonValue, SkipReason } from '../core/index.ts';
+import type { History } from './history.ts';
+
+/**
+ * Says, from the text of decisions.md alone and with no thought of speed, what must become of a step whose
+ * dependencies have all ended well: `run`, or the reason for which it is skipped.
+ */
+export function expectedFate(history: History, id: string): 'run' | SkipReason {
+  const step = effectiveFields(history, history.step(id).spec);
+  const dependencies = history.step(id).dependencies;
+  const named = isNamed(history, id);
+  const inEpisode = history.started?.mode === 'episode';
+
+  // "runs only the named steps": an episode's own steps are not undone by what lies outside of it.
+  const relevant =
+    named && inEpisode ? dependencies.filter(dependency => ranInEpisode(history, dependency)) : dependencies;
+  if (relevant.some(dependency => leavesOut(history, dependency, id))) return 'branch_not_taken';
+  const untaken = relevant.filter(dependency => reasonOf(history, dependency) === 'branch_not_taken');
+  if (dependencies.length > 0 && untaken.length === dependencies.length) return 'branch_not_taken';
+
+  if (inEpisode && !inScope(history, id)) return 'out_of_scope';
+  if (step.gated === true && !named) return 'out_of_scope';
+  if (step.disabled === true) return 'step_disabled';
+  return 'run';
+}
+
+/** A step's fields in this run: `trigger_steps` over its own, but for id, type and dependencies. */
+export function effectiveFields(history: History, spec: GraphStep): GraphStep {
+  const override = isNamed(history, spec.id) ? history.started?.trigger_steps[spec.id] : undefined;
+  return { ...spec, ...override, id: spec.id, type: spec.type, depends_on: spec.depends_on };
+}
+
+function isNamed(history: History, id: string): boolean {
+  return Object.keys(history.started?.trigger_steps ?? {}).includes(id);
+}
+
+/** The step or one of those before it is named. */
+function inScope(history: History, id: string): boolean {
+  return isNamed(history, id) || history.step(id).dependencies.some(dependency => inScope(history, dependency));
+}
+
+function ranInEpisode(history: History, id: string): boolean {
+  return inScope(history, id) && reasonOf(history, id) !== 'out_of_scope';
+}
+
+function reasonOf(history: History, id: string): SkipReason | undefined {
+  const end = history.step(id).end;
+  return end?.type === 'step_completed' && 'skipped' in end.data ? end.data.reason : undefined;
+}
+
+/** Whether `condition` is one, took a branch, and named `dependent` only in the other. */
+function leavesOut(history: History, condition: string, dependent: string): boolean {
+  const fields = effectiveFields(history, history.step(condition).spec);
+  if (fields.type !== 'condition' || fields.mode === 'validate') return false;
+  const result = resultOf(history, condition);
+  const branch = result !== null && typeof result === 'object' && !Array.isArray(result) ? result.branch : undefined;
+  if (branch !== 'then' && branch !== 'else') return false;
+  const names = (list: JsonValue | undefined) => Array.isArray(list) && list.includes(dependent);
+  return names(branch === 'then' ? fields.else : fields.then) && !names(fields[branch]);
+}
+
+function resultOf(history: History, id: string): JsonValue {
+  const end = history.step(id).end;
+  if (end?.type !== 'step_completed') return null;
+  if (!('skipped' in end.data)) return end.data.result;
+  if (end.data.reason !== 'out_of_scope' || history.started?.mode !== 'episode') return null;
+  return Object.entries(history.started.seed_results).find(([step]) => step === id)?.[1] ?? null;
+}
