@@ -1,16 +1,25 @@
 import type { Pool } from 'pg';
-import type { Rest } from './api/rest.ts';
-import type { Stream } from './api/stream.ts';
-import type { Trpc } from './api/trpc.ts';
+import { createMetrics } from './api/metrics.ts';
+import { operations } from './api/operations.ts';
+import { createPages } from './api/pages.ts';
+import { createRegistry } from './api/registry.ts';
+import { fromFetch, toFetch } from './api/request.ts';
+import { createRest, type Rest } from './api/rest.ts';
+import { createStream, type Stream } from './api/stream.ts';
+import { createTrpc, type Trpc } from './api/trpc.ts';
 import type { Config } from './config.ts';
-import type { ConsoleIdentity } from './domains/identity/console.ts';
+import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
+import { loadIdentityKeys, openSecretStore } from './domains/identity/keys.ts';
+import { settleLastUsed } from './domains/identity/principal.ts';
 import type { Orchestrator } from './orchestrator/orchestrator.ts';
-import type { StepTypes } from './orchestrator/steps/registry.ts';
-import type { Clock } from './platform/clock.ts';
+import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
+import { LuaPool } from './orchestrator/steps/lua/index.ts';
+import { createStepTypes, type StepTypes } from './orchestrator/steps/registry.ts';
+import { type Clock, systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Database } from './platform/postgres/database.ts';
 import type { PrismaClient } from './platform/postgres/generated/client.ts';
-import type { RateLimiter } from './platform/rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from './platform/rate-limit.ts';
 import type { SecretStore } from './platform/secrets/secret-store.ts';
 
 /** Everything use cases may reach. Constructed in one place and passed in; nothing is a module-level singleton. */
@@ -39,6 +48,8 @@ export type Container = {
   stream: Stream;
   /** What the console's sign-in needs. */
   identity: ConsoleIdentity;
+  /** Settles once the orchestrator knows where it stands: leading, or standby. */
+  ready: Promise<void>;
   /** Closes sockets, lets steps in flight finish, writes what is pending. The database stays open: it is not ours. */
   close(): Promise<void>;
 };
@@ -49,3 +60,68 @@ export type ContainerOptions = {
   database: Pick<Database, 'url' | 'pool' | 'prisma'>;
   clock?: Clock;
 };
+
+/** Where routes that Next bundles find the running container (app/container.ts). */
+const published = Symbol.for('baton.container');
+
+/**
+ * Constructs everything on an open database and publishes it: the one place where parts meet. The orchestrator starts at once.
+ * Throws ConfigError for a master key that is not the stored secrets' own.
+ */
+export async function createContainer(options: ContainerOptions): Promise<Container> {
+  const { config, logger, database, clock = systemClock } = options;
+  const { pool, prisma } = database;
+  const keys = await loadIdentityKeys(config);
+  const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
+  const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
+  const stepTypes = createStepTypes({ luaPool });
+  const orchestrator = createEmbeddedOrchestrator({
+    pool,
+    connectionString: database.url,
+    clock,
+    logger,
+    stepTypes,
+    config: config.orchestrator,
+  });
+  const rateLimiter = createRateLimiter(config.http.rateLimit, clock);
+  const services: Services = { config, clock, logger, pool, prisma, orchestrator, stepTypes, secrets, rateLimiter };
+  const surfaces = createSurfaces(services, keys.sessionSecret);
+  const container: Container = {
+    services,
+    ...surfaces,
+    identity: createConsoleIdentity(services, keys),
+    ready: orchestrator.ready,
+    async close() {
+      if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);
+      await surfaces.stream.close();
+      await orchestrator.close();
+      await luaPool.close();
+      await settleLastUsed(services);
+    },
+  };
+  Reflect.set(globalThis, published, container);
+  return container;
+}
+
+function createSurfaces(
+  services: Services,
+  sessionSecret: string,
+): Pick<Container, 'handle' | 'rest' | 'trpc' | 'stream'> {
+  const registry = createRegistry(operations);
+  const metrics = createMetrics(() => services.orchestrator.status() === 'leading');
+  const common = {
+    services,
+    sessionSecret,
+    registry,
+    metrics,
+    features: new Set<string>(),
+    checkOutput: services.config.env !== 'production',
+  };
+  const rest = createRest({ ...common, pages: createPages(services, registry, metrics) });
+  return {
+    rest,
+    handle: async (request, { address }) => toFetch(await rest(fromFetch(request, address))),
+    trpc: createTrpc(common),
+    stream: createStream(common),
+  };
+}

@@ -1,0 +1,159 @@
+import { createServer, type Server } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { type Frontend, isApiPath, listen, noteAddress, starting, stopListening } from './api/http-server.ts';
+import { serveNode } from './api/node-http.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Container, createContainer } from './container.ts';
+import { type SeededOwner, seedFirstOwner } from './domains/identity/bootstrap.ts';
+import { resolveSession } from './domains/identity/principal.ts';
+import { createLogger, type Logger } from './platform/logger.ts';
+import { type Database, openDatabase } from './platform/postgres/database.ts';
+import { reason, StartupError } from './platform/postgres/startup-error.ts';
+import { seedExample } from './seed/example.ts';
+import { startupBanner } from './startup-banner.ts';
+
+/** How long answers under way may take once the process is told to stop. */
+const answerGraceMs = 5000;
+
+/** What has been started, in order; stopped in the opposite one. */
+type Running = { server: Server; console?: { close(): Promise<void> }; container?: Container; database?: Database };
+
+/** Brings the service up: port, database, container, console. What was started before a failure is stopped again. */
+async function start(config: Config, logger: Logger): Promise<Running> {
+  let frontend: Frontend = starting;
+  const { server, port } = await listen(config.http, () => frontend).catch(error => {
+    throw new StartupError(listenFailure(error, config), { cause: error });
+  });
+  const running: Running = { server };
+  try {
+    const settled = withPort(config, port);
+    const database = await openDatabase(settled, logger);
+    running.database = database;
+    const container = await createContainer({ config: settled, logger, database });
+    running.container = container;
+    await container.ready;
+    const owner = await seedFirstOwner(container.services);
+    const next = await startConsole(settled, port);
+    running.console = next;
+    frontend = serve(settled, container, next);
+    process.stdout.write(startupBanner(settled.http.url, owner));
+    void seed(container, owner);
+    return running;
+  } catch (error) {
+    await stop(running);
+    throw error;
+  }
+}
+
+function listenFailure(error: NodeJS.ErrnoException, { http: { host, port } }: Config): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is in use: stop what listens there, or set PORT.`;
+    case 'EACCES':
+      return `Port ${port} may not be opened by this user: set PORT to 1024 or more.`;
+    default:
+      return `The server cannot listen on ${host}:${port}: ${reason(error)}`;
+  }
+}
+
+/** PORT=0 takes any free port, which the public URL must then name. */
+function withPort(config: Config, port: number): Config {
+  return { ...config, http: { ...config.http, port, url: config.http.url.replace(/:0$/, `:${port}`) } };
+}
+
+type Console = Frontend & { close(): Promise<void> };
+
+/**
+ * Next, for everything that is not the API. It gets a server of its own that never listens: it attaches an `upgrade` listener and
+ * ends sockets that are not its own (architecture.md, "Facts measured here").
+ */
+async function startConsole({ env, http }: Config, port: number): Promise<Console> {
+  const { default: next } = await import('next');
+  const decoy = createServer();
+  const dir = fileURLToPath(new URL('..', import.meta.url));
+  const app = next({ dev: env === 'development', dir, hostname: http.host, port, httpServer: decoy });
+  await app.prepare();
+  const handle = app.getRequestHandler();
+  return {
+    request: (request, response) => void handle(request, response),
+    upgrade: (request, socket, head) => {
+      // Only the development server takes upgrades, for hot reloading.
+      if (!decoy.emit('upgrade', request, socket, head)) socket.destroy();
+    },
+    close: () => app.close(),
+  };
+}
+
+function serve({ http }: Config, container: Container, next: Console): Frontend {
+  return {
+    request(request, response) {
+      if (isApiPath(request.url)) return void serveNode(container.rest, request, response, http.trustedProxies);
+      noteAddress(request, http.trustedProxies);
+      next.request(request, response);
+    },
+    upgrade(request, socket, head) {
+      if (!container.stream.upgrade(request, socket, head)) next.upgrade(request, socket, head);
+    },
+  };
+}
+
+/** The example runs while the console already answers; a failure costs the example, not the start. */
+async function seed({ services }: Container, owner: SeededOwner): Promise<void> {
+  if (!owner.created || services.config.identity.seed !== 'example') return;
+  const { email, tenantId } = owner;
+  try {
+    const user = await services.prisma.user.findUniqueOrThrow({ where: { email } });
+    const session = { userId: user.id, sessionEpoch: user.sessionEpoch };
+    const principal = await resolveSession(services, session, { tenantId });
+    if (principal) await seedExample(services, { principal });
+  } catch (error) {
+    services.logger.warn({ err: error }, 'the example could not be made');
+  }
+}
+
+/** Stops accepting, closes sockets and the orchestrator, the database last. */
+async function stop({ server, console, container, database }: Running): Promise<void> {
+  const answered = stopListening(server, answerGraceMs);
+  await container?.close();
+  await answered;
+  await console?.close();
+  await database?.close();
+}
+
+/** The first signal stops in order, the second at once. Exit 0 after an orderly stop. */
+function stopOnSignals(running: Running, logger: Logger): void {
+  let stopping = false;
+  const end = (code: number) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    stop(running).then(
+      () => process.exit(code),
+      error => {
+        logger.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGINT', () => end(0));
+  process.on('SIGTERM', () => end(0));
+  process.on('uncaughtException', error => {
+    logger.fatal({ err: error }, 'a defect: the process ends, runs go on at the next start');
+    end(1);
+  });
+}
+
+/** One line an operator can act on; anything else is a defect and keeps its stack. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) return `baton: the configuration cannot be used:\n${error.message}\n`;
+  if (error instanceof StartupError) return `baton: ${error.message}\n`;
+  return `baton: the service could not start: ${error instanceof Error ? error.stack : String(error)}\n`;
+}
+
+try {
+  const config = readConfig();
+  const logger = createLogger(config.log.level);
+  stopOnSignals(await start(config, logger), logger);
+} catch (error) {
+  process.stderr.write(explain(error));
+  process.exit(1);
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { startupBanner } from './startup-banner.ts';
+
+const url = 'http://127.0.0.1:3000';
+
+test('a later start says where the service is and nothing else', () => {
+  expect(startupBanner(url, { created: false }).trim()).toBe(`Baton is ready at ${url}`);
+});
+
+test('a first start shows what was made, once', () => {
+  const text = startupBanner(url, { created: true, tenantId: 'main', email: 'a@b.c', password: 'pw', pat: 'pat_x' });
+  for (const part of ['a@b.c', 'pw', 'pat_x', `${url}/sign-in`, 'shown this once']) expect(text).toContain(part);
+});
+
+test('a configured owner knows the password already', () => {
+  expect(startupBanner(url, { created: true, tenantId: 'main', email: 'a@b.c' })).not.toContain('shown this once');
+});
+
+test('without an owner it shows the way to set one up', () => {
+  expect(startupBanner(url, { created: false, setupToken: 'token' })).toMatch(/\/setup[\s\S]*token/);
+});

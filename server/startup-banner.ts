@@ -1,0 +1,19 @@
+import type { SeededOwner } from './domains/identity/bootstrap.ts';
+
+/**
+ * What an operator reads once the service is up: where it is, and at the first start how to get in. Secrets are shown this one
+ * time and go to standard output alone, never to the log.
+ */
+export function startupBanner(url: string, owner: SeededOwner): string {
+  const lines = ['', `  Baton is ready at ${url}`];
+  if (owner.created) {
+    lines.push('', `  Sign in      ${url}/sign-in`, `  E-mail       ${owner.email}`);
+    if (owner.password !== undefined) lines.push(`  Password     ${owner.password}`);
+    if (owner.pat !== undefined) lines.push(`  API token    ${owner.pat}`);
+    const secret = owner.password !== undefined || owner.pat !== undefined;
+    if (secret) lines.push('', '  These are shown this once: keep them, and change the password under Settings.');
+  } else if (owner.setupToken !== undefined) {
+    lines.push('', `  Set up the first account at ${url}/setup`, `  Set-up token ${owner.setupToken}`);
+  }
+  return `${lines.join('\n')}\n\n`;
+}
