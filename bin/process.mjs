@@ -47,10 +47,3 @@ export function become(command, args, env = {}) {
     child.once('exit', (code, signal) => resolve(code ?? (signal ? 1 : 0)));
   });
 }
-
-/** The other half of `become`: end gracefully when the process that stands for us was killed. */
-export function endWithParent() {
-  if (!process.channel) return;
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  process.channel.unref();
-}

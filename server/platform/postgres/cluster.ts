@@ -55,8 +55,8 @@ const asUser = (user: ClusterUser | undefined) => (user ? { uid: user.uid, gid: 
 // searched below, so they must be in English whatever the operator's locale is.
 const passedOn = ['PATH', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
 const environment = (): NodeJS.ProcessEnv => ({
+  NODE_ENV: 'production',
   ...Object.fromEntries(passedOn.map(name => [name, process.env[name]])),
-  NODE_ENV: undefined,
   LC_MESSAGES: 'C',
   LC_ALL: 'C',
 });
