@@ -155,7 +155,14 @@ test('one commit writes events, payloads, the projection and the inbox', async (
     error: '{"code":"x","message":"m","step_id":"a"}',
     nextTimerAt: null,
   };
-  const ended = { ...task, state: 'completed' as const, approved: true, completedBy: 'ann', completedAt: AT, asked: null };
+  const ended = {
+    ...task,
+    state: 'completed' as const,
+    approved: true,
+    completedBy: 'ann',
+    completedAt: AT,
+    asked: null,
+  };
   await log.append(entry(runId, 3, [begun('null')], { projection, tasks: [ended] }));
   const run = await db.pool.query('SELECT * FROM runs WHERE id = $1', [runId]);
   expect(run.rows[0]).toMatchObject({

@@ -9,6 +9,7 @@ const STANDBY_INTERVAL_MS = 1_000;
 /** An idle leader asks this often whether its session is alive, and gives up on it after this long without an answer. */
 const LEASE_CHECK_MS = 5_000;
 const LEASE_TIMEOUT_MS = 30_000;
+const RELEASE_TIMEOUT_MS = 2_000;
 
 /**
  * The session of the leader: it holds the advisory lock and it alone writes the log. So a write can only be committed
@@ -80,7 +81,12 @@ async function openSession(connectionString: string): Promise<LeaderSession> {
       resolve(cause);
       socket.destroy();
     },
-    release: () => connection.end(),
+    async release() {
+      const ending = connection.end();
+      // A statement that hangs would keep the session, and with it the lock.
+      await Promise.race([ending, delay(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
+      socket.destroy();
+    },
   };
 }
 

@@ -41,7 +41,10 @@ test('a result that cannot be kept fails the step for good', () => {
 test('64 KiB of log lines are kept for a step, and the cut is said once', () => {
   const budget = new LogBudget();
   expect(budget.take('a', ['one', 'two'])).toEqual(['one', 'two']);
-  const kept = budget.take('a', Array.from({ length: 100 }, () => 'x'.repeat(1_000)));
+  const kept = budget.take(
+    'a',
+    Array.from({ length: 100 }, () => 'x'.repeat(1_000)),
+  );
   expect(kept.length).toBeLessThan(70);
   expect(kept.join('\n').length).toBeLessThan(MAX_LOG_BYTES + 200);
   expect(kept.at(-1)).toContain('not kept');

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Config } from '../../../config.ts';
 import type { Clock } from '../../../platform/clock.ts';
@@ -37,6 +38,8 @@ export type RuntimeServices = {
 
 /** How long to wait before a run is folded again that could not be, or that another writer has advanced. */
 const REFOLD_DELAY_MS = 1_000;
+/** A database that has not taken the last events by then will not be waited for at shutdown. */
+const LONGEST_FLUSH_MS = 5_000;
 
 /**
  * The runs of this process while it leads: load → decide → append → dispatch (engine.md, Shape). One is made when the
@@ -153,11 +156,15 @@ export class Runtime implements RunHost {
       });
     }
     // The outcomes just reported are decided in the tick that is due; then their commit is waited for.
+    await Promise.race([this.#flush(), delay(LONGEST_FLUSH_MS, undefined, { ref: false })]);
+    this.abandon(new Error('the orchestrator is closed'));
+  }
+
+  async #flush(): Promise<void> {
     do {
       await new Promise<void>(resolve => setImmediate(resolve));
       await this.#log.drain();
     } while (this.#ticking && !this.#abandoned);
-    this.abandon(new Error('the orchestrator is closed'));
   }
 
   /** Forgets everything at once: nothing is decided, begun or written any more. */

@@ -1,0 +1,255 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { AppError } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import type { Graph } from '../../core/index.ts';
+import type { CommittedEvent, RunRef } from '../../orchestrator.ts';
+import type { EmbeddedOrchestrator } from './index.ts';
+import {
+  chain,
+  createHarness,
+  DEFAULT_CONFIG,
+  Gate,
+  type Harness,
+  type HarnessOptions,
+  isEnd,
+  ManualTime,
+  outline,
+  startRun,
+} from './testing.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+const open: Harness[] = [];
+async function harness(options: HarnessOptions = {}): Promise<Harness> {
+  const made = await createHarness(db, options);
+  open.push(made);
+  return made;
+}
+afterEach(async () => {
+  for (const h of open.splice(0)) await h.orchestrator.close();
+});
+
+const by = 'ann';
+const completed = { kind: 'completed', result: null } as const;
+const one = (type: string): Graph => ({ steps: [{ id: 'a', type }] });
+const until = (orchestrator: EmbeddedOrchestrator, status: string) =>
+  expect.poll(orchestrator.status.bind(orchestrator), { timeout: 10_000, interval: 5 }).toBe(status);
+const code = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'ok',
+    (error: AppError) => `${error.status} ${error.code} ${error.headers?.['Retry-After'] === undefined ? '' : 'retry'}`,
+  );
+/** Cuts the leader's session from the server's side. */
+const cutLeader = () =>
+  db.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'baton-orchestrator'
+       AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted)`,
+  );
+
+/** What must hold of every log, whatever happened (engine.md, guarantees 2 and 3). */
+function expectSound(events: readonly CommittedEvent[]): void {
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  expect(events.filter(({ event }) => isEnd(event))).toHaveLength(1);
+  expect(isEnd(events[events.length - 1]?.event as CommittedEvent['event'])).toBe(true);
+  const ends = outline(events).filter(line => /^step_(completed|failed|cancelled) /.test(line));
+  expect(ends.length).toBe(new Set(ends.map(line => line.split(' ')[1])).size);
+}
+
+test('a second process waits as a standby, refuses commands and takes over when the first ends', async () => {
+  const gate = new Gate();
+  const first = await harness({ types: [gate.type], config: { ...DEFAULT_CONFIG, shutdownGraceMs: 0 } });
+  const second = await harness({ types: [gate.type] });
+  expect([first.orchestrator.status(), second.orchestrator.status()]).toEqual(['leading', 'standby']);
+  const workflow = first.workflow(chain(2, 'gate'));
+  expect(await code(second.start(workflow))).toBe('503 not_leading retry');
+  const ref = await first.start(workflow);
+  await gate.arrived(1);
+  await first.orchestrator.close();
+  expect(first.orchestrator.status()).toBe('stopped');
+  expect(await code(first.start(workflow))).toBe('503 not_leading retry');
+  await until(second.orchestrator, 'leading');
+  // The attempt that was aborted is begun again, as a new one.
+  await gate.arrived(2);
+  expect(gate.waiting[0]?.signal.aborted).toBe(true);
+  expect(gate.waiting[1]?.attempt.attempt).toBe(2);
+  gate.waiting[1]?.settle(completed);
+  await gate.arrived(3);
+  gate.waiting[2]?.settle(completed);
+  await second.ended(ref);
+  expectSound(await second.events(ref));
+});
+
+test('a graceful shutdown lets attempts in flight finish and writes their end, but begins nothing', async () => {
+  const gate = new Gate();
+  const time = new ManualTime();
+  const config = { ...DEFAULT_CONFIG, shutdownGraceMs: 10_000 };
+  const h = await harness({ types: [gate.type], config, clock: time.clock, alarm: time.alarm });
+  const ref = await h.start(h.workflow(chain(2, 'gate')));
+  const stuck = await h.start(h.workflow(one('gate')));
+  await gate.arrived(2);
+  const closing = h.orchestrator.close();
+  expect(h.orchestrator.status()).toBe('stopping');
+  expect(await code(h.start(h.workflow(chain(1))))).toBe('503 not_leading retry');
+  gate.waiting.find(({ attempt }) => attempt.run.id === ref.runId)?.settle(completed);
+  await h.until(ref, event => event.type === 'step_completed');
+  // The other one does not end: after the grace it is aborted.
+  time.advance(10_000);
+  await closing;
+  expect(gate.waiting).toHaveLength(2);
+  expect(outline(await h.events(ref))).toEqual(['run_started', 'step_started s0', 'step_completed s0']);
+  expect(gate.waiting.find(({ attempt }) => attempt.run.id === stuck.runId)?.signal.aborted).toBe(true);
+  const next = await harness({ types: [gate.type] });
+  await next.orchestrator.recovered;
+  await gate.arrived(4);
+  for (const { settle } of gate.waiting.slice(2)) settle(completed);
+  for (const run of [ref, stuck]) {
+    await next.ended(run);
+    expectSound(await next.events(run));
+  }
+});
+
+test('a new leader takes up everything that had not ended: running, draining, retrying, paused and blocked runs', async () => {
+  const gate = new Gate();
+  const before = await harness({ types: [gate.type] });
+  const running = await before.start(before.workflow(chain(2, 'gate')));
+  const draining = await before.start(before.workflow(chain(2, 'gate')));
+  const paused = await before.start(before.workflow(chain(2, 'gate')));
+  await gate.arrived(3);
+  await before.orchestrator.command(draining, { type: 'stop', mode: 'graceful', by });
+  await before.orchestrator.command(paused, { type: 'pause', by });
+  const blocked = await before.start(before.workflow(one('human_task')));
+  const timed = await before.start(
+    before.workflow({ steps: [{ id: 'a', type: 'human_task', timeout_s: 60, on_timeout: 'reject' }] }),
+  );
+  for (const ref of [blocked, timed]) await before.until(ref, event => event.type === 'task_pending');
+  await before.orchestrator.close();
+
+  const time = new ManualTime();
+  const gates = new Gate();
+  const after = await harness({ types: [gates.type], clock: time.clock, alarm: time.alarm });
+  expect((await after.orchestrator.recovered)?.recovered).toBe(3);
+  await after.ended(draining);
+  expect(outline(await after.events(draining)).slice(-3)).toEqual([
+    'step_cancelled s0',
+    'step_completed s1',
+    'state_changed stopped',
+  ]);
+  await gates.arrived(1);
+  gates.waiting[0]?.settle(completed);
+  await gates.arrived(2);
+  gates.waiting[1]?.settle(completed);
+  await after.ended(running);
+  // The paused one is not touched until it is resumed; then its lost attempt is begun again.
+  expect(gates.waiting).toHaveLength(2);
+  await after.orchestrator.command(paused, { type: 'resume', by });
+  await gates.arrived(3);
+  gates.waiting[2]?.settle(completed);
+  await gates.arrived(4);
+  gates.waiting[3]?.settle(completed);
+  await after.ended(paused);
+  expect(after.orchestrator.liveRuns).toBe(0);
+  await after.orchestrator.completeTask(blocked, { step: 'a', approved: false, result: {}, by });
+  await after.ended(blocked);
+  time.advance(60_000);
+  await after.ended(timed);
+  for (const ref of [running, draining, paused, blocked, timed]) expectSound(await after.events(ref));
+});
+
+test('the limit of active runs counts those from before', async () => {
+  const config = { ...DEFAULT_CONFIG, maxActiveRunsPerTenant: 1 };
+  const tenant = newId();
+  const before = await harness({ config });
+  const workflow = before.workflow(one('human_task'), tenant);
+  const ref = await before.start(workflow);
+  await before.until(ref, event => event.type === 'task_pending');
+  await before.orchestrator.close();
+  const after = await harness({ config });
+  expect(await code(after.start(workflow))).toContain('429');
+  await after.orchestrator.completeTask(ref, { step: 'a', approved: true, result: {}, by });
+  await after.ended(ref);
+  await after.start(workflow);
+});
+
+test('a lost session: nothing acknowledged is lost, callers are told to retry, and the runs go on', async () => {
+  const h = await harness();
+  const workflow = h.workflow(chain(8));
+  const acknowledged: RunRef[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const batch = Array.from({ length: 30 }, () => newId());
+    const starts = Promise.allSettled(batch.map(runId => h.orchestrator.start(startRun(workflow, {}, runId))));
+    if (round % 2 === 1)
+      await h.until({ ...workflow, runId: batch[0] ?? '' }, event => event.type === 'step_completed');
+    await cutLeader();
+    for (const [index, result] of (await starts).entries()) {
+      if (result.status === 'fulfilled') acknowledged.push({ ...workflow, runId: batch[index] ?? '' });
+      else expect(await code(Promise.reject(result.reason))).toMatch(/^503 .* retry$/);
+    }
+    await until(h.orchestrator, 'leading');
+  }
+  expect(acknowledged.length).toBeGreaterThan(0);
+  for (const ref of acknowledged) {
+    await expect
+      .poll(async () => (await h.events(ref)).some(({ event }) => isEnd(event)), { timeout: 10_000 })
+      .toBe(true);
+    expectSound(await h.events(ref));
+  }
+  // A start that was not acknowledged either does not exist or ran to its end: none is stuck.
+  const open = `SELECT count(*)::int AS n FROM runs WHERE workflow_id = $1 AND ended_at IS NULL`;
+  await expect.poll(async () => (await db.pool.query(open, [workflow.workflowId])).rows[0].n).toBe(0);
+});
+
+test('when the session is lost, attempts are aborted at once and begun again by whoever leads next', async () => {
+  const gate = new Gate();
+  const h = await harness({ types: [gate.type] });
+  const ref = await h.start(h.workflow(one('gate')));
+  await gate.arrived(1);
+  await cutLeader();
+  await gate.arrived(2);
+  expect(gate.waiting[0]?.signal.aborted).toBe(true);
+  gate.waiting[0]?.settle({ kind: 'completed', result: 'too late' });
+  gate.waiting[1]?.settle({ kind: 'completed', result: 'in time' });
+  await h.ended(ref);
+  const events = await h.events(ref);
+  expectSound(events);
+  expect(JSON.stringify(events)).not.toContain('too late');
+});
+
+test('two writers forced on one run: the log fences one of them, and the run has one history', async () => {
+  const time = new ManualTime();
+  const gate = new Gate();
+  const first = await harness({ types: [gate.type], clock: time.clock, alarm: time.alarm, lock: 1 });
+  const runs = await Promise.all(Array.from({ length: 5 }, () => first.start(first.workflow(chain(2, 'gate')))));
+  await gate.arrived(5);
+  // The second does not see the first one's lock and believes its attempts lost.
+  const theirs = new Gate();
+  const second = await harness({ types: [theirs.type], clock: time.clock, alarm: time.alarm, lock: 2 });
+  await second.orchestrator.recovered;
+  await theirs.arrived(5);
+  for (const { settle } of gate.waiting) settle({ kind: 'completed', result: 'fenced' });
+  const fenced = await Promise.all(
+    runs.map(ref => code(first.orchestrator.command(ref, { type: 'pause', by: 'first' }))),
+  );
+  // Whatever the first believed is not written: it is refused, or it reads the log again and goes on from there.
+  for (const answer of fenced) expect(answer).toMatch(/^ok$|^503 run_contended retry$/);
+  await first.orchestrator.close();
+  await second.orchestrator.close();
+  const last = new Gate();
+  const third = await harness({ types: [last.type], lock: 3 });
+  await third.orchestrator.recovered;
+  for (const ref of runs) await third.orchestrator.command(ref, { type: 'resume', by });
+  for (let count = 1; count <= 10; count += 1) {
+    await last.arrived(count);
+    last.waiting[count - 1]?.settle(completed);
+  }
+  for (const ref of runs) {
+    await third.ended(ref);
+    const events = await third.events(ref);
+    expectSound(events);
+    expect(JSON.stringify(events)).not.toContain('fenced');
+  }
+});
