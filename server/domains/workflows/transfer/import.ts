@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
+import { storageProblem } from '../../../platform/storable-json.ts';
 import { createWorkflow } from '../create.ts';
 import { type ImportInput, WorkflowDocument, type WorkflowSchema } from '../schemas.ts';
 import { readDocumentText } from './parse-document.ts';
@@ -15,15 +16,14 @@ export async function importWorkflow(
   if (document !== undefined && given) {
     throw invalid('Give the document as fields or as text, not both.', [{ path: 'document', message: 'stands alone' }]);
   }
-  const parsed = WorkflowDocument.safeParse(document === undefined ? fields : plain(readDocumentText(document)));
+  const value = document === undefined ? fields : await readDocumentText(document);
+  // Before the schema, which recurses: what is nested too deeply must not overflow its stack.
+  const problem = storageProblem(value);
+  if (problem !== null) throw invalid('The document holds a value that cannot be stored.', [problem]);
+  const parsed = WorkflowDocument.safeParse(value);
   if (!parsed.success) throw invalid('This is not a workflow document.', details(parsed.error));
   const { name, description, graph, run_setup } = parsed.data;
   return createWorkflow(ctx, { name, description, graph, run_setup });
-}
-
-/** What YAML can say and JSON cannot (.inf, .nan) becomes null, which the shape check then names. */
-function plain(value: unknown): unknown {
-  return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
 }
 
 function details(error: z.ZodError): ErrorDetail[] {

@@ -1,12 +1,16 @@
-import { parseDocument } from 'yaml';
-import { invalid } from '../../../platform/errors.ts';
+import { Worker } from 'node:worker_threads';
+import { type AppError, invalid } from '../../../platform/errors.ts';
+import type { YamlRead } from './yaml-worker.ts';
+
+/** 1 MiB of ordinary YAML takes 5 s on a slow core; 200 KB of quotation marks took 36 s. */
+const longestReadMs = 15_000;
 
 /**
- * Reads JSON or YAML text into a JSON value. Throws AppError 422 for text that is neither. Safe on hostile text: no alias (an
- * entity bomb needs them), no custom tag, no merge key, and keys are not compared pairwise (yaml's own check is quadratic:
- * 100,000 keys took it minutes).
+ * Reads JSON or YAML text into a JSON value. Throws AppError 422 for text that is neither, or that takes too long. YAML is
+ * read in a thread of its own that is ended when its time or memory is up: the library is slow enough to hold up
+ * everybody else on the event loop.
  */
-export function readDocumentText(text: string): unknown {
+export async function readDocumentText(text: string): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -14,27 +18,27 @@ export function readDocumentText(text: string): unknown {
   }
 }
 
-function readYaml(text: string): unknown {
+async function readYaml(text: string): Promise<unknown> {
+  const done = Promise.withResolvers<unknown>();
+  const worker = new Worker(new URL('./yaml-worker.ts', import.meta.url), {
+    workerData: text,
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  const timer = setTimeout(() => done.reject(malformed('takes too long to read')), longestReadMs);
+  worker.once('message', (read: YamlRead) =>
+    read.ok ? done.resolve(read.value) : done.reject(malformed(read.message)),
+  );
+  worker.once('error', (error: Error & { code?: string }) =>
+    done.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? malformed('takes too much memory to read') : error),
+  );
   try {
-    const parsed = parseDocument(text, {
-      version: '1.2',
-      schema: 'core',
-      merge: false,
-      uniqueKeys: false,
-      prettyErrors: true,
-      logLevel: 'silent',
-    });
-    const [error] = parsed.errors;
-    if (error === undefined) return parsed.toJS({ maxAliasCount: 0 }) as unknown;
-    throw malformed(error.message);
-  } catch (error) {
-    // Nesting a hundred thousand deep ends yaml's recursion with a RangeError; an alias with a ReferenceError.
-    if (error instanceof RangeError) throw malformed('it is nested too deeply');
-    if (error instanceof ReferenceError) throw malformed('aliases are not accepted');
-    throw error;
+    return await done.promise;
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
   }
 }
 
-function malformed(why: string): Error {
-  return invalid('The document is neither JSON nor YAML.', [{ path: 'document', message: why.split('\n')[0] ?? why }]);
+function malformed(message: string): AppError {
+  return invalid('The document is neither JSON nor YAML that can be read.', [{ path: 'document', message }]);
 }

@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Services } from '../../../container.ts';
+import { createStepTypes } from '../../../orchestrator/steps/registry.ts';
+import { AppError } from '../../../platform/errors.ts';
+import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../../identity/testing.ts';
+import { workflowOperations } from '../operations.ts';
+import { call, chain, contextFor, refusal } from '../testing.ts';
+import { readDocumentText } from './parse-document.ts';
+
+const [, create] = workflowOperations;
+const [exporting, importing] = workflowOperations.slice(-2) as [
+  (typeof workflowOperations)[10],
+  (typeof workflowOperations)[11],
+];
+
+let db: TestDatabase;
+let services: Services;
+let tenant: TestTenant;
+let other: TestTenant;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  services = createTestServices(db, { stepTypes: createStepTypes() });
+  tenant = await createTestTenant(services, { slug: 'acme' });
+  other = await createTestTenant(services, { slug: 'rival' });
+});
+afterAll(() => db.close());
+
+const as = (principal = tenant.contributor) => contextFor(services, principal);
+const tricky = {
+  steps: [
+    {
+      id: 'a',
+      type: 'lua_script',
+      script: '-- "quotes": *not* an &alias\nreturn {x = "yes"}\n\n',
+      name: 'no',
+      position: { x: 1.5, y: -3 },
+    },
+    { id: 'b', type: 'condition', expression: '1 < 2', then: [], depends_on: ['a'] },
+  ],
+};
+const source = {
+  name: 'Näme: # "x"',
+  description: '# Title\n\ntext: 1\n',
+  graph: tricky,
+  run_setup: { trigger_payload: { on: 'off', n: 1e21, deep: [null, { '': 0 }] } },
+};
+
+describe('a document', () => {
+  test.each(['json', 'yaml'] as const)('comes back as %s what it was, in another tenant too', async format => {
+    const made = await call(create, as(), source);
+    const document = await call(exporting, as(tenant.viewer), { id: made.id, format });
+    const copy = await call(importing, as(other.owner), document);
+    expect(copy).toMatchObject({ ...source, status: 'draft', tenant_id: 'rival', latest_version: null });
+    expect(copy.id).not.toBe(made.id);
+    expect(JSON.stringify(document)).not.toContain(made.id);
+    expect(JSON.stringify(document)).not.toContain('acme');
+  });
+
+  test('may be JSON text as well', async () => {
+    const text = JSON.stringify({ baton: 1, kind: 'workflow', name: 'Text', graph: chain('a') });
+    expect(await call(importing, as(), { document: text })).toMatchObject({
+      name: 'Text',
+      description: '',
+      run_setup: {},
+    });
+  });
+
+  test('of another tenant is 404', async () => {
+    const made = await call(create, as(), source);
+    expect((await refusal(call(exporting, as(other.owner), { id: made.id }))).status).toBe(404);
+  });
+});
+
+describe('what is no document is 422', () => {
+  const valid = { baton: 1, kind: 'workflow', name: 'x', graph: { steps: [] } };
+  test.each<[string, unknown]>([
+    ['nothing', {}],
+    ['another version', { ...valid, baton: 2 }],
+    ['another kind', { ...valid, kind: 'agent' }],
+    ['no name', { ...valid, name: undefined }],
+    ['no graph', { ...valid, graph: undefined }],
+    ['both forms', { ...valid, document: '{}' }],
+    ['an unknown field', { ...valid, secret: 1 }],
+    ['an unknown field in the text', { document: JSON.stringify({ ...valid, id: 'x' }) }],
+    ['text that is a list', { document: '- 1' }],
+    ['empty text', { document: '' }],
+    ['a comment', { document: '# nothing' }],
+    ['broken YAML', { document: 'baton: [1' }],
+    ['two documents', { document: 'a: 1\n---\nb: 2' }],
+    ['an alias', { document: 'a: &x [1]\nb: *x' }],
+    ['a tag', { document: 'a: !!js/function "x"' }],
+    [
+      'not a number',
+      { document: 'baton: 1\nkind: workflow\nname: x\ngraph: {steps: [{id: a, type: lua_script, timeout_s: .nan}]}' },
+    ],
+    ['too much', { document: `# ${'x'.repeat(1_048_576)}` }],
+  ])('%s', async (_what, input) => {
+    expect((await refusal(call(importing, as(), input))).status).toBe(422);
+  });
+});
+
+describe('hostile text', () => {
+  test('nested a hundred thousand deep is refused, as YAML and as JSON', async () => {
+    const json = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    for (const document of [json, '['.repeat(100_000), '{a: '.repeat(100_000), '- '.repeat(100_000)]) {
+      expect((await refusal(call(importing, as(), { document }))).status).toBe(422);
+    }
+  });
+
+  test('that keeps the YAML library busy does not keep anybody else waiting', async () => {
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 1);
+    const reading = readDocumentText('"'.repeat(30_000));
+    await expect(reading).rejects.toThrow(AppError);
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(10);
+  });
+
+  test('cannot reach a prototype', async () => {
+    const read = (await readDocumentText(
+      '__proto__: {polluted: true}\nconstructor: {prototype: {polluted: true}}',
+    )) as object;
+    expect(Object.keys(read)).toEqual(['__proto__', 'constructor']);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test('of any kind is read or refused, and never anything else', async () => {
+    const fragments = fc.constantFrom(
+      ...['- ', ': ', '\n', '  ', '{', '}', '[', ']', '&a ', '*a', '!!str ', '|', '>', '"', "'", '#', '? '],
+      ...['---\n', '...\n', '<<: ', '%YAML 1.1\n', '\t', 'key', '1', '~', '\0', '\ud800', 'graph', 'steps'],
+    );
+    const text = fc.oneof(
+      fc.string({ minLength: 1 }),
+      fc.array(fragments, { minLength: 1, maxLength: 40 }).map(parts => parts.join('')),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async document => {
+        expect((await refusal(call(importing, as(), { document }))).status).toBe(422);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
