@@ -53,6 +53,12 @@ async function stages(reports) {
   await stage('format and lint', tool(biome));
   await stage('types', tool([bin('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.']));
 
+  // Before the tests: some of them start the real server.
+  await stage('build', async () => {
+    await build();
+    return { passed: 1, failed: 0, skipped: 0 };
+  });
+
   const vitestReport = join(reports, 'vitest.json');
   const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--reporter=dot', '--reporter=json'];
   await stage('unit, simulation and integration tests', () =>
@@ -66,10 +72,6 @@ async function stages(reports) {
     })),
   );
 
-  await stage('build', async () => {
-    await build();
-    return { passed: 1, failed: 0, skipped: 0 };
-  });
   const playwrightReport = join(reports, 'playwright.json');
   const playwright = [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json'];
   await stage('journeys through the console', async () => {

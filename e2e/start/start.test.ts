@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isRunning, openCluster, postmaster, stopCluster } from '../../server/platform/postgres/cluster.ts';
+import { checkVersion } from '../../server/platform/postgres/database.ts';
+import { freePort } from '../../server/platform/postgres/free-port.ts';
+import { launch, newDataDir, startServer } from '../fixtures/server.ts';
+
+let dataDir: string;
+const cluster = () => openCluster(join(dataDir, 'postgres'));
+
+beforeEach(async () => {
+  dataDir = await newDataDir();
+});
+afterEach(async () => {
+  await stopCluster(await cluster(), 'immediate');
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Starts a server that must refuse; returns its exit code and what it wrote. */
+async function refused(env: Record<string, string>): Promise<{ code: number | null; lines: string[] }> {
+  const { process: child, output } = launch({
+    PORT: String(await freePort()),
+    BATON_DATA_DIR: dataDir,
+    BATON_LOG_LEVEL: 'silent',
+    ...env,
+  });
+  await once(child, 'close');
+  return { code: child.exitCode, lines: output().trim().split('\n') };
+}
+
+describe('a start that cannot succeed says why in one line', () => {
+  test('the port is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, lines } = await refused({ PORT: String(port) });
+    other.close();
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(new RegExp(`Port ${port} .*in use.*PORT`))]);
+    expect(await isRunning(await cluster())).toBe(false);
+  });
+
+  test('the data folder cannot be written', async () => {
+    await writeFile(join(dataDir, 'file'), '');
+    const { code, lines } = await refused({ BATON_DATA_DIR: join(dataDir, 'file', 'data') });
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(/data folder .*cannot be written.*BATON_DATA_DIR/)]);
+  });
+
+  test.runIf(process.getuid?.() === 0)("the data folder is out of the PostgreSQL account's reach", async () => {
+    await mkdir(join(dataDir, 'home'));
+    await chmod(join(dataDir, 'home'), 0o700);
+    const { code, lines } = await refused({ BATON_DATA_DIR: join(dataDir, 'home', 'data') });
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(/may not enter .*home.*BATON_DATA_DIR/)]);
+  });
+
+  test('the database cannot be reached, and its password is not shown', async () => {
+    const port = await freePort();
+    const { code, lines } = await refused({ DATABASE_URL: `postgresql://u:s3cret@127.0.0.1:${port}/baton` });
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(new RegExp(`database 127.0.0.1:${port}/baton cannot be reached`))]);
+    expect(lines.join()).not.toContain('s3cret');
+  });
+
+  test('the database is too old', () => {
+    expect(() => checkVersion(130_014, '13.14')).toThrow(
+      /^The database is PostgreSQL 13\.14; Baton needs PostgreSQL 14/,
+    );
+    expect(() => checkVersion(140_000, '14.0')).not.toThrow();
+  });
+
+  test('a setting is wrong', async () => {
+    const { code, lines } = await refused({ PORT: 'http', BATON_DATABASE_POOL: '1' });
+    expect(code).toBe(1);
+    expect(lines.filter(line => /^(PORT|BATON_DATABASE_POOL): /.test(line))).toHaveLength(2);
+  });
+});
+
+describe('a server that runs', () => {
+  test('another one on its data folder is refused; SIGTERM ends it with 0 and leaves no PostgreSQL behind', async () => {
+    const server = await startServer({ dataDir });
+    const { code, lines } = await refused({});
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(new RegExp(`Another Baton \\(process ${server.pid}\\) uses`))]);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+    expect(await isRunning(await cluster())).toBe(false);
+  });
+
+  test('killed with -9 it starts again with everything that it had answered', async () => {
+    const first = await startServer({ dataDir });
+    const headers = { Authorization: `Bearer ${first.pat}`, 'Content-Type': 'application/json' };
+    const created = await fetch(`${first.url}/v1/workflows`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ name: 'survivor' }),
+    });
+    expect(created.status).toBe(201);
+    const { id } = (await created.json()) as { id: string };
+    await first.kill();
+    expect(await postmaster(join(dataDir, 'postgres'))).toBeDefined();
+    const second = await startServer({ dataDir });
+    const read = await fetch(`${second.url}/v1/workflows/${id}`, { headers });
+    expect(read.status).toBe(200);
+    expect(await second.stop()).toBe(0);
+  });
+
+  test('Ctrl-C at a terminal, which npm passes on once more, stops it in order', async () => {
+    const serve = fileURLToPath(new URL('../../bin/process.mjs', import.meta.url));
+    const port = await freePort();
+    const code = `
+      const { become, ownNode } = await import(${JSON.stringify(serve)});
+      process.exitCode = await become(ownNode, ['bin/serve.mjs']);`;
+    const { PATH = '', HOME = '' } = process.env;
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', code], {
+      env: { PATH, HOME, NODE_ENV: 'production', PORT: String(port), BATON_DATA_DIR: dataDir, BATON_SEED: 'none' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    await expect
+      .poll(
+        () =>
+          fetch(`http://127.0.0.1:${port}/readyz`)
+            .then(answer => answer.status)
+            .catch(() => 0),
+        { timeout: 30_000 },
+      )
+      .toBe(200);
+    parent.kill('SIGINT');
+    parent.kill('SIGINT');
+    await once(parent, 'exit');
+    expect(parent.exitCode).toBe(0);
+    expect(await isRunning(await cluster())).toBe(false);
+  });
+});
