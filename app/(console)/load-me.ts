@@ -15,14 +15,30 @@ async function ask(path: string, extra: Record<string, string> = {}): Promise<Re
   return container().handle(request, address);
 }
 
+/** The scope a link asks for (`?project=`, with `tenant=` where it is another one), else the one this browser chose last. */
+async function wantedScopes(): Promise<Record<string, string>[]> {
+  const kept = parseScope((await cookies()).get(SCOPE_COOKIE)?.value);
+  const path = (await headers()).get('x-console-path') ?? '/';
+  const params = new URL(path, 'http://console.internal').searchParams;
+  const project = params.get('project');
+  const tenant = params.get('tenant') ?? kept?.tenant;
+  const asked: Record<string, string> = {
+    ...(tenant ? { 'X-Tenant-Id': tenant } : {}),
+    ...(project ? { 'X-Project-Id': project } : {}),
+  };
+  return [...(project ? [asked] : []), ...(kept ? [scopeHeaders(kept)] : []), {}];
+}
+
 /**
- * Who is signed in, in the scope this browser chose last; null without a session. A scope that is gone or no longer the
- * user's (403, 404) falls back to the user's first.
+ * Who is signed in, in the scope asked for; null without a session. A scope that is gone or not the user's (403, 404, 422)
+ * falls back to the one before, at last to the user's first.
  */
 export async function loadMe(): Promise<Me | null> {
-  const scope = parseScope((await cookies()).get(SCOPE_COOKIE)?.value);
-  let response = await ask('/v1/me', scope ? scopeHeaders(scope) : {});
-  if (scope && (response.status === 403 || response.status === 404)) response = await ask('/v1/me');
+  let response = new Response(null, { status: 401 });
+  for (const scope of await wantedScopes()) {
+    response = await ask('/v1/me', scope);
+    if (![403, 404, 422].includes(response.status)) break;
+  }
   if (response.status === 401) return null;
   if (!response.ok) throw new Error(`The service answered ${response.status}.`);
   return (await response.json()) as Me;

@@ -13,7 +13,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 
 const statuses = ['running', 'paused', 'completed', 'failed', 'stopped'] as const;
 type Status = (typeof statuses)[number];
-type Filters = Pick<NonNullable<Inputs['runs_list_tenant']>, 'q' | 'status' | 'workflow_id' | 'from' | 'to'>;
+type Filters = Pick<Exclude<Inputs['runs_list_tenant'], void>, 'q' | 'status' | 'workflow_id' | 'from' | 'to'>;
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;

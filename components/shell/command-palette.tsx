@@ -12,7 +12,7 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 import { type StartableWorkflow, StartRunDialog } from '../workflows/start-run.tsx';
 import { mainPages, settingsPages } from './pages.ts';
-import { usePermissions } from './session.tsx';
+import { usePermissions, useSession } from './session.tsx';
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () => void };
 
@@ -75,7 +75,7 @@ function Commands({
           </Group>
         ) : null}
         <Workflows search={search} go={go} onStart={workflow => act(() => onStart(workflow))} />
-        <RecentRuns go={go} />
+        <RecentRuns act={act} />
         <Group heading="Go to">
           {[...mainPages, ...settingsPages].map(page => (
             <Item key={page.href} icon={page.icon} onSelect={go(page.href)}>
@@ -141,8 +141,9 @@ function Workflows({
   );
 }
 
-function RecentRuns({ go }: { go: (href: string) => () => void }) {
+function RecentRuns({ act }: { act: (action: () => void) => () => void }) {
   const trpc = useTRPC();
+  const { scope, switchTo } = useSession();
   const { data } = useQuery(trpc.runs_list_tenant.queryOptions({ limit: 6 }));
   if (!data || data.runs.length === 0) return null;
   return (
@@ -152,7 +153,12 @@ function RecentRuns({ go }: { go: (href: string) => () => void }) {
           key={run.run_id}
           value={`run ${run.workflow_name} ${run.run_id}`}
           icon={Waypoints}
-          onSelect={go(`/workflows/${run.workflow_id}/runs/${run.run_id}`)}
+          onSelect={act(() =>
+            switchTo(
+              { tenant: scope.tenant, project: run.project_id },
+              `/workflows/${run.workflow_id}/runs/${run.run_id}`,
+            ),
+          )}
         >
           <span className="flex-1 truncate">{run.workflow_name}</span>
           <RelativeTime at={run.started_at} />

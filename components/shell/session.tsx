@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { createContext, type ReactNode, useCallback, useContext, useMemo } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo } from 'react';
 import { ApiProvider, type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { type Scope, storeScope } from '../trpc/scope.ts';
 
@@ -31,6 +31,8 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
   const { data: me } = useQuery(trpc.me_get.queryOptions(undefined, { initialData: initial, staleTime: 60_000 }));
   const tenant = me.tenant.id;
   const project = me.project.id;
+  // The server may have chosen: a link with ?project=, or the user's first. The next page must agree with it.
+  useEffect(() => storeScope({ tenant, project }), [tenant, project]);
   const switchTo = useCallback(
     (next: Scope, href = '/workflows') => {
       storeScope(next);

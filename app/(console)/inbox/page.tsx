@@ -1,0 +1,5 @@
+import { ChooseTask } from '@/components/inbox/choose-task.tsx';
+
+export default function InboxPage() {
+  return <ChooseTask />;
+}

@@ -1,0 +1,272 @@
+'use client';
+import { Plus, X } from 'lucide-react';
+import { useState } from 'react';
+import { Button, IconButton } from '../ui/button.tsx';
+import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx';
+import type { Json } from '../ui/json-tree.tsx';
+import { Select } from '../ui/select.tsx';
+import { type FormField, isObject, type JsonObject } from './form-schema.ts';
+
+type Change = (value: Json | undefined) => void;
+
+/** The controls of a form made from a JSON Schema. `problems` is keyed by field path, as `validateValues` gives it. */
+export function JsonForm({
+  fields,
+  values,
+  problems,
+  path = '',
+  onChange,
+}: {
+  fields: readonly FormField[];
+  values: JsonObject;
+  problems: ReadonlyMap<string, string>;
+  path?: string;
+  onChange: (values: JsonObject) => void;
+}) {
+  return (
+    <div className="flex flex-col gap-4">
+      {fields.map(field => {
+        const at = path ? `${path}/${field.key}` : field.key;
+        const change: Change = value => {
+          const { [field.key]: _, ...rest } = values;
+          onChange(value === undefined ? rest : { ...rest, [field.key]: value });
+        };
+        return (
+          <FieldRow
+            key={field.key}
+            field={field}
+            at={at}
+            value={values[field.key]}
+            problems={problems}
+            onChange={change}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+type RowProps = {
+  field: FormField;
+  at: string;
+  value: Json | undefined;
+  problems: ReadonlyMap<string, string>;
+  onChange: Change;
+};
+
+function FieldRow({ field, at, value, problems, onChange }: RowProps) {
+  const error = problems.get(at);
+  switch (field.kind) {
+    case 'group':
+      return (
+        <fieldset className="rounded-md border p-3">
+          <legend className="px-1 text-sm font-medium">{field.label}</legend>
+          {field.hint ? <p className="mb-2 text-xs text-muted">{field.hint}</p> : null}
+          <JsonForm
+            fields={field.fields}
+            values={isObject(value) ? value : {}}
+            problems={problems}
+            path={at}
+            onChange={onChange}
+          />
+        </fieldset>
+      );
+    case 'boolean':
+      return (
+        <div>
+          <Checkbox label={field.label} hint={field.hint} checked={value === true} onCheckedChange={onChange} />
+          <Problem text={error} />
+        </div>
+      );
+    case 'choices':
+      return <Choices field={field} value={value} error={error} onChange={onChange} />;
+    case 'list':
+      return <List field={field} value={value} error={error ?? firstBelow(problems, at)} onChange={onChange} />;
+    default:
+      return (
+        <Field label={field.label} hint={field.hint} error={error} required={field.required} optional={!field.required}>
+          <Control field={field} value={value} onChange={onChange} />
+        </Field>
+      );
+  }
+}
+
+function firstBelow(problems: ReadonlyMap<string, string>, at: string): string | undefined {
+  for (const [path, text] of problems) if (path.startsWith(`${at}/`)) return text;
+  return undefined;
+}
+
+function Problem({ text }: { text: string | undefined }) {
+  return text ? (
+    <p role="alert" className="mt-1 text-xs text-bad">
+      {text}
+    </p>
+  ) : null;
+}
+
+type SimpleField = Extract<FormField, { kind: 'text' | 'textarea' | 'number' | 'choice' | 'json' }>;
+
+function Control({ field, value, onChange }: { field: SimpleField; value: Json | undefined; onChange: Change }) {
+  const text = typeof value === 'string' ? value : '';
+  switch (field.kind) {
+    case 'text':
+      return field.input === 'datetime-local' ? (
+        <DateTime value={text} onChange={onChange} />
+      ) : (
+        <Input
+          type={field.input}
+          value={text}
+          maxLength={field.maxLength}
+          onChange={event => onChange(event.target.value)}
+        />
+      );
+    case 'textarea':
+      return <Textarea value={text} maxLength={field.maxLength} onChange={event => onChange(event.target.value)} />;
+    case 'number':
+      return (
+        <Input
+          type="number"
+          step={field.step}
+          min={field.min}
+          max={field.max}
+          defaultValue={typeof value === 'number' ? value : ''}
+          onChange={event =>
+            onChange(Number.isNaN(event.target.valueAsNumber) ? undefined : event.target.valueAsNumber)
+          }
+        />
+      );
+    case 'choice':
+      return (
+        <Select<string>
+          value={value === undefined ? undefined : String(field.options.findIndex(option => same(option, value)))}
+          placeholder="Choose"
+          options={field.labels.map((label, index) => ({ value: String(index), label }))}
+          onChange={index => onChange(field.options[Number(index)])}
+        />
+      );
+    case 'json':
+      return <JsonText value={value} onChange={onChange} />;
+  }
+}
+
+const same = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
+
+/** A local time to the person, ISO 8601 UTC in the result (JSON Schema's `date-time` wants an offset). */
+function DateTime({ value, onChange }: { value: string; onChange: Change }) {
+  const [local, setLocal] = useState(() => {
+    const at = Date.parse(value);
+    return Number.isNaN(at) ? '' : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  });
+  return (
+    <Input
+      type="datetime-local"
+      value={local}
+      onChange={event => {
+        setLocal(event.target.value);
+        const at = Date.parse(event.target.value);
+        onChange(Number.isNaN(at) ? undefined : new Date(at).toISOString());
+      }}
+    />
+  );
+}
+
+function JsonText({ value, onChange }: { value: Json | undefined; onChange: Change }) {
+  const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value, null, 2));
+  const change = (next: string) => {
+    setText(next);
+    try {
+      onChange(next.trim() ? (JSON.parse(next) as Json) : undefined);
+    } catch {
+      // Words are a string until they are JSON: the schema says whether that will do.
+      onChange(next);
+    }
+  };
+  return (
+    <Textarea
+      spellCheck={false}
+      className="font-mono text-xs"
+      value={text}
+      placeholder="JSON"
+      onChange={event => change(event.target.value)}
+    />
+  );
+}
+
+function Choices({
+  field,
+  value,
+  error,
+  onChange,
+}: {
+  field: Extract<FormField, { kind: 'choices' }>;
+  value: Json | undefined;
+  error: string | undefined;
+  onChange: Change;
+}) {
+  const chosen = Array.isArray(value) ? value : [];
+  return (
+    <fieldset className="flex flex-col gap-1">
+      <legend className="mb-1 text-sm font-medium">{field.label}</legend>
+      {field.hint ? <p className="text-xs text-muted">{field.hint}</p> : null}
+      {field.options.map((option, index) => (
+        <Checkbox
+          key={JSON.stringify(option)}
+          label={field.labels[index]}
+          checked={chosen.some(each => same(each, option))}
+          onCheckedChange={on => onChange(on ? [...chosen, option] : chosen.filter(each => !same(each, option)))}
+        />
+      ))}
+      <Problem text={error} />
+    </fieldset>
+  );
+}
+
+function List({
+  field,
+  value,
+  error,
+  onChange,
+}: {
+  field: Extract<FormField, { kind: 'list' }>;
+  value: Json | undefined;
+  error: string | undefined;
+  onChange: Change;
+}) {
+  const items = Array.isArray(value) ? value : [];
+  const replace = (index: number, item: Json) => onChange(items.map((each, at) => (at === index ? item : each)));
+  return (
+    <fieldset className="flex flex-col gap-1.5">
+      <legend className="mb-1 text-sm font-medium">{field.label}</legend>
+      {field.hint ? <p className="text-xs text-muted">{field.hint}</p> : null}
+      {items.map((item, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: entries of a list have no identity but their place
+        <div key={index} className="flex gap-1">
+          <Input
+            aria-label={`${field.label} ${index + 1}`}
+            type={field.item}
+            value={typeof item === 'string' || typeof item === 'number' ? item : ''}
+            onChange={event =>
+              replace(index, field.item === 'number' ? event.target.valueAsNumber || 0 : event.target.value)
+            }
+          />
+          <IconButton
+            label={`Remove ${field.label} ${index + 1}`}
+            tooltip={false}
+            onClick={() => onChange(items.filter((_, at) => at !== index))}
+          >
+            <X aria-hidden className="size-3.5" />
+          </IconButton>
+        </div>
+      ))}
+      <Button
+        size="sm"
+        className="self-start"
+        icon={<Plus aria-hidden className="size-3.5" />}
+        onClick={() => onChange([...items, field.item === 'number' ? 0 : ''])}
+      >
+        Add
+      </Button>
+      <Problem text={error} />
+    </fieldset>
+  );
+}

@@ -1,0 +1,151 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Check, X } from 'lucide-react';
+import { useRouter, useSearchParams } from 'next/navigation';
+import { useRef, useState } from 'react';
+import { usePermissions, useSession } from '../shell/session.tsx';
+import { useHotkeys } from '../shell/use-hotkeys.ts';
+import { readError } from '../trpc/errors.ts';
+import { inScope, useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Field, Textarea } from '../ui/field.tsx';
+import { Kbd } from '../ui/kbd.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { formFields, initialValues, prune, resultOf, takesExtraComment, validateValues } from './form-schema.ts';
+import { JsonForm } from './json-form.tsx';
+import { RunBackground } from './run-background.tsx';
+import { TaskHeading } from './task-heading.tsx';
+import type { RunTask } from './task-view.tsx';
+import { taskHref, useInbox } from './use-inbox.ts';
+
+/** A task that waits: what is asked, its form, and the decision. */
+export function TaskDetail({ task }: { task: RunTask }) {
+  const { canWrite } = usePermissions();
+  const { me } = useSession();
+  const named = task.assignees.some(who => who.toLowerCase() === me.user.email || who === me.role);
+  const allowed = canWrite && (task.assignees.length === 0 || me.role === 'tenant_admin' || named);
+  return (
+    <>
+      <TaskHeading task={task} />
+      {allowed ? (
+        <Decision task={task} />
+      ) : (
+        <p className="mt-5 rounded-md bg-hover px-3 py-2 text-sm text-muted">
+          {canWrite ? `Only ${task.assignees.join(', ')} can answer this.` : 'Answering needs the contributor role.'}
+        </p>
+      )}
+      <RunBackground task={task} />
+    </>
+  );
+}
+
+/** Answers a task as the API does it; afterwards the next one is shown. */
+function useAnswer(task: RunTask) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const router = useRouter();
+  const { scope } = useSession();
+  const query = useSearchParams().toString();
+  const inbox = useInbox();
+  const tasks = inbox.data?.tasks ?? [];
+  const at = tasks.findIndex(each => each.run_id === task.run_id && each.task_id === task.task_id);
+  const next = tasks[at + 1] ?? tasks[at - 1];
+  const refresh = () =>
+    Promise.all([
+      queries.invalidateQueries(trpc.tasks_list_pending.queryFilter()),
+      queries.invalidateQueries(trpc.tasks_list_run.queryFilter()),
+      queries.invalidateQueries(trpc.runs_list_tenant.queryFilter()),
+    ]);
+  return useMutation(
+    trpc.tasks_complete.mutationOptions({
+      trpc: { context: inScope({ tenant: scope.tenant, project: task.project_id }) },
+      onSuccess: async answer => {
+        toast.success(answer.approved ? `Approved “${task.name}”` : `Rejected “${task.name}”`);
+        // Beside the list the next one opens; on a phone the list itself is the next step.
+        const wide = window.matchMedia('(min-width: 1024px)').matches;
+        const rest = query ? `/inbox?${query}` : '/inbox';
+        router.push(wide && next && at !== -1 ? taskHref(next, query) : rest, { scroll: false });
+        await refresh();
+      },
+      // 409: somebody was faster. The page then says who.
+      onError: error => readError(error).status === 409 && void refresh(),
+    }),
+  );
+}
+
+function Decision({ task }: { task: RunTask }) {
+  const form = task.form;
+  const fields = form ? formFields(form) : [];
+  const [values, setValues] = useState(() => (form ? initialValues(form) : {}));
+  const [comment, setComment] = useState('');
+  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
+  const answer = useAnswer(task);
+  const body = useRef<HTMLFormElement>(null);
+  const busy = answer.isPending || answer.isSuccess;
+
+  const decide = (approved: boolean) => {
+    if (busy) return;
+    const result = resultOf(values, comment);
+    // A rejection without a word needs no form: there is nothing to fill in for what will not happen.
+    const found =
+      form && (approved || result) ? validateValues(form, { ...prune(values), ...(result ?? {}) }) : new Map();
+    setProblems(found);
+    if (found.size > 0) {
+      // After the errors are drawn, so that the first of them can take the focus.
+      requestAnimationFrame(() => body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+      return;
+    }
+    const { workflow_id: id, run_id: runID, task_id } = task;
+    answer.mutate({ id, runID, task_id, approved, ...(result ? { result } : {}) });
+  };
+  useHotkeys({ a: () => decide(true), r: () => decide(false) });
+
+  return (
+    <form
+      ref={body}
+      noValidate
+      onSubmit={event => event.preventDefault()}
+      className="mt-5 flex flex-col gap-4 rounded-lg border bg-surface p-4 shadow-sm"
+    >
+      <JsonForm fields={fields} values={values} problems={problems} onChange={setValues} />
+      {takesExtraComment(form) ? (
+        <Field label="Comment" optional>
+          <Textarea rows={2} maxLength={4000} value={comment} onChange={event => setComment(event.target.value)} />
+        </Field>
+      ) : null}
+      {problems.get('') ? (
+        <p role="alert" className="text-sm text-bad">
+          {problems.get('')}
+        </p>
+      ) : null}
+      <FormError error={answer.error} />
+      <div className="flex flex-wrap gap-2">
+        <Button
+          variant="primary"
+          className="min-w-28 max-sm:h-10 max-sm:flex-1"
+          pending={busy && answer.variables?.approved === true}
+          disabled={busy}
+          icon={<Check aria-hidden className="size-3.5" />}
+          onClick={() => decide(true)}
+        >
+          Approve
+        </Button>
+        <Button
+          variant="danger"
+          className="min-w-28 max-sm:h-10 max-sm:flex-1"
+          pending={busy && answer.variables?.approved === false}
+          disabled={busy}
+          icon={<X aria-hidden className="size-3.5" />}
+          onClick={() => decide(false)}
+        >
+          Reject
+        </Button>
+        <p className="ml-auto hidden items-center gap-1 text-xs text-faint lg:flex">
+          <Kbd>a</Kbd> approve <Kbd>r</Kbd> reject <Kbd>j</Kbd>
+          <Kbd>k</Kbd> next, previous
+        </p>
+      </div>
+    </form>
+  );
+}

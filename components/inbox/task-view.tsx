@@ -1,0 +1,77 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { ArrowLeft } from 'lucide-react';
+import Link from 'next/link';
+import { useSearchParams } from 'next/navigation';
+import { useSession } from '../shell/session.tsx';
+import { inScope, type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { ErrorState } from '../ui/states.tsx';
+import { Answered } from './answered.tsx';
+import { TaskDetail } from './task-detail.tsx';
+import { useInbox } from './use-inbox.ts';
+
+export type RunTask = Outputs['tasks_list_run']['tasks'][number];
+
+/**
+ * One task by run and step id, from the list or from a link outside. Its workflow and project come from the inbox if it
+ * waits there, otherwise from the run feed, so that a link to an answered task still says by whom.
+ */
+export function TaskView({ runId, taskId }: { runId: string; taskId: string }) {
+  const trpc = useTRPC();
+  const { scope } = useSession();
+  const query = useSearchParams().toString();
+  const inbox = useInbox();
+  const listed = inbox.data?.tasks.find(task => task.run_id === runId && task.task_id === taskId);
+  const run = useQuery(
+    trpc.runs_list_tenant.queryOptions({ q: runId, limit: 1 }, { staleTime: Number.POSITIVE_INFINITY }),
+  );
+  const owner = listed ?? run.data?.runs.find(each => each.run_id === runId);
+  const project = owner ? { tenant: scope.tenant, project: owner.project_id } : scope;
+  const tasks = useQuery(
+    trpc.tasks_list_run.queryOptions(
+      { id: owner?.workflow_id ?? '', runID: runId },
+      { enabled: owner !== undefined, refetchInterval: 3_000, trpc: { context: inScope(project) } },
+    ),
+  );
+  const task = tasks.data?.tasks.find(each => each.task_id === taskId);
+  const missing = (run.isSuccess && !owner) || (tasks.isSuccess && !task);
+  const failed = missing ? new Error('This task does not exist, or you may not see it.') : (tasks.error ?? run.error);
+  return (
+    <div className="mx-auto flex max-w-200 flex-col px-4 py-4 sm:px-6">
+      <Link
+        href={query ? `/inbox?${query}` : '/inbox'}
+        className="mb-3 inline-flex items-center gap-1 self-start text-sm text-muted hover:text-text lg:hidden"
+      >
+        <ArrowLeft aria-hidden className="size-3.5" />
+        Inbox
+      </Link>
+      {task ? (
+        task.state === 'pending' ? (
+          <TaskDetail key={`${runId}:${taskId}`} task={task} />
+        ) : (
+          <Answered task={task} />
+        )
+      ) : failed ? (
+        <ErrorState
+          error={failed}
+          title={missing ? 'Not found' : undefined}
+          onRetry={() => void Promise.all([run.refetch(), tasks.refetch()])}
+        />
+      ) : (
+        <Placeholder />
+      )}
+    </div>
+  );
+}
+
+function Placeholder() {
+  return (
+    <div aria-hidden className="flex flex-col gap-4">
+      <Skeleton className="h-6 w-60" />
+      <Skeleton className="h-3.5 w-40" />
+      <Skeleton className="h-24 w-full" />
+      <Skeleton className="h-8 w-48" />
+    </div>
+  );
+}

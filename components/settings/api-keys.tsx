@@ -1,0 +1,91 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { KeyRound, Plus } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { Page, PageHeader } from '../ui/page.tsx';
+import { Pager } from '../ui/pager.tsx';
+import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { SkeletonRows, Table, THead, Th } from '../ui/table.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { ApiKeyRow } from './api-key-row.tsx';
+import { CreateApiKeyDialog } from './create-api-key.tsx';
+
+/** Personal access tokens of the project: one's own, and to an admin everybody's. */
+export function ApiKeys() {
+  const { canWrite } = usePermissions();
+  const [creating, setCreating] = useState(false);
+  const create = (
+    <Button variant="primary" icon={<Plus aria-hidden className="size-3.5" />} onClick={() => setCreating(true)}>
+      Create API key
+    </Button>
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="API keys"
+        description="A key acts as its user in this project, with the scopes it was given and never more than the user's own role."
+        actions={canWrite ? create : null}
+      />
+      {canWrite ? (
+        <Keys create={create} />
+      ) : (
+        <Card>
+          <EmptyState icon={KeyRound} title="API keys need the contributor role">
+            Ask an admin of the workspace to change your role on this project.
+          </EmptyState>
+        </Card>
+      )}
+      <CreateApiKeyDialog open={creating} onClose={() => setCreating(false)} />
+    </Page>
+  );
+}
+
+function Keys({ create }: { create: ReactNode }) {
+  const trpc = useTRPC();
+  const { get, set } = useUrlState();
+  const cursor = get('cursor');
+  const list = useQuery(trpc.pats_list.queryOptions({ limit: 50, ...(cursor ? { cursor } : {}) }));
+  return (
+    <Card flush>
+      {list.isError && !list.data ? (
+        <ErrorState error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.data?.pats.length === 0 ? (
+        <EmptyState icon={KeyRound} title="No API keys yet" action={create}>
+          Scripts, CI and assistants call the API with a key. It is shown once, when it is made.
+        </EmptyState>
+      ) : (
+        <>
+          <Table label="API keys">
+            <THead>
+              <Th>Name</Th>
+              <Th>Scopes</Th>
+              <Th>Acts as</Th>
+              <Th>Created</Th>
+              <Th>Last used</Th>
+              <Th>Expires</Th>
+              <Th>
+                <span className="sr-only">Actions</span>
+              </Th>
+            </THead>
+            <tbody>
+              {list.data ? (
+                list.data.pats.map(pat => <ApiKeyRow key={pat.id} pat={pat} />)
+              ) : (
+                <SkeletonRows columns={7} rows={3} />
+              )}
+            </tbody>
+          </Table>
+          <Pager
+            cursor={cursor}
+            next={list.data?.next_cursor ?? null}
+            onChange={next => set({ cursor: next }, { push: true })}
+          />
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,126 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { useSession } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { CopyField } from '../ui/copy.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Checkbox, Field, Input } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import { FormError } from '../ui/states.tsx';
+import { type ScopeName, scopeList } from './scopes.ts';
+
+const DAY_MS = 86_400_000;
+const expiries = [
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+  { value: '', label: 'Never' },
+] as const;
+type Expiry = (typeof expiries)[number]['value'];
+const usual: ScopeName[] = ['workflow:read', 'workflow:run'];
+
+/** Makes a key and shows it, once. */
+export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const { me } = useSession();
+  const formId = useId();
+  const [scopes, setScopes] = useState<ScopeName[]>(usual);
+  const [expiry, setExpiry] = useState<Expiry>('90');
+  const create = useMutation(
+    trpc.pats_create.mutationOptions({
+      onSuccess: () => queries.invalidateQueries(trpc.pats_list.queryFilter()),
+    }),
+  );
+  const close = () => {
+    onClose();
+    create.reset();
+    setScopes(usual);
+    setExpiry('90');
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const display_name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    const expires = expiry ? { expires_at: new Date(Date.now() + Number(expiry) * DAY_MS).toISOString() } : {};
+    create.mutate({ display_name, scopes, ...expires });
+  };
+  if (create.data)
+    return (
+      <Dialog
+        open={open}
+        // Escape or a stray click must not lose the only sight of the key.
+        onOpenChange={() => {}}
+        title="API key made"
+        footer={
+          <Button variant="primary" onClick={close}>
+            I have copied it
+          </Button>
+        }
+      >
+        <p className="mb-3 text-sm text-muted">
+          Copy {create.data.display_name} now and keep it safe: whoever has it acts as you.
+        </p>
+        <CopyField label="API key" value={create.data.token} />
+      </Dialog>
+    );
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={next => !next && close()}
+      title="Create API key"
+      description={`For ${me.tenant.name} / ${me.project.name}, acting as you.`}
+      footer={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button
+            variant="primary"
+            type="submit"
+            form={formId}
+            pending={create.isPending}
+            disabled={scopes.length === 0}
+          >
+            Create
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={create.error} />
+        <Field label="Name" hint="What uses it: a script, a pipeline, an assistant.">
+          <Input name="name" required maxLength={120} autoComplete="off" />
+        </Field>
+        <Field label="Expires">
+          <Select<Expiry> value={expiry} options={expiries} onChange={setExpiry} />
+        </Field>
+        <ScopeChoice chosen={scopes} onChange={setScopes} />
+      </form>
+    </Dialog>
+  );
+}
+
+function ScopeChoice({ chosen, onChange }: { chosen: ScopeName[]; onChange: (scopes: ScopeName[]) => void }) {
+  const all = chosen.length === scopeList.length;
+  return (
+    <fieldset>
+      <legend className="mb-1.5 flex w-full items-center justify-between text-sm font-medium">
+        Scopes
+        <Button size="sm" variant="ghost" onClick={() => onChange(all ? [] : scopeList.map(([scope]) => scope))}>
+          {all ? 'None' : 'All'}
+        </Button>
+      </legend>
+      <div className="grid gap-2 sm:grid-cols-2">
+        {scopeList.map(([scope, meaning]) => (
+          <Checkbox
+            key={scope}
+            label={<code>{scope}</code>}
+            hint={meaning}
+            checked={chosen.includes(scope)}
+            onCheckedChange={on => onChange(on ? [...chosen, scope] : chosen.filter(each => each !== scope))}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}

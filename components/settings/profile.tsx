@@ -1,0 +1,103 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useRef } from 'react';
+import { signInWithPassword } from '../auth/sign-in.ts';
+import { useSession } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { Page, PageHeader } from '../ui/page.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+
+/** One's own name and password. */
+export function Profile() {
+  return (
+    <Page width="narrow">
+      <PageHeader title="Profile" />
+      <div className="flex flex-col gap-6">
+        <NameCard />
+        <PasswordCard />
+      </div>
+    </Page>
+  );
+}
+
+function NameCard() {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const { me } = useSession();
+  const update = useMutation(
+    trpc.me_update.mutationOptions({
+      onSuccess: () => {
+        toast.success('Name saved');
+        return Promise.all([
+          queries.invalidateQueries(trpc.me_get.queryFilter()),
+          queries.invalidateQueries(trpc.members_list.queryFilter()),
+        ]);
+      },
+    }),
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    update.mutate({ name: String(new FormData(event.currentTarget).get('name') ?? '').trim() });
+  };
+  return (
+    <Card title="You">
+      <form onSubmit={submit} className="flex flex-col items-start gap-4">
+        <FormError error={update.error} />
+        <Field label="E-mail" hint="It identifies you and cannot be changed." className="w-full sm:w-80">
+          <Input value={me.user.email} readOnly />
+        </Field>
+        <Field label="Name" className="w-full sm:w-80">
+          <Input name="name" required maxLength={120} defaultValue={me.user.name} autoComplete="name" />
+        </Field>
+        <Button type="submit" variant="primary" pending={update.isPending}>
+          Save
+        </Button>
+      </form>
+    </Card>
+  );
+}
+
+function PasswordCard() {
+  const trpc = useTRPC();
+  const { me } = useSession();
+  const form = useRef<HTMLFormElement>(null);
+  const change = useMutation(
+    trpc.me_change_password.mutationOptions({
+      onSuccess: async (_, { new_password }) => {
+        form.current?.reset();
+        // The change ends every session of the user; this one begins anew, the others must sign in.
+        const failed = await signInWithPassword(me.user.email, new_password);
+        if (failed !== null) return window.location.assign('/sign-in?next=%2Fsettings%2Fprofile');
+        toast.success('Password changed', { description: 'Every other session is signed out.' });
+      },
+    }),
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    change.mutate({
+      current_password: String(data.get('current') ?? ''),
+      new_password: String(data.get('new') ?? ''),
+    });
+  };
+  return (
+    <Card title="Password" description="Changing it signs you out everywhere else.">
+      <form ref={form} onSubmit={submit} className="flex flex-col items-start gap-4">
+        <FormError error={change.error} />
+        <Field label="Present password" className="w-full sm:w-80">
+          <Input name="current" type="password" required autoComplete="current-password" />
+        </Field>
+        <Field label="New password" hint="At least 10 characters." className="w-full sm:w-80">
+          <Input name="new" type="password" required minLength={10} maxLength={200} autoComplete="new-password" />
+        </Field>
+        <Button type="submit" variant="primary" pending={change.isPending}>
+          Change password
+        </Button>
+      </form>
+    </Card>
+  );
+}
