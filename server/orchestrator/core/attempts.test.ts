@@ -239,6 +239,9 @@ describe('a failing step fails the run', () => {
     const state = run.state();
     expect(state).toMatchObject({ status: 'failed', done: 8, endedAt: NOW, error: { ...boom, step_id: 'bad' } });
     for (const index of [state.ready, state.inFlight, state.retrying, state.waiting]) expect(index.size).toBe(0);
+    expect(state.steps.get('bad')).toMatchObject({ status: 'failed', failures: 1 });
+    expect(state.steps.get('retrying')).toMatchObject({ status: 'cancelled', failures: 1, retryAt: undefined });
+    expect(state.steps.get('waiting')).toMatchObject({ status: 'cancelled', task: undefined });
   });
 
   test('while paused too', () => {

@@ -98,7 +98,7 @@ function mayBegin(step: StepState, now: number): boolean {
 
 /** The step that an outcome is about; undefined if the outcome comes too late: another attempt, a step or run that ended. */
 function attemptOf(state: RunState, outcome: { step: string; attempt: number }): StepState | undefined {
-  if (state.status === null || isTerminal(state.status)) return undefined;
+  if (isTerminal(state.status)) return undefined;
   const step = state.steps.get(outcome.step);
   return step?.status === 'running' && step.attempt === outcome.attempt ? step : undefined;
 }

@@ -76,6 +76,14 @@ describe('branches', () => {
       .then(done('c', ELSE), skipped('b', 'branch_not_taken'), changed('running', 'completed'));
   });
 
+  test('the branch counts, too, for what another dependency ends later', () => {
+    const run = specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
+      .given(started(), began('a'), began('c'), done('c', ELSE))
+      .when(succeed('a'));
+    run.then(done('a'), skipped('b', 'branch_not_taken'), changed('running', 'completed'));
+    expect(run.state().steps.get('b')).toMatchObject({ status: 'skipped', skipReason: 'branch_not_taken', attempt: 0 });
+  });
+
   test('a skip waits for all dependencies, so that order passes through', () => {
     specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
       .given(started(), began('a'), began('c'))

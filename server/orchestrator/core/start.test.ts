@@ -1,6 +1,6 @@
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { changed, skipped, startData, started } from './testing/facts.ts';
-import { specification } from './testing/specification.ts';
+import { NOW, specification } from './testing/specification.ts';
 
 describe('start', () => {
   test('writes run_started and begins no step: the scheduler does', () => {
@@ -8,6 +8,20 @@ describe('start', () => {
       .given()
       .when({ type: 'start', data: startData({ input: { n: 1 } }) })
       .then(started({ input: { n: 1 } }));
+  });
+
+  test('gives the run its input, its time and its first steps', () => {
+    const data = startData({ input: { n: 1 } });
+    const state = specification({ id: 'a', type: 'x' }).given().when({ type: 'start', data }).state();
+    expect(state).toMatchObject({
+      status: 'running',
+      started: data,
+      input: { n: 1 },
+      startedAt: NOW,
+      endedAt: null,
+      seq: 1,
+    });
+    expect([...state.ready]).toEqual(['a']);
   });
 
   test('a graph without steps completes at once', () => {

@@ -178,8 +178,13 @@ export class Process {
         const run = this.#live(job.run);
         run.asked.delete(job.step);
         const begun = reply.kind === 'done' ? reply.events.find(event => event.type === 'step_started') : undefined;
-        if (begun === undefined) this.#scheduler.release(tenant);
-        else this.#begin(run, job.step, begun.attempt);
+        if (begun !== undefined) {
+          this.#begin(run, job.step, begun.attempt);
+          return;
+        }
+        this.#scheduler.release(tenant);
+        // A stop may have come first: what was to be begun again is now to be abandoned.
+        this.#at.agenda.after(0, () => this.alive && this.#carryOn(run));
       });
     }
   }
