@@ -264,9 +264,10 @@ export class Runtime implements RunHost {
     if (this.#runs.get(runId) === run) this.#runs.delete(runId);
     const kind = error instanceof AppendError ? error.kind : 'rejected';
     if (kind === 'lost') return unavailable('unavailable', 'The database is not available.', 2, error);
+    // A caller who chose an id that is taken; nothing is amiss.
+    if (kind === 'fenced' && isNew) return runIdTaken();
     this.#services.logger.error({ err: error, run_id: runId, kind }, 'events of a run were not written');
     if (kind === 'fenced') {
-      if (isNew) return runIdTaken();
       this.#later(runId);
       return unavailable('run_contended', 'Another process advances this run.', 1, error);
     }
