@@ -59,7 +59,15 @@ export async function install() {
   if (existsSync(ownNode) && (await isFresh('install', hash))) return;
   if (!(await isInstalled())) {
     say('installing dependencies (the first start only; about a minute) …');
-    const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline'];
+    const args = [
+      'install',
+      '--no-save',
+      '--include=dev',
+      '--no-audit',
+      '--no-fund',
+      '--prefer-offline',
+      '--loglevel=error',
+    ];
     // npm tells its scripts where it is itself; without it, the shell finds it.
     const npm = process.env.npm_execpath;
     const code = npm?.endsWith('.js')
