@@ -1,0 +1,202 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createCall } from '../../api/testing-call.ts';
+import type { Services } from '../../container.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { createRateLimiter } from '../../platform/rate-limit.ts';
+import { patOperations } from '../pats/operations.ts';
+import { identityOperations } from './operations.ts';
+import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
+import { verifyPassword } from './sign-in.ts';
+import { createTestMember, createTestServices, createTestTenant, type TestTenant, testPassword } from './testing.ts';
+
+// Counts the key derivations: the work, and so the time, that an answer costs. Everything else is the real module.
+const work = vi.hoisted(() => ({ derivations: [] as string[], comparisons: 0 }));
+vi.mock('node:crypto', async importOriginal => {
+  const crypto = await importOriginal<typeof import('node:crypto')>();
+  const scrypt = (...args: Parameters<typeof crypto.scrypt>) => {
+    work.derivations.push(`${args[3]?.N}/${args[3]?.r}/${args[3]?.p}`);
+    return crypto.scrypt(...args);
+  };
+  const timingSafeEqual: typeof crypto.timingSafeEqual = (a, b) => {
+    work.comparisons += 1;
+    return crypto.timingSafeEqual(a, b);
+  };
+  return { ...crypto, scrypt, timingSafeEqual, default: { ...crypto, scrypt, timingSafeEqual } };
+});
+
+let db: TestDatabase;
+let services: Services;
+let acme: TestTenant;
+const clock = new ManualClock();
+const address = '192.0.2.1';
+const email = 'owner@acme.example.com';
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  services = createTestServices(db, { clock });
+  acme = await createTestTenant(services, { slug: 'acme' });
+});
+afterAll(() => db.close());
+afterEach(() => {
+  work.derivations = [];
+  work.comparisons = 0;
+});
+
+const signIn = (attempt: object, over = services) =>
+  verifyPassword(over, { email, password: testPassword, address, ...attempt });
+
+describe('signing in', () => {
+  it('tells who it is, with the e-mail in any case, and brings an old hash up to today’s cost', async () => {
+    const before = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+    expect(before.passwordHash).toContain('ln=4,');
+    const expected = { id: acme.owner.userId, email, name: 'owner', sessionEpoch: 0 };
+    expect(await signIn({ email: ' Owner@ACME.example.com ' })).toEqual(expected);
+    const after = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+    expect(after.passwordHash).toContain('ln=15,r=8,p=3');
+    expect(await signIn({})).toEqual(expected);
+  });
+
+  it('gives one answer for the same work, whether account or password is wrong or malformed', async () => {
+    await signIn({}); // the hash is at today's cost from here on
+    const wrong = [
+      { password: 'wrong password' },
+      { email: 'nobody@acme.example.com' },
+      { email: 'no mail at all' },
+      { password: 'short' },
+      { password: '' },
+      { password: 'x'.repeat(100_000) },
+    ];
+    for (const attempt of wrong) {
+      work.derivations = [];
+      expect(await signIn(attempt)).toBeNull();
+      expect(work.derivations).toEqual(['32768/8/3']);
+    }
+  });
+
+  it('compares in constant time', async () => {
+    await signIn({ password: 'wrong password' });
+    expect(work.comparisons).toBe(1);
+  });
+
+  it('allows 10 attempts a minute per address and account, the right password included', async () => {
+    const limited = { ...services, rateLimiter: createRateLimiter({ principal: 0, address: 0, signIn: 10 }, clock) };
+    await createTestMember(services, acme, 'project_viewer', 'cheap@acme.example.com');
+    for (let i = 0; i < 10; i++) expect(await signIn({ email: 'no mail' }, limited)).toBeNull();
+    await expect(signIn({ email: 'no mail either' }, limited)).rejects.toMatchObject({ status: 429 });
+    for (let i = 0; i < 10; i++) await signIn({ email: 'Cheap@acme.example.com', password: 'short' }, limited);
+    const over = { status: 429, code: 'rate_limited', headers: { 'Retry-After': expect.any(String) } };
+    await expect(signIn({ email: 'cheap@acme.example.com' }, limited)).rejects.toMatchObject(over);
+    expect(await signIn({ email: 'cheap@acme.example.com', address: '192.0.2.9' }, limited)).not.toBeNull();
+    clock.advance(60_000);
+    expect(await signIn({ email: 'cheap@acme.example.com' }, limited)).not.toBeNull();
+  }, 60_000);
+});
+
+describe('one’s own account', () => {
+  it('tells who is asking, and a token only about its own workspace', async () => {
+    const call = createCall(services, [...identityOperations, ...patOperations]);
+    const far = await createTestTenant(services, { slug: 'far' });
+    const at = new Date(clock.now());
+    const both = { tenantId: 'far', userId: acme.contributor.userId, tenantAdmin: true, createdAt: at };
+    await db.prisma.membership.create({ data: both });
+    const me = await call(acme.contributor, 'me_get');
+    expect(me).toMatchObject({
+      user: { id: acme.contributor.userId, email: 'contributor@acme.example.com', name: 'contributor' },
+      tenant: { id: 'acme', name: 'acme' },
+      project: { id: acme.projectId, name: 'default' },
+      role: 'project_contributor',
+      tenants: [
+        {
+          id: 'acme',
+          tenant_admin: false,
+          projects: [{ id: acme.projectId, name: 'default', role: 'project_contributor' }],
+        },
+        {
+          id: 'far',
+          tenant_admin: true,
+          projects: [{ id: far.projectId, name: 'default', role: 'project_contributor' }],
+        },
+      ],
+    });
+    const made = await call(acme.contributor, 'pats_create', { display_name: 't', scopes: ['workflow:read'] });
+    const principal = await resolvePat(services, (made as { token: string }).token);
+    expect(await call(principal, 'me_get')).toMatchObject({ scopes: ['workflow:read'], tenants: [{ id: 'acme' }] });
+    expect(((await call(principal, 'me_get')) as { tenants: unknown[] }).tenants).toHaveLength(1);
+    await settleLastUsed(services);
+  });
+
+  it('changes the name', async () => {
+    const call = createCall(services, identityOperations);
+    expect(await call(acme.viewer, 'me_update', { name: ' Vera ' })).toMatchObject({ name: 'Vera' });
+    expect(await resolveSession(services, { userId: acme.viewer.userId, sessionEpoch: 0 })).toMatchObject({
+      name: 'Vera',
+    });
+  });
+
+  it('changes the password against the present one, ends every session, and keeps tokens', async () => {
+    const call = createCall(services, [...identityOperations, ...patOperations]);
+    const { userId } = acme.viewer;
+    const change = (current_password: string, new_password = 'another password') =>
+      call(acme.viewer, 'me_change_password', { current_password, new_password });
+    await expect(change('not this one')).rejects.toMatchObject({ status: 403, code: 'wrong_password' });
+    await expect(change(testPassword, 'short')).rejects.toMatchObject({ status: 422 });
+    expect(await change(testPassword)).toBeUndefined();
+    expect(await resolveSession(services, { userId, sessionEpoch: 0 })).toBeNull();
+    expect(await resolveSession(services, { userId, sessionEpoch: 1 })).not.toBeNull();
+    expect(await signIn({ email: 'viewer@acme.example.com' })).toBeNull();
+    const signedIn = await signIn({ email: 'viewer@acme.example.com', password: 'another password' });
+    expect(signedIn).toMatchObject({ sessionEpoch: 1 });
+    const both = await Promise.allSettled([
+      change('another password', 'raced password 1'),
+      change('another password', 'raced password 2'),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('limits guesses at the present password', async () => {
+    const limited = { ...services, rateLimiter: createRateLimiter({ principal: 0, address: 0, signIn: 2 }, clock) };
+    const call = createCall(limited, identityOperations);
+    const guess = () =>
+      call(acme.contributor, 'me_change_password', { current_password: 'guess', new_password: 'long enough 1' }).catch(
+        error => error.status,
+      );
+    expect([await guess(), await guess(), await guess()]).toEqual([403, 403, 429]);
+  });
+});
+
+describe('the log', () => {
+  it('holds no password, token or hash, whatever goes wrong', async () => {
+    const lines: string[] = [];
+    const stream = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
+    const broken = { query: () => Promise.reject(new Error('the database is away')) };
+    const logged = createTestServices(db, { clock, logger: pino({ level: 'trace' }, stream) });
+    const call = createCall(logged, [...identityOperations, ...patOperations]);
+    await signIn({ password: 'wrong password' }, logged);
+    const made = await call(acme.owner, 'pats_create', { display_name: 't', scopes: ['workflow:read'] });
+    const { token, id } = made as { token: string; id: string };
+    expect(await resolvePat(logged, token)).not.toBeNull();
+    await settleLastUsed(logged);
+    // Failures on the paths that log: last_used_at, and the copies of revoked tokens.
+    clock.advance(60_000);
+    const failing = { ...logged, pool: Object.assign(Object.create(db.pool), { query: failUpdates(db) }) };
+    await resolvePat(failing, token);
+    await settleLastUsed(failing);
+    const noStore = { ...logged, secrets: { ...logged.secrets, delete: () => broken.query() } };
+    await createCall(noStore, patOperations)(acme.owner, 'pats_revoke', { id });
+    expect(lines).toHaveLength(2);
+    for (const secret of [token, token.slice(4, 44), testPassword, 'wrong password', '$scrypt']) {
+      expect(lines.join('')).not.toContain(secret);
+    }
+  });
+});
+
+/** Lets look-ups through and refuses writes. */
+function failUpdates({ pool }: TestDatabase) {
+  return (query: string | object, values?: unknown[]) =>
+    typeof query === 'string' && query.startsWith('UPDATE')
+      ? Promise.reject(new Error('the database is away'))
+      : pool.query(query as never, values as never);
+}
