@@ -15,6 +15,9 @@ export type Reply =
 
 type Letter = { command: Command; reply: (reply: Reply) => void };
 
+/** What is decided between two writes of a run: written as one, answered when that is done. */
+type Turn = { readonly from: number; readonly events: RunEvent[]; readonly replies: ((lost?: Reply) => void)[] };
+
 type LiveRun = {
   readonly id: string;
   readonly tenant: string;
@@ -31,8 +34,8 @@ type LiveRun = {
 export type Surroundings = { engine: Engine; log: Log; agenda: Agenda; random: Random; work: Work; acksEarly: boolean };
 
 /**
- * One orchestrator process as the runtime is meant to be: a mailbox per run; decide, write, then fold; what should be
- * going on is compared with what goes on. All it knows is lost when it dies.
+ * One orchestrator process as the runtime is meant to be: a mailbox per run, decided in turns; nothing is
+ * answered or acted upon before it is written; then what should be going on is compared with what goes on. All it knows is lost when it dies.
  */
 export class Process {
   readonly #at: Surroundings;
@@ -83,51 +86,56 @@ export class Process {
     return run;
   }
 
+  /** Decides all that is in the mailbox in one turn; while that is being written, mail collects. */
   #read(run: LiveRun): void {
-    while (!run.writing) {
-      const letter = run.mailbox.shift();
-      if (letter === undefined) return;
-      this.#answer(run, letter);
-    }
-  }
-
-  #answer(run: LiveRun, { command, reply }: Letter): void {
-    const { engine, agenda, random, acksEarly } = this.#at;
-    let events: RunEvent[];
-    try {
-      events = engine.decide(run.state, command, agenda.now);
-    } catch (error) {
-      if (!(error instanceof CommandRefused)) throw error;
-      reply({ kind: 'refused', code: error.code });
+    if (run.writing || run.mailbox.length === 0) return;
+    const turn: Turn = { from: run.state.seq, events: [], replies: [] };
+    for (const letter of run.mailbox.splice(0)) this.#decide(run, turn, letter);
+    if (turn.events.length === 0) {
+      for (const reply of turn.replies) reply();
       return;
     }
-    const seq = run.state.seq + events.length;
-    if (events.length === 0 || acksEarly) reply({ kind: 'done', events, seq });
-    if (events.length === 0) return;
     run.writing = true;
-    agenda.after(random.below(4), () => this.#write(run, events, acksEarly ? () => {} : reply));
+    this.#at.agenda.after(this.#at.random.below(4), () => this.#write(run, turn));
+  }
+
+  /** Decides upon the state as the turn has changed it so far; what is answered relies on it and waits for its commit. */
+  #decide(run: LiveRun, turn: Turn, { command, reply }: Letter): void {
+    const { engine, agenda, acksEarly } = this.#at;
+    const answer = (outcome: Reply) => {
+      if (acksEarly) reply(outcome);
+      else turn.replies.push(lost => reply(lost ?? outcome));
+    };
+    try {
+      const events = engine.decide(run.state, command, agenda.now);
+      for (const event of events) engine.evolve(run.state, event);
+      turn.events.push(...events);
+      answer({ kind: 'done', events, seq: run.state.seq });
+    } catch (error) {
+      if (!(error instanceof CommandRefused)) throw error;
+      answer({ kind: 'refused', code: error.code });
+    }
   }
 
   /** A crash before this loses the events; one after it loses only the news that they are written. */
-  #write(run: LiveRun, events: readonly RunEvent[], reply: (reply: Reply) => void): void {
+  #write(run: LiveRun, turn: Turn): void {
     if (!this.alive) return;
     const { log, agenda, random, work } = this.#at;
-    const written = log.append(run.id, run.state.seq, events) === 'written';
+    const written = log.append(run.id, turn.from, turn.events) === 'written';
     const known = written && !work.losesAcknowledgement();
     agenda.after(random.below(3), () => {
       if (!this.alive) return;
       run.writing = false;
-      if (known) this.#fold(run, events);
+      if (known) this.#compare(run);
       // Whoever is not sure what is written reads it.
       else run.state = log.load(run.id);
-      reply(known ? { kind: 'done', events, seq: run.state.seq } : { kind: 'unknown' });
+      for (const reply of turn.replies) reply(known ? undefined : { kind: 'unknown' });
       this.#carryOn(run);
       this.#read(run);
     });
   }
 
-  #fold(run: LiveRun, events: readonly RunEvent[]): void {
-    for (const event of events) this.#at.engine.evolve(run.state, event);
+  #compare(run: LiveRun): void {
     const logged = this.#at.log.run(run.id);
     // Another process may have written meanwhile: this one learns it from its next write.
     if (logged.events.length === run.state.seq) checkReplay(run.state, logged.state);

@@ -1,3 +1,4 @@
+import type { Graph } from '../core/index.ts';
 import { Agenda } from './agenda.ts';
 import { Violation } from './checkers/violation.ts';
 import { Clients } from './clients.ts';
@@ -89,10 +90,18 @@ class World {
     this.log.register(id, random.pick(['tenant-a', 'tenant-b']), graph);
     this.#agenda.after(random.below(100), () => this.#clients.start(id, data));
     for (let command = random.below(this.#knobs.commands + 1); command > 0; command--) {
-      this.#agenda.after(this.#anyTime(), () => this.#clients.anything(id));
+      this.#agenda.after(this.#anyTime(), () => {
+        this.#clients.anything(id);
+        this.#nudgeSoon(id, graph);
+      });
     }
-    for (const { id: step } of random.some(graph.steps, 0.3)) {
-      this.#agenda.after(this.#anyTime(), () => this.#process?.nudge(id, step));
+    this.#agenda.after(this.#anyTime(), () => this.#nudgeSoon(id, graph));
+  }
+
+  /** Something asks for steps out of turn, most of all when a command has just changed what may begin. */
+  #nudgeSoon(id: string, graph: Graph): void {
+    for (const { id: step } of this.#random.some(graph.steps, 0.3)) {
+      this.#agenda.after(this.#random.below(300), () => this.#process?.nudge(id, step));
     }
   }
 
