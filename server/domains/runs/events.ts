@@ -1,12 +1,11 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
-import { decodeEvent } from '../../orchestrator/log/decode.ts';
-import { toWireEvent } from '../../orchestrator/log/wire-event.ts';
+import { readEvents, toWireEvent } from '../../orchestrator/log/index.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import { runScope } from './find.ts';
 import type { ListEventsInput, ListEventsOutput } from './schemas.ts';
-import { findRejection, findRun, type RejectionRow, listEvents as selectEvents } from './store.ts';
+import { findRejection, findRun, type RejectionRow } from './store.ts';
 
 type Output = z.input<typeof ListEventsOutput>;
 
@@ -23,16 +22,18 @@ export async function listEvents(ctx: Context, input: z.output<typeof ListEvents
     const matches = input.after < 1 && input.step_id === undefined;
     return { events: matches ? [toRejectedEvent(rejection)] : [], next_cursor: null };
   }
-  const rows = await selectEvents(pool, scope.runId, {
+  const events = await readEvents(pool, {
+    tenantId: scope.tenantId,
+    runId: scope.runId,
     after: input.after,
     limit: input.limit + 1,
     stepId: input.step_id,
   });
-  const shown = rows.slice(0, input.limit);
+  const shown = events.slice(0, input.limit);
   const last = shown.at(-1);
   return {
-    events: shown.map(row => toWireEvent({ ...scope, seq: row.seq, event: decodeEvent(row) })),
-    next_cursor: rows.length > shown.length && last !== undefined ? String(last.seq) : null,
+    events: shown.map(toWireEvent),
+    next_cursor: events.length > shown.length && last !== undefined ? String(last.seq) : null,
   };
 }
 

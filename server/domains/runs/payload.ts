@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
+import { readPayload } from '../../orchestrator/log/index.ts';
 import { notFound } from '../../platform/errors.ts';
 import { requireRun } from './find.ts';
 import type { PayloadInput, PayloadOutput } from './schemas.ts';
-import { findPayloads } from './store.ts';
 
 /** One value that an event of the run refers to. */
 export async function getPayload(
@@ -11,8 +11,11 @@ export async function getPayload(
   input: z.output<typeof PayloadInput>,
 ): Promise<z.input<typeof PayloadOutput>> {
   const run = await requireRun(ctx, input);
-  const payloads = await findPayloads(ctx.services.pool, run.id, [input.payload_id]);
-  const body = payloads.get(input.payload_id);
+  const body = await readPayload(ctx.services.pool, {
+    tenantId: ctx.principal.tenantId,
+    runId: run.id,
+    payloadId: input.payload_id,
+  });
   if (body === undefined) throw notFound('Payload');
   return { payload_id: input.payload_id, run_id: run.id, body };
 }

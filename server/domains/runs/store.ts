@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
-import type { StoredEvent } from '../../orchestrator/log/decode.ts';
 
 /** Where a run must be for the caller to see it. */
 export type RunScope = { tenantId: string; projectId: string; workflowId: string; runId: string };
@@ -168,21 +167,6 @@ export async function knownSteps(
     [ref.workflowId, ref.version, ref.tenantId, ids],
   );
   return new Set(rows.map(row => row.id));
-}
-
-/** Events of one run after `after`, oldest first. The caller has checked that the run may be seen (`findRun`). */
-export async function listEvents(
-  pool: Pool,
-  runId: string,
-  filter: { after: number; limit: number; stepId: string | undefined },
-): Promise<StoredEvent[]> {
-  const { rows } = await pool.query<StoredEvent>(
-    `select seq, event_type, step_id, attempt, data, created_at from run_events
-      where run_id = $1 and seq > $2 and ($3::text is null or step_id = $3)
-      order by seq limit $4`,
-    [runId, filter.after, filter.stepId ?? null, filter.limit],
-  );
-  return rows;
 }
 
 export type StepEventRow = {

@@ -1,0 +1,71 @@
+import type { Principal } from '../../api/context.ts';
+import type { Services } from '../../container.ts';
+import type { Graph, Phase } from '../../orchestrator/core/index.ts';
+import { createEmbeddedOrchestrator } from '../../orchestrator/runtime.ts';
+import { LuaPool } from '../../orchestrator/steps/lua/index.ts';
+import { createStepTypes } from '../../orchestrator/steps/registry.ts';
+import { newId } from '../../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { settled } from '../../seed/settled.ts';
+import { contextFor, createTestServices, testConfig } from '../identity/testing.ts';
+import { insertWorkflow } from '../workflows/store.ts';
+import { insertVersion } from '../workflows/versions/store.ts';
+
+export type RunningService = { db: TestDatabase; services: Services; close(): Promise<void> };
+
+/** A database with a leading orchestrator and all step types, as in production but for the surfaces. */
+export async function startTestService(env: Record<string, string> = {}): Promise<RunningService> {
+  const db = await createTestDatabase();
+  const luaPool = new LuaPool({ workers: 1 });
+  const stepTypes = createStepTypes({ luaPool });
+  const config = testConfig({ BATON_SHUTDOWN_GRACE_S: '0', ...env });
+  const base = createTestServices(db, { config, stepTypes });
+  const orchestrator = createEmbeddedOrchestrator({
+    pool: db.pool,
+    connectionString: db.url,
+    clock: base.clock,
+    logger: base.logger,
+    stepTypes,
+    config: config.orchestrator,
+  });
+  await orchestrator.ready;
+  return {
+    db,
+    services: { ...base, orchestrator },
+    async close() {
+      await orchestrator.close();
+      await luaPool.close();
+      await db.close();
+    },
+  };
+}
+
+/** A workflow that is published with this very graph, valid or not, without going through validation. */
+export async function publishGraph(
+  services: Services,
+  owner: Pick<Principal, 'tenantId' | 'projectId' | 'userId'>,
+  graph: Graph,
+  runSetup: unknown = {},
+): Promise<string> {
+  const scope = { tenantId: owner.tenantId, projectId: owner.projectId };
+  const at = new Date(services.clock.now());
+  const made = { name: 'Under test', description: '', graphChecksum: '', createdBy: owner.userId };
+  const { id } = await insertWorkflow(services.pool, { id: newId(), scope, graph, runSetup, at, ...made });
+  await insertVersion(services.pool, { ...scope, id, revision: 1 }, { changelog: '', by: owner.userId, at });
+  return id;
+}
+
+/** Settles when the run is in one of the phases; default: when it has ended. */
+export function reached(
+  services: Services,
+  principal: Principal,
+  ref: { id: string; runID: string },
+  ...phases: Phase[]
+): Promise<void> {
+  return settled(contextFor(services, principal), ref, phases.length === 0 ? ['complete'] : phases);
+}
+
+/** A human task alone: a run of it waits until somebody answers. */
+export const asking = (more: Record<string, never> | Record<string, unknown> = {}): Graph => ({
+  steps: [{ id: 'ask', type: 'human_task', ...(more as Record<string, never>) }],
+});
