@@ -1,8 +1,9 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { ownNode, root, run, say } from './process.mjs';
 
 const stamps = join(root, 'node_modules', '.baton');
@@ -82,12 +83,10 @@ export async function install() {
 
 /** Generates the Prisma client where the schema or Prisma has changed. */
 export async function generate() {
-  const require = createRequire(join(root, 'package.json'));
   const cli = join(root, 'node_modules', 'prisma', 'build', 'index.js');
   const hash = await hashOf(['prisma/schema.prisma', 'node_modules/prisma/package.json']);
   const client = join(root, 'server', 'platform', 'postgres', 'generated', 'client.ts');
   if (existsSync(client) && (await isFresh('generate', hash))) return;
-  require.resolve('prisma/package.json');
   say('generating the database client …');
   const env = {
     // The CLI would download an engine that `generate` never uses; any program that exists keeps it from doing so.
@@ -95,8 +94,12 @@ export async function generate() {
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
     CHECKPOINT_DISABLE: '1',
   };
-  const code = await run(ownNode, [cli, 'generate', '--no-hints'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (code !== 0) throw new Error(`prisma generate failed with exit code ${code}: see its message above.`);
+  await promisify(execFile)(ownNode, [cli, 'generate', '--no-hints'], {
+    cwd: root,
+    env: { ...process.env, ...env },
+  }).catch(error => {
+    throw new Error(`prisma generate failed: ${error.stderr || error.message}`);
+  });
   await stamp('generate', hash);
 }
 
