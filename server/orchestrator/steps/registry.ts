@@ -1,4 +1,16 @@
+import { condition } from './condition.ts';
+import { humanTask } from './human-task.ts';
+import { llmCall } from './llm-call.ts';
+import type { LuaPool } from './lua/index.ts';
+import { luaScript } from './lua-script.ts';
+import { mcpCall } from './mcp-call.ts';
 import type { StepType } from './step-type.ts';
 
 /** The step types of this process, by name. */
 export type StepTypes = ReadonlyMap<string, StepType>;
+
+/** All step types there are. A new type is one file and one line here. The caller closes the pool. */
+export function createStepTypes(services: { luaPool: LuaPool }): StepTypes {
+  const types = [luaScript(services.luaPool), condition, humanTask, mcpCall, llmCall];
+  return new Map(types.map(type => [type.type, type]));
+}

@@ -1,0 +1,169 @@
+import type { JsonValue } from '../../core/index.ts';
+
+/**
+ * What a CEL expression computes with here: JSON values, and moments and lengths of time. Numbers are of one kind, as
+ * in JSON: `1 == 1.0`, `input.n + 1 > 2.5` works for 1 and for 1.5, and `7 / 2` is 3.5 (decisions.md, Steps: a strict
+ * CEL rejects mixed int and double, and every author would meet that first).
+ */
+export class Timestamp {
+  readonly ms: number;
+  constructor(ms: number) {
+    this.ms = ms;
+  }
+}
+export class Duration {
+  readonly ms: number;
+  constructor(ms: number) {
+    this.ms = ms;
+  }
+}
+export type CelMap = { [key: string]: CelValue };
+export type CelValue = null | boolean | number | string | Timestamp | Duration | CelValue[] | CelMap;
+
+/** What an expression did wrong while it ran; the message is for its author. */
+export class CelError extends Error {
+  readonly code: 'expression_failed' | 'expression_too_costly';
+  constructor(message: string, code: CelError['code'] = 'expression_failed') {
+    super(message);
+    this.name = 'CelError';
+    this.code = code;
+  }
+}
+
+/** Counts work. Every node costs 1, and whatever touches n characters or elements costs about n. */
+export type Budget = { left: number };
+
+/** Takes `units` of work from the budget. Throws CelError when it is used up. */
+export function spend(budget: Budget, units: number): void {
+  budget.left -= units;
+  if (budget.left < 0) {
+    throw new CelError(
+      'the expression does too much work: loop over less, or use a lua_script step',
+      'expression_too_costly',
+    );
+  }
+}
+
+export function isMap(value: CelValue): value is CelMap {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Timestamp) &&
+    !(value instanceof Duration)
+  );
+}
+
+/** The name CEL gives to a value's type. */
+export function typeName(value: CelValue): string {
+  if (value === null) return 'null_type';
+  switch (typeof value) {
+    case 'boolean':
+      return 'bool';
+    case 'number':
+      return Number.isInteger(value) ? 'int' : 'double';
+    case 'string':
+      return 'string';
+    default:
+      if (Array.isArray(value)) return 'list';
+      if (value instanceof Timestamp) return 'timestamp';
+      return value instanceof Duration ? 'duration' : 'map';
+  }
+}
+
+/** Deep equality; values of different types are unequal, never an error. */
+export function equal(a: CelValue, b: CelValue, budget: Budget): boolean {
+  spend(budget, 1);
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (a instanceof Timestamp) return b instanceof Timestamp && a.ms === b.ms;
+  if (a instanceof Duration) return b instanceof Duration && a.ms === b.ms;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index] ?? null, budget));
+  }
+  if (!isMap(b)) return false;
+  const keys = Object.keys(a);
+  spend(budget, keys.length);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every(key => Object.hasOwn(b, key) && equal(a[key] ?? null, b[key] ?? null, budget));
+}
+
+/** Orders two values of one type: negative, 0 or positive. Throws CelError for types that have no order. */
+export function compare(a: CelValue, b: CelValue, operator: string): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0;
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
+  if (a instanceof Timestamp && b instanceof Timestamp) return a.ms - b.ms;
+  if (a instanceof Duration && b instanceof Duration) return a.ms - b.ms;
+  throw new CelError(`${typeName(a)} ${operator} ${typeName(b)} is not defined`);
+}
+
+const finite = (value: number): number => {
+  if (!Number.isFinite(value)) throw new CelError('the result is not a finite number');
+  return value;
+};
+
+function add(a: CelValue, b: CelValue, budget: Budget): CelValue | undefined {
+  if (typeof a === 'string' && typeof b === 'string') {
+    spend(budget, (a.length + b.length) >> 3);
+    return a + b;
+  }
+  if (Array.isArray(a) && Array.isArray(b)) {
+    spend(budget, a.length + b.length);
+    return a.concat(b);
+  }
+  if (a instanceof Duration && b instanceof Duration) return new Duration(a.ms + b.ms);
+  if (a instanceof Timestamp && b instanceof Duration) return new Timestamp(a.ms + b.ms);
+  if (a instanceof Duration && b instanceof Timestamp) return new Timestamp(a.ms + b.ms);
+  return undefined;
+}
+
+function subtract(a: CelValue, b: CelValue): CelValue | undefined {
+  if (a instanceof Timestamp && b instanceof Timestamp) return new Duration(a.ms - b.ms);
+  if (a instanceof Timestamp && b instanceof Duration) return new Timestamp(a.ms - b.ms);
+  if (a instanceof Duration && b instanceof Duration) return new Duration(a.ms - b.ms);
+  return undefined;
+}
+
+export type Arithmetic = '+' | '-' | '*' | '/' | '%';
+
+/** `a operator b`. Throws CelError where that is not defined, divides by zero or leaves the finite numbers. */
+export function arithmetic(operator: Arithmetic, a: CelValue, b: CelValue, budget: Budget): CelValue {
+  if (typeof a === 'number' && typeof b === 'number') {
+    switch (operator) {
+      case '+':
+        return finite(a + b);
+      case '-':
+        return finite(a - b);
+      case '*':
+        return finite(a * b);
+      case '/':
+        if (b === 0) throw new CelError('division by zero');
+        return finite(a / b);
+      case '%':
+        if (b === 0) throw new CelError('division by zero');
+        return finite(a % b);
+    }
+  }
+  const other = operator === '+' ? add(a, b, budget) : operator === '-' ? subtract(a, b) : undefined;
+  if (other !== undefined) return other;
+  throw new CelError(`${typeName(a)} ${operator} ${typeName(b)} is not defined`);
+}
+
+/** An own member of a map or an element of a list; undefined where there is none. Nothing inherited is ever reached. */
+export function member(value: CelValue, key: CelValue): CelValue | undefined {
+  if (Array.isArray(value)) {
+    if (typeof key !== 'number' || !Number.isInteger(key))
+      throw new CelError(`a list is indexed by integers, not by ${typeName(key)}`);
+    return key >= 0 && key < value.length ? (value[key] ?? null) : undefined;
+  }
+  if (!isMap(value)) throw new CelError(`${typeName(value)} has no members`);
+  if (typeof key !== 'string' && typeof key !== 'number' && typeof key !== 'boolean') {
+    throw new CelError(`${typeName(key)} cannot be a key`);
+  }
+  const name = String(key);
+  return Object.hasOwn(value, name) ? (value[name] ?? null) : undefined;
+}
+
+/** JSON has every CEL value but times, which never come from outside. */
+export const fromJson = (value: JsonValue): CelValue => value;

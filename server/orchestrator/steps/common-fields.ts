@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { GraphStep, JsonMap } from '../core/index.ts';
+import type { StepType } from './step-type.ts';
+
+/** What a step id may look like (decisions.md, Workflows). */
+export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+/** Longest text in any field of a step, scripts and prompts included. */
+export const LONGEST_TEXT = 256 * 1024;
+
+const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and hold at most 64 letters, digits, _ and -');
+
+/** The fields every step has, whatever its type (decisions.md, Steps). */
+export const commonFields = {
+  id: stepId.meta({ description: 'Unique within the graph' }),
+  type: z.string().meta({ description: 'lua_script, condition, human_task, mcp_call or llm_call' }),
+  name: z.string().max(200).optional().meta({ description: 'For people; default: the id' }),
+  timeout_s: z
+    .number()
+    .int()
+    .min(1)
+    .max(86_400)
+    .optional()
+    .meta({ description: 'Seconds. Default 60 for lua_script and condition, 300 for calls, none for human_task' }),
+  retry_count: z.number().int().min(0).max(10).optional().meta({ description: 'Default 0; not for human_task' }),
+  retry_delay_s: z
+    .number()
+    .min(0)
+    .max(60)
+    .optional()
+    .meta({ description: 'Seconds before the first retry, doubled at each, at most 60, with jitter. Default 1' }),
+  depends_on: z.array(z.string()).max(2_000).optional().meta({ description: 'Ids of the steps that must end first' }),
+  disabled: z.boolean().optional().meta({ description: 'Skipped with reason step_disabled; counts as done' }),
+  gated: z.boolean().optional().meta({ description: 'Runs only where trigger_steps names it' }),
+  position: z.strictObject({ x: z.number(), y: z.number() }).optional().meta({ description: 'Editor only' }),
+} as const;
+
+/** The common fields as a schema, for OpenAPI and the editor. */
+export const CommonStepFields = z.object(commonFields);
+
+export const commonFieldNames: ReadonlySet<string> = new Set(Object.keys(commonFields));
+
+/** The fields of a step beside the common ones. */
+export function ownFields(step: GraphStep): JsonMap {
+  const own: [string, JsonMap[string]][] = [];
+  for (const [name, value] of Object.entries(step)) {
+    if (!commonFieldNames.has(name) && value !== undefined) own.push([name, value]);
+  }
+  return Object.fromEntries(own);
+}
+
+/** A step whose fields do not fit its type; only an override in `trigger_steps` can bring one into a run. */
+export class InvalidStep extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'InvalidStep';
+  }
+}
+
+/**
+ * Reads a type's fields of a step, once per step object: published steps are shared by all runs of a version, so that
+ * an attempt costs a look-up and no parse. Throws InvalidStep.
+ */
+export function fieldReader<S extends z.ZodObject>(schema: S): (step: GraphStep) => z.output<S> {
+  const known = new WeakMap<GraphStep, z.output<S>>();
+  return step => {
+    const found = known.get(step);
+    if (found) return found;
+    const parsed = schema.safeParse(ownFields(step));
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      throw new InvalidStep(`${issue?.path.join('.') || 'the step'}: ${issue?.message ?? 'invalid'}`);
+    }
+    known.set(step, parsed.data);
+    return parsed.data;
+  };
+}
+
+/** A type that graphs may hold in drafts but that cannot be published yet; the message says so everywhere. */
+export function unavailableMessage(type: StepType['type'], needs: string): string {
+  return `${type} steps cannot be published yet: ${needs}`;
+}

@@ -1,0 +1,19 @@
+import { CelError, CelSyntaxError } from './cel/index.ts';
+import { InvalidStep } from './common-fields.ts';
+import type { Outcome } from './step-type.ts';
+import { TemplateSyntaxError, TemplateUnresolved } from './templates.ts';
+
+/** A failed attempt that trying again cannot help: the same version and results lead to the same end. */
+export function failed(code: string, message: string): Outcome {
+  return { kind: 'failed', error: { code, message: message.slice(0, 4_000) }, retryable: false };
+}
+
+/** The outcome for what a graph's author or input can cause; anything else is a defect and is thrown on. */
+export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof TemplateUnresolved) return failed('template_unresolved', error.message);
+  if (error instanceof TemplateSyntaxError) return failed('template_malformed', error.message);
+  if (error instanceof InvalidStep) return failed('invalid_step', error.message);
+  if (error instanceof CelError) return failed(error.code, error.message);
+  if (error instanceof CelSyntaxError) return failed('expression_malformed', error.message);
+  throw error;
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
+import { fieldReader, InvalidStep } from './common-fields.ts';
+import { outcomeOf } from './failure.ts';
+import { checkForm } from './form.ts';
+import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
+import { collectReferences, hasTemplate, render, renderText } from './templates.ts';
+
+const ROLES = new Set(['project_contributor', 'tenant_admin']);
+const LONGEST_INSTRUCTIONS = 64 * 1024;
+
+const fields = z.strictObject({
+  instructions: z.string().max(LONGEST_INSTRUCTIONS).optional().meta({ description: 'Markdown; may hold templates' }),
+  form: z
+    .record(z.string(), z.json())
+    .optional()
+    .meta({ description: 'JSON Schema (2020-12) of an object: checked against result on completion' }),
+  assignees: z.array(z.string().min(1).max(320)).max(100).optional().meta({
+    description: 'E-mail addresses or the roles project_contributor and tenant_admin; empty = any contributor',
+  }),
+  on_timeout: z.enum(['fail', 'approve', 'reject']).optional().meta({ description: 'Default fail' }),
+});
+const read = fieldReader(fields);
+
+// Deliberately loose: the address is compared with members' addresses, never written to.
+const isEmail = (text: string) => text.length <= 320 && /^[^\s@]+@[^\s@]+$/.test(text);
+const isAssignee = (text: string) => ROLES.has(text) || isEmail(text);
+
+/** Rendered assignees: a template may give one text or a list of them. */
+function assigneesOf(texts: readonly string[], attempt: Attempt): string[] {
+  const rendered = texts.flatMap((text): JsonValue[] => {
+    const value = render(text, attempt);
+    return Array.isArray(value) ? value : [value];
+  });
+  return rendered.map(value => {
+    if (typeof value !== 'string' || !isAssignee(value)) {
+      throw new InvalidStep(
+        `assignees: ${JSON.stringify(value).slice(0, 100)} is neither an e-mail address nor a role`,
+      );
+    }
+    return isEmail(value) ? value.toLowerCase() : value;
+  });
+}
+
+function formOf(form: JsonMap | undefined, attempt: Attempt): JsonMap | null {
+  if (!form) return null;
+  const rendered = render(form, attempt) as JsonMap;
+  const [problem] = checkForm(rendered);
+  if (problem) throw new InvalidStep(`${problem.path}: ${problem.message}`);
+  return rendered;
+}
+
+function ask(attempt: Attempt): Outcome {
+  const { step } = attempt;
+  const { instructions, form, assignees, on_timeout } = read(step);
+  const text = renderText(instructions ?? '', attempt);
+  if (text.length > LONGEST_INSTRUCTIONS) throw new InvalidStep('instructions: too long once rendered');
+  return {
+    kind: 'waiting',
+    task: {
+      name: step.name ? renderText(step.name, attempt).slice(0, 500) : step.id,
+      instructions: text,
+      form: formOf(form, attempt),
+      assignees: assigneesOf(assignees ?? [], attempt),
+      due_at: step.timeout_s === undefined ? null : attempt.now + step.timeout_s * 1000,
+      on_timeout: on_timeout ?? 'fail',
+    },
+  };
+}
+
+function check(step: GraphStep): StepProblem[] {
+  const parsed = fields.safeParse({ form: step.form, assignees: step.assignees });
+  if (!parsed.success) return [];
+  const { form, assignees } = parsed.data;
+  const problems: StepProblem[] = [];
+  // A form with templates (choices that come from a step, say) can only be judged once rendered, when the task is asked.
+  if (form && collectReferences(form).length === 0) problems.push(...checkForm(form));
+  for (const [index, assignee] of (assignees ?? []).entries()) {
+    if (hasTemplate(assignee) || isAssignee(assignee)) continue;
+    problems.push({
+      path: `assignees[${index}]`,
+      code: 'assignee_invalid',
+      message: `"${assignee.slice(0, 80)}" is neither an e-mail address nor a role (${[...ROLES].join(', ')})`,
+    });
+  }
+  return problems;
+}
+
+/** `human_task`: asks a person and waits (decisions.md, Steps). Its timeout belongs to the task, not to the attempt. */
+export const humanTask: StepType = {
+  type: 'human_task',
+  label: 'Human task',
+  fields,
+  available: true,
+  defaultTimeoutS: null,
+  retries: false,
+  rawFields: [],
+  check,
+  async execute(attempt) {
+    try {
+      return ask(attempt);
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  },
+};

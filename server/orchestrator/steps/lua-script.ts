@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { JsonMap, JsonValue } from '../core/index.ts';
+import { fieldReader, LONGEST_TEXT } from './common-fields.ts';
+import { failed, outcomeOf } from './failure.ts';
+import { type LuaPool, type LuaRun, type PreparedScript, prepareScript } from './lua/index.ts';
+import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
+import { interpolate, resolve } from './templates.ts';
+
+const fields = z.strictObject({
+  script: z.string().min(1).max(LONGEST_TEXT).meta({
+    description: 'Lua 5.4. Globals: input, steps, run, json, log. What it returns is the result.',
+  }),
+});
+const read = fieldReader(fields);
+/** What is sent to a worker at most; Lua's own memory would not hold more. */
+const LARGEST_DATA = 32 * 1024 * 1024;
+
+/** The input of a run is the same object for all its steps: its JSON is made once for those that follow each other. */
+class InputJson {
+  #input: JsonMap | undefined;
+  #json = '{}';
+  of(input: JsonMap): string {
+    if (this.#input !== input) {
+      this.#json = JSON.stringify(input);
+      this.#input = input;
+    }
+    return this.#json;
+  }
+}
+
+/** What the script can read, as JSON text of `LuaData`. Throws TemplateUnresolved. */
+function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): string {
+  const values = script.bound.map(({ reference, as }): JsonValue => {
+    const value = resolve(reference, attempt);
+    return as === 'text' ? interpolate(value) : value;
+  });
+  const parts = [`"values":${JSON.stringify(values)}`];
+  if (script.readsInput) parts.push(`"input":${input.of(attempt.input)}`);
+  if (script.readsRun) {
+    const { id, workflowId, version } = attempt.run;
+    parts.push(`"run":${JSON.stringify({ id, workflow_id: workflowId, version })}`);
+  }
+  const steps = script.steps === 'all' ? attempt.ancestors() : script.steps;
+  if (steps.size > 0) {
+    const ancestors = attempt.ancestors();
+    const results: string[] = [];
+    // A name that is no ancestor reads as nil, like any other absent field.
+    for (const id of steps)
+      if (ancestors.has(id)) results.push(`${JSON.stringify(id)}:${JSON.stringify(attempt.result(id))}`);
+    parts.push(`"steps":{${results.join(',')}}`);
+  }
+  return `{${parts.join(',')}}`;
+}
+
+function outcome(run: LuaRun): Outcome {
+  const log = run.log.length > 0 ? { log: run.log } : {};
+  if (run.ok) return { kind: 'completed', result: JSON.parse(run.result) as JsonValue, ...log };
+  // A script may draw random numbers or read the clock: where its author asked for retries, they are given.
+  return {
+    kind: 'failed',
+    error: { code: run.code, message: run.message },
+    retryable: run.code !== 'lua_syntax',
+    ...log,
+  };
+}
+
+function check(script: JsonValue | undefined, pool: LuaPool): StepProblem[] | Promise<StepProblem[]> {
+  if (typeof script !== 'string' || script === '' || script.length > LONGEST_TEXT) return [];
+  const prepared = prepareScript(script);
+  const problems = prepared.errors.map(error => ({
+    path: 'script',
+    code: 'template_malformed',
+    message: error.message,
+  }));
+  return pool.check(prepared.source).then(run => {
+    if (run.ok) return problems;
+    return [...problems, { path: 'script', code: 'lua_syntax', message: run.message }];
+  });
+}
+
+/** `lua_script`: runs Lua in a sandbox off the event loop (decisions.md, Steps). */
+export function luaScript(pool: LuaPool): StepType {
+  const input = new InputJson();
+  return {
+    type: 'lua_script',
+    label: 'Lua script',
+    fields,
+    available: true,
+    defaultTimeoutS: 60,
+    retries: true,
+    rawFields: ['script'],
+    check: step => check(step.script, pool),
+    async execute(attempt, signal) {
+      let script: PreparedScript;
+      let data: string;
+      try {
+        script = prepareScript(read(attempt.step).script);
+        data = dataOf(script, attempt, input);
+      } catch (error) {
+        return outcomeOf(error);
+      }
+      const [malformed] = script.errors;
+      if (malformed) return failed('template_malformed', malformed.message);
+      if (data.length > LARGEST_DATA)
+        return failed('lua_data_too_large', 'what the script reads exceeds 32 MiB: name the steps it needs');
+      return outcome(await pool.run(script.source, data, signal));
+    },
+  };
+}

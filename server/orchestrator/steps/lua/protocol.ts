@@ -1,0 +1,16 @@
+import type { LuaOutcome } from './sandbox.ts';
+
+/** One script to run (`data` is JSON text) or only to compile (`data` null). */
+export type LuaJob = { script: string; data: string | null };
+
+/**
+ * Several jobs in one message: with many short scripts the messages cost more than the scripts. `claims` is shared: the
+ * worker takes job n by turning its 0 into 1; the pool takes back what was not begun by turning it into 2.
+ */
+export type LuaBatch = { jobs: LuaJob[]; claims: Int32Array };
+export const Claim = { free: 0, taken: 1, withdrawn: 2 } as const;
+
+/** Outcomes by their place in the batch; `done` when the worker has left the batch. */
+export type LuaReply = { outcomes: [number, LuaOutcome][]; done: boolean };
+
+export type LuaWorkerData = { module: WebAssembly.Module; memoryLimit: number };

@@ -1,0 +1,356 @@
+import { randomFillSync } from 'node:crypto';
+import type { JsonMap, JsonValue } from '../../core/index.ts';
+import { compileLua, instantiateLua, type LuaHost, LuaStatus, LuaType, REGISTRY } from './host.ts';
+import { LuaValues, ValueError } from './values.ts';
+
+/** What a script is given. `steps` holds only the results it can read. */
+export type LuaData = {
+  /** What the script's own templates stand for: `__values[1]`… */
+  values: JsonValue[];
+  input?: JsonMap;
+  steps?: { [step: string]: JsonValue };
+  run?: JsonMap;
+};
+
+export type LuaErrorCode = 'lua_syntax' | 'lua_error' | 'lua_memory' | 'lua_result_invalid';
+/** `result` is JSON text. */
+export type LuaOutcome =
+  | { ok: true; result: string; log: string[] }
+  | { ok: false; code: LuaErrorCode; message: string; log: string[] };
+
+export const MEMORY_LIMIT = 64 * 1024 * 1024;
+export const RESULT_LIMIT = 1024 * 1024;
+const LOG_LIMIT = 64 * 1024;
+const LONGEST_MESSAGE = 4_000;
+
+/**
+ * Runs once, before the snapshot. What a script may not have is taken away here; the locals below are out of its reach,
+ * since there is no debug library. `load` compiles text only: bytecode can crash the interpreter.
+ */
+const PRELUDE = `
+local host_log, host_encode, host_decode, host_array, null = ...
+local load, select, error, randomseed, collectgarbage = load, select, error, math.randomseed, collectgarbage
+local clock, date, time = os.clock, os.date, os.time
+function _G.load(chunk, name, mode, ...)
+  if select('#', ...) > 0 then return load(chunk, name, 't', (...)) end
+  return load(chunk, name, 't')
+end
+function _G.collectgarbage(what)
+  if what == nil or what == 'collect' or what == 'step' then return 0 end
+  if what == 'count' then return collectgarbage('count') end
+  error("collectgarbage only answers 'count' here", 2)
+end
+os = { clock = clock, date = date, time = time }
+io, package, require, debug, dofile, loadfile, warn, string.dump = nil
+log, print = host_log, host_log
+json = { encode = host_encode, decode = host_decode, array = host_array, null = null }
+return randomseed
+`;
+
+// Drawn 256 at a time: one draw costs more than a whole small script.
+const seeds = new BigInt64Array(256);
+let seedAt = seeds.length;
+function nextSeed(): bigint {
+  if (seedAt >= seeds.length) {
+    randomFillSync(seeds);
+    seedAt = 0;
+  }
+  return seeds[seedAt++] ?? 0n;
+}
+
+const asLuaMessage = (text: string): string =>
+  text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
+
+/**
+ * Where the allocator keeps the end of the heap: found by watching which word follows two large allocations, in an
+ * instance of its own, because those allocations push that end up for good.
+ */
+function findHeapEnd(module: WebAssembly.Module): number | undefined {
+  const host: LuaHost = instantiateLua(module, MEMORY_LIMIT);
+  const { api } = host;
+  const staticEnd = api.emscripten_stack_get_end();
+  const read = () => new Uint32Array(host.bytes().slice(0, staticEnd & ~3).buffer);
+  const SIZE = 1024 * 1024;
+  const before = read();
+  api.malloc(SIZE);
+  const between = read();
+  const second = api.malloc(SIZE);
+  const after = read();
+  let found: number | undefined;
+  for (const [index, value] of after.entries()) {
+    const grew = (between[index] ?? 0) > (before[index] ?? 0) && value > (between[index] ?? 0);
+    const beyond = value >= second + SIZE && value <= host.bytes().length;
+    if (grew && beyond && (found === undefined || value > (after[found] ?? 0))) found = index;
+  }
+  return found === undefined ? undefined : found * 4;
+}
+
+/**
+ * One Lua state that is as new for every script. After the libraries are open, the used part of the WebAssembly memory
+ * is copied; before each execution it is put back, and what the last script touched beyond it is zeroed. Globals,
+ * metatables, library tables, the registry and the allocator itself all live in that memory, so nothing of one
+ * execution can reach the next: the same isolation as a new state (1.1 ms) for about 15 µs.
+ */
+export class LuaSandbox {
+  readonly #module: WebAssembly.Module;
+  readonly #memoryLimit: number;
+  #host!: LuaHost;
+  #values!: LuaValues;
+  #L = 0;
+  #snapshot = new Uint8Array();
+  #staticEnd = 0;
+  #heapStart = 0;
+  readonly #heapEndAt: number | undefined;
+  #initialSize = 0;
+  #randomSeed = 0n;
+  #names = { script: 0, input: 0, steps: 0, run: 0 };
+  #runner = 0;
+  #describer = 0;
+  #compiler = 0;
+  // What the execution under way works on and leaves behind.
+  #script = '';
+  #data: LuaData = { values: [] };
+  #result = '';
+  #message = '';
+  #loadStatus: number = LuaStatus.ok;
+  #encoding = false;
+  #log: string[] = [];
+  #logBytes = 0;
+
+  constructor(module: WebAssembly.Module = compileLua(), memoryLimit = MEMORY_LIMIT) {
+    this.#module = module;
+    this.#memoryLimit = memoryLimit;
+    this.#heapEndAt = findHeapEnd(module);
+    this.#build();
+  }
+
+  #build(): void {
+    const host = instantiateLua(this.#module, this.#memoryLimit);
+    const { api } = host;
+    this.#host = host;
+    this.#initialSize = host.bytes().length;
+    this.#heapStart = api.emscripten_stack_get_base();
+    this.#staticEnd = api.emscripten_stack_get_end();
+    this.#L = api.luaL_newstate();
+    const L = this.#L;
+    api.luaL_openlibs(L);
+    this.#values = new LuaValues(host, L);
+    this.#runner = host.addFunction(state => this.#guard(state, () => this.#run(state)));
+    this.#compiler = host.addFunction(state => this.#guard(state, () => this.#compile(state)));
+    this.#describer = host.addFunction(state => {
+      this.#message = this.#values.toText(state, 1);
+      return 0;
+    });
+    const name = (text: string) => this.#values.cString(text);
+    this.#names = { script: name('=script'), input: name('input'), steps: name('steps'), run: name('run') };
+    if (this.#values.load(L, PRELUDE, name('=prelude')) !== LuaStatus.ok) throw new Error(this.#values.toText(L, -1));
+    for (const fn of [this.#logCall, this.#encodeCall, this.#decodeCall, this.#arrayCall]) {
+      api.lua_pushcclosure(
+        L,
+        host.addFunction(state => this.#guard(state, () => fn.call(this, state))),
+        0,
+      );
+    }
+    this.#values.pushNull(L);
+    if (api.lua_pcallk(L, 5, 1, 0, 0, 0) !== LuaStatus.ok) throw new Error(this.#values.toText(L, -1));
+    this.#randomSeed = BigInt(api.luaL_ref(L, REGISTRY));
+    this.#takeSnapshot();
+  }
+
+  #takeSnapshot(): void {
+    const bytes = this.#host.bytes();
+    let used = bytes.length;
+    while (used > this.#heapStart && bytes[used - 1] === 0) used--;
+    this.#snapshot = bytes.slice(0, Math.min(bytes.length, (used + 4095) & ~4095));
+  }
+
+  /** Puts the memory back to the snapshot. */
+  #restore(): void {
+    if (this.#host.bytes().length > this.#initialSize) {
+      // WebAssembly memory never shrinks: a new instance (~3 ms) gives what a greedy script took back to the machine.
+      this.#build();
+      return;
+    }
+    const bytes = this.#host.bytes();
+    const end = this.#heapEndAt === undefined ? bytes.length : this.#host.words().getUint32(this.#heapEndAt, true);
+    bytes.fill(0, this.#snapshot.length, Math.max(this.#snapshot.length, end));
+    bytes.set(this.#snapshot.subarray(0, this.#staticEnd), 0);
+    bytes.set(this.#snapshot.subarray(this.#heapStart), this.#heapStart);
+    this.#host.api.stackRestore(this.#heapStart);
+    this.#host.api.setThrew(0, 0);
+  }
+
+  /** Turns a value that cannot cross into an error of the script, with its line. */
+  #guard(L: number, body: () => number): number {
+    try {
+      return body();
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      this.#host.api.luaL_where(L, 1);
+      this.#values.pushString(L, error.message);
+      this.#host.api.lua_concat(L, 2);
+      return this.#host.api.lua_error(L);
+    }
+  }
+
+  #run(L: number): number {
+    const { api } = this.#host;
+    const { values, input, steps, run } = this.#data;
+    api.lua_rawgeti(L, REGISTRY, this.#randomSeed);
+    api.lua_pushinteger(L, nextSeed());
+    api.lua_pushinteger(L, nextSeed());
+    api.lua_callk(L, 2, 0, 0, 0);
+    this.#values.push(L, input ?? {});
+    api.lua_setglobal(L, this.#names.input);
+    this.#pushSteps(L, steps ?? {});
+    api.lua_setglobal(L, this.#names.steps);
+    this.#values.push(L, run ?? {});
+    api.lua_setglobal(L, this.#names.run);
+    this.#loadStatus = this.#values.load(L, this.#script, this.#names.script);
+    if (this.#loadStatus !== LuaStatus.ok) return api.lua_error(L);
+    api.lua_createtable(L, values.length, 0);
+    for (const [index, value] of values.entries()) {
+      if (value === null) api.lua_pushnil(L);
+      else this.#values.push(L, value);
+      api.lua_rawseti(L, -2, BigInt(index + 1));
+    }
+    api.lua_callk(L, 1, 1, 0, 0);
+    this.#encoding = true;
+    this.#result = this.#values.encode(L, -1, RESULT_LIMIT);
+    return 0;
+  }
+
+  /** `steps.<id>.result`: a null result is nil, so that a skipped step reads as one expects. */
+  #pushSteps(L: number, steps: { [step: string]: JsonValue }): void {
+    const { api } = this.#host;
+    const ids = Object.keys(steps);
+    api.lua_createtable(L, 0, ids.length);
+    for (const id of ids) {
+      this.#values.pushString(L, id);
+      api.lua_createtable(L, 0, 1);
+      const result = steps[id] ?? null;
+      if (result !== null) {
+        this.#values.pushString(L, 'result');
+        this.#values.push(L, result, 1);
+        api.lua_rawset(L, -3);
+      }
+      api.lua_rawset(L, -3);
+    }
+  }
+
+  #compile(L: number): number {
+    this.#loadStatus = this.#values.load(L, this.#script, this.#names.script);
+    return this.#loadStatus === LuaStatus.ok ? 0 : this.#host.api.lua_error(L);
+  }
+
+  #logCall(L: number): number {
+    const { api } = this.#host;
+    const count = api.lua_gettop(L);
+    const parts: string[] = [];
+    for (let index = 1; index <= count; index++) parts.push(this.#logText(L, index));
+    this.#keep(parts.join('\t'));
+    return 0;
+  }
+
+  /** Tables are logged as JSON where they can be: `table: 0x…` helps nobody. */
+  #logText(L: number, index: number): string {
+    if (this.#host.api.lua_type(L, index) === LuaType.table) {
+      const top = this.#host.api.lua_gettop(L);
+      try {
+        return this.#values.encode(L, index, LOG_LIMIT);
+      } catch (error) {
+        if (!(error instanceof ValueError)) throw error;
+        this.#host.api.lua_settop(L, top);
+      }
+    }
+    return this.#values.toText(L, index);
+  }
+
+  #keep(line: string): void {
+    if (this.#logBytes > LOG_LIMIT) return;
+    const size = Buffer.byteLength(line) + 1;
+    if (this.#logBytes + size <= LOG_LIMIT) {
+      this.#logBytes += size;
+      this.#log.push(line);
+      return;
+    }
+    const room = Math.max(0, LOG_LIMIT - this.#logBytes - 100);
+    if (room > 0) this.#log.push(new TextDecoder().decode(Buffer.from(line).subarray(0, room), { stream: true }));
+    this.#log.push('… the log is longer than 64 KiB and was cut here');
+    this.#logBytes = LOG_LIMIT + 1;
+  }
+
+  #encodeCall(L: number): number {
+    const text = this.#values.encode(L, 1, RESULT_LIMIT);
+    this.#values.pushString(L, text);
+    return 1;
+  }
+
+  #decodeCall(L: number): number {
+    const { api } = this.#host;
+    if (api.lua_type(L, 1) !== LuaType.string) throw new ValueError('json.decode takes a string');
+    let value: JsonValue;
+    try {
+      value = JSON.parse(this.#values.readText(L, 1)) as JsonValue;
+    } catch {
+      throw new ValueError('json.decode: this is not JSON');
+    }
+    this.#values.push(L, value);
+    return 1;
+  }
+
+  #arrayCall(L: number): number {
+    const { api } = this.#host;
+    if (api.lua_gettop(L) === 0) api.lua_createtable(L, 0, 0);
+    else if (api.lua_type(L, 1) !== LuaType.table) throw new ValueError('json.array takes a table');
+    else api.lua_settop(L, 1);
+    this.#values.markArray(L);
+    return 1;
+  }
+
+  #failure(status: number): LuaOutcome {
+    const { api } = this.#host;
+    const L = this.#L;
+    const log = this.#log;
+    if (status === LuaStatus.memory) {
+      const message = `the script needs more than its ${this.#memoryLimit / 1024 / 1024} MiB of memory`;
+      return { ok: false, code: 'lua_memory', message, log };
+    }
+    // The error value may be anything, with a __tostring of its own: it is described under protection.
+    this.#message = '';
+    api.lua_pushcclosure(L, this.#describer, 0);
+    api.lua_pushvalue(L, -2);
+    if (api.lua_pcallk(L, 1, 0, 0, 0, 0) !== LuaStatus.ok)
+      this.#message = 'the script raised an error that cannot be shown';
+    const code: LuaErrorCode =
+      this.#loadStatus === LuaStatus.ok ? (this.#encoding ? 'lua_result_invalid' : 'lua_error') : 'lua_syntax';
+    const prefix = this.#encoding ? 'the result cannot be kept: ' : '';
+    return { ok: false, code, message: asLuaMessage(prefix + this.#message), log };
+  }
+
+  #call(entry: number, script: string, data: LuaData): LuaOutcome {
+    this.#restore();
+    this.#script = script;
+    this.#data = data;
+    this.#result = '';
+    this.#loadStatus = LuaStatus.ok;
+    this.#encoding = false;
+    this.#log = [];
+    this.#logBytes = 0;
+    const { api } = this.#host;
+    api.lua_pushcclosure(this.#L, entry, 0);
+    const status = api.lua_pcallk(this.#L, 0, 0, 0, 0, 0);
+    if (status === LuaStatus.ok) return { ok: true, result: this.#result, log: this.#log };
+    return this.#failure(status);
+  }
+
+  /** Runs a script in a clean state. Throws only if the interpreter itself breaks; the sandbox is then unusable. */
+  run(script: string, data: LuaData): LuaOutcome {
+    return this.#call(this.#runner, script, data);
+  }
+
+  /** Compiles a script without running it. Throws like `run`. */
+  check(script: string): LuaOutcome {
+    return this.#call(this.#compiler, script, { values: [] });
+  }
+}

@@ -1,0 +1,229 @@
+import { parseTemplateAt, type Reference, TemplateSyntaxError } from '../templates.ts';
+
+/**
+ * What happens to a script before Lua sees it (decisions.md, Steps): a `{{…}}` becomes a reference to a bound value, so
+ * that input can never become code. In code it stands for the value itself; inside a quoted or long string the string is
+ * cut and the value's text is joined in; comments are left alone. The scan also finds which results the script can
+ * read, so that only those are sent to it: a chain of 1,000 scripts stays linear.
+ */
+export type PreparedScript = {
+  /** What Lua compiles. Lines are those of the author's script. */
+  readonly source: string;
+  /** What `__values[1]`… are, in order. In a string, the value is bound as text. */
+  readonly bound: readonly { reference: Reference; as: 'value' | 'text' }[];
+  /** Steps read through the global `steps`; `all` where the script takes `steps` as a whole or reaches globals by name. */
+  readonly steps: ReadonlySet<string> | 'all';
+  readonly readsInput: boolean;
+  readonly readsRun: boolean;
+  /** Malformed templates inside strings. */
+  readonly errors: readonly TemplateSyntaxError[];
+};
+
+const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
+const NUMBER = /(?:0[xX][0-9a-fA-F.]*(?:[pP][+-]?[0-9]*)?|[0-9][0-9a-zA-Z.]*)/y;
+const LONG_OPEN = /\[(=*)\[/y;
+const STATIC_STEP = /\s*(?:\.\s*([A-Za-z_][A-Za-z0-9_]*)|\[\s*(?:"([^"\\\n]*)"|'([^'\\\n]*)')\s*\])/y;
+/** Names through which a script can reach globals that it does not spell out. */
+const REFLECTIVE = new Set(['_G', '_ENV', 'load']);
+
+class ScriptScanner {
+  readonly #text: string;
+  readonly #name: string;
+  #at = 0;
+  /** Up to where the text has been copied to `out`. */
+  #copied = 0;
+  readonly #out: string[] = [];
+  readonly bound: { reference: Reference; as: 'value' | 'text' }[] = [];
+  readonly errors: TemplateSyntaxError[] = [];
+  readonly steps = new Set<string>();
+  readonly names = new Set<string>();
+  wholeSteps = false;
+
+  constructor(text: string, name: string) {
+    this.#text = text;
+    this.#name = name;
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    return pattern.exec(this.#text);
+  }
+
+  /** Copies what came before and puts `replacement` in the place of the text up to `end`. */
+  #replace(from: number, end: number, replacement: string): void {
+    this.#out.push(this.#text.slice(this.#copied, from), replacement);
+    this.#copied = end;
+    this.#at = end;
+  }
+
+  #bind(reference: Reference, as: 'value' | 'text'): string {
+    this.bound.push({ reference, as });
+    return `${this.#name}[${this.bound.length}]`;
+  }
+
+  scan(): string {
+    while (this.#at < this.#text.length) this.#token();
+    this.#out.push(this.#text.slice(this.#copied));
+    return this.#out.join('');
+  }
+
+  #token(): void {
+    const c = this.#text[this.#at];
+    if (c === '"' || c === "'") this.#quoted(c);
+    else if (c === '[') this.#bracket();
+    else if (c === '-' && this.#text[this.#at + 1] === '-') this.#comment();
+    else if (c === '{' && this.#text[this.#at + 1] === '{') this.#codeTemplate();
+    else {
+      const number = this.#match(NUMBER);
+      const word = number ? null : this.#match(IDENTIFIER);
+      if (word) this.#identifier(word[0]);
+      else this.#at += number?.[0].length || 1;
+    }
+  }
+
+  #comment(): void {
+    this.#at += 2;
+    const long = this.#match(LONG_OPEN);
+    const end = this.#text.indexOf(long ? `]${long[1]}]` : '\n', this.#at);
+    this.#at = end === -1 ? this.#text.length : end + (long ? (long[1]?.length ?? 0) + 2 : 0);
+  }
+
+  /** `{{input.x}}` in code. What is no template is Lua: `{{1, 2}, {3}}` is a table of tables. */
+  #codeTemplate(): void {
+    const from = this.#at;
+    const found = this.#template(from, false);
+    if (found) this.#replace(from, found.end, `(${this.#bind(found.reference, 'value')})`);
+    else this.#at++;
+  }
+
+  #template(at: number, report: boolean): { reference: Reference; end: number } | undefined {
+    // Only what begins like one of ours: other tools' `{{name}}` in a string is text.
+    const begins = /^\{\{\s*(?:input|steps)\b/.test(this.#text.slice(at, at + 40));
+    if (!begins) return undefined;
+    try {
+      return parseTemplateAt(this.#text, at);
+    } catch (error) {
+      if (!(error instanceof TemplateSyntaxError)) throw error;
+      if (report) this.errors.push(error);
+      return undefined;
+    }
+  }
+
+  #quoted(quote: string): void {
+    const from = this.#at++;
+    const cuts: { at: number; end: number; reference: Reference }[] = [];
+    while (this.#at < this.#text.length && this.#text[this.#at] !== quote) {
+      const c = this.#text[this.#at];
+      if (c === '\n') return; // not closed: Lua says so
+      const found = c === '{' && this.#text[this.#at + 1] === '{' ? this.#template(this.#at, true) : undefined;
+      if (found) {
+        cuts.push({ at: this.#at, ...found });
+        this.#at = found.end;
+      } else this.#at += c === '\\' ? 2 : 1;
+    }
+    if (this.#at >= this.#text.length) return;
+    this.#join(from, this.#at + 1, cuts, () => quote, quote);
+  }
+
+  #bracket(): void {
+    const open = this.#match(LONG_OPEN);
+    if (!open) {
+      this.#at++;
+      return;
+    }
+    const from = this.#at;
+    const close = `]${open[1]}]`;
+    const end = this.#text.indexOf(close, from + open[0].length);
+    if (end === -1) {
+      this.#at = this.#text.length;
+      return;
+    }
+    const cuts: { at: number; end: number; reference: Reference }[] = [];
+    let at = this.#text.indexOf('{{', from);
+    while (at !== -1 && at < end) {
+      const found = this.#template(at, true);
+      if (found && found.end <= end) cuts.push({ at, ...found });
+      at = this.#text.indexOf('{{', found ? found.end : at + 1);
+    }
+    // A line break right behind `[[` is not part of the string: where one follows a template, it is given back.
+    const reopen = (rest: number) => (/[\r\n]/.test(this.#text[rest] ?? '') ? `"\\n"..${open[0]}` : open[0]);
+    this.#join(from, end + close.length, cuts, reopen, close);
+  }
+
+  /** `"a {{x}} b"` → `("a "..__values[1].." b")`. The parentheses keep calls like `f"…"` and precedence as they were. */
+  #join(
+    from: number,
+    end: number,
+    cuts: readonly { at: number; end: number; reference: Reference }[],
+    open: (rest: number) => string,
+    close: string,
+  ): void {
+    if (cuts.length === 0) {
+      this.#at = end;
+      return;
+    }
+    this.#replace(from, from, '(');
+    for (const cut of cuts) {
+      this.#replace(cut.at, cut.end, `${close}..${this.#bind(cut.reference, 'text')}..${open(cut.end)}`);
+    }
+    this.#replace(end, end, ')');
+  }
+
+  #identifier(word: string): void {
+    const from = this.#at;
+    this.#at += word.length;
+    if (this.#isMember(from)) return;
+    if (word !== 'steps') {
+      this.names.add(word);
+      return;
+    }
+    const step = this.#match(STATIC_STEP);
+    const id = step && (step[1] ?? step[2] ?? step[3]);
+    if (id === null || id === undefined) this.wholeSteps = true;
+    else {
+      this.steps.add(id);
+      this.#at += step?.[0].length ?? 0;
+    }
+  }
+
+  /** Whether the name at `from` is a field (`x.steps`, `x:steps`) and not a global; `..` joins strings. */
+  #isMember(from: number): boolean {
+    let at = from - 1;
+    while (at >= 0 && /\s/.test(this.#text[at] ?? '')) at--;
+    const before = this.#text[at];
+    return before === ':' ? this.#text[at - 1] !== ':' : before === '.' && this.#text[at - 1] !== '.';
+  }
+}
+
+function prepare(text: string): PreparedScript {
+  let name = '__values';
+  while (text.includes(name)) name += '_';
+  const scanner = new ScriptScanner(text, name);
+  const body = scanner.scan();
+  const reflective = [...scanner.names].some(used => REFLECTIVE.has(used));
+  return {
+    source: scanner.bound.length > 0 ? `local ${name} = ...; ${body}` : body,
+    bound: scanner.bound,
+    steps: scanner.wholeSteps || reflective ? 'all' : scanner.steps,
+    readsInput: reflective || scanner.names.has('input'),
+    readsRun: reflective || scanner.names.has('run'),
+    errors: scanner.errors,
+  };
+}
+
+const GENERATION = 1_000;
+let young = new Map<string, PreparedScript>();
+let old = new Map<string, PreparedScript>();
+
+/** Prepares a script, or returns it from the cache. */
+export function prepareScript(text: string): PreparedScript {
+  const known = young.get(text) ?? old.get(text);
+  if (known) return known;
+  const prepared = prepare(text);
+  if (young.size >= GENERATION) {
+    old = young;
+    young = new Map();
+  }
+  young.set(text, prepared);
+  return prepared;
+}

@@ -1,0 +1,282 @@
+import type { JsonValue } from '../../core/index.ts';
+import { type LuaHost, LuaType, REGISTRY } from './host.ts';
+
+/**
+ * JSON values into Lua and back, through the C API with raw access only: no JavaScript object is ever reachable from a
+ * script, and no metamethod runs while a value is read. JSON null is the sentinel `json.null` inside tables, so that
+ * arrays keep their positions and objects their members.
+ */
+
+/** A value that cannot cross; the message is for the script's author and is raised as a Lua error. */
+export class ValueError extends Error {}
+
+const DEEPEST = 100;
+const encoder = new TextEncoder();
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
+const SCRATCH = 8 * 1024;
+
+export class LuaValues {
+  readonly #host: LuaHost;
+  /** A buffer for short strings, and a word for lengths; allocated once, before the snapshot. */
+  readonly #scratch: number;
+  readonly #word: number;
+  /** Registry reference of the metatable that marks arrays. */
+  readonly #arrayMark: bigint;
+  readonly #textMode: number;
+
+  constructor(host: LuaHost, L: number) {
+    this.#host = host;
+    this.#scratch = host.api.malloc(SCRATCH);
+    this.#word = host.api.malloc(8);
+    host.api.lua_createtable(L, 0, 0);
+    this.#arrayMark = BigInt(host.api.luaL_ref(L, REGISTRY));
+    this.#textMode = this.cString('t');
+  }
+
+  /** Puts UTF-8 text into the memory and calls `use` with its place. Throws ValueError where the memory does not suffice. */
+  #withText<T>(text: string, use: (at: number, size: number) => T): T {
+    const { api, bytes } = this.#host;
+    if (text.length <= 24) {
+      // Keys and short values: writing them by hand is three times as fast as a call of the encoder.
+      const memory = bytes();
+      let size = 0;
+      while (size < text.length && text.charCodeAt(size) < 0x80) memory[this.#scratch + size] = text.charCodeAt(size++);
+      if (size === text.length) return use(this.#scratch, size);
+    }
+    if (text.length * 3 <= SCRATCH) {
+      const { written } = encoder.encodeInto(text, bytes().subarray(this.#scratch, this.#scratch + SCRATCH));
+      return use(this.#scratch, written);
+    }
+    const encoded = encoder.encode(text);
+    const at = api.malloc(encoded.length + 1);
+    if (at === 0) throw new ValueError('not enough memory');
+    bytes().set(encoded, at);
+    const result = use(at, encoded.length);
+    // After a Lua error this line is not reached; the block goes with the next restored snapshot.
+    api.free(at);
+    return result;
+  }
+
+  pushString(L: number, text: string): void {
+    this.#withText(text, (at, size) => this.#host.api.lua_pushlstring(L, at, size));
+  }
+
+  /** A zero-terminated copy for good: for names used again and again, made before the snapshot. */
+  cString(text: string): number {
+    const encoded = encoder.encode(`${text}\0`);
+    const at = this.#host.api.malloc(encoded.length);
+    this.#host.bytes().set(encoded, at);
+    return at;
+  }
+
+  /** Compiles text (never bytecode) and leaves the function or the message on the stack. Returns Lua's status. */
+  load(L: number, text: string, chunkName: number): number {
+    return this.#withText(text, (at, size) => this.#host.api.luaL_loadbufferx(L, at, size, chunkName, this.#textMode));
+  }
+
+  pushNull(L: number): void {
+    this.#host.api.lua_pushlightuserdata(L, 0);
+  }
+
+  markArray(L: number): void {
+    const { api } = this.#host;
+    api.lua_rawgeti(L, REGISTRY, this.#arrayMark);
+    api.lua_setmetatable(L, -2);
+  }
+
+  /** Pushes a JSON value. Throws ValueError. */
+  push(L: number, value: JsonValue, depth = 0): void {
+    const { api } = this.#host;
+    switch (typeof value) {
+      case 'string':
+        this.pushString(L, value);
+        return;
+      case 'number':
+        if (Number.isSafeInteger(value)) api.lua_pushinteger(L, BigInt(value));
+        else api.lua_pushnumber(L, value);
+        return;
+      case 'boolean':
+        api.lua_pushboolean(L, value ? 1 : 0);
+        return;
+      default:
+        if (value === null) this.pushNull(L);
+        else this.#pushTable(L, value, depth);
+    }
+  }
+
+  #pushTable(L: number, value: JsonValue[] | { [key: string]: JsonValue }, depth: number): void {
+    const { api } = this.#host;
+    if (depth >= DEEPEST) throw new ValueError(`a value is nested more than ${DEEPEST} levels deep`);
+    api.luaL_checkstack(L, 4, 0);
+    if (Array.isArray(value)) {
+      api.lua_createtable(L, value.length, 0);
+      this.markArray(L);
+      for (let index = 0; index < value.length; index++) {
+        this.push(L, value[index] ?? null, depth + 1);
+        api.lua_rawseti(L, -2, BigInt(index + 1));
+      }
+      return;
+    }
+    const keys = Object.keys(value);
+    api.lua_createtable(L, 0, keys.length);
+    for (const key of keys) {
+      this.pushString(L, key);
+      this.push(L, value[key] ?? null, depth + 1);
+      api.lua_rawset(L, -3);
+    }
+  }
+
+  /** The bytes of the string at `index`, which must be one (a number would be converted in place). */
+  #stringBytes(L: number, index: number): Uint8Array {
+    const at = this.#host.api.lua_tolstring(L, index, this.#word);
+    return this.#host.bytes().subarray(at, at + this.#host.words().getUint32(this.#word, true));
+  }
+
+  /** The string at `index`, with U+FFFD for what is not UTF-8 or cannot be stored. */
+  readText(L: number, index: number): string {
+    return lenient.decode(this.#stringBytes(L, index)).replaceAll('\0', '\uFFFD');
+  }
+
+  #readStrict(L: number, index: number): string {
+    let text: string;
+    try {
+      text = strict.decode(this.#stringBytes(L, index));
+    } catch {
+      throw new ValueError('a string is not valid UTF-8');
+    }
+    if (text.includes('\0')) throw new ValueError('a string holds a NUL character');
+    return text;
+  }
+
+  /** `tostring(value)` of the value at `index`, metamethods included: only under a protected call. */
+  toText(L: number, index: number): string {
+    this.#host.api.luaL_tolstring(L, index, 0);
+    const text = this.readText(L, -1);
+    this.#host.api.lua_settop(L, -2);
+    return text;
+  }
+
+  /** The value at `index` as JSON text of at most `limit` bytes. Throws ValueError. */
+  encode(L: number, index: number, limit: number): string {
+    const writer = { out: [] as string[], left: limit, path: [] as number[] };
+    this.#write(L, this.#host.api.lua_absindex(L, index), writer);
+    return writer.out.join('');
+  }
+
+  #emit(writer: Writer, text: string): void {
+    // UTF-16 units first: cheap, and never more than the bytes.
+    writer.left -= text.length;
+    if (writer.left >= 0 && text.length > 0) writer.left -= Buffer.byteLength(text) - text.length;
+    if (writer.left < 0) throw new ValueError('the value is larger than 1 MiB as JSON');
+    writer.out.push(text);
+  }
+
+  #write(L: number, index: number, writer: Writer): void {
+    const { api } = this.#host;
+    if (api.lua_type(L, index) === LuaType.table) this.#table(L, index, writer);
+    else this.#emit(writer, this.#scalar(L, index));
+  }
+
+  #scalar(L: number, index: number): string {
+    const { api } = this.#host;
+    const type = api.lua_type(L, index);
+    switch (type) {
+      case LuaType.nil:
+        return 'null';
+      case LuaType.boolean:
+        return api.lua_toboolean(L, index) ? 'true' : 'false';
+      case LuaType.number:
+        return this.#number(L, index);
+      case LuaType.string:
+        return JSON.stringify(this.#readStrict(L, index));
+      case LuaType.lightUserdata:
+        if (api.lua_touserdata(L, index) === 0) return 'null';
+        throw new ValueError('a userdata cannot be JSON');
+      case LuaType.function:
+        throw new ValueError('a function cannot be JSON');
+      case LuaType.coroutine:
+        throw new ValueError('a coroutine cannot be JSON');
+      default:
+        throw new ValueError('this value cannot be JSON');
+    }
+  }
+
+  #number(L: number, index: number): string {
+    const { api } = this.#host;
+    if (api.lua_isinteger(L, index)) {
+      const integer = api.lua_tointegerx(L, index, 0);
+      if (integer > 9007199254740991n || integer < -9007199254740991n) {
+        throw new ValueError(`the integer ${integer} is beyond 2^53 and would lose digits: use tostring()`);
+      }
+      return String(integer);
+    }
+    const float = api.lua_tonumberx(L, index, 0);
+    if (!Number.isFinite(float)) throw new ValueError(`${Number.isNaN(float) ? 'NaN' : 'infinity'} cannot be JSON`);
+    return JSON.stringify(float);
+  }
+
+  #isMarked(L: number, index: number): boolean {
+    const { api } = this.#host;
+    if (!api.lua_getmetatable(L, index)) return false;
+    api.lua_rawgeti(L, REGISTRY, this.#arrayMark);
+    const marked = api.lua_rawequal(L, -1, -2) !== 0;
+    api.lua_settop(L, -3);
+    return marked;
+  }
+
+  /** How many elements the table has as an array, or its names as an object. */
+  #shape(L: number, index: number, marked: boolean): { length: number } | { keys: string[] } {
+    const { api } = this.#host;
+    const keys: string[] = [];
+    let count = 0;
+    let largest = 0n;
+    api.lua_pushnil(L);
+    while (api.lua_next(L, index)) {
+      api.lua_settop(L, -2); // the value; the key stays for lua_next
+      if (api.lua_type(L, -1) === LuaType.string) keys.push(this.#readStrict(L, -1));
+      else if (api.lua_isinteger(L, -1)) {
+        count++;
+        const key = api.lua_tointegerx(L, -1, 0);
+        if (key < 1n)
+          throw new ValueError(`a table has the index ${key}: arrays begin at 1, other keys must be strings`);
+        if (key > largest) largest = key;
+      } else throw new ValueError('a table has a key that is neither a string nor an integer');
+    }
+    if (count > 0 && keys.length > 0) throw new ValueError('a table has both indexes and names');
+    if (largest !== BigInt(count)) throw new ValueError('an array has holes (nil): use json.null, or string keys');
+    if (marked && keys.length > 0) throw new ValueError('a json.array has names');
+    return count > 0 || marked ? { length: count } : { keys: keys.sort() };
+  }
+
+  #table(L: number, index: number, writer: Writer): void {
+    const { api } = this.#host;
+    const pointer = api.lua_topointer(L, index);
+    if (writer.path.includes(pointer)) throw new ValueError('a table contains itself');
+    if (writer.path.length >= DEEPEST) throw new ValueError(`a table is nested more than ${DEEPEST} levels deep`);
+    writer.path.push(pointer);
+    api.luaL_checkstack(L, 6, 0);
+    const shape = this.#shape(L, index, this.#isMarked(L, index));
+    if ('length' in shape) {
+      for (let item = 1; item <= shape.length; item++) {
+        this.#emit(writer, item === 1 ? '[' : ',');
+        api.lua_rawgeti(L, index, BigInt(item));
+        this.#write(L, api.lua_gettop(L), writer);
+        api.lua_settop(L, -2);
+      }
+      this.#emit(writer, shape.length === 0 ? '[]' : ']');
+    } else {
+      for (const [position, key] of shape.keys.entries()) {
+        this.#emit(writer, `${position === 0 ? '{' : ','}${JSON.stringify(key)}:`);
+        this.pushString(L, key);
+        api.lua_rawget(L, index);
+        this.#write(L, api.lua_gettop(L), writer);
+        api.lua_settop(L, -2);
+      }
+      this.#emit(writer, shape.keys.length === 0 ? '{}' : '}');
+    }
+    writer.path.pop();
+  }
+}
+
+type Writer = { out: string[]; left: number; path: number[] };

@@ -1,0 +1,36 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
+import { type LuaData, type LuaOutcome, LuaSandbox } from './sandbox.ts';
+
+/** The thread that runs scripts, one at a time. It is killed where a script does not end in time. */
+const { module, memoryLimit } = workerData as LuaWorkerData;
+let sandbox = new LuaSandbox(module, memoryLimit);
+
+/** Outcomes go back at least this often while a batch is worked on, in ms. */
+const REPLY_EVERY = 2;
+
+function perform(job: LuaJob): LuaOutcome {
+  try {
+    return job.data === null ? sandbox.check(job.script) : sandbox.run(job.script, JSON.parse(job.data) as LuaData);
+  } catch {
+    // A trap inside the interpreter (its own stack, a forbidden call): that instance is not to be trusted any more.
+    sandbox = new LuaSandbox(module, memoryLimit);
+    return { ok: false, code: 'lua_error', message: 'the script broke the Lua interpreter', log: [] };
+  }
+}
+
+parentPort?.on('message', ({ jobs, claims }: LuaBatch) => {
+  let outcomes: [number, LuaOutcome][] = [];
+  let repliedAt = performance.now();
+  const reply = (message: LuaReply) => parentPort?.postMessage(message);
+  for (const [index, job] of jobs.entries()) {
+    if (Atomics.compareExchange(claims, index, Claim.free, Claim.taken) !== Claim.free) continue;
+    outcomes.push([index, perform(job)]);
+    if (performance.now() - repliedAt > REPLY_EVERY && index < jobs.length - 1) {
+      reply({ outcomes, done: false });
+      outcomes = [];
+      repliedAt = performance.now();
+    }
+  }
+  reply({ outcomes, done: true });
+});

@@ -1,0 +1,311 @@
+import type { JsonMap, JsonValue } from '../core/index.ts';
+
+/**
+ * Templates (decisions.md, Steps): `{{input.<path>}}` and `{{steps.<id>.result.<path>}}`, with an optional
+ * `?? <JSON literal>`. There is no other code in them. The scanner looks at each character once and uses no regular
+ * expression on the text, so that no template can be slow.
+ */
+
+/** What a template reads: the run's input, or the result of one step, at a path of names and indexes. */
+export type Reference = {
+  source: 'input' | 'steps';
+  /** The step read; null for the input. */
+  step: string | null;
+  path: readonly (string | number)[];
+  /** Present where the template says what to use when the path does not resolve. */
+  fallback?: { value: JsonValue };
+  /** The reference as written, without the fallback: what error messages name. */
+  text: string;
+};
+
+/** A parsed string: literal text and references in turn. `whole` is set when the string is one template and nothing else. */
+export type Template = {
+  readonly parts: readonly (string | Reference)[];
+  readonly whole: Reference | null;
+};
+
+/** What references are resolved against. `result` is asked only for steps that a template names. */
+export type TemplateScope = { input: JsonMap; result(step: string): JsonValue };
+
+/** A string that is no template: `offset` counts UTF-16 units from the string's start. */
+export class TemplateSyntaxError extends Error {
+  readonly offset: number;
+  constructor(message: string, offset: number) {
+    super(message);
+    this.name = 'TemplateSyntaxError';
+    this.offset = offset;
+  }
+}
+
+/** A reference that does not resolve; the message names the path. */
+export class TemplateUnresolved extends Error {
+  readonly reference: string;
+  constructor(reference: string, why: string) {
+    super(`{{${reference}}} does not resolve: ${why}`);
+    this.name = 'TemplateUnresolved';
+    this.reference = reference;
+  }
+}
+
+const isSpace = (c: number) => c === 0x20 || (c >= 0x09 && c <= 0x0d);
+const isNameStart = (c: number) => (c >= 0x41 && c <= 0x5a) || (c >= 0x61 && c <= 0x7a) || c === 0x5f;
+const isDigit = (c: number) => c >= 0x30 && c <= 0x39;
+// `-` belongs to names because step ids may hold it (`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`); there is no minus operator here.
+const isNamePart = (c: number) => isNameStart(c) || isDigit(c) || c === 0x2d || c > 0x7f;
+
+class Scanner {
+  readonly text: string;
+  at: number;
+  constructor(text: string, at: number) {
+    this.text = text;
+    this.at = at;
+  }
+  fail(message: string, at = this.at): never {
+    throw new TemplateSyntaxError(`${message} at character ${at + 1}`, at);
+  }
+  code(ahead = 0): number {
+    return this.at + ahead < this.text.length ? this.text.charCodeAt(this.at + ahead) : -1;
+  }
+  spaces(): void {
+    while (isSpace(this.code())) this.at++;
+  }
+  name(what: string): string {
+    const from = this.at;
+    const first = this.code();
+    if (!isNameStart(first) && first <= 0x7f) this.fail(`${what} expected`);
+    while (this.at < this.text.length && isNamePart(this.code())) this.at++;
+    return this.text.slice(from, this.at);
+  }
+  /** A JSON string literal; the opening quote is next. */
+  string(): string {
+    const from = this.at++;
+    while (this.code() !== 0x22) {
+      if (this.at >= this.text.length) this.fail('this string is not closed', from);
+      this.at += this.code() === 0x5c ? 2 : 1;
+    }
+    this.at++;
+    return this.parseJson(from) as string;
+  }
+  parseJson(from: number): JsonValue {
+    try {
+      return JSON.parse(this.text.slice(from, this.at)) as JsonValue;
+    } catch {
+      return this.fail('this is not a JSON literal', from);
+    }
+  }
+  /** Any JSON literal: its end is found by counting brackets outside strings, then JSON.parse judges it. */
+  literal(): JsonValue {
+    const from = this.at;
+    let depth = 0;
+    for (;;) {
+      const c = this.code();
+      if (c === -1) this.fail('this template is not closed with }}', from);
+      if (c === 0x22) {
+        this.string();
+        continue;
+      }
+      if (c === 0x7b || c === 0x5b) depth++;
+      else if (c === 0x7d || c === 0x5d) {
+        if (depth === 0) break;
+        depth--;
+      }
+      this.at++;
+    }
+    return this.parseJson(from);
+  }
+  path(): (string | number)[] {
+    const path: (string | number)[] = [];
+    for (;;) {
+      const c = this.code();
+      if (c === 0x2e) {
+        this.at++;
+        path.push(this.name('a name'));
+      } else if (c === 0x5b) {
+        this.at++;
+        this.spaces();
+        path.push(this.key());
+        this.spaces();
+        if (this.code() !== 0x5d) this.fail('] expected');
+        this.at++;
+      } else return path;
+    }
+  }
+  key(): string | number {
+    if (this.code() === 0x22) return this.string();
+    const from = this.at;
+    while (isDigit(this.code())) this.at++;
+    if (this.at === from || this.at - from > 9) this.fail('an index or a name in double quotes expected', from);
+    return Number(this.text.slice(from, this.at));
+  }
+}
+
+/** Reads one template; `at` is just behind its `{{`. Returns the reference and where the text goes on. */
+function scanReference(text: string, at: number): { reference: Reference; end: number } {
+  const scanner: Scanner = new Scanner(text, at);
+  scanner.spaces();
+  const from = scanner.at;
+  const source = scanner.name('input or steps');
+  if (source !== 'input' && source !== 'steps') {
+    scanner.fail(`a template reads input or steps, not "${source.slice(0, 40)}"`, from);
+  }
+  const path = scanner.path();
+  let step: string | null = null;
+  if (source === 'steps') {
+    const [id, result] = path.splice(0, 2);
+    if (typeof id !== 'string' || result !== 'result') {
+      scanner.fail('a step is read as steps.<id>.result', from);
+    }
+    step = id;
+  }
+  const reference: Reference = { source, step, path, text: text.slice(from, scanner.at) };
+  scanner.spaces();
+  if (scanner.code() === 0x3f && scanner.code(1) === 0x3f) {
+    scanner.at += 2;
+    scanner.spaces();
+    reference.fallback = { value: scanner.literal() };
+    scanner.spaces();
+  }
+  if (scanner.code() !== 0x7d || scanner.code(1) !== 0x7d) {
+    scanner.fail(
+      scanner.code() === -1
+        ? 'this template is not closed with }}'
+        : 'only a path and ?? may stand in {{ }}: }} expected',
+    );
+  }
+  return { reference, end: scanner.at + 2 };
+}
+
+function parse(text: string): Template {
+  const parts: (string | Reference)[] = [];
+  let at = 0;
+  for (;;) {
+    const open = text.indexOf('{{', at);
+    if (open === -1) break;
+    if (open > at) parts.push(text.slice(at, open));
+    const { reference, end } = scanReference(text, open + 2);
+    parts.push(reference);
+    at = end;
+  }
+  if (at < text.length) parts.push(text.slice(at));
+  const only = parts.length === 1 ? parts[0] : undefined;
+  return { parts, whole: typeof only === 'object' ? only : null };
+}
+
+// Every string of every step is parsed once per process. Bounded by dropping the older half (two generations): cheaper
+// per hit than an LRU's reordering, and a graph of 2,000 steps fits whole.
+const GENERATION = 4_000;
+const LONGEST_CACHED = 8_192;
+let young = new Map<string, Template>();
+let old = new Map<string, Template>();
+
+/** Parses a string. Throws TemplateSyntaxError. Results are cached and shared: do not change them. */
+export function parseTemplate(text: string): Template {
+  const known = young.get(text) ?? old.get(text);
+  if (known) return known;
+  const template = parse(text);
+  if (text.length <= LONGEST_CACHED) {
+    if (young.size >= GENERATION) {
+      old = young;
+      young = new Map();
+    }
+    young.set(text, template);
+  }
+  return template;
+}
+
+/**
+ * Tries to read one template at `at` (the position of its `{{`) in a longer text, for fields that are not templates
+ * themselves (Lua). Throws TemplateSyntaxError.
+ */
+export function parseTemplateAt(text: string, at: number): { reference: Reference; end: number } {
+  return scanReference(text, at + 2);
+}
+
+/** Whether a string holds a template at all. */
+export function hasTemplate(text: string): boolean {
+  return text.includes('{{');
+}
+
+const MISSING = Symbol('missing');
+
+function lookUp(value: JsonValue, key: string | number): JsonValue | typeof MISSING {
+  if (Array.isArray(value)) return typeof key === 'number' && key < value.length ? (value[key] ?? null) : MISSING;
+  if (value === null || typeof value !== 'object') return MISSING;
+  // Own properties only: `constructor`, `__proto__` and the like belong to no JSON value.
+  const name = String(key);
+  return Object.hasOwn(value, name) ? (value[name] ?? null) : MISSING;
+}
+
+/** The value a reference reads, or its fallback. Throws TemplateUnresolved. */
+export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
+  let value: JsonValue = reference.step === null ? scope.input : scope.result(reference.step);
+  for (let index = 0; index < reference.path.length; index++) {
+    const key = reference.path[index] as string | number;
+    const next = lookUp(value, key);
+    if (next === MISSING) {
+      if (reference.fallback) return reference.fallback.value;
+      throw new TemplateUnresolved(
+        reference.text,
+        `there is no ${typeof key === 'number' ? `[${key}]` : `"${key.slice(0, 80)}"`}`,
+      );
+    }
+    value = next;
+  }
+  // `??` also stands in for null, as in every language that has the operator.
+  return value === null && reference.fallback ? reference.fallback.value : value;
+}
+
+/** How a value reads inside a text: strings as they are, everything else as JSON (null too: an empty text would hide a mistake). */
+export function interpolate(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Renders one string; one template and nothing else keeps the value's type. Throws TemplateSyntaxError, TemplateUnresolved. */
+export function renderString(text: string, scope: TemplateScope): JsonValue {
+  if (!hasTemplate(text)) return text;
+  const template = parseTemplate(text);
+  if (template.whole) return resolve(template.whole, scope);
+  let out = '';
+  for (const part of template.parts) out += typeof part === 'string' ? part : interpolate(resolve(part, scope));
+  return out;
+}
+
+/** Renders one string to text, whatever the type of the value (instructions, messages). Throws like renderString. */
+export function renderText(text: string, scope: TemplateScope): string {
+  return interpolate(renderString(text, scope));
+}
+
+/** Renders every string at any depth; keys are left alone. Values without a template are not copied. Throws like renderString. */
+export function render(value: JsonValue, scope: TemplateScope): JsonValue {
+  if (typeof value === 'string') return renderString(value, scope);
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(item => render(item, scope));
+  // fromEntries defines keys instead of assigning them: a `__proto__` key stays a key.
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, render(item, scope)]));
+}
+
+/** A reference, or what is wrong with a template, and the field it stands in (`script`, `tool_args.urls[0]`). */
+export type Found = { path: string; reference: Reference } | { path: string; error: TemplateSyntaxError };
+
+/** Every template at any depth of `value`, for validation. */
+export function collectReferences(value: JsonValue | undefined, path = ''): Found[] {
+  const found: Found[] = [];
+  const visit = (item: JsonValue | undefined, at: string): void => {
+    if (typeof item === 'string') {
+      if (!hasTemplate(item)) return;
+      try {
+        for (const part of parseTemplate(item).parts)
+          if (typeof part === 'object') found.push({ path: at, reference: part });
+      } catch (error) {
+        if (!(error instanceof TemplateSyntaxError)) throw error;
+        found.push({ path: at, error });
+      }
+    } else if (Array.isArray(item)) {
+      for (const [index, inner] of item.entries()) visit(inner, `${at}[${index}]`);
+    } else if (item !== null && typeof item === 'object') {
+      for (const [key, inner] of Object.entries(item)) visit(inner, at === '' ? key : `${at}.${key}`);
+    }
+  };
+  visit(value, path);
+  return found;
+}
