@@ -1,0 +1,33 @@
+import type { Graph, GraphStep } from '../server/orchestrator/core/index.ts';
+
+export type Kind = 'condition' | 'lua_script';
+
+const step = (kind: Kind, id: string, depends_on: string[]): GraphStep =>
+  kind === 'condition'
+    ? { id, type: kind, depends_on, expression: 'input.n > 0', mode: 'validate' }
+    : { id, type: kind, depends_on, script: 'return input.n + 1' };
+
+/** Steps one after the other. */
+export const chain = (kind: Kind, length: number): Graph => ({
+  steps: Array.from({ length }, (_, index) => step(kind, `s${index}`, index === 0 ? [] : [`s${index - 1}`])),
+});
+
+/** Steps side by side, and one that waits for all of them. */
+export function fanOut(kind: Kind, width: number): Graph {
+  const parallel = Array.from({ length: width }, (_, index) => step(kind, `p${index}`, []));
+  return {
+    steps: [
+      ...parallel,
+      step(
+        kind,
+        'join',
+        parallel.map(({ id }) => id),
+      ),
+    ],
+  };
+}
+
+/** A question, and a step after its answer. */
+export const blocked: Graph = {
+  steps: [{ id: 'ask', type: 'human_task' }, step('condition', 'after', ['ask'])],
+};
