@@ -1,0 +1,53 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, test } from 'vitest';
+import { describeApi } from './openapi.ts';
+import { operations } from './operations.ts';
+import { createRegistry } from './registry.ts';
+
+type Described = {
+  paths: Record<
+    string,
+    Record<string, { operationId: string; parameters?: object[]; responses: Record<string, object> }>
+  >;
+  components: { schemas: Record<string, object> };
+};
+
+const document = describeApi(createRegistry(operations), 'https://baton.example');
+const described = document as unknown as Described;
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(document));
+  expect(errors ?? []).toEqual([]);
+  expect(valid).toBe(true);
+  expect(validator.version).toBe('3.1');
+});
+
+test('every operation is described, once', () => {
+  const ids = Object.values(described.paths).flatMap(path => Object.values(path).map(({ operationId }) => operationId));
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { name } of operations) expect(ids).toContain(name);
+});
+
+test('every reference resolves', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(match => match[1] ?? '');
+  expect(references.length).toBeGreaterThan(100);
+  for (const reference of new Set(references)) {
+    const target = reference.split('/').reduce<unknown>((at, key) => Reflect.get(Object(at), key), document);
+    expect(target, reference).toBeTypeOf('object');
+  }
+});
+
+test('path parameters are in the path, never in the body', () => {
+  const patch = described.paths['/v1/workflows/{id}']?.patch;
+  expect(patch?.parameters).toContainEqual(expect.objectContaining({ name: 'id', in: 'path', required: true }));
+  expect(patch?.parameters).toContainEqual({ $ref: '#/components/parameters/If-Match' });
+  expect(described.components.schemas.WorkflowsPatchInput).not.toHaveProperty('properties.id');
+  expect(Object.keys(patch?.responses ?? {})).toEqual(
+    expect.arrayContaining(['200', '401', '403', '404', '412', '422']),
+  );
+});
+
+test('the stream is described', () => {
+  expect(described.paths['/v1/workflows/{id}/stream']?.get).toMatchObject({ responses: { 101: {} } });
+});

@@ -1,0 +1,397 @@
+import { encode } from 'next-auth/jwt';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type ClientOptions, WebSocket } from 'ws';
+import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import type { Orchestrator, StreamItem } from '../orchestrator/orchestrator.ts';
+import { newId } from '../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
+import { createRateLimiter } from '../platform/rate-limit.ts';
+import type { Principal, Scope } from './context.ts';
+import { startTestApi, type TestApi, testSessionSecret } from './testing.ts';
+
+type Listener = (items: StreamItem[]) => void;
+type Filter = Parameters<Orchestrator['subscribe']>[0];
+
+/** Where live events come from in these tests: the committed facts are handed over as the runtime would. */
+class Source {
+  readonly #listeners = new Map<Listener, Filter>();
+  /** Called when a subscription begins: the instant between subscribing and replaying. */
+  onSubscribe: () => void = () => undefined;
+  subscribe = (filter: Filter, listener: Listener): (() => void) => {
+    this.#listeners.set(listener, filter);
+    this.onSubscribe();
+    return () => this.#listeners.delete(listener);
+  };
+  get size(): number {
+    return this.#listeners.size;
+  }
+  publish(items: StreamItem[]): void {
+    for (const [listener, filter] of this.#listeners) {
+      const mine = items.filter(
+        ({ item }) =>
+          item.tenantId === filter.tenantId &&
+          (filter.workflowId ?? item.workflowId) === item.workflowId &&
+          (filter.runId ?? item.runId) === item.runId,
+      );
+      if (mine.length > 0) listener(mine);
+    }
+  }
+}
+
+let db: TestDatabase;
+let api: TestApi;
+let tenant: TestTenant;
+let other: TestTenant;
+let token: string;
+let workflowId: string;
+const source = new Source();
+const sockets: WebSocket[] = [];
+
+const never = () => expect.unreachable('the stream commands nothing');
+const orchestrator: Orchestrator = {
+  start: never,
+  reject: never,
+  command: never,
+  completeTask: never,
+  subscribe: source.subscribe,
+  status: () => 'leading',
+};
+const services = (overrides = {}) => createTestServices(db, { orchestrator, ...overrides });
+
+async function insertWorkflow({ tenantId, projectId }: { tenantId: string; projectId: string }): Promise<string> {
+  const id = newId();
+  const at = new Date();
+  await db.prisma.workflow.create({
+    data: {
+      id,
+      tenantId,
+      projectId,
+      name: 'Watched',
+      description: '',
+      status: 'published',
+      graph: { steps: [] },
+      runSetup: {},
+      revision: 1,
+      latestVersion: 1,
+      graphChecksum: '',
+      createdBy: newId(),
+      createdAt: at,
+      updatedAt: at,
+    },
+  });
+  return id;
+}
+
+/** A run with `count` logged events; returns its id. */
+async function insertRun(count: number, workflow = workflowId): Promise<string> {
+  const id = newId();
+  const at = new Date();
+  await db.prisma.run.create({
+    data: {
+      id,
+      tenantId: tenant.tenantId,
+      projectId: tenant.projectId,
+      workflowId: workflow,
+      version: 1,
+      status: 'running',
+      orchestrationPhase: 'executing',
+      sessionId: id,
+      triggerType: 'api',
+      startedBy: 'x',
+      startedAt: at,
+      stepsTotal: 1,
+      stepsDone: 0,
+      pendingTasks: 0,
+      lastSeq: count,
+    },
+  });
+  const data = { lines: ['line'] };
+  const events = Array.from({ length: count }, (_, index) => ({
+    runId: id,
+    seq: index + 1,
+    eventType: 'step_log',
+    stepId: 'a',
+    attempt: 1,
+    data,
+    createdAt: at,
+  }));
+  await db.prisma.runEvent.createMany({ data: events });
+  return id;
+}
+
+const live = (runId: string, seq: number, lines = ['live'], workflow = workflowId): StreamItem => ({
+  kind: 'event',
+  item: {
+    seq,
+    runId,
+    tenantId: tenant.tenantId,
+    projectId: tenant.projectId,
+    workflowId: workflow,
+    event: { at: 0, type: 'step_log', step: 'a', attempt: 1, data: { lines } },
+  },
+});
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  tenant = await createTestTenant(services(), { slug: 'acme' });
+  other = await createTestTenant(services(), { slug: 'other' });
+  token = (await createTestPat(services(), tenant.viewer, ['workflow:read'])).token;
+  workflowId = await insertWorkflow(tenant);
+  api = await startTestApi(services(), [], { stream: { recheckEveryMs: 20 } });
+});
+afterEach(() => {
+  source.onSubscribe = () => undefined;
+  for (const socket of sockets.splice(0)) socket.terminate();
+});
+afterAll(async () => {
+  await api.close();
+  await db.close();
+});
+
+type Frame = { type: string; event?: { seq: number; event_type: string; run_id: string; data: unknown } };
+type Client = { socket: WebSocket; next: () => Promise<Frame>; closed: Promise<number>; frames: Frame[] };
+
+/** Opens a stream with the viewer's token, unless `options` carry another credential. Rejects with the refused status. */
+async function open(
+  query = '',
+  options: ClientOptions & { protocols?: string[]; workflow?: string; at?: TestApi } = {},
+): Promise<Client> {
+  const { protocols = [], workflow = workflowId, at = api, ...rest } = options;
+  const url = `${at.url.replace('http', 'ws')}/v1/workflows/${workflow}/stream${query}`;
+  const own: Record<string, string> = protocols.length > 0 ? {} : { Authorization: `Bearer ${token}` };
+  const headers = rest.headers ?? own;
+  const socket = new WebSocket(url, protocols, { ...rest, headers });
+  sockets.push(socket);
+  const frames: Frame[] = [];
+  const waiting: ((frame: Frame) => void)[] = [];
+  socket.on('message', data => {
+    const frame: Frame = JSON.parse(String(data));
+    const taker = waiting.shift();
+    if (taker) taker(frame);
+    else frames.push(frame);
+  });
+  const closed = new Promise<number>(resolve => socket.once('close', resolve));
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+    socket.once('unexpected-response', (_, response) => {
+      let text = '';
+      response.on('data', chunk => {
+        text += chunk;
+      });
+      response.on('end', () => reject(Object.assign(new Error(text), { status: response.statusCode })));
+    });
+  });
+  const next = () => {
+    const frame = frames.shift();
+    return frame ? Promise.resolve(frame) : new Promise<Frame>(resolve => waiting.push(resolve));
+  };
+  return { socket, next, closed, frames };
+}
+const refusal = (opening: Promise<unknown>) =>
+  opening.then(
+    () => expect.unreachable('the stream was opened'),
+    (error: Error & { status: number }) => ({ status: error.status, body: JSON.parse(error.message) }),
+  );
+const cookieOf = async ({ userId }: Principal) =>
+  `next-auth.session-token=${await encode({ secret: testSessionSecret, token: { sub: userId, sessionEpoch: 0 } })}`;
+
+describe('opening', () => {
+  test('with a token in the header or among the protocols', async () => {
+    expect(await (await open()).next()).toEqual({ type: 'ready' });
+    const browser = await open('', { protocols: ['bearer', token] });
+    expect(browser.socket.protocol).toBe('bearer');
+    expect(await browser.next()).toEqual({ type: 'ready' });
+  });
+
+  test('with a cookie, from our own origin only', async () => {
+    const Cookie = await cookieOf(tenant.viewer);
+    expect(await (await open('', { headers: { Cookie, Origin: api.url } })).next()).toEqual({ type: 'ready' });
+    const foreign = await refusal(open('', { headers: { Cookie, Origin: 'https://evil.example' } }));
+    expect(foreign).toMatchObject({ status: 403, body: { code: 'cross_site' } });
+    expect((await refusal(open('', { headers: { Cookie } }))).status).toBe(403);
+  });
+
+  test('without a valid credential is 401 with the body of every error', async () => {
+    for (const headers of [{}, { Authorization: 'Bearer pat_x' }]) {
+      expect(await refusal(open('', { headers }))).toMatchObject({
+        status: 401,
+        body: { error: expect.any(String), code: 'unauthenticated', request_id: expect.any(String) },
+      });
+    }
+  });
+
+  test('without the scope is 403', async () => {
+    const { token: runner } = await createTestPat(services(), tenant.contributor, ['workflow:run']);
+    expect((await refusal(open('', { headers: { Authorization: `Bearer ${runner}` } }))).status).toBe(403);
+  });
+
+  test("another tenant's workflow, an unknown one and a malformed id are 404", async () => {
+    const foreign = await insertWorkflow(other);
+    for (const workflow of [foreign, newId(), 'nope']) {
+      expect((await refusal(open('', { workflow }))).status).toBe(404);
+    }
+  });
+
+  test.each(['?after=1', '?run_id=nope', '?nope=1', `?run_id=${newId()}&after=-1`, `?run_id=${newId()}&after=`])(
+    '%s is 422',
+    async query => {
+      expect((await refusal(open(query))).status).toBe(422);
+    },
+  );
+
+  test('over the limits is 429', async () => {
+    const at = await startTestApi(services(), [], { stream: { maxSocketsPerPrincipal: 1 } });
+    await open('', { at });
+    expect(await refusal(open('', { at }))).toMatchObject({ status: 429, body: { code: 'too_many_streams' } });
+    await at.close();
+    const rateLimiter = createRateLimiter({ principal: 1, address: 1, signIn: 1 }, services().clock);
+    const strict = await startTestApi(services({ rateLimiter }), []);
+    await open('', { at: strict });
+    expect(await refusal(open('', { at: strict }))).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    await strict.close();
+  });
+});
+
+describe('events', () => {
+  test('arrive as they are committed, of this workflow alone', async () => {
+    const client = await open();
+    await client.next();
+    const run = newId();
+    source.publish([live(run, 1, ['a'], await insertWorkflow(tenant)), live(run, 2, ['b'])]);
+    expect(await client.next()).toEqual({
+      type: 'event',
+      event: {
+        seq: 2,
+        event_type: 'step_log',
+        run_id: run,
+        workflow_id: workflowId,
+        step_id: 'a',
+        attempt: 1,
+        data: { lines: ['b'] },
+        created_at: '1970-01-01T00:00:00.000Z',
+      },
+    });
+  });
+
+  test('a refused start is streamed', async () => {
+    const client = await open();
+    await client.next();
+    const item = { runId: newId(), tenantId: tenant.tenantId, projectId: tenant.projectId, workflowId, at: 0 };
+    source.publish([{ kind: 'rejected', item: { ...item, code: 'invalid_input', message: 'No.' } }]);
+    expect((await client.next()).event).toMatchObject({
+      seq: 1,
+      event_type: 'run_rejected',
+      data: { code: 'invalid_input', message: 'No.' },
+    });
+  });
+
+  test('another project of the tenant is not shown', async () => {
+    const client = await open();
+    await client.next();
+    const mine = live(newId(), 1);
+    const theirs = live(newId(), 1);
+    theirs.item.projectId = newId();
+    source.publish([theirs, mine]);
+    expect((await client.next()).event?.run_id).toBe(mine.item.runId);
+  });
+
+  test('a replay is followed by `ready` and the live events, without gap or duplicate', async () => {
+    const run = await insertRun(250);
+    // Committed while the replay is under way: once already in the log, once beyond it.
+    source.onSubscribe = () => source.publish([live(run, 250), live(run, 251)]);
+    const client = await open(`?run_id=${run}&after=3`);
+    const seqs: unknown[] = [];
+    for (let index = 0; index < 249; index++) {
+      const frame = await client.next();
+      seqs.push(frame.event?.seq ?? frame.type);
+    }
+    expect(seqs).toEqual([...Array.from({ length: 247 }, (_, index) => index + 4), 'ready', 251]);
+    source.publish([live(run, 251), live(run, 252)]);
+    expect((await client.next()).event?.seq).toBe(252);
+  });
+
+  test('a replay shows nothing of another workflow under this one', async () => {
+    const run = await insertRun(2, await insertWorkflow(tenant));
+    expect(await (await open(`?run_id=${run}&after=0`)).next()).toEqual({ type: 'ready' });
+  });
+
+  test('the replay of a refused start is its one event', async () => {
+    const run = newId();
+    const row = { runId: run, tenantId: tenant.tenantId, projectId: tenant.projectId, workflowId };
+    await db.prisma.runRejection.create({
+      data: { ...row, code: 'no_published_version', message: 'None.', createdAt: new Date(0) },
+    });
+    const client = await open(`?run_id=${run}&after=0`);
+    expect((await client.next()).event?.event_type).toBe('run_rejected');
+    expect((await client.next()).type).toBe('ready');
+  });
+
+  test('what a client says is ignored while small, and ends it when large', async () => {
+    const client = await open();
+    await client.next();
+    client.socket.send('hello');
+    source.publish([live(newId(), 1)]);
+    expect((await client.next()).type).toBe('event');
+    client.socket.send('x'.repeat(5000));
+    expect(await client.closed).toBe(1009);
+  });
+});
+
+describe('closing', () => {
+  test('a client that does not read is closed with 4008, and its subscription ends', async () => {
+    const client = await open();
+    await client.next();
+    const before = source.size;
+    client.socket.pause();
+    const lines = ['x'.repeat(1024 * 1024)];
+    // More than the buffers of the system and our own bound together.
+    for (let seq = 1; seq <= 64; seq++) source.publish([live(newId(), seq, lines)]);
+    client.socket.resume();
+    expect(await client.closed).toBe(4008);
+    await expect.poll(() => source.size).toBe(before - 1);
+  });
+
+  const revocations: [string, (principal: Principal, scopes: readonly Scope[]) => Promise<unknown>][] = [
+    [
+      'a revoked token',
+      ({ userId }) => db.pool.query('UPDATE pats SET revoked_at = now() WHERE user_id = $1', [userId]),
+    ],
+    ['a lost role', ({ userId }) => db.pool.query('DELETE FROM project_members WHERE user_id = $1', [userId])],
+    ['a removed member', ({ userId }) => db.pool.query('DELETE FROM memberships WHERE user_id = $1', [userId])],
+  ];
+  test.each(revocations)('%s closes with 4003', async (_, revoke) => {
+    const { contributor } = await createTestTenant(services(), { slug: `t-${newId().slice(-8)}` });
+    const own = await createTestPat(services(), contributor, ['workflow:read']);
+    const workflow = await insertWorkflow(contributor);
+    const client = await open('', { workflow, headers: { Authorization: `Bearer ${own.token}` } });
+    const bystander = await open();
+    await revoke(contributor, []);
+    expect(await client.closed).toBe(4003);
+    expect(bystander.socket.readyState).toBe(WebSocket.OPEN);
+  });
+
+  test('an ended session closes with 4003', async () => {
+    const { owner } = await createTestTenant(services(), { slug: `t-${newId().slice(-8)}` });
+    const workflow = await insertWorkflow(owner);
+    const client = await open('', { workflow, headers: { Cookie: await cookieOf(owner), Origin: api.url } });
+    await db.pool.query('UPDATE users SET session_epoch = session_epoch + 1 WHERE id = $1', [owner.userId]);
+    expect(await client.closed).toBe(4003);
+  });
+
+  test('a peer that answers no ping is cut off', async () => {
+    const at = await startTestApi(services(), [], { stream: { pingEveryMs: 30 } });
+    const dead = await open('', { at, autoPong: false });
+    const alive = await open('', { at });
+    expect(await dead.closed).toBe(1006);
+    expect(alive.socket.readyState).toBe(WebSocket.OPEN);
+    await at.close();
+  });
+
+  test('a shutdown closes with 1001', async () => {
+    const at = await startTestApi(services(), []);
+    const client = await open('', { at });
+    await at.close();
+    expect(await client.closed).toBe(1001);
+  });
+});

@@ -1,0 +1,168 @@
+import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from '@trpc/client';
+import { encode } from 'next-auth/jwt';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import { ManualClock } from '../platform/clock.ts';
+import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
+import { createRateLimiter } from '../platform/rate-limit.ts';
+import { operations } from './operations.ts';
+import { startTestApi, type TestApi, testSessionSecret } from './testing.ts';
+import type { AppInputs, AppRouter } from './trpc.ts';
+
+let db: TestDatabase;
+let api: TestApi;
+let tenant: TestTenant;
+let token: string;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const services = createTestServices(db);
+  tenant = await createTestTenant(services, { slug: 'acme' });
+  token = (await createTestPat(services, tenant.contributor, ['workflow:read', 'workflow:write'])).token;
+  api = await startTestApi(services, operations);
+});
+afterAll(async () => {
+  await api.close();
+  await db.close();
+});
+
+/** A client whose requests go straight to the handler; `answers` keeps the responses. */
+function client(headers: Record<string, string>, { batched = false, at = api } = {}) {
+  const answers: Response[] = [];
+  const options = {
+    url: 'http://localhost/api/trpc',
+    headers,
+    fetch: async (url: URL | RequestInfo, init?: RequestInit) => {
+      const answer = await at.trpc(new Request(url, init));
+      answers.push(answer.clone());
+      return answer;
+    },
+  };
+  const link = batched ? httpBatchLink(options) : httpLink(options);
+  return { trpc: createTRPCClient<AppRouter>({ links: [link] }), answers };
+}
+const bearer = () => ({ authorization: `Bearer ${token}` });
+const failure = (call: Promise<unknown>) =>
+  call.then(
+    () => expect.unreachable('the call succeeded'),
+    (error: TRPCClientError<AppRouter>) => error,
+  );
+
+describe('calls', () => {
+  test('queries and mutations reach the operations', async () => {
+    const { trpc } = client(bearer());
+    const created = await trpc.workflows_create.mutate({ name: 'One' });
+    const { workflows } = await trpc.workflows_list.query({ limit: 50 });
+    expect(workflows.map(({ id }) => id)).toContain(created.id);
+  });
+
+  test('a batch answers each call by itself', async () => {
+    const { trpc, answers } = client(bearer(), { batched: true });
+    const [me, missing] = await Promise.allSettled([
+      trpc.me_get.query({}),
+      trpc.workflows_get.query({ id: '0190a0a0-0000-7000-8000-000000000001' }),
+    ]);
+    expect([me.status, missing.status]).toEqual(['fulfilled', 'rejected']);
+    expect(answers.map(({ status }) => status)).toEqual([207]);
+  });
+
+  test('inputs and outputs are typed', () => {
+    const { trpc } = client({});
+    expectTypeOf<AppInputs['workflows_list']>().toMatchObjectType<{ limit?: number | undefined }>();
+    // @ts-expect-error: no such field
+    () => trpc.workflows_list.query({ nope: 1 });
+    // @ts-expect-error: no such procedure
+    () => trpc.nothing;
+    expectTypeOf(trpc.workflows_get.query).returns.resolves.toMatchObjectType<{ id: string; etag: string }>();
+  });
+});
+
+describe('errors', () => {
+  test('are those of REST', async () => {
+    const error = await failure(client({}).trpc.me_get.query({}));
+    expect(error).toBeInstanceOf(TRPCClientError);
+    expect(error.data).toMatchObject({ status: 401, httpStatus: 401, code: 'unauthenticated', path: 'me_get' });
+    expect(error.data?.request_id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('name the fields', async () => {
+    const error = await failure(client(bearer()).trpc.workflows_create.mutate({ name: '', nope: 1 } as never));
+    expect(error.data?.status).toBe(422);
+    expect(error.data?.details?.map(({ path }) => path).sort()).toEqual(['name', 'nope']);
+  });
+
+  test.each([
+    ['a body that is no JSON', '{', 400],
+    ['a body over the limit', JSON.stringify({ name: 'x'.repeat(1024 * 1024) }), 413],
+  ])('%s', async (_, body, status) => {
+    const headers = { ...bearer(), 'content-type': 'application/json' };
+    const request = new Request('http://localhost/api/trpc/workflows_create', { method: 'POST', headers, body });
+    expect((await api.trpc(request)).status).toBe(status);
+  });
+
+  test.each([
+    ['GET', 'nothing', 404],
+    ['GET', 'workflows_create', 405],
+    ['POST', 'workflows_list', 405],
+  ])('%s %s', async (method, name, status) => {
+    const body = method === 'POST' ? '{}' : undefined;
+    const headers = { ...bearer(), 'content-type': 'application/json' };
+    const answer = await api.trpc(new Request(`http://localhost/api/trpc/${name}`, { method, headers, body }));
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).not.toContain('stack');
+  });
+
+  test('a batch of too many calls is refused', async () => {
+    const names = Array(51).fill('me_get').join(',');
+    const answer = await api.trpc(new Request(`http://localhost/api/trpc/${names}?batch=1`, { headers: bearer() }));
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe('headers', () => {
+  test('ETag and If-Match work on a single call', async () => {
+    const { trpc, answers } = client(bearer());
+    const { id, etag } = await trpc.workflows_create.mutate({ name: 'Two' });
+    await trpc.workflows_get.query({ id });
+    expect(answers.at(-1)?.headers.get('etag')).toBe(etag);
+    const stale = client({ ...bearer(), 'if-match': '"999"' });
+    expect((await failure(stale.trpc.workflows_patch.mutate({ id, name: 'b' }))).data?.status).toBe(412);
+    const fresh = client({ ...bearer(), 'if-match': etag });
+    expect((await fresh.trpc.workflows_patch.mutate({ id, name: 'b' })).name).toBe('b');
+  });
+
+  test('in a batch they belong to no call', async () => {
+    const { trpc, answers } = client({ ...bearer(), 'if-match': '"999"' }, { batched: true });
+    const { id } = await trpc.workflows_create.mutate({ name: 'Three' });
+    expect((await trpc.workflows_patch.mutate({ id, name: 'c' })).name).toBe('c');
+    expect(answers.at(-1)?.headers.get('etag')).toBeNull();
+  });
+});
+
+test('a mutation by cookie must come from our own pages', async () => {
+  const session = await encode({
+    secret: testSessionSecret,
+    token: { sub: tenant.contributor.userId, sessionEpoch: 0 },
+  });
+  const cookie = `next-auth.session-token=${session}`;
+  const create = (headers: Record<string, string>) =>
+    client({ cookie, ...headers }).trpc.workflows_create.mutate({ name: 'x' });
+  expect((await create({ 'sec-fetch-site': 'same-origin' })).name).toBe('x');
+  expect((await failure(create({ 'sec-fetch-site': 'cross-site' }))).data).toMatchObject({
+    status: 403,
+    code: 'cross_site',
+  });
+  expect((await client({ cookie, 'sec-fetch-site': 'cross-site' }).trpc.me_get.query({})).user.id).toBe(
+    tenant.contributor.userId,
+  );
+});
+
+test('each call of a batch counts against the rate limit', async () => {
+  const clock = new ManualClock();
+  const rateLimiter = createRateLimiter({ principal: 2, address: 10, signIn: 10 }, clock);
+  const at = await startTestApi(createTestServices(db, { clock, rateLimiter }), operations);
+  const { trpc } = client(bearer(), { batched: true, at });
+  const calls = await Promise.allSettled([1, 2, 3].map(limit => trpc.workflows_list.query({ limit })));
+  expect(calls.filter(({ status }) => status === 'rejected').length).toBe(1);
+  await at.close();
+});
