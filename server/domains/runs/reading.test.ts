@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Principal } from '../../api/context.ts';
+import { newId } from '../../platform/ids.ts';
+import { createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { archiveWorkflow } from '../workflows/store.ts';
+import { call, contextFor, createTestProject, refusal } from '../workflows/testing.ts';
+import { runOperations } from './operations.ts';
+import { asking, publishGraph, type RunningService, reached, startTestService } from './testing.ts';
+
+const [command, , , summary, events, context, payload, rerun] = runOperations;
+
+let service: RunningService;
+let tenant: TestTenant;
+let strangers: Principal[];
+
+beforeAll(async () => {
+  service = await startTestService();
+  tenant = await createTestTenant(service.services, { slug: 'acme' });
+  const other = await createTestTenant(service.services, { slug: 'rival' });
+  strangers = [other.owner, (await createTestProject(service.services, tenant, 'second')).contributor];
+});
+afterAll(() => service.close());
+
+const as = (principal = tenant.contributor) => contextFor(service.services, principal);
+const publish = (...steps: { id: string; type: string; [field: string]: unknown }[]) =>
+  publishGraph(service.services, tenant.owner, { steps: steps as never });
+
+/** Starts a run and sees it to its end. */
+async function run(id: string, params: Record<string, unknown> = {}): Promise<{ id: string; runID: string }> {
+  const { run_id } = await call(command, as(), { id, command: 'start', params });
+  const ref = { id, runID: run_id };
+  await reached(service.services, tenant.owner, ref);
+  return ref;
+}
+
+const lua = (id: string, script: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script, depends_on });
+
+describe('the summary', () => {
+  test('says of every step how it ended', async () => {
+    const id = await publish(
+      lua('a', 'return 1'),
+      lua('b', 'error("boom")', 'a'),
+      { ...lua('c', 'return 1', 'b'), name: 'Never' },
+      { ...lua('d', 'return 1'), disabled: true },
+    );
+    const ref = await run(id);
+    const found = await call(summary, as(tenant.viewer), ref);
+    expect(found).toMatchObject({
+      status: 'failed',
+      orchestration_phase: 'complete',
+      run_complete: true,
+      pending_tasks: 0,
+    });
+    expect(found.error).toMatchObject({ step_id: 'b' });
+    expect(found.steps).toMatchObject([
+      { step_id: 'a', status: 'completed', attempt: 1, error: null },
+      { step_id: 'b', status: 'failed', error: { message: expect.stringContaining('boom') } },
+      { step_id: 'c', name: 'Never', status: 'skipped', skip_reason: 'blocked', started_at: null },
+      { step_id: 'd', status: 'skipped', skip_reason: 'step_disabled' },
+    ]);
+    const { events: log } = await call(events, as(), ref);
+    expect(found.last_seq).toBe(log.at(-1)?.seq);
+  });
+
+  test('of a run that waits counts its tasks', async () => {
+    const id = await publishGraph(service.services, tenant.owner, asking());
+    const { run_id } = await call(command, as(), { id, command: 'start' });
+    await reached(service.services, tenant.owner, { id, runID: run_id }, 'blocked');
+    const found = await call(summary, as(), { id, runID: run_id });
+    expect(found).toMatchObject({ status: 'running', run_complete: false, pending_tasks: 1, ended_at: null });
+    expect(found.steps).toMatchObject([{ step_id: 'ask', status: 'waiting', ended_at: null }]);
+  });
+});
+
+describe('the event log', () => {
+  test('is read in pages without a gap, and by step', async () => {
+    const ref = await run(await publish(lua('a', 'return 1'), lua('b', 'return 2', 'a'), lua('c', 'return 3', 'b')));
+    const whole = await call(events, as(tenant.viewer), ref);
+    expect(whole.next_cursor).toBeNull();
+    expect(whole.events.map(event => event.seq)).toEqual(whole.events.map((_event, index) => index + 1));
+    expect(whole.events[0]?.event_type).toBe('run_started');
+    const paged: typeof whole.events = [];
+    for (let after: string | null = '0'; after !== null; ) {
+      const page: typeof whole = await call(events, as(), { ...ref, after: Number(after), limit: 2 });
+      expect(page.events.length).toBeLessThanOrEqual(2);
+      paged.push(...page.events);
+      after = page.next_cursor;
+    }
+    expect(paged).toEqual(whole.events);
+    const ofStep = await call(events, as(), { ...ref, step_id: 'b' });
+    expect(ofStep.events.map(event => event.event_type)).toEqual(['step_started', 'step_completed']);
+  });
+
+  test('takes a limit of 1 to 1,000', async () => {
+    const ref = await run(await publish(lua('a', 'return 1')));
+    for (const limit of [1, 1000]) await call(events, as(), { ...ref, limit });
+    for (const limit of [0, 1001]) expect((await refusal(call(events, as(), { ...ref, limit }))).status).toBe(422);
+    expect((await refusal(call(events, as(), { ...ref, after: -1 }))).status).toBe(422);
+  });
+});
+
+describe('the context', () => {
+  test('holds the input and the results, with large values in place', async () => {
+    const big = 'x'.repeat(40_000);
+    const id = await publish(lua('small', 'return {n = input.n}'), lua('large', 'return string.rep("y", 30000)'), {
+      ...lua('off', 'return 1'),
+      disabled: true,
+    });
+    const ref = await run(id, { n: 7, big });
+    const values = await call(context, as(tenant.viewer), ref);
+    expect(values).toMatchObject({ run_id: ref.runID, workflow_id: id, version: 1, input: { n: 7, big } });
+    expect(values.steps).toEqual({ small: { result: { n: 7 } }, large: { result: 'y'.repeat(30_000) } });
+
+    const { events: log } = await call(events, as(), ref);
+    const refs = log.flatMap(event => Object.entries(event.data).filter(([key]) => key.endsWith('_ref')));
+    expect(refs.map(([key]) => key).sort()).toEqual(['input_ref', 'result_ref']);
+    for (const [key, value] of refs) {
+      const { payload_id, bytes } = value as { payload_id: string; bytes: number };
+      const read = await call(payload, as(tenant.viewer), { ...ref, payload_id });
+      expect(read.body).toEqual(key === 'input_ref' ? { n: 7, big } : 'y'.repeat(30_000));
+      expect(bytes).toBe(JSON.stringify(read.body).length);
+    }
+  });
+
+  test('of more than 8 MiB of results names the rest instead', async () => {
+    const steps = Array.from({ length: 10 }, (_, n) => lua(`s${n}`, 'return string.rep("z", 1000000)'));
+    const values = await call(context, as(), await run(await publish(...steps)));
+    const found = Object.values(values.steps);
+    expect(found).toHaveLength(10);
+    expect(found.filter(step => step.result !== null)).toHaveLength(8);
+    for (const step of found) {
+      if (step.result === null) expect(step.result_ref).toEqual({ payload_id: expect.any(String), bytes: 1_000_002 });
+      else expect(step.result_ref).toBeUndefined();
+    }
+  });
+});
+
+describe('running again', () => {
+  const again = async (ref: { id: string; runID: string }, from_step?: string) => {
+    const started = await call(rerun, as(), { ...ref, from_step });
+    const next = { id: ref.id, runID: started.run_id };
+    await reached(service.services, tenant.owner, next);
+    return next;
+  };
+
+  test('is a new run of the same version, input and session', async () => {
+    const id = await publish(lua('a', 'return input.n'));
+    const first = await run(id, { n: 5, session_id: 'order-9' });
+    await service.db.pool.query(`update workflow_versions set version = 1 where workflow_id = $1`, [id]);
+    const second = await again(first);
+    expect(second.runID).not.toBe(first.runID);
+    expect(await call(summary, as(), second)).toMatchObject({
+      session_id: 'order-9',
+      version: 1,
+      trigger_type: 'manual',
+    });
+    expect((await call(context, as(), second)).steps).toEqual({ a: { result: 5 } });
+  });
+
+  test('from a step keeps the results before it, large ones too, and runs it and what follows', async () => {
+    const id = await publish(
+      lua('a', 'return string.rep("a", 20000)'),
+      lua('b', 'return #steps.a.result + (input.add or 0)', 'a'),
+      lua('c', 'return steps.b.result + 1', 'b'),
+      lua('aside', 'return "aside"'),
+    );
+    const second = await again(await run(id, { add: 1 }), 'b');
+    const found = await call(summary, as(), second);
+    expect(found.steps.map(step => [step.step_id, step.status])).toEqual([
+      ['a', 'skipped'],
+      ['b', 'completed'],
+      ['c', 'completed'],
+      ['aside', 'skipped'],
+    ]);
+    const values = await call(context, as(), second);
+    expect(values.steps.b).toEqual({ result: 20_001 });
+    expect(values.steps.c).toEqual({ result: 20_002 });
+    expect(values.steps.a).toEqual({ result: 'a'.repeat(20_000) });
+    const third = await again(second, 'c');
+    expect((await call(context, as(), third)).steps.c).toEqual({ result: 20_002 });
+  });
+
+  test('from an unknown step is 422, from a step of a run under way 409, of an archived workflow refused', async () => {
+    const id = await publishGraph(service.services, tenant.owner, asking());
+    const { run_id } = await call(command, as(), { id, command: 'start' });
+    const ref = { id, runID: run_id };
+    for (const from_step of ['nowhere', 'constructor', '__proto__']) {
+      expect((await refusal(call(rerun, as(), { ...ref, from_step }))).code).toBe('unknown_step');
+    }
+    expect((await refusal(call(rerun, as(), { ...ref, from_step: 'ask' }))).code).toBe('run_not_ended');
+    await archiveWorkflow(service.services.pool, tenant, id, new Date());
+    expect((await refusal(call(rerun, as(), ref))).code).toBe('workflow_archived');
+  });
+});
+
+describe('another tenant, another project, another workflow', () => {
+  test('get 404 from every operation', async () => {
+    const ref = await run(await publish(lua('a', 'return string.rep("x", 20000)')));
+    const elsewhere = await publish(lua('a', 'return 1'));
+    const { rows } = await service.db.pool.query<{ id: string }>('select id from run_payloads where run_id = $1', [
+      ref.runID,
+    ]);
+    const payload_id = rows[0]?.id;
+    const cases = [
+      ...strangers.map(principal => ({ ctx: as(principal), ref })),
+      { ctx: as(), ref: { ...ref, id: elsewhere } },
+      { ctx: as(), ref: { ...ref, runID: newId() } },
+    ];
+    for (const { ctx, ref: wrong } of cases) {
+      const tries = [
+        call(summary, ctx, wrong),
+        call(events, ctx, wrong),
+        call(context, ctx, wrong),
+        call(payload, ctx, { ...wrong, payload_id }),
+        call(rerun, ctx, wrong),
+      ];
+      for (const error of await Promise.all(tries.map(refusal))) expect(error.status).toBe(404);
+    }
+    expect((await refusal(call(payload, as(), { ...ref, payload_id: newId() }))).status).toBe(404);
+    const other = await run(elsewhere);
+    expect((await refusal(call(payload, as(), { ...other, payload_id }))).status).toBe(404);
+  });
+});
