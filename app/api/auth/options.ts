@@ -59,6 +59,7 @@ export function authOptions(identity: ConsoleIdentity): AuthOptions {
     secret: identity.sessionSecret,
     useSecureCookies: identity.url.startsWith('https://'),
     session: { strategy: 'jwt', maxAge: sessionSeconds },
+    jwt: { maxAge: sessionSeconds }, // its own default, 30 days, would outlive the cookie
     pages: { signIn: '/sign-in', error: '/sign-in' },
     providers: [credentials(identity)],
     callbacks: {
