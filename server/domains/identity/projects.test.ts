@@ -132,9 +132,12 @@ describe('projects', () => {
     const tenant = await createTestTenant(services, { slug: 'small' });
     const last = { status: 409, code: 'last_project' };
     await expect(call(tenant.owner, 'projects_delete', { id: tenant.projectId })).rejects.toMatchObject(last);
-    const ids = [tenant.projectId, await create(tenant, 'A'), await create(tenant, 'B')];
-    const settled = await Promise.allSettled(ids.map(id => call(tenant.owner, 'projects_delete', { id })));
-    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
-    expect(await db.prisma.project.count({ where: { tenantId: 'small' } })).toBe(1);
+    for (let round = 0; round < 5; round++) {
+      for (const name of ['A', 'B', 'C', 'D']) await create(tenant, `${name}${round}`);
+      const projects = await db.prisma.project.findMany({ where: { tenantId: 'small' } });
+      const settled = await Promise.allSettled(projects.map(({ id }) => call(tenant.owner, 'projects_delete', { id })));
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+      expect(await db.prisma.project.count({ where: { tenantId: 'small' } })).toBe(1);
+    }
   });
 });
