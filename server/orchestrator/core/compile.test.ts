@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compile, type GraphStep } from './index.ts';
 
@@ -55,5 +56,23 @@ describe('ancestors', () => {
 
   test('of an unknown step is a defect', () => {
     expect(() => of(x('a')).ancestors('b')).toThrow('"b"');
+  });
+
+  test('are the transitive dependencies, for any graph', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.nat({ max: 60 }), { maxLength: 4 }), { maxLength: 70 }), picks => {
+        const before = picks.map((pick, index) => pick.filter(other => other < index).map(other => `s${other}`));
+        const graph = of(...before.map((ids, index) => x(`s${index}`, ...ids)).reverse());
+        const closure = new Map<string, Set<string>>();
+        for (const [index, ids] of before.entries()) {
+          closure.set(`s${index}`, new Set(ids.flatMap(id => [id, ...(closure.get(id) ?? [])])));
+        }
+        for (const [id, expected] of closure) {
+          expect(new Set(graph.ancestors(id))).toEqual(expected);
+          for (const ancestor of expected) expect(graph.order.indexOf(ancestor)).toBeLessThan(graph.order.indexOf(id));
+        }
+      }),
+      { numRuns: 60, seed: 1 },
+    );
   });
 });
