@@ -20,7 +20,7 @@ type Pending = {
 type Slot = {
   worker: Worker;
   /** The batch under way, undefined when idle. */
-  batch: { pending: Pending[]; claims: Int32Array; progressAt: number } | undefined;
+  batch: { pending: Pending[]; claims: Int32Array; taken: number; takenAt: number } | undefined;
 };
 
 const LARGEST_BATCH = 32;
@@ -162,7 +162,6 @@ export class LuaPool {
   #reply(slot: Slot, reply: LuaReply): void {
     const { batch } = slot;
     if (!batch) return;
-    batch.progressAt = performance.now();
     for (const [index, outcome] of reply.outcomes) {
       const pending = batch.pending[index];
       if (pending) this.#settle(pending, outcome);
@@ -180,7 +179,6 @@ export class LuaPool {
       if (!slot.batch) this.#send(slot);
     }
     while (this.#queue.length > 0 && this.#slots.size < this.#size) this.#send(this.#start());
-    if (this.#queue.length > 0) this.#watchStalls();
   }
 
   #send(slot: Slot): void {
@@ -188,28 +186,34 @@ export class LuaPool {
     const pending = this.#queue.splice(0, count);
     const claims = new Int32Array(new SharedArrayBuffer(count * 4));
     for (const [index, item] of pending.entries()) item.place = { slot, index };
-    slot.batch = { pending, claims, progressAt: performance.now() };
+    slot.batch = { pending, claims, taken: 0, takenAt: 0 };
     slot.worker.ref();
     const message: LuaBatch = { jobs: pending.map(item => item.job), claims };
     slot.worker.postMessage(message);
     if (count > 1) this.#watchStalls();
   }
 
-  /** Looks after batches while there are any with more than one job left: a long script must not hold up those behind it. */
+  /** Looks after batches of several jobs while there are any: a long script must not hold up those behind it. */
   #watchStalls(): void {
     this.#watch ??= setInterval(() => {
       const now = performance.now();
-      let shared = false;
-      for (const { batch } of this.#slots) {
-        if (!batch) continue;
-        if (now - batch.progressAt >= STALLED_AFTER) this.#withdraw(batch);
-        else shared = true;
-      }
+      for (const { batch } of this.#slots) if (batch && this.#isStalled(batch, now)) this.#withdraw(batch);
       this.#dispatch();
-      if (shared) return;
+      if ([...this.#slots].some(({ batch }) => batch && batch.pending.length > 1)) return;
       clearInterval(this.#watch);
       this.#watch = undefined;
     }, STALLED_AFTER).unref();
+  }
+
+  /** Whether the worker is at one and the same job since a while. One that has not begun (it starts, it waits for a core) is not stalled. */
+  #isStalled(batch: NonNullable<Slot['batch']>, now: number): boolean {
+    const taken = batch.claims.reduce((count, claim) => count + (claim === Claim.taken ? 1 : 0), 0);
+    if (taken !== batch.taken) {
+      batch.taken = taken;
+      batch.takenAt = now;
+      return false;
+    }
+    return taken > 0 && now - batch.takenAt >= STALLED_AFTER;
   }
 
   #withdraw(batch: NonNullable<Slot['batch']>): void {
