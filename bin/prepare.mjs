@@ -76,7 +76,9 @@ export async function install() {
       : await run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args);
     if (code !== 0) throw new Error(`npm install failed with exit code ${code}: see its message above.`);
     if (!existsSync(ownNode))
-      throw new Error(`npm installed no Node for this machine (${process.platform} ${process.arch}).`);
+      throw new Error(
+        `npm installed no Node for ${process.platform} ${process.arch}: is ignore-scripts set in its configuration?`,
+      );
   }
   await stamp('install', hash);
 }

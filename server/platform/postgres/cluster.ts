@@ -231,7 +231,7 @@ async function processName(pid: number): Promise<string | undefined> {
  */
 export async function removeStalePid(cluster: Cluster): Promise<void> {
   const running = await postmaster(cluster.dataDir);
-  if (!running) return;
+  if (!running || process.platform === 'win32') return; // without ps or /proc we could not tell
   const name = await processName(running.pid);
   if (name === undefined || !name.includes('postgres'))
     await rm(join(cluster.dataDir, 'postmaster.pid'), { force: true });
