@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Services } from '../../container.ts';
-import { createStepTypes } from '../../orchestrator/steps/registry.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { createTestTenant, type TestTenant } from '../identity/testing.ts';
 import { checksum } from './checksum.ts';
 import { workflowOperations } from './operations.ts';
-import { call, chain, contextFor, createTestProject, insertRun, refusal } from './testing.ts';
+import { call, chain, contextFor, createServicesWithSteps, createTestProject, insertRun, refusal } from './testing.ts';
 
 const [list, create, get, patch, archive, validate] = workflowOperations;
 
 let db: TestDatabase;
 let clock: ManualClock;
 let services: Services;
+let close: () => Promise<void>;
 let tenant: TestTenant;
 let other: TestTenant;
 let project: Awaited<ReturnType<typeof createTestProject>>;
@@ -21,12 +21,15 @@ let project: Awaited<ReturnType<typeof createTestProject>>;
 beforeAll(async () => {
   db = await createTestDatabase();
   clock = new ManualClock();
-  services = createTestServices(db, { clock, stepTypes: createStepTypes() });
+  ({ services, close } = createServicesWithSteps(db, { clock }));
   tenant = await createTestTenant(services, { slug: 'acme' });
   other = await createTestTenant(services, { slug: 'rival' });
   project = await createTestProject(services, tenant, 'second');
 });
-afterAll(() => db.close());
+afterAll(async () => {
+  await close();
+  await db.close();
+});
 
 const as = (principal = tenant.contributor, headers: Record<string, string> = {}) =>
   contextFor(services, principal, { headers: new Map(Object.entries(headers)) });

@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { Context, Principal } from '../../api/context.ts';
 import type { Operation } from '../../api/operation.ts';
 import type { Services } from '../../container.ts';
+import { LuaPool } from '../../orchestrator/steps/lua/index.ts';
+import { createStepTypes } from '../../orchestrator/steps/registry.ts';
 import { AppError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import { contextFor, createTestMember, type TestTenant } from '../identity/testing.ts';
+import { contextFor, createTestMember, createTestServices, type TestTenant } from '../identity/testing.ts';
 
 /** Runs an operation as a surface does: input through its schema (a mismatch is AppError 422), output checked. */
 export async function call<I extends z.ZodType, O extends z.ZodType>(
@@ -45,6 +47,16 @@ export async function createTestProject(
 }
 
 export { contextFor };
+
+/** Services with all step types over a database; close them before it. */
+export function createServicesWithSteps(
+  db: Parameters<typeof createTestServices>[0],
+  overrides: Partial<Services> = {},
+): { services: Services; close(): Promise<void> } {
+  const luaPool = new LuaPool({ workers: 1 });
+  const stepTypes = createStepTypes({ luaPool });
+  return { services: createTestServices(db, { stepTypes, ...overrides }), close: () => luaPool.close() };
+}
 
 /** Steps that do nothing but are valid: a chain of Lua scripts. */
 export function chain(...ids: string[]): {

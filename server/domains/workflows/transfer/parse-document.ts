@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type AppError, invalid } from '../../../platform/errors.ts';
-import type { YamlRead } from './yaml-worker.ts';
+import type { YamlRead } from './yaml.ts';
 
 /** 1 MiB of ordinary YAML takes 5 s on a slow core; 200 KB of quotation marks took 36 s. */
 const longestReadMs = 15_000;
@@ -14,11 +14,11 @@ export async function readDocumentText(text: string): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return readYaml(text);
+    return readYamlApart(text);
   }
 }
 
-async function readYaml(text: string): Promise<unknown> {
+async function readYamlApart(text: string): Promise<unknown> {
   const done = Promise.withResolvers<unknown>();
   const worker = new Worker(new URL('./yaml-worker.ts', import.meta.url), {
     workerData: text,

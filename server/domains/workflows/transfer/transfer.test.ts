@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Services } from '../../../container.ts';
-import { createStepTypes } from '../../../orchestrator/steps/registry.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../../identity/testing.ts';
+import { createTestTenant, type TestTenant } from '../../identity/testing.ts';
 import { workflowOperations } from '../operations.ts';
-import { call, chain, contextFor, refusal } from '../testing.ts';
+import { call, chain, contextFor, createServicesWithSteps, refusal } from '../testing.ts';
 import { readDocumentText } from './parse-document.ts';
+import { readYaml } from './yaml.ts';
 
 const [, create] = workflowOperations;
 const [exporting, importing] = workflowOperations.slice(-2) as [
@@ -17,16 +17,20 @@ const [exporting, importing] = workflowOperations.slice(-2) as [
 
 let db: TestDatabase;
 let services: Services;
+let close: () => Promise<void>;
 let tenant: TestTenant;
 let other: TestTenant;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  services = createTestServices(db, { stepTypes: createStepTypes() });
+  ({ services, close } = createServicesWithSteps(db));
   tenant = await createTestTenant(services, { slug: 'acme' });
   other = await createTestTenant(services, { slug: 'rival' });
 });
-afterAll(() => db.close());
+afterAll(async () => {
+  await close();
+  await db.close();
+});
 
 const as = (principal = tenant.contributor) => contextFor(services, principal);
 const tricky = {
@@ -103,9 +107,9 @@ describe('what is no document is 422', () => {
 });
 
 describe('hostile text', () => {
-  test('nested a hundred thousand deep is refused, as YAML and as JSON', async () => {
-    const json = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    for (const document of [json, '['.repeat(100_000), '{a: '.repeat(100_000), '- '.repeat(100_000)]) {
+  test('nested ten thousand deep is refused, as YAML and as JSON', async () => {
+    const json = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+    for (const document of [json, '['.repeat(10_000), '{a: '.repeat(10_000), '- '.repeat(10_000)]) {
       expect((await refusal(call(importing, as(), { document }))).status).toBe(422);
     }
   });
@@ -127,7 +131,7 @@ describe('hostile text', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('of any kind is read or refused, and never anything else', async () => {
+  test('of any kind is read or refused, and never anything else', () => {
     const fragments = fc.constantFrom(
       ...['- ', ': ', '\n', '  ', '{', '}', '[', ']', '&a ', '*a', '!!str ', '|', '>', '"', "'", '#', '? '],
       ...['---\n', '...\n', '<<: ', '%YAML 1.1\n', '\t', 'key', '1', '~', '\0', '\ud800', 'graph', 'steps'],
@@ -136,11 +140,13 @@ describe('hostile text', () => {
       fc.string({ minLength: 1 }),
       fc.array(fragments, { minLength: 1, maxLength: 40 }).map(parts => parts.join('')),
     );
-    await fc.assert(
-      fc.asyncProperty(text, async document => {
-        expect((await refusal(call(importing, as(), { document }))).status).toBe(422);
+    fc.assert(
+      fc.property(text, input => {
+        const read = readYaml(input);
+        if (read.ok) JSON.stringify(read.value);
+        else expect(read.message).toMatch(/./);
       }),
-      { numRuns: 60 },
+      { numRuns: 3000 },
     );
   });
 });

@@ -1,27 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Services } from '../../../container.ts';
-import { createStepTypes } from '../../../orchestrator/steps/registry.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../../identity/testing.ts';
+import { createTestTenant, type TestTenant } from '../../identity/testing.ts';
 import { workflowOperations } from '../operations.ts';
-import { call, chain, contextFor, createTestProject, refusal } from '../testing.ts';
+import { call, chain, contextFor, createServicesWithSteps, createTestProject, refusal } from '../testing.ts';
 
 const [, create, get, patch, archive, , publish, list, getVersion, restore] = workflowOperations;
 
 let db: TestDatabase;
 let services: Services;
+let close: () => Promise<void>;
 let tenant: TestTenant;
 let strangers: TestTenant['owner'][];
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  services = createTestServices(db, { stepTypes: createStepTypes() });
+  ({ services, close } = createServicesWithSteps(db));
   tenant = await createTestTenant(services, { slug: 'acme' });
   const other = await createTestTenant(services, { slug: 'rival' });
   const project = await createTestProject(services, tenant, 'second');
   strangers = [other.owner, project.contributor];
 });
-afterAll(() => db.close());
+afterAll(async () => {
+  await close();
+  await db.close();
+});
 
 const as = (principal = tenant.contributor, headers: Record<string, string> = {}) =>
   contextFor(services, principal, { headers: new Map(Object.entries(headers)) });
