@@ -213,7 +213,8 @@ describe('opening', () => {
   });
 
   test('without a valid credential is 401 with the body of every error', async () => {
-    for (const headers of [{}, { Authorization: 'Bearer pat_x' }]) {
+    const attempts: Record<string, string>[] = [{}, { Authorization: 'Bearer pat_x' }];
+    for (const headers of attempts) {
       expect(await refusal(open('', { headers }))).toMatchObject({
         status: 401,
         body: { error: expect.any(String), code: 'unauthenticated', request_id: expect.any(String) },

@@ -41,7 +41,7 @@ export type TrpcErrorData = {
 const t = initTRPC.context<TrpcContext>().create({
   isDev: false, // stack traces stay on the server
   errorFormatter({ shape, error, ctx, path }) {
-    const known = error.cause === undefined ? trpcFailure(error) : asAppError(error.cause);
+    const known = knownFailure(error);
     const body = errorBody(known, ctx?.requestId ?? '');
     const data: TrpcErrorData = {
       code: body.code,
@@ -95,7 +95,7 @@ export function createTrpc(options: TrpcOptions): Trpc {
       createContext: ({ info }) => createContext(options, limited, client, !info.isBatchCall, responseHeaders),
       responseMeta: () => ({ headers: responseHeaders }),
       onError({ error, ctx, path }) {
-        const known = error.cause === undefined ? trpcFailure(error) : asAppError(error.cause);
+        const known = knownFailure(error);
         logFailure(options.services.logger, known, { requestId: ctx?.requestId ?? '', operation: path });
       },
     });
@@ -159,6 +159,11 @@ function procedure(options: TrpcOptions, entry: RegisteredOperation) {
   // The raw input passes through: `invoke` parses it, after it has checked who asks.
   const base = t.procedure.input((raw: unknown): unknown => raw);
   return isQuery ? base.query(resolve) : base.mutation(resolve);
+}
+
+/** What an operation threw, which tRPC wraps as an internal error, or a failure of tRPC's own. */
+function knownFailure(error: TRPCError): AppError {
+  return error.code === 'INTERNAL_SERVER_ERROR' ? asAppError(error.cause ?? error) : trpcFailure(error);
 }
 
 /** Failures of tRPC's own: a body that is no JSON, an unknown procedure, a query sent as a mutation. */
