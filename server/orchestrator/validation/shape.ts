@@ -1,0 +1,80 @@
+import { STEP_ID } from '../steps/common-fields.ts';
+
+/** A problem in a graph: `step_id` null where it is the graph's, `path` relative to the step. */
+export type GraphProblem = { step_id: string | null; path: string; code: string; message: string };
+
+export const MOST_STEPS = 2_000;
+export const LARGEST_GRAPH = 1024 * 1024;
+const DEEPEST = 60;
+
+const problem = (step_id: string | null, path: string, code: string, message: string): GraphProblem => ({
+  step_id,
+  path,
+  code,
+  message,
+});
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value nests deeper than `left` levels; stops there, so that no input can exhaust the stack. */
+function tooDeep(value: unknown, left: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (left === 0) return true;
+  return Object.values(value).some(item => tooDeep(item, left - 1));
+}
+
+/** Text PostgreSQL cannot store: NUL or half of a surrogate pair, in any string or key. */
+function unstorable(value: unknown): boolean {
+  if (typeof value === 'string') return !value.isWellFormed() || value.includes('\0');
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(unstorable);
+  return Object.entries(value).some(([key, item]) => unstorable(key) || unstorable(item));
+}
+
+function stepShape(step: unknown, index: number): GraphProblem[] {
+  const at = `steps[${index}]`;
+  if (!isObject(step)) return [problem(null, at, 'step_not_object', 'a step must be an object')];
+  const id = typeof step.id === 'string' && STEP_ID.test(step.id) ? step.id : null;
+  const found: GraphProblem[] = [];
+  for (const field of ['id', 'type'] as const) {
+    if (typeof step[field] !== 'string') {
+      found.push(problem(id, `${at}.${field}`, 'field_not_string', `${field} must be a string`));
+    }
+  }
+  if (tooDeep(step, DEEPEST))
+    return [...found, problem(id, at, 'nested_too_deep', `a step is nested more than ${DEEPEST} levels deep`)];
+  if (unstorable(step))
+    found.push(problem(id, at, 'text_not_storable', 'texts must be well-formed and hold no NUL character'));
+  return found;
+}
+
+/**
+ * What even a draft may not hold (decisions.md, Workflows: shape errors are 422, semantic problems are not): the JSON
+ * shape, the size and the number of steps. Empty where the graph can be saved.
+ */
+export function checkShape(graph: unknown): GraphProblem[] {
+  if (!isObject(graph) || !Array.isArray(graph.steps)) {
+    return [problem(null, '', 'graph_shape', 'a graph is an object {"steps": […]}')];
+  }
+  const unknown = Object.keys(graph).filter(key => key !== 'steps');
+  if (unknown.length > 0)
+    return [problem(null, unknown[0] ?? '', 'unknown_field', `a graph has no field "${unknown[0]?.slice(0, 80)}"`)];
+  if (graph.steps.length > MOST_STEPS) {
+    return [
+      problem(
+        null,
+        'steps',
+        'too_many_steps',
+        `a graph has at most ${MOST_STEPS} steps; this one has ${graph.steps.length}`,
+      ),
+    ];
+  }
+  const found = graph.steps.flatMap(stepShape);
+  if (found.some(item => item.code === 'nested_too_deep')) return found;
+  if (Buffer.byteLength(JSON.stringify(graph)) > LARGEST_GRAPH) {
+    found.push(problem(null, '', 'graph_too_large', 'a graph must not exceed 1 MiB as JSON'));
+  }
+  return found;
+}

@@ -1,0 +1,163 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Graph, GraphStep } from '../core/index.ts';
+import { LuaPool } from '../steps/lua/index.ts';
+import { createStepTypes } from '../steps/registry.ts';
+import { checkShape, validateGraph } from './index.ts';
+
+const pool = new LuaPool({ workers: 2 });
+const types = createStepTypes({ luaPool: pool });
+afterAll(() => pool.close());
+
+const lua = (id: string, more: Partial<GraphStep> = {}): GraphStep => ({
+  id,
+  type: 'lua_script',
+  script: 'return 1',
+  ...more,
+});
+const when = (id: string, expression: string, more: Partial<GraphStep> = {}): GraphStep => ({
+  id,
+  type: 'condition',
+  expression,
+  ...more,
+});
+const task = (id: string, more: Partial<GraphStep> = {}): GraphStep => ({ id, type: 'human_task', ...more });
+const graph = (...steps: GraphStep[]): Graph => ({ steps });
+const codes = async (value: Graph) =>
+  (await validateGraph(value, types)).errors.map(e => `${e.step_id}:${e.path}:${e.code}`);
+
+describe('shape', () => {
+  test.each([
+    ['no object', null, 'graph_shape'],
+    ['no steps', {}, 'graph_shape'],
+    ['steps no array', { steps: {} }, 'graph_shape'],
+    ['another field', { steps: [], edges: [] }, 'unknown_field'],
+    ['a step that is a text', { steps: ['a'] }, 'step_not_object'],
+    ['id a number', { steps: [{ id: 1, type: 'x' }] }, 'field_not_string'],
+    ['no type', { steps: [{ id: 'a' }] }, 'field_not_string'],
+    ['2,001 steps', { steps: Array.from({ length: 2001 }, (_, n) => ({ id: `s${n}`, type: 'x' })) }, 'too_many_steps'],
+    ['over 1 MiB', { steps: [{ id: 'a', type: 'x', script: 'é'.repeat(600_000) }] }, 'graph_too_large'],
+    ['NUL', { steps: [{ id: 'a', type: 'x', script: 'a\0' }] }, 'text_not_storable'],
+  ])('%s is refused', (_, value, code) => {
+    expect(checkShape(value).map(item => item.code)).toContain(code);
+  });
+  test('depth is refused without exhausting the stack', () => {
+    let deep: unknown = 1;
+    for (let n = 0; n < 100_000; n++) deep = [deep];
+    expect(checkShape({ steps: [{ id: 'a', type: 'x', v: deep }] }).map(item => item.code)).toEqual([
+      'nested_too_deep',
+    ]);
+  });
+  test('semantic problems do not hinder a draft', () => {
+    expect(checkShape(graph(lua('1 bad id', { type: 'nothing', timeout_s: -1 })))).toEqual([]);
+  });
+});
+
+describe('every rule', () => {
+  const cases: [string, Graph, string[]][] = [
+    ['an empty graph', graph(), ['null:steps:no_steps']],
+    ['a good graph', graph(lua('a'), when('b', 'steps.a.result == 1', { depends_on: ['a'] })), []],
+    ['a malformed id', graph(lua('1a')), ['1a:id:invalid_field']],
+    ['a duplicate id', graph(lua('a'), lua('a')), ['a:id:duplicate_step_id']],
+    ['an unknown type', graph({ id: 'a', type: 'x' }), ['a:type:unknown_type']],
+    [
+      'a type not there yet',
+      graph({ id: 'a', type: 'llm_call', model: 'm/x', prompt: 'p' }),
+      ['a:type:type_unavailable'],
+    ],
+    ['a missing field', graph({ id: 'a', type: 'lua_script' }), ['a:script:missing_field']],
+    ['an unknown field', graph(lua('a', { scirpt: 'x' })), ['a:scirpt:unknown_field']],
+    ['a field of the wrong type', graph(lua('a', { script: 1 })), ['a:script:invalid_field']],
+    ['timeout 0', graph(lua('a', { timeout_s: 0 })), ['a:timeout_s:invalid_field']],
+    ['timeout over a day', graph(lua('a', { timeout_s: 86_401 })), ['a:timeout_s:invalid_field']],
+    ['timeout of a day', graph(lua('a', { timeout_s: 86_400 })), []],
+    ['11 retries', graph(lua('a', { retry_count: 11 })), ['a:retry_count:invalid_field']],
+    ['retries of a person', graph(task('a', { retry_count: 1 })), ['a:retry_count:retries_not_supported']],
+    ['an unknown dependency', graph(lua('a', { depends_on: ['z'] })), ['a:depends_on[0]:unknown_dependency']],
+    [
+      'a dependency twice',
+      graph(lua('a'), lua('b', { depends_on: ['a', 'a'] })),
+      ['b:depends_on[1]:duplicate_dependency'],
+    ],
+    ['Lua that does not compile', graph(lua('a', { script: 'x = = 1' })), ['a:script:lua_syntax']],
+    ['CEL that does not parse', graph(when('a', 'input.x +')), ['a:expression:expression_malformed']],
+    [
+      'CEL of a step that is not before',
+      graph(lua('a'), when('b', 'steps.a.result')),
+      ['b:expression:not_an_ancestor'],
+    ],
+    ['CEL of no step', graph(when('b', 'steps.a.result')), ['b:expression:unknown_step']],
+    ['a template in CEL', graph(when('b', '{{input.x}} == 1')), ['b:expression:template_in_expression']],
+    [
+      'a template of a step not before',
+      graph(lua('a'), task('b', { instructions: '{{steps.a.result}}' })),
+      ['b:instructions:not_an_ancestor'],
+    ],
+    [
+      'the same in a script',
+      graph(lua('a'), lua('b', { script: 'return {{steps.a.result}}' })),
+      ['b:script:not_an_ancestor'],
+    ],
+    ['a malformed template', graph(task('b', { instructions: '{{input.}}' })), ['b:instructions:template_malformed']],
+    [
+      'one deep in a form',
+      graph(task('b', { form: { properties: { x: { default: '{{oops}}' } } } })),
+      ['b:form.properties.x.default:template_malformed'],
+    ],
+    [
+      'a form that is no schema',
+      graph(task('b', { form: { type: 'objekt' } })),
+      ['b:form.type:form_invalid', 'b:form.type:form_invalid'],
+    ],
+    [
+      'a backtracking pattern',
+      graph(task('b', { form: { properties: { x: { pattern: '(a)\\1' } } } })),
+      ['b:form.properties.x.pattern:form_invalid'],
+    ],
+    ['an assignee that is nobody', graph(task('b', { assignees: ['bob'] })), ['b:assignees[0]:assignee_invalid']],
+    ['a branch of no dependent', graph(when('a', 'true', { then: ['b'] }), lua('b')), ['a:then[0]:not_a_dependent']],
+    [
+      'a step in both branches',
+      graph(when('a', 'input.x', { then: ['b'], else: ['b'] }), lua('b', { depends_on: ['a'] })),
+      ['a:else[0]:branch_named_twice'],
+    ],
+    [
+      'branches of a validation',
+      graph(when('a', 'input.x', { mode: 'validate', then: ['b'] }), lua('b', { depends_on: ['a'] })),
+      ['a:then:branch_in_validation'],
+    ],
+  ];
+  test.each(cases)('%s', async (_, value, expected) => {
+    expect(await codes(value)).toEqual(expected);
+  });
+  test('a cycle is named once, in the order of the run', async () => {
+    const { errors } = await validateGraph(
+      graph(lua('a', { depends_on: ['b'] }), lua('b', { depends_on: ['a'] }), lua('c')),
+      types,
+    );
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.code).toBe('cycle');
+    expect(errors[0]?.message).toMatch(/a → b → a|b → a → b/);
+  });
+  test('a step that waits for itself', async () => {
+    const { errors } = await validateGraph(graph(lua('a', { depends_on: ['a'] })), types);
+    expect(errors.map(item => item.message)).toEqual(['the steps wait for each other: a → a']);
+  });
+  test('warnings leave the graph valid', async () => {
+    const report = await validateGraph(
+      graph(
+        when('a', 'true', { else: ['b'] }),
+        lua('b', { depends_on: ['a'], script: 'return steps.zz' }),
+        task('t', { on_timeout: 'approve' }),
+      ),
+      types,
+    );
+    expect(report.valid).toBe(true);
+    expect(report.warnings.map(item => item.code)).toEqual(['unreachable_branch', 'unknown_step', 'timeout_never']);
+  });
+  test('a chain of 2,000 steps, each reading its first ancestor', async () => {
+    const steps = Array.from({ length: 2000 }, (_, n) =>
+      lua(`s${n}`, n === 0 ? {} : { depends_on: [`s${n - 1}`], script: `return {{steps.s0.result}} + ${n}` }),
+    );
+    expect(await validateGraph({ steps: steps.reverse() }, types)).toEqual({ valid: true, errors: [], warnings: [] });
+  });
+});
