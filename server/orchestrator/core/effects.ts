@@ -23,8 +23,7 @@ export function effects(state: RunState): Effects {
   const advancing = state.status === 'running' && state.stopRequested === null;
   return {
     ready: advancing ? state.ready : NOTHING,
-    inFlight:
-      state.status === null || isTerminal(state.status) ? NOTHING : { [Symbol.iterator]: () => inFlight(state) },
+    inFlight: { [Symbol.iterator]: () => inFlight(state) },
     timers: advancing ? { [Symbol.iterator]: () => timers(state) } : NOTHING,
   };
 }
