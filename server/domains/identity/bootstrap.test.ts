@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../platform/postgres/t
 import { createRateLimiter } from '../../platform/rate-limit.ts';
 import { generatePatToken } from '../pats/token.ts';
 import { exampleOwnerEmail, seedFirstOwner } from './bootstrap.ts';
+import { createFirstOwner } from './first-owner.ts';
 import { identityOperations } from './operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
 import { verifyPassword } from './sign-in.ts';
@@ -150,6 +151,16 @@ describe('set-up', () => {
       const settled = await Promise.allSettled(tries);
       const refused = settled.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason.status] : []));
       expect(refused).toEqual([404, 404, 404, 404]);
+      expect(await db.prisma.user.count()).toBe(1);
+      expect(await db.prisma.tenant.count()).toBe(1);
+    }));
+
+  it('has one winner among processes that get as far as the database together', () =>
+    withServices({}, async (services, db) => {
+      const tries = Array.from({ length: 8 }, (_, i) =>
+        createFirstOwner(services, { tenantId: `t${i}`, email: `ada${i}@example.com`, name: 'Ada', passwordHash: '-' }),
+      );
+      expect((await Promise.all(tries)).filter(owner => owner !== null)).toHaveLength(1);
       expect(await db.prisma.user.count()).toBe(1);
       expect(await db.prisma.tenant.count()).toBe(1);
     }));

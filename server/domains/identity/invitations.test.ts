@@ -132,6 +132,16 @@ describe('invitations', () => {
     expect(await db.prisma.user.count({ where: { email: 'raced@example.com' } })).toBe(1);
   });
 
+  it('is accepted once by an account that exists, too', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { token } = await invite('viewer@far.example.com');
+      const tries = Array.from({ length: 4 }, () => accept(token, { password: testPassword }));
+      const settled = await Promise.allSettled(tries);
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      await call(acme.owner, 'members_remove', { user_id: far.viewer.userId });
+    }
+  });
+
   it('leaves one open invitation of an e-mail, even when two are made at once', async () => {
     await Promise.all([invite('twice@example.com'), invite('twice@example.com')]);
     expect(await db.prisma.invitation.count({ where: { email: 'twice@example.com', acceptedAt: null } })).toBe(1);
