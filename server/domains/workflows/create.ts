@@ -15,7 +15,7 @@ export async function createWorkflow(
   const { pool, clock } = ctx.services;
   const graph = input.graph ?? { steps: [] };
   const runSetup = input.run_setup ?? {};
-  acceptDraft(ctx, { graph, runSetup });
+  acceptDraft({ graph, runSetup });
   const row = await insertWorkflow(pool, {
     id: newId(),
     scope: projectScope(ctx),

@@ -21,7 +21,7 @@ export async function patchWorkflow(
   const revision = expectedRevision(ctx);
   // Existence comes before what is wrong with the body: another project's workflow answers 404 to anything.
   const current = await requireWorkflow(ctx, id);
-  acceptDraft(ctx, { graph, runSetup });
+  acceptDraft({ graph, runSetup });
   const nothingGiven = [name, description, graph, runSetup].every(value => value === undefined);
   if (nothingGiven && (revision === null || revision === current.revision)) return answerWorkflow(ctx, current);
   const row = await updateDraft(

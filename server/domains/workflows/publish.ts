@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
-import { validateGraph } from '../../orchestrator/validation/validate.ts';
+import { validateGraph } from '../../orchestrator/validation/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { requireWorkflow } from './get.ts';
 import { archived } from './precondition.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
-import { validateGraph } from '../../orchestrator/validation/validate.ts';
+import { validateGraph } from '../../orchestrator/validation/index.ts';
 import { requireWorkflow } from './get.ts';
 import type { ValidateInput, ValidationReport } from './schemas.ts';
 
