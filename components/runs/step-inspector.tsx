@@ -44,7 +44,7 @@ export function StepInspector({ workflowId, runId, step, spec, onClose }: Props)
           <ButtonLink
             size="sm"
             variant="primary"
-            href={`/inbox/${runId}/${encodeURIComponent(step.id)}?workflow=${workflowId}`}
+            href={`/inbox/${runId}/${encodeURIComponent(step.id)}`}
             icon={<Inbox aria-hidden className="size-3.5" />}
           >
             Answer in the inbox

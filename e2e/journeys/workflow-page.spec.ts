@@ -1,0 +1,151 @@
+import { expect, expectAccessible, signIn, test } from '../fixtures/console.ts';
+
+const lua = (id: string, script: string, extra: object = {}) => ({ id, type: 'lua_script', script, ...extra });
+
+/** A published workflow of these steps; answers its id. */
+async function publish(api: Parameters<Parameters<typeof test>[2]>[0]['api'], name: string, steps: object[]) {
+  const { id } = await api.call('POST', '/v1/workflows', { name, graph: { steps } });
+  await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
+  return String(id);
+}
+
+test('a draft saves itself, shows its problems in place, and is published when they are gone', async ({
+  member,
+  api,
+}) => {
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Draft', graph: { steps: [lua('a', 'return 1')] } });
+  await member.goto(`/workflows/${String(id)}`);
+  const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
+  await editor.fill(JSON.stringify({ steps: [lua('a', 'return 1', { depends_on: ['nowhere'] })] }, null, 2));
+  await expect(member.getByText('Saved', { exact: true })).toBeVisible();
+  const problems = member.getByRole('region', { name: 'Problems' });
+  await expect(problems).toContainText('nowhere');
+  await expect(member.locator('[data-step="a"]')).toContainText('1 problem');
+  await expect(member.locator('.cm-lintRange-error').first()).toBeVisible();
+  await expectAccessible(member);
+  await problems.getByRole('button', { name: /nowhere/ }).click();
+  await expect(editor).toBeFocused();
+
+  await editor.fill(JSON.stringify({ steps: [lua('a', 'return 1'), lua('b', 'return 2', { depends_on: ['a'] })] }));
+  await expect(problems).toContainText('can be published');
+  await expect(member.locator('[data-step="b"]')).toBeVisible();
+  await member.getByRole('button', { name: 'Publish' }).click();
+  const dialog = member.getByRole('dialog', { name: 'Publish version 1' });
+  await dialog.getByLabel(/What has changed/).fill('Two **steps**');
+  await dialog.getByRole('button', { name: 'Publish' }).click();
+  await expect(member.getByText('Version 1 is published')).toBeVisible();
+  await member.getByRole('tab', { name: 'Versions' }).click();
+  await expect(member.locator('strong', { hasText: 'steps' })).toBeVisible();
+  const stored = await api.call('GET', `/v1/workflows/${String(id)}`);
+  expect(stored).toMatchObject({ latest_version: 1, graph: { steps: [{ id: 'a' }, { id: 'b' }] } });
+});
+
+test('two editors never overwrite each other unseen', async ({ member, api }) => {
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Two', graph: { steps: [lua('mine', 'return 1')] } });
+  await member.goto(`/workflows/${String(id)}`);
+  const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
+  await expect(editor).toContainText('mine');
+  await api.call('PATCH', `/v1/workflows/${String(id)}`, { graph: { steps: [lua('theirs', 'return 2')] } });
+  await editor.fill(JSON.stringify({ steps: [lua('mine2', 'return 3')] }));
+  await expect(member.getByText('Somebody else has changed this draft')).toBeVisible();
+  expect(await api.call('GET', `/v1/workflows/${String(id)}`)).toMatchObject({ graph: { steps: [{ id: 'theirs' }] } });
+  await member.getByRole('button', { name: 'Take theirs' }).click();
+  await expect(editor).toContainText('theirs');
+  await expect(member.getByText('Saved', { exact: true })).toBeVisible();
+});
+
+test('what does not parse is kept and not sent', async ({ member, api }) => {
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Broken', graph: { steps: [lua('a', 'return 1')] } });
+  await member.goto(`/workflows/${String(id)}`);
+  await member.getByRole('textbox', { name: 'Graph as JSON' }).fill('{"steps": [');
+  await expect(member.getByText(/^Not saved:/)).toBeVisible();
+  await expect(member.locator('[data-step="a"]')).toBeVisible();
+  expect(await api.call('GET', `/v1/workflows/${String(id)}`)).toMatchObject({ graph: { steps: [{ id: 'a' }] } });
+});
+
+test('a run is paused, resumed and stopped from its page; a failed one shows why and is run again @phone', async ({
+  member,
+  api,
+}) => {
+  const workflow = await publish(api, 'Controls', [
+    { id: 'ask', type: 'human_task', instructions: 'Well?' },
+    lua('after', 'return 1', { depends_on: ['ask'] }),
+  ]);
+  const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: {} });
+  await member.goto(`/workflows/${workflow}/runs/${String(run_id)}`);
+  const heading = member.getByRole('heading', { level: 1 });
+  await expect(heading).toContainText('Waiting for a person');
+  await member.getByRole('button', { name: 'Pause' }).click();
+  await expect(heading).toContainText('Paused');
+  await member.getByRole('button', { name: 'Resume' }).click();
+  await expect(heading).toContainText('Waiting for a person');
+  await member.getByRole('button', { name: 'Stop' }).click();
+  await member.getByRole('menuitem', { name: 'Stop now' }).click();
+  await member.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
+  await expect(heading).toContainText('Stopped');
+  await expect(member.locator('[data-step="ask"]')).toHaveAttribute('data-status', 'cancelled');
+
+  const failing = await publish(api, 'Failing', [
+    lua('boom', 'error("no luck")'),
+    lua('b', 'return 1', { depends_on: ['boom'] }),
+  ]);
+  const started = await api.call('POST', `/v1/workflows/${failing}/command`, { command: 'start', params: { n: 7 } });
+  await member.goto(`/workflows/${failing}/runs/${String(started.run_id)}`);
+  await expect(heading).toContainText('Failed');
+  await expect(member.getByRole('alert').filter({ hasText: 'no luck' }).first()).toBeVisible();
+  await member.getByRole('tab', { name: 'Events' }).click();
+  await member.getByLabel('Failures only').click();
+  await expect(member.getByText('1 of')).toBeVisible();
+  await expectAccessible(member);
+  await member.getByRole('button', { name: 'Run again' }).click();
+  await expect(member).not.toHaveURL(new RegExp(String(started.run_id)));
+  await expect(heading).toContainText('Failed');
+  await member.getByRole('tab', { name: 'Input' }).click();
+  await expect(member.getByRole('region', { name: 'Input' })).toContainText('7');
+});
+
+test('a run of 1,000 steps is drawn, listed and followed', async ({ member, api }) => {
+  test.setTimeout(120_000);
+  const steps = Array.from({ length: 1000 }, (_, index) => ({
+    id: `s${index}`,
+    type: 'condition',
+    expression: 'true',
+    depends_on: index === 0 ? [] : [`s${Math.floor((index - 1) / 2)}`],
+  }));
+  const workflow = await publish(api, 'Large', steps);
+  const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: {} });
+  await member.goto(`/workflows/${workflow}/runs/${String(run_id)}`);
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed', { timeout: 60_000 });
+  await member.getByRole('tab', { name: 'Events' }).click();
+  await expect(member.getByText('2002 events')).toBeVisible();
+  const rows = member.getByRole('region', { name: 'Events' }).getByRole('listitem');
+  expect(await rows.count()).toBeLessThan(100);
+});
+
+test('every view of a workflow and a run is accessible, in light and dark @phone', async ({ page, server, api }) => {
+  test.setTimeout(120_000);
+  const workflow = await publish(api, 'Views', [lua('a', 'log("hello") return {deep = {er = 1}}')]);
+  const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: {} });
+  await signIn(page, server.email, server.password);
+  const run = `/workflows/${workflow}/runs/${String(run_id)}`;
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const path of [
+      `/workflows/${workflow}`,
+      `/workflows/${workflow}?tab=versions`,
+      `/workflows/${workflow}?tab=runs`,
+      `/workflows/${workflow}?run=1`,
+      run,
+      `${run}?step=a`,
+      `${run}?tab=events`,
+      `${run}?tab=data`,
+    ]) {
+      await page.goto(path);
+      await expect(page.getByRole('heading').first()).toBeVisible();
+      await page.waitForLoadState('networkidle');
+      await expectAccessible(page);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect(overflow, `${path} scrolls sideways`).toBeLessThanOrEqual(0);
+    }
+  }
+});
