@@ -196,7 +196,7 @@ class Embedded implements EmbeddedOrchestrator {
       hub: this.#hub,
       writerLimits,
     };
-    return new Runtime(services, session.connection, cause => session.break(cause));
+    return new Runtime(services, session, cause => session.break(cause));
   }
 
   /** In the background, again and again until all are taken up: a run must not be forgotten because a read failed. */

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { unavailable } from '../../../platform/errors.ts';
 import { type CompiledGraph, compile, type Graph } from '../../core/index.ts';
 
 export type VersionRef = { tenantId: string; workflowId: string; version: number };
@@ -30,7 +31,7 @@ export class GraphCache {
     this.#load = load;
   }
 
-  /** Throws an Error where the version does not exist, or whatever the database says. */
+  /** Throws an Error where the version does not exist, AppError 503 where it cannot be read. */
   get(ref: VersionRef): CompiledGraph | Promise<CompiledGraph> {
     const key = `${ref.tenantId}/${ref.workflowId}/${ref.version}`;
     const graph = this.#graphs.get(key);
@@ -42,6 +43,9 @@ export class GraphCache {
 
   #fetch(key: string, ref: VersionRef): Promise<CompiledGraph> {
     const loading = this.#load(ref)
+      .catch((error: unknown) => {
+        throw unavailable('unavailable', 'The workflow version cannot be read at the moment.', 2, error);
+      })
       .then(snapshot => {
         if (snapshot === null) throw new Error(`version ${ref.version} of workflow ${ref.workflowId} does not exist`);
         const graph = compile(snapshot);

@@ -253,3 +253,25 @@ test('two writers forced on one run: the log fences one of them, and the run has
     expect(JSON.stringify(events)).not.toContain('fenced');
   }
 });
+
+test('a log that cannot be folded, and a version that cannot be read, stop nobody else', async () => {
+  const gate = new Gate();
+  const before = await harness({ types: [gate.type] });
+  const workflow = before.workflow(one('gate'));
+  const [broken, sound] = [await before.start(workflow), await before.start(workflow)];
+  await gate.arrived(2);
+  await before.orchestrator.close();
+  await db.pool.query(`UPDATE run_events SET step_id = 'no_such_step' WHERE run_id = $1 AND seq = 2`, [broken.runId]);
+  const next = new Gate();
+  const after = await harness({ types: [next.type] });
+  await after.orchestrator.recovered;
+  await next.arrived(1);
+  expect(next.waiting[0]?.attempt.run.id).toBe(sound.runId);
+  next.waiting[0]?.settle(completed);
+  await after.ended(sound);
+  expect(await code(after.orchestrator.command(broken, { type: 'pause', by }))).toBe('503 unavailable retry');
+  expect(next.waiting).toHaveLength(1);
+  await db.pool.query(`UPDATE run_events SET step_id = 'a' WHERE run_id = $1 AND seq = 2`, [broken.runId]);
+  await after.orchestrator.command(broken, { type: 'stop', mode: 'immediate', by });
+  expectSound(await after.events(broken));
+});

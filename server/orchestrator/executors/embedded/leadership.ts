@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import type { WriterConnection } from '../../log/index.ts';
 
 /** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
 export const LEADER_LOCK = 4_216_034;
@@ -15,8 +16,7 @@ const RELEASE_TIMEOUT_MS = 2_000;
  * The session of the leader: it holds the advisory lock and it alone writes the log. So a write can only be committed
  * while the lock is held, whatever has happened to the process meanwhile.
  */
-export type LeaderSession = {
-  readonly connection: pg.Client;
+export type LeaderSession = WriterConnection & {
   /** Settles when the session is gone, with the cause. */
   readonly lost: Promise<unknown>;
   /** Ends the session now, without asking anybody. */
@@ -35,14 +35,13 @@ export async function lead(options: {
   signal: AbortSignal;
   onStandby: () => void;
 }): Promise<LeaderSession> {
-  const session = await openSession(options.connectionString);
+  const { connection, session, alive } = await openSession(options.connectionString);
   try {
     for (;;) {
       options.signal.throwIfAborted();
-      const { rows } = await session.connection.query<{ locked: boolean }>(
-        'SELECT pg_try_advisory_lock($1) AS locked',
-        [options.lock],
-      );
+      const { rows } = await connection.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
+        options.lock,
+      ]);
       if (rows[0]?.locked) break;
       options.onStandby();
       await delay(STANDBY_INTERVAL_MS, undefined, { signal: options.signal });
@@ -51,11 +50,16 @@ export async function lead(options: {
     session.break(error);
     throw error;
   }
-  watchLease(session);
+  watchLease(session, alive);
   return session;
 }
 
-async function openSession(connectionString: string): Promise<LeaderSession> {
+/** Settles when the session has answered, at once if a statement is under way: its answer will do. */
+type Alive = () => Promise<void>;
+
+async function openSession(
+  connectionString: string,
+): Promise<{ connection: pg.Client; session: LeaderSession; alive: Alive }> {
   const socket = new Socket();
   const connection = new pg.Client({
     connectionString,
@@ -74,35 +78,46 @@ async function openSession(connectionString: string): Promise<LeaderSession> {
     `SET synchronous_commit = on; SET statement_timeout = 0; SET jit = off; SET plan_cache_mode = force_generic_plan;
      SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`,
   );
-  return {
-    connection,
+  let pending: Promise<unknown> | null = null;
+  const ask = async <T>(answer: Promise<T>): Promise<T> => {
+    pending = answer;
+    try {
+      return await answer;
+    } finally {
+      pending = null;
+    }
+  };
+  const session: LeaderSession = {
+    query: statement => ask(connection.query(statement)),
     lost,
     break(cause) {
       resolve(cause);
       socket.destroy();
     },
     async release() {
-      const ending = connection.end();
       // A statement that hangs would keep the session, and with it the lock.
-      await Promise.race([ending, delay(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
+      await Promise.race([connection.end(), delay(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
       socket.destroy();
     },
   };
+  const alive = async () => {
+    await (pending ?? ask(connection.query('SELECT 1')));
+  };
+  return { connection, session, alive };
 }
 
 /** Notices a peer that is gone without a word (engine.md: the one thing an idle process asks the database). */
-function watchLease(session: LeaderSession): void {
+function watchLease(session: LeaderSession, alive: Alive): void {
   let unanswered: NodeJS.Timeout | undefined;
   const check = setInterval(() => {
     if (unanswered !== undefined) return;
     unanswered = setTimeout(() => session.break(new Error('the database does not answer')), LEASE_TIMEOUT_MS);
-    session.connection.query('SELECT 1').then(
-      () => {
-        clearTimeout(unanswered);
-        unanswered = undefined;
-      },
-      (error: unknown) => session.break(error),
-    );
+    const answered = () => {
+      clearTimeout(unanswered);
+      unanswered = undefined;
+    };
+    // A statement may be refused for what is in it; the end of the session is told by `lost`.
+    alive().then(answered, answered);
   }, LEASE_CHECK_MS);
   check.unref();
   void session.lost.then(() => {

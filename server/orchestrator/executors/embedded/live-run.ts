@@ -35,6 +35,8 @@ export type RunHost = AttemptHost & {
   committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void;
   /** The turn was not written, so the run's memory is no longer true and is dropped; returns what its callers get. */
   appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError;
+  /** A turn could not be taken or acted upon: a defect. The run's memory cannot be trusted any more. */
+  turnDefect(run: LiveRun, error: unknown): void;
   /** A command failed otherwise than by a refusal: a defect, for the operator. */
   commandDefect(run: LiveRun, command: Command, error: unknown): void;
 };
@@ -174,7 +176,7 @@ export class LiveRun implements Claimant, AttemptOwner {
       this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
       return;
     }
-    void this.#write(turn, mail, settlements);
+    this.#write(turn, mail, settlements).catch((error: unknown) => this.#host.turnDefect(this, error));
   }
 
   #post(mail: Mail): void {

@@ -278,6 +278,17 @@ export class Runtime implements RunHost {
     return new AppError(422, 'not_storable', 'A value cannot be stored.', { cause: error });
   }
 
+  turnDefect(run: LiveRun, error: unknown): void {
+    const { runId } = run.identity;
+    this.#services.logger.error(
+      { err: error, run_id: runId },
+      'a run could not go on because of a defect; trying again',
+    );
+    if (this.#runs.get(runId) === run) this.#runs.delete(runId);
+    run.drop(new AppError(500, 'internal', 'The run could not go on because of an internal error.', { cause: error }));
+    this.#later(runId);
+  }
+
   commandDefect(run: LiveRun, command: Command, error: unknown): void {
     this.#services.logger.error(
       { err: error, run_id: run.identity.runId, command: command.type },
@@ -303,7 +314,11 @@ export class Runtime implements RunHost {
     // A turn may free or take slots of runs already looked at: they are scheduled again and met in this same walk.
     for (const run of this.#scheduled) {
       this.#scheduled.delete(run);
-      run.takeTurn();
+      try {
+        run.takeTurn();
+      } catch (error) {
+        this.turnDefect(run, error);
+      }
     }
     if (!this.#closing) this.#slots.pump();
   }
