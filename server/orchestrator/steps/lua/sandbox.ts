@@ -269,12 +269,13 @@ export class LuaSandbox {
   #keep(line: string): void {
     if (this.#logBytes > LOG_LIMIT) return;
     const size = Buffer.byteLength(line) + 1;
-    if (this.#logBytes + size <= LOG_LIMIT) {
+    // 100 bytes are kept for the note that ends a long log.
+    if (this.#logBytes + size <= LOG_LIMIT - 100) {
       this.#logBytes += size;
       this.#log.push(line);
       return;
     }
-    const room = Math.max(0, LOG_LIMIT - this.#logBytes - 100);
+    const room = Math.max(0, LOG_LIMIT - this.#logBytes - 101);
     if (room > 0) this.#log.push(new TextDecoder().decode(Buffer.from(line).subarray(0, room), { stream: true }));
     this.#log.push('… the log is longer than 64 KiB and was cut here');
     this.#logBytes = LOG_LIMIT + 1;

@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { JsonMap, JsonValue } from '../core/index.ts';
+import { LuaPool, prepareScript } from './lua/index.ts';
+import { luaScript } from './lua-script.ts';
+import type { Attempt } from './step-type.ts';
+
+const pool = new LuaPool({ workers: 2 });
+const type = luaScript(pool);
+afterAll(() => pool.close());
+
+const attempt = (script: string, input: JsonMap = {}, results: Record<string, JsonValue> = {}): Attempt => ({
+  run: { id: 'r', workflowId: 'w', version: 3, tenantId: 't', projectId: 'p' },
+  step: { id: 's', type: 'lua_script', script },
+  attempt: 1,
+  now: 0,
+  input,
+  result: step => {
+    if (!Object.hasOwn(results, step)) throw new Error(`${step} is no ancestor`);
+    return results[step] ?? null;
+  },
+  ancestors: () => new Set(Object.keys(results)),
+  log: () => {},
+});
+const run = (...args: Parameters<typeof attempt>) => type.execute(attempt(...args), new AbortController().signal);
+
+describe('templates in scripts are values, never code', () => {
+  const nasty = [
+    '"',
+    "'",
+    ']]',
+    ']==]',
+    '") os.exit() --',
+    '\\',
+    '\n',
+    '{{input.x}}',
+    '"..os.time().."',
+    '\\"',
+    '--[[',
+  ];
+  const places: [string, (text: string) => string][] = [
+    ['return {{input.x}}', text => text],
+    ['return "{{input.x}}"', text => text],
+    ["return 'a {{input.x}} b'", text => `a ${text} b`],
+    ['return [[{{input.x}}]]', text => text],
+    ['return [==[a{{input.x}}\nb]==]', text => `a${text}\nb`],
+    ['return ("{{input.x}}"):rep(2)', text => text + text],
+    ['local f = function(s) return s end return f"<{{input.x}}>"', text => `<${text}>`],
+    ['return [[{{input.x}}]] -- {{input.gone}} {{', text => text],
+  ];
+  test.each(places)('%s', async (script, expected) => {
+    for (const x of nasty) expect(await run(script, { x })).toEqual({ kind: 'completed', result: expected(x) });
+  });
+  test('any text comes through unchanged', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), async x => {
+        const text = x.replaceAll('\0', '').toWellFormed();
+        expect(await run('return {"{{input.x}}", {{input.x}}, [[{{input.x}}]]}', { x: text })).toMatchObject({
+          result: [text, text, text],
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+  test('types are kept in code; tables of tables stay Lua; lines stay', async () => {
+    expect(await run('return {{input.o}}', { o: { a: [1] } })).toMatchObject({ result: { a: [1] } });
+    expect(await run('return {{1, 2}, {3}}')).toMatchObject({ result: [[1, 2], [3]] });
+    expect(await run('return {{input.o ?? 7}}')).toMatchObject({ result: 7 });
+    expect(await run('local a = [[\n{{input.x}}\n\n]]\nerror("here")', { x: '1' })).toMatchObject({
+      error: { message: 'script:5: here' },
+    });
+  });
+  test('what does not resolve or is malformed fails the step and names it', async () => {
+    expect(await run('return {{input.gone}}')).toMatchObject({
+      kind: 'failed',
+      retryable: false,
+      error: { code: 'template_unresolved' },
+    });
+    expect(await run('return "{{input gone}}"')).toMatchObject({
+      kind: 'failed',
+      error: { code: 'template_malformed' },
+    });
+  });
+  test('an escape before a template cannot open the string', async () => {
+    expect(await run('return "\\\\{{input.x}}"', { x: 'q' })).toMatchObject({ result: '\\q' });
+    expect(await run('return "\\{{input.x}}"', { x: 'q' })).toMatchObject({
+      kind: 'failed',
+      error: { code: 'lua_syntax' },
+    });
+  });
+});
+
+describe('only what a script can read is sent to it', () => {
+  test.each([
+    ['return 1', []],
+    ['return steps.a.result', ['a']],
+    ['return steps["odd-id"].result + steps.b.result', ['odd-id', 'b']],
+    ['return x.steps.a, y:steps()', []],
+    ['return "x"..steps.a.result', ['a']],
+    ['-- steps\nreturn "steps"', []],
+    ['return steps[k]', 'all'],
+    ['for k in pairs(steps) do end', 'all'],
+    ['return _G.x', 'all'],
+    ['return load(s)()', 'all'],
+  ])('%s', (script, expected) => {
+    const { steps } = prepareScript(script);
+    expect(steps === 'all' ? 'all' : [...steps]).toEqual(expected);
+  });
+  test('globals', async () => {
+    expect(await run('return {run, input.n, steps.a.result}', { n: 1 }, { a: 2 })).toEqual({
+      kind: 'completed',
+      result: [{ id: 'r', workflow_id: 'w', version: 3 }, 1, 2],
+    });
+    expect(await run('return load("return input.n + steps.a.result")()', { n: 1 }, { a: 2 })).toMatchObject({
+      result: 3,
+    });
+    expect(await run('return steps.z == nil', {}, { a: 2 })).toMatchObject({ result: true });
+  });
+  test('the log comes with the outcome, failed or not', async () => {
+    expect(await run('log("x") error("y")')).toMatchObject({ kind: 'failed', retryable: true, log: ['x'] });
+  });
+});
