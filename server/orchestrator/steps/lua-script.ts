@@ -28,6 +28,15 @@ class InputJson {
   }
 }
 
+/** The result of an ancestor; undefined for any other name, which reads as nil like every absent field. */
+function resultOf(step: string, attempt: Attempt): JsonValue | undefined {
+  try {
+    return attempt.result(step);
+  } catch {
+    return undefined;
+  }
+}
+
 /** What the script can read, as JSON text of `LuaData`. Throws TemplateUnresolved. */
 function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): string {
   const values = script.bound.map(({ reference, as }): JsonValue => {
@@ -41,14 +50,12 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): str
     parts.push(`"run":${JSON.stringify({ id, workflow_id: workflowId, version })}`);
   }
   const steps = script.steps === 'all' ? attempt.ancestors() : script.steps;
-  if (steps.size > 0) {
-    const ancestors = attempt.ancestors();
-    const results: string[] = [];
-    // A name that is no ancestor reads as nil, like any other absent field.
-    for (const id of steps)
-      if (ancestors.has(id)) results.push(`${JSON.stringify(id)}:${JSON.stringify(attempt.result(id))}`);
-    parts.push(`"steps":{${results.join(',')}}`);
+  const results: string[] = [];
+  for (const id of steps) {
+    const result = resultOf(id, attempt);
+    if (result !== undefined) results.push(`${JSON.stringify(id)}:${JSON.stringify(result)}`);
   }
+  if (results.length > 0) parts.push(`"steps":{${results.join(',')}}`);
   return `{${parts.join(',')}}`;
 }
 

@@ -24,7 +24,7 @@ export type Template = {
   readonly whole: Reference | null;
 };
 
-/** What references are resolved against. `result` is asked only for steps that a template names. */
+/** What references are resolved against. `result` is asked only for steps that a template names; it throws for one that is no ancestor. */
 export type TemplateScope = { input: JsonMap; result(step: string): JsonValue };
 
 /** A string that is no template: `offset` counts UTF-16 units from the string's start. */
@@ -236,9 +236,18 @@ function lookUp(value: JsonValue, key: string | number): JsonValue | typeof MISS
   return Object.hasOwn(value, name) ? (value[name] ?? null) : MISSING;
 }
 
+/** A step that is no ancestor: validation refuses it, but an override in `trigger_steps` can still name one. */
+function stepResult(step: string, text: string, scope: TemplateScope): JsonValue {
+  try {
+    return scope.result(step);
+  } catch {
+    throw new TemplateUnresolved(text, `"${step}" does not come before this step`);
+  }
+}
+
 /** The value a reference reads, or its fallback. Throws TemplateUnresolved. */
 export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
-  let value: JsonValue = reference.step === null ? scope.input : scope.result(reference.step);
+  let value: JsonValue = reference.step === null ? scope.input : stepResult(reference.step, reference.text, scope);
   for (let index = 0; index < reference.path.length; index++) {
     const key = reference.path[index] as string | number;
     const next = lookUp(value, key);

@@ -81,6 +81,15 @@ function logical(left: Run, right: Run, decisive: boolean, name: string): Run {
   };
 }
 
+/** Asks for the result and not for the set of ancestors, which costs time to build for each step of a long chain. */
+function stepResult(step: string, scope: CelScope): JsonValue {
+  try {
+    return scope.result(step);
+  } catch {
+    throw new CelError(`"${step.slice(0, 80)}" is no step before this one`);
+  }
+}
+
 class Compiler {
   readonly steps = new Set<string>();
   #locals: string[] = [];
@@ -186,7 +195,7 @@ class Compiler {
     if (object.op === 'id' && object.args === 'steps' && !this.#locals.includes('steps')) {
       if (literal !== null) {
         this.steps.add(literal);
-        return frame => ({ result: frame.scope.result(literal) });
+        return frame => ({ result: stepResult(literal, frame.scope) });
       }
       return this.#dynamicStep(key as Node);
     }
