@@ -32,9 +32,10 @@ async function start(config: Config, logger: Logger): Promise<Running> {
     const container = await createContainer({ config: settled, logger, database });
     running.container = container;
     await container.ready;
-    const owner = await seedFirstOwner(container.services);
     const next = await startConsole(settled, port);
     running.console = next;
+    // Last of what can fail: what is made here is shown once, by the banner.
+    const owner = await seedFirstOwner(container.services);
     frontend = serve(settled, container, next);
     process.stdout.write(startupBanner(settled.http.url, owner));
     void seed(container, owner);
