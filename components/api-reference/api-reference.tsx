@@ -38,7 +38,10 @@ export function ApiReference() {
       ) : document.isError ? (
         <ErrorState error={document.error} onRetry={() => void document.refetch()} />
       ) : (
-        <Skeleton className="h-96 w-full" />
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:grid-cols-[320px_minmax(0,1fr)]">
+          <Skeleton className="h-80 w-full" />
+          <Skeleton className="h-80 w-full" />
+        </div>
       )}
     </Page>
   );
@@ -55,9 +58,9 @@ function Reference({ document }: { document: ApiDocument }) {
   });
   const chosen = all.find(operation => operation.id === get('operation')) ?? found[0];
   return (
-    <div className="grid gap-6 lg:grid-cols-[320px_minmax(0,1fr)]">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:grid-cols-[320px_minmax(0,1fr)]">
       <div className="flex flex-col gap-3 lg:sticky lg:top-5 lg:max-h-[calc(100dvh-120px)]">
-        <SearchInput label="Search operations" value={get('q')} onChange={q => set({ q })} />
+        <SearchInput wide label="Search operations" value={get('q')} onChange={q => set({ q })} />
         <OperationList
           operations={found}
           chosen={chosen?.id}

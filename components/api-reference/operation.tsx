@@ -11,7 +11,7 @@ const tones: Record<string, Tone> = { GET: 'info', POST: 'ok', PATCH: 'warn', PU
 
 export function Method({ method }: { method: string }) {
   return (
-    <Badge tone={tones[method] ?? 'neutral'} className="w-14 justify-center font-mono">
+    <Badge tone={tones[method] ?? 'neutral'} className="w-14 shrink-0 justify-center font-mono">
       {method}
     </Badge>
   );
@@ -72,7 +72,7 @@ export function OperationView({ operation, document }: { operation: ApiOperation
             {failures.map(response => (
               <div key={response.status} className="contents">
                 <dt className="font-mono">{response.status}</dt>
-                <dd className="text-muted">{response.description}</dd>
+                <dd className="text-muted">{response.description.replaceAll('`', '')}</dd>
               </div>
             ))}
           </dl>

@@ -44,6 +44,13 @@ describe('formFields', () => {
       other: 'json',
     });
   });
+  it('puts the required fields first, as `required` lists them', () => {
+    expect(
+      formFields({ ...schema, required: ['address', 'amount'] })
+        .map(field => field.key)
+        .slice(0, 3),
+    ).toEqual(['address', 'amount', 'note']);
+  });
   it('names choices by their title, else by their value', () => {
     const colour = formFields(schema).find(field => field.key === 'colour');
     expect(colour).toMatchObject({ options: ['r', 'b'], labels: ['Red', 'b'] });

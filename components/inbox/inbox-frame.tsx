@@ -21,7 +21,7 @@ export function InboxFrame({ children }: { children: ReactNode }) {
   };
   useHotkeys({ j: () => move(1), k: () => move(-1) });
   return (
-    <div className="flex flex-1 lg:h-dvh lg:min-h-0">
+    <div className="flex flex-1 lg:h-dvh lg:flex-none">
       <section
         aria-label="Waiting tasks"
         className={cx('w-full flex-col lg:flex lg:w-90 lg:shrink-0 lg:border-r', chosen ? 'hidden' : 'flex')}

@@ -29,7 +29,7 @@ export function Card({
           {actions ? <div className="flex items-center gap-2">{actions}</div> : null}
         </div>
       ) : null}
-      <div className={flush ? 'overflow-hidden rounded-b-lg' : 'p-4'}>{children}</div>
+      <div className={flush ? cx('overflow-hidden rounded-b-lg', !title && 'rounded-t-lg') : 'p-4'}>{children}</div>
     </section>
   );
 }

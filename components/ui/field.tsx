@@ -66,7 +66,7 @@ export function Field({
 
 /** Shared look of every text control. */
 export const controlClass =
-  'w-full rounded-md border border-line-strong/60 bg-surface px-2.5 text-sm text-text shadow-sm transition-colors hover:border-line-strong focus-visible:outline-offset-0 aria-invalid:border-bad disabled:opacity-55 disabled:bg-sunken';
+  'control rounded-md border border-line-strong/60 bg-surface px-2.5 text-sm text-text shadow-sm transition-colors hover:border-line-strong focus-visible:outline-offset-0 aria-invalid:border-bad disabled:opacity-55 disabled:bg-sunken';
 
 export function Input({ className, ...rest }: ComponentProps<'input'>) {
   return <input {...useFieldProps()} {...rest} className={cx(controlClass, 'h-8', className)} />;

@@ -24,7 +24,7 @@ export function PageHeader({
   actions?: ReactNode;
 }) {
   return (
-    <div className="mb-4 flex flex-wrap items-end justify-between gap-x-4 gap-y-3">
+    <div className="mb-4 flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
       <div className="min-w-0">
         {parent ? (
           <Link href={parent.href} className="text-xs text-muted hover:text-text hover:underline">

@@ -2,6 +2,7 @@
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
+import { cx } from './classes.ts';
 import { Input } from './field.tsx';
 
 /** A filter by text: `/` focuses it, and it reports after typing has stood still for 250 ms. */
@@ -9,10 +10,13 @@ export function SearchInput({
   value,
   onChange,
   label,
+  wide = false,
 }: {
   value: string;
   onChange: (value: string) => void;
   label: string;
+  /** Takes the width it is given, not its own. */
+  wide?: boolean;
 }) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
@@ -27,7 +31,7 @@ export function SearchInput({
     return () => clearTimeout(timer);
   }, [text, value]);
   return (
-    <div className="relative w-full sm:w-64">
+    <div className={cx('relative w-full', !wide && 'sm:w-64')}>
       <Search aria-hidden className="pointer-events-none absolute top-2.5 left-2.5 size-3.5 text-faint" />
       <Input
         ref={input}

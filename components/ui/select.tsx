@@ -48,7 +48,8 @@ export function Select<V extends string>({
         )}
       >
         <span className="truncate">
-          <Radix.Value placeholder={placeholder} />
+          {/* Given here, because Radix finds the label only once its list is mounted: the server would send an empty box. */}
+          <Radix.Value placeholder={placeholder}>{options.find(option => option.value === value)?.label}</Radix.Value>
         </span>
         <ChevronDown aria-hidden className="size-3.5 shrink-0 text-faint" />
       </Radix.Trigger>

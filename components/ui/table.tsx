@@ -29,7 +29,7 @@ export function Tr({ className, ...rest }: ComponentProps<'tr'>) {
 }
 
 export function Td({ className, ...rest }: ComponentProps<'td'>) {
-  return <td {...rest} className={cx('h-10 px-3 align-middle', className)} />;
+  return <td {...rest} className={cx('h-11 px-3 py-1 align-middle', className)} />;
 }
 
 /** Rows of the same height as real ones, so that nothing moves when the data comes. */
@@ -39,7 +39,7 @@ export function SkeletonRows({ rows = 6, columns }: { rows?: number; columns: nu
     <tr key={row} className="border-b last:border-b-0" aria-hidden>
       {Array.from({ length: columns }, (_, column) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: cells without identity
-        <td key={column} className="h-10 px-3">
+        <td key={column} className="h-11 px-3">
           <Skeleton className={column === 0 ? 'h-3.5 w-40' : 'h-3.5 w-16'} />
         </td>
       ))}

@@ -25,6 +25,10 @@ export function Sparkline({ runs }: { runs: readonly { run_id: string; status: s
       className="h-4 w-25"
     >
       <title>{label}</title>
+      {Array.from({ length: SLOTS - runs.length }, (_, slot) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: empty places without identity
+        <rect key={slot} x={slot * 5} y={14} width={3} height={2} rx={1} className="fill-active" />
+      ))}
       {[...runs].reverse().map((run, index) => {
         const height = heights[run.status] ?? 10;
         const x = (SLOTS - runs.length + index) * 5;

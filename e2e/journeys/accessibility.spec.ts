@@ -1,0 +1,73 @@
+import { expect, expectAccessible, publishApproval, startApproval, test } from '../fixtures/console.ts';
+
+const pages = [
+  '/workflows',
+  '/workflows?create=1',
+  '/workflows?import=1',
+  '/runs',
+  '/inbox',
+  '/settings/members',
+  '/settings/api-keys',
+  '/settings/projects',
+  '/settings/profile',
+  '/settings/api-reference',
+];
+
+for (const theme of ['light', 'dark'] as const) {
+  test.describe(theme, () => {
+    test.use({ colorScheme: theme });
+
+    test(`every page is accessible (${theme}) @phone`, async ({ member, api }) => {
+      test.setTimeout(180_000);
+      const workflow = await publishApproval(api, `Accessible ${theme}`);
+      const run = await startApproval(api, workflow, 'this');
+      for (const path of [...pages, `/inbox/${run}/ask`]) {
+        await member.goto(path);
+        await expect(member.getByRole('heading').first()).toBeVisible();
+        await member.waitForLoadState('networkidle');
+        await expectAccessible(member);
+        const overflow = await member.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        expect(overflow, `${path} scrolls sideways`).toBeLessThanOrEqual(0);
+      }
+    });
+
+    test(`pages before signing in are accessible (${theme})`, async ({ page }) => {
+      for (const path of ['/sign-in', '/accept-invitation#token=x', '/accept-invitation']) {
+        await page.goto(path);
+        await expect(page.getByRole('heading').first()).toBeVisible();
+        await expectAccessible(page);
+      }
+    });
+
+    test(`palette, help and menus are accessible (${theme})`, async ({ member }) => {
+      await member.goto('/workflows');
+      await member.keyboard.press('ControlOrMeta+k');
+      await expect(member.getByPlaceholder('Search workflows, runs, pages…')).toBeFocused();
+      await expectAccessible(member);
+      await member.keyboard.press('Escape');
+      await member.keyboard.press('?');
+      await expect(member.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+      await expectAccessible(member);
+    });
+  });
+}
+
+test('the theme follows the system until one is chosen, and the choice stays', async ({ member }) => {
+  await member.emulateMedia({ colorScheme: 'dark' });
+  await member.goto('/workflows');
+  await expect(member.locator('html')).toHaveClass(/dark/);
+  await member.getByRole('button', { name: /^Account of/ }).click();
+  await member.getByRole('menuitemcheckbox', { name: 'Light' }).click();
+  await expect(member.locator('html')).not.toHaveClass(/dark/);
+  await member.reload();
+  await expect(member.locator('html')).not.toHaveClass(/dark/);
+});
+
+test('the keyboard leads everywhere', async ({ member }) => {
+  await member.goto('/workflows');
+  await member.keyboard.press('Tab');
+  await expect(member.getByRole('link', { name: 'Skip to content' })).toBeFocused();
+  await member.keyboard.press('g');
+  await member.keyboard.press('r');
+  await expect(member).toHaveURL(/\/runs$/);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from '../fixtures/console.ts';
+
+test('a key is made, works over REST, is revealed once more, and stops when revoked', async ({ member, server }) => {
+  const ask = async (token: string) =>
+    (await fetch(`${server.url}/v1/workflows`, { headers: { Authorization: `Bearer ${token}` } })).status;
+  await member.goto('/settings/api-keys');
+  await member.getByRole('button', { name: 'Create API key' }).first().click();
+  await member.getByLabel('Name').fill('Pipeline');
+  await member.getByRole('button', { name: 'Create', exact: true }).click();
+  const token = await member.getByLabel('API key', { exact: true }).inputValue();
+  expect(token).toMatch(/^pat_[0-9A-Za-z]{46}$/);
+  // Escape must not lose the only sight of the key.
+  await member.keyboard.press('Escape');
+  await member.getByRole('button', { name: 'I have copied it' }).click();
+  expect(await ask(token)).toBe(200);
+
+  await member.getByRole('button', { name: 'Reveal Pipeline once' }).click();
+  await member.getByRole('button', { name: 'Reveal', exact: true }).click();
+  await expect(member.getByLabel('API key', { exact: true })).toHaveValue(token);
+  await member.getByRole('button', { name: 'Done' }).click();
+  await member.getByRole('button', { name: 'Reveal Pipeline once' }).click();
+  await member.getByRole('button', { name: 'Reveal', exact: true }).click();
+  await expect(member.getByText('This key was revealed before.')).toBeVisible();
+  await member.getByRole('button', { name: 'Done' }).click();
+
+  await member.getByRole('button', { name: 'Revoke Pipeline' }).click();
+  await member.getByRole('button', { name: 'Revoke', exact: true }).click();
+  await expect(member.getByText('Pipeline is revoked')).toBeVisible();
+  expect(await ask(token)).toBe(401);
+});
+
+test('the reference shows an operation and keeps it in the address', async ({ member }) => {
+  await member.goto('/settings/api-reference');
+  await member.getByRole('searchbox', { name: 'Search operations' }).fill('pats reveal');
+  await member.getByRole('region', { name: 'Operations' }).getByRole('button').first().click();
+  await expect(member).toHaveURL(/operation=pats_reveal/);
+  await member.reload();
+  await expect(member.getByText('/v1/pats/{id}/reveal', { exact: true })).toBeVisible();
+});

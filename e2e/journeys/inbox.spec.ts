@@ -1,0 +1,74 @@
+import { expect, publishApproval, startApproval, test } from '../fixtures/console.ts';
+
+test('approve with a comment from the list by keyboard', async ({ member, api }) => {
+  const workflow = await publishApproval(api, 'Keyboard');
+  const run = await startApproval(api, workflow, 'a holiday');
+  await member.goto(`/inbox?workflow_id=${workflow}`);
+  await expect(member.getByRole('link', { name: /Decide Keyboard/ })).toBeVisible();
+  await member.keyboard.press('j');
+  await expect(member.getByRole('heading', { name: 'Decide Keyboard' })).toBeVisible();
+  await expect(member.locator('strong', { hasText: 'a holiday' })).toBeVisible();
+  await member.getByLabel('Comment').fill('Enjoy');
+  await member.getByLabel('Comment').blur();
+  await member.keyboard.press('a');
+  await expect(member.getByText('Approved “Decide Keyboard”')).toBeVisible();
+  const context = await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/context`);
+  expect(context).toMatchObject({ steps: { ask: { result: { approved: true, comment: 'Enjoy' } } } });
+});
+
+test('a plain rejection sends only {approved} @phone', async ({ member, api }) => {
+  const workflow = await publishApproval(api, 'Plain');
+  const run = await startApproval(api, workflow, 'this');
+  const sent = member.waitForRequest(request => request.url().includes('tasks_complete'));
+  await member.goto(`/inbox/${run}/ask`);
+  await member.getByRole('button', { name: 'Reject' }).click();
+  const request = await sent;
+  expect(request.method()).toBe('POST');
+  expect(request.postDataJSON()).toEqual({ id: workflow, runID: run, task_id: 'ask', approved: false });
+  await expect(member.getByText('Rejected “Decide Plain”')).toBeVisible();
+});
+
+test('the form of a task is filled in and checked before it is sent @phone', async ({ member, api }) => {
+  const form = {
+    type: 'object',
+    required: ['amount', 'reason'],
+    properties: {
+      amount: { type: 'number', title: 'Amount', minimum: 1 },
+      reason: { enum: ['travel', 'meals'], title: 'Reason' },
+      urgent: { type: 'boolean', title: 'Urgent' },
+    },
+  };
+  const workflow = await publishApproval(api, 'Expense', form);
+  const run = await startApproval(api, workflow, 'this');
+  await member.goto(`/inbox/${run}/ask`);
+  await member.getByRole('button', { name: 'Approve' }).click();
+  await expect(member.getByText('Fill this in.')).toHaveCount(2);
+  await member.getByLabel('Amount').fill('12.5');
+  await member.getByRole('combobox', { name: 'Reason' }).click();
+  await member.getByRole('option', { name: 'travel' }).click();
+  await member.getByLabel('Urgent').click();
+  await member.getByRole('button', { name: 'Approve' }).click();
+  await expect(member.getByText('Approved “Decide Expense”')).toBeVisible();
+  const context = await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/context`);
+  expect(context).toMatchObject({ steps: { ask: { result: { amount: 12.5, reason: 'travel', urgent: true } } } });
+});
+
+test('what somebody else answered first is told, not an error', async ({ member, api, server }) => {
+  const workflow = await publishApproval(api, 'Race');
+  const run = await startApproval(api, workflow, 'this');
+  await member.goto(`/inbox/${run}/ask`);
+  await expect(member.getByRole('button', { name: 'Approve' })).toBeVisible();
+  await api.call('POST', `/v1/workflows/${workflow}/runs/${run}/tasks/ask/complete`, { approved: true });
+  await expect(member.getByText(`Approved by ${server.email}`)).toBeVisible();
+  await member.goto(`/inbox/${run}/ask`);
+  await expect(member.getByText(`Approved by ${server.email}`)).toBeVisible();
+});
+
+test('opening a link decides nothing', async ({ member, api }) => {
+  const workflow = await publishApproval(api, 'Link');
+  const run = await startApproval(api, workflow, 'this');
+  await member.goto(`/inbox/${run}/ask?approved=true`);
+  await expect(member.getByRole('button', { name: 'Approve' })).toBeVisible();
+  const { orchestration_phase } = await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/summary`);
+  expect(orchestration_phase).toBe('blocked');
+});

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { expect, publishApproval, test } from '../fixtures/console.ts';
+
+test('create from the example, then find it in the list', async ({ member }) => {
+  await member.goto('/workflows?create=1');
+  await member.getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(member.getByText('Give it a name.')).toBeVisible();
+  await member.getByLabel('Name').fill('Orders with review');
+  await member.getByRole('radio', { name: 'Example' }).click();
+  await member.getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(member).toHaveURL(/\/workflows\/[0-9a-f-]{36}/);
+  await member.goto('/workflows');
+  await expect(member.getByRole('link', { name: 'Orders with review' })).toBeVisible();
+});
+
+test('search and status live in the address', async ({ member, api }) => {
+  await api.call('POST', '/v1/workflows', { name: 'Quarterly report' });
+  await api.call('POST', '/v1/workflows', { name: 'Nightly backup' });
+  await member.goto('/workflows');
+  await member.keyboard.press('/');
+  await member.keyboard.type('quarterly');
+  await expect(member).toHaveURL(/q=quarterly/);
+  await expect(member.getByRole('link', { name: 'Quarterly report' })).toBeVisible();
+  await expect(member.getByRole('link', { name: 'Nightly backup' })).toHaveCount(0);
+  await member.getByRole('combobox', { name: 'Status' }).click();
+  await member.getByRole('option', { name: 'Published' }).click();
+  await expect(member.getByText('No workflow matches')).toBeVisible();
+  await member.goBack();
+  await expect(member.getByRole('link', { name: 'Quarterly report' })).toBeVisible();
+});
+
+test('export as YAML and import again', async ({ member, api }) => {
+  await publishApproval(api, 'Travels well');
+  await member.goto('/workflows');
+  await member.getByRole('button', { name: 'Actions for Travels well' }).click();
+  const download = member.waitForEvent('download');
+  await member.getByRole('menuitem', { name: 'Export as YAML' }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toBe('travels-well.yaml');
+  const text = (await readFile(await file.path(), 'utf8')).replace('name: Travels well', 'name: Travelled');
+  await member.getByRole('button', { name: 'Import' }).click();
+  await member.getByLabel('Document (JSON or YAML)').fill('not: a workflow');
+  await member.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+  await expect(member.getByRole('dialog').getByRole('alert')).toContainText('not a workflow document');
+  await member.getByLabel('Document (JSON or YAML)').fill(text);
+  await member.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+  await expect(member).toHaveURL(/\/workflows\/[0-9a-f-]{36}/);
+  await member.goto('/workflows');
+  await expect(member.getByRole('link', { name: 'Travelled', exact: true })).toBeVisible();
+});
+
+test('archive, with a question first', async ({ member, api }) => {
+  await api.call('POST', '/v1/workflows', { name: 'Old habit' });
+  await member.goto('/workflows');
+  await member.getByRole('button', { name: 'Actions for Old habit' }).click();
+  await member.getByRole('menuitem', { name: 'Archive' }).click();
+  await member.getByRole('button', { name: 'Archive', exact: true }).click();
+  await expect(member.getByText('Old habit is archived')).toBeVisible();
+  await expect(member.getByRole('link', { name: 'Old habit' })).toHaveCount(0);
+  await member.goto('/workflows?status=archived');
+  await expect(member.getByRole('link', { name: 'Old habit' })).toBeVisible();
+});
+
+test('start a run from the palette and see it in the feed', async ({ member, api }) => {
+  await publishApproval(api, 'From the palette');
+  await member.goto('/workflows');
+  await member.keyboard.press('ControlOrMeta+k');
+  await member.getByPlaceholder('Search workflows, runs, pages…').fill('from the palette');
+  await member.getByRole('option', { name: 'Run From the palette' }).click();
+  await member.getByLabel('Input').fill('[]');
+  await member.getByRole('button', { name: 'Start run' }).click();
+  await expect(member.getByText('The input must be a JSON object.')).toBeVisible();
+  await member.getByLabel('Input').fill('{"what":"this"}');
+  await member.getByRole('button', { name: 'Start run' }).click();
+  await expect(member).toHaveURL(/\/runs\/[0-9a-f-]{36}/);
+  await member.goto('/runs?status=running');
+  await expect(member.getByRole('row', { name: /From the palette/ })).toContainText('Waiting for a person');
+});
