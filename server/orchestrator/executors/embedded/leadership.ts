@@ -79,7 +79,10 @@ async function openSession(
      SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`,
   );
   let pending: Promise<unknown> | null = null;
-  const ask = async <T>(answer: Promise<T>): Promise<T> => {
+  /** One statement at a time: the log's writer and the lease check take turns. */
+  const ask = async (statement: string | Parameters<LeaderSession['query']>[0]): Promise<unknown> => {
+    while (pending !== null) await pending.catch(() => undefined);
+    const answer = connection.query(statement);
     pending = answer;
     try {
       return await answer;
@@ -88,7 +91,7 @@ async function openSession(
     }
   };
   const session: LeaderSession = {
-    query: statement => ask(connection.query(statement)),
+    query: ask,
     lost,
     break(cause) {
       resolve(cause);
@@ -101,7 +104,7 @@ async function openSession(
     },
   };
   const alive = async () => {
-    await (pending ?? ask(connection.query('SELECT 1')));
+    await (pending ?? ask('SELECT 1'));
   };
   return { connection, session, alive };
 }
