@@ -221,7 +221,7 @@ describe('pause, resume and stop', () => {
       expect(await ask('resume', { run_id })).toMatchObject({ status: 'running', orchestration_phase: 'blocked' });
     }
     expect(await ask('stop', { run_id })).toMatchObject({ status: 'stopped', orchestration_phase: 'complete' });
-    for (const name of ['pause', 'resume']) expect((await refusal(ask(name, { run_id }))).status).toBe(409);
+    for (const name of ['pause', 'resume', 'stop']) expect((await refusal(ask(name, { run_id }))).status).toBe(409);
   });
 
   test('stop gracefully on demand', async () => {

@@ -28,7 +28,6 @@ export function resume(state: RunState, command: Of<'resume'>, now: number): Run
  * retries) ends now; without any in flight it is the same as immediate.
  */
 export function stop(state: RunState, command: Of<'stop'>, now: number): RunEvent[] {
-  if (state.status === 'stopped') return [];
   refuseUnlessActive(state);
   const draft = newDraft(state, now);
   if (command.mode === 'immediate' || state.inFlight.size === 0) {
