@@ -305,6 +305,20 @@ function describeStream(error: (status: number) => unknown): Record<string, unkn
         description: 'With `run_id`: replay the log after this `seq` first',
         schema: { type: 'integer', minimum: 0 },
       },
+      {
+        name: 'tenant_id',
+        in: 'query',
+        required: false,
+        description: 'Stands for the header X-Tenant-Id, which a browser cannot set on a socket',
+        schema: { type: 'string' },
+      },
+      {
+        name: 'project_id',
+        in: 'query',
+        required: false,
+        description: 'Stands for the header X-Project-Id',
+        schema: { type: 'string' },
+      },
     ],
     responses: {
       101: { description: 'Switching to WebSocket' },
