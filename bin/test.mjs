@@ -60,7 +60,7 @@ async function stages(reports) {
   });
 
   const vitestReport = join(reports, 'vitest.json');
-  const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--reporter=dot', '--reporter=json'];
+  const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json'];
   await stage('unit, simulation and integration tests', () =>
     runner([...vitest, `--outputFile.json=${vitestReport}`], vitestReport, json => ({
       passed: json.numPassedTests,
