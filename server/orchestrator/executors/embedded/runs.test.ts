@@ -411,6 +411,31 @@ test('active runs are limited for each tenant: below, at and above, and after on
   expect(await code(h.start(workflow))).toBe('429 too_many_active_runs');
 });
 
+test('before its commit nothing of a turn is seen: no answer, no stream, no attempt', async () => {
+  const gate = new Gate();
+  const h = await harness({ types: [gate.type] });
+  const workflow = h.workflow(one('gate'));
+  const seen: string[] = [];
+  h.orchestrator.subscribe({ tenantId: 'acme', workflowId: workflow.workflowId }, () => seen.push('streamed'));
+  // Another transaction holds the place of the run's first event, so that its commit has to wait.
+  const runId = newId();
+  const other = await db.pool.connect();
+  await other.query('BEGIN');
+  await other.query(
+    `INSERT INTO run_events (run_id, seq, event_type, data, created_at) VALUES ($1, 1, 'x', '{}', to_timestamp(0))`,
+    [runId],
+  );
+  const started = h.start(workflow, {}, runId).then(() => seen.push('answered'));
+  const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await db.pool.query(blocked)).rows[0].n).toBe(1);
+  expect(seen).toEqual([]);
+  expect(gate.waiting).toHaveLength(0);
+  await other.query('ROLLBACK');
+  other.release();
+  await Promise.all([started, gate.arrived(1)]);
+  expect(seen.sort()).toEqual(['answered', 'streamed']);
+});
+
 test('a full log refuses callers until there is room', async () => {
   const limits = { queuedRows: 1, queuedBytes: 1e6, batchRows: 10, batchBytes: 1e6 };
   const h = await harness({ writerLimits: limits });
