@@ -112,7 +112,7 @@ async function prepareFolder(folder: string): Promise<Cluster> {
 /** The superuser's password, made at the first start. Two first starts at once agree: only one of them creates the file. */
 async function ensurePassword(file: string): Promise<string> {
   try {
-    await writeFile(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+    await writeFile(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
