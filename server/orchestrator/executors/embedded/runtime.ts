@@ -88,8 +88,10 @@ export class Runtime implements RunHost {
     const identity = { runId, tenantId, projectId, workflowId, version: data.version };
     const cached = this.#services.graphs.get(identity);
     const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
+    // An id is not taken before its run is there: whoever is refused may look for that run at once.
+    while (this.#starting.has(runId)) await this.#starting.get(runId)?.catch(() => undefined);
     this.#refuseWhenBusy();
-    if (this.#runs.has(runId) || this.#starting.has(runId)) throw runIdTaken();
+    if (this.#runs.has(runId)) throw runIdTaken();
     this.#reserve(tenantId);
     const live = new LiveRun(identity, newRun(runId, graph), this);
     const started = live.submit({ type: 'start', data });
