@@ -1,2 +1,4 @@
-export { type CelScope, CelSyntaxError, type Expression, expression, LONGEST_EXPRESSION } from './expression.ts';
+export type { CelScope } from './compiler.ts';
+export { type Expression, expression } from './expression.ts';
+export { CelSyntaxError, LONGEST_EXPRESSION } from './syntax.ts';
 export { CelError, typeName } from './values.ts';
