@@ -99,7 +99,9 @@ async function openSession(
     },
     async release() {
       // A statement that hangs would keep the session, and with it the lock.
-      await Promise.race([connection.end(), delay(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
+      // Unlocked by name first: the session's own end may take the server a while, and a standby would wait for it.
+      const ending = ask('SELECT pg_advisory_unlock_all()').then(() => connection.end());
+      await Promise.race([ending.catch(() => undefined), delay(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
       socket.destroy();
     },
   };
