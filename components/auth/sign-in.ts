@@ -5,10 +5,15 @@ export async function signInWithPassword(email: string, password: string): Promi
   try {
     const result = await signIn('credentials', { email, password, redirect: false });
     if (result?.ok && !result.error) return null;
-    if (result?.status === 429 || result?.error?.startsWith('Too many'))
-      return 'Too many attempts. Wait a minute and try again.';
-    if (result?.error && result.error !== 'CredentialsSignin') return 'Signing in failed. Try again.';
-    return 'E-mail or password is wrong.';
+    // The codes of app/api/auth/options.ts.
+    switch (result?.error) {
+      case 'rate_limited':
+        return 'Too many attempts. Wait a minute and try again.';
+      case 'CredentialsSignin':
+        return 'E-mail or password is wrong.';
+      default:
+        return 'Signing in failed on the server. Try again.';
+    }
   } catch {
     return 'The server cannot be reached. Check your connection and try again.';
   }

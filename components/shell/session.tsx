@@ -33,6 +33,7 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
   const project = me.project.id;
   // The server may have chosen: a link with ?project=, or the user's first. The next page must agree with it.
   useEffect(() => storeScope({ tenant, project }), [tenant, project]);
+  useSlidingSession();
   const switchTo = useCallback(
     (next: Scope, href = '/workflows') => {
       storeScope(next);
@@ -46,6 +47,19 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
+const HOUR_MS = 3_600_000;
+
+/** Reading the session renews its cookie (7 days, sliding): once with each load, then hourly while the console is open. */
+function useSlidingSession(): void {
+  useEffect(() => {
+    const renew = () => void fetch('/api/auth/session').catch(() => undefined);
+    renew();
+    const timer = setInterval(renew, HOUR_MS);
+    return () => clearInterval(timer);
+  }, []);
+}
+
+/** Who works here, and where. Only beneath ConsoleSession. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (!session) throw new Error('useSession is used outside of ConsoleSession');

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, publishApproval, startApproval, test } from '../fixtures/console.ts';
+import { expect, expectAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
 
 const pages = [
   '/workflows',
@@ -40,7 +40,7 @@ for (const theme of ['light', 'dark'] as const) {
     });
 
     test(`palette, help and menus are accessible (${theme})`, async ({ member }) => {
-      await member.goto('/workflows');
+      await open(member, '/workflows');
       await member.keyboard.press('ControlOrMeta+k');
       await expect(member.getByPlaceholder('Search workflows, runs, pages…')).toBeFocused();
       await expectAccessible(member);
@@ -64,7 +64,7 @@ test('the theme follows the system until one is chosen, and the choice stays', a
 });
 
 test('the keyboard leads everywhere', async ({ member }) => {
-  await member.goto('/workflows');
+  await open(member, '/workflows');
   await member.keyboard.press('Tab');
   await expect(member.getByRole('link', { name: 'Skip to content' })).toBeFocused();
   await member.keyboard.press('g');

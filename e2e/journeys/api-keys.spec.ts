@@ -32,6 +32,7 @@ test('a key is made, works over REST, is revealed once more, and stops when revo
 test('the reference shows an operation and keeps it in the address', async ({ member }) => {
   await member.goto('/settings/api-reference');
   await member.getByRole('searchbox', { name: 'Search operations' }).fill('pats reveal');
+  await expect(member).toHaveURL(/q=pats/);
   await member.getByRole('region', { name: 'Operations' }).getByRole('button').first().click();
   await expect(member).toHaveURL(/operation=pats_reveal/);
   await member.reload();

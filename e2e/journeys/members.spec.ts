@@ -5,7 +5,7 @@ test('invite, accept in another browser, change the role, remove', async ({ memb
   await member.getByRole('button', { name: 'Invite' }).click();
   await member.getByLabel('E-mail').fill('grace@example.com');
   await member.getByRole('button', { name: 'Make link' }).click();
-  const link = await member.getByLabel('Invitation link').inputValue();
+  const link = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();
   await expect(member.getByRole('region', { name: 'Open invitations' }).getByText('grace@example.com')).toBeVisible();
 
@@ -39,7 +39,7 @@ test('a revoked invitation cannot be accepted', async ({ member, page }) => {
   await member.getByRole('button', { name: 'Invite' }).click();
   await member.getByLabel('E-mail').fill('revoked@example.com');
   await member.getByRole('button', { name: 'Make link' }).click();
-  const link = await member.getByLabel('Invitation link').inputValue();
+  const link = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();
   await member.getByRole('button', { name: 'Revoke the invitation of revoked@example.com' }).click();
   await member.getByRole('button', { name: 'Revoke', exact: true }).click();

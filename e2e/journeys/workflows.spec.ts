@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { expect, publishApproval, test } from '../fixtures/console.ts';
+import { expect, open, publishApproval, test } from '../fixtures/console.ts';
 
 test('create from the example, then find it in the list', async ({ member }) => {
   await member.goto('/workflows?create=1');
@@ -16,7 +16,7 @@ test('create from the example, then find it in the list', async ({ member }) => 
 test('search and status live in the address', async ({ member, api }) => {
   await api.call('POST', '/v1/workflows', { name: 'Quarterly report' });
   await api.call('POST', '/v1/workflows', { name: 'Nightly backup' });
-  await member.goto('/workflows');
+  await open(member, '/workflows');
   await member.keyboard.press('/');
   await member.keyboard.type('quarterly');
   await expect(member).toHaveURL(/q=quarterly/);
@@ -63,7 +63,7 @@ test('archive, with a question first', async ({ member, api }) => {
 
 test('start a run from the palette and see it in the feed', async ({ member, api }) => {
   await publishApproval(api, 'From the palette');
-  await member.goto('/workflows');
+  await open(member, '/workflows');
   await member.keyboard.press('ControlOrMeta+k');
   await member.getByPlaceholder('Search workflows, runs, pages…').fill('from the palette');
   await member.getByRole('option', { name: 'Run From the palette' }).click();
