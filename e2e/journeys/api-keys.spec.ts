@@ -5,7 +5,7 @@ test('a key is made, works over REST, is revealed once more, and stops when revo
     (await fetch(`${server.url}/v1/workflows`, { headers: { Authorization: `Bearer ${token}` } })).status;
   await member.goto('/settings/api-keys');
   await member.getByRole('button', { name: 'Create API key' }).first().click();
-  await member.getByLabel('Name').fill('Pipeline');
+  await member.getByRole('textbox', { name: 'Name' }).fill('Pipeline');
   await member.getByRole('button', { name: 'Create', exact: true }).click();
   const token = await member.getByLabel('API key', { exact: true }).inputValue();
   expect(token).toMatch(/^pat_[0-9A-Za-z]{46}$/);

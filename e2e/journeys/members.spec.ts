@@ -28,6 +28,7 @@ test('invite, accept in another browser, change the role, remove', async ({ memb
 
   await member.getByRole('button', { name: 'Remove Grace' }).click();
   await member.getByRole('button', { name: 'Remove', exact: true }).click();
+  await expect(member.getByText('Grace is removed')).toBeVisible();
   await expect(member.getByRole('cell', { name: /grace@example.com/ })).toHaveCount(0);
   await guest.goto('/workflows');
   await expect(guest).toHaveURL(/\/sign-in/);

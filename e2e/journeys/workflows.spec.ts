@@ -5,28 +5,28 @@ test('create from the example, then find it in the list', async ({ member }) => 
   await member.goto('/workflows?create=1');
   await member.getByRole('button', { name: 'Create', exact: true }).click();
   await expect(member.getByText('Give it a name.')).toBeVisible();
-  await member.getByLabel('Name').fill('Orders with review');
+  await member.getByRole('textbox', { name: 'Name' }).fill('Orders with review');
   await member.getByRole('radio', { name: 'Example' }).click();
   await member.getByRole('button', { name: 'Create', exact: true }).click();
   await expect(member).toHaveURL(/\/workflows\/[0-9a-f-]{36}/);
   await member.goto('/workflows');
-  await expect(member.getByRole('link', { name: 'Orders with review' })).toBeVisible();
+  await expect(member.getByRole('link', { name: 'Orders with review', exact: true })).toBeVisible();
 });
 
 test('search and status live in the address', async ({ member, api }) => {
-  await api.call('POST', '/v1/workflows', { name: 'Quarterly report' });
+  await api.call('POST', '/v1/workflows', { name: 'Quarterly report', exact: true });
   await api.call('POST', '/v1/workflows', { name: 'Nightly backup' });
   await open(member, '/workflows');
   await member.keyboard.press('/');
   await member.keyboard.type('quarterly');
   await expect(member).toHaveURL(/q=quarterly/);
-  await expect(member.getByRole('link', { name: 'Quarterly report' })).toBeVisible();
+  await expect(member.getByRole('link', { name: 'Quarterly report', exact: true })).toBeVisible();
   await expect(member.getByRole('link', { name: 'Nightly backup' })).toHaveCount(0);
   await member.getByRole('combobox', { name: 'Status' }).click();
   await member.getByRole('option', { name: 'Published' }).click();
   await expect(member.getByText('No workflow matches')).toBeVisible();
   await member.goBack();
-  await expect(member.getByRole('link', { name: 'Quarterly report' })).toBeVisible();
+  await expect(member.getByRole('link', { name: 'Quarterly report', exact: true })).toBeVisible();
 });
 
 test('export as YAML and import again', async ({ member, api }) => {
@@ -38,12 +38,12 @@ test('export as YAML and import again', async ({ member, api }) => {
   const file = await download;
   expect(file.suggestedFilename()).toBe('travels-well.yaml');
   const text = (await readFile(await file.path(), 'utf8')).replace('name: Travels well', 'name: Travelled');
-  await member.getByRole('button', { name: 'Import' }).click();
+  await member.getByRole('button', { name: 'Import', exact: true }).click();
   await member.getByLabel('Document (JSON or YAML)').fill('not: a workflow');
-  await member.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+  await member.getByRole('dialog').getByRole('button', { name: 'Import', exact: true }).click();
   await expect(member.getByRole('dialog').getByRole('alert')).toContainText('not a workflow document');
   await member.getByLabel('Document (JSON or YAML)').fill(text);
-  await member.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+  await member.getByRole('dialog').getByRole('button', { name: 'Import', exact: true }).click();
   await expect(member).toHaveURL(/\/workflows\/[0-9a-f-]{36}/);
   await member.goto('/workflows');
   await expect(member.getByRole('link', { name: 'Travelled', exact: true })).toBeVisible();
