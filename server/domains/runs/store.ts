@@ -162,7 +162,7 @@ export async function knownSteps(
 ): Promise<Set<string>> {
   const { rows } = await pool.query<{ id: string }>(
     `select step->>'id' as id
-       from workflow_versions v, jsonb_array_elements(v.graph_snapshot->'steps') step
+       from workflow_versions v, json_array_elements(v.graph_snapshot->'steps') step
       where v.workflow_id = $1 and v.version = $2 and v.tenant_id = $3 and step->>'id' = any($4::text[])`,
     [ref.workflowId, ref.version, ref.tenantId, ids],
   );

@@ -93,8 +93,8 @@ export async function updateDraft(
   const { rows } = await pool.query<WorkflowRow>(
     `update workflows
         set name = coalesce($6, name), description = coalesce($7, description),
-            graph = coalesce($8::jsonb, graph), graph_checksum = coalesce($9, graph_checksum),
-            run_setup = coalesce($10::jsonb, run_setup), revision = revision + 1, updated_at = $5
+            graph = coalesce($8::json, graph), graph_checksum = coalesce($9, graph_checksum),
+            run_setup = coalesce($10::json, run_setup), revision = revision + 1, updated_at = $5
       where id = $1 and tenant_id = $2 and project_id = $3 and status <> 'archived'
         and ($4::int is null or revision = $4)
       returning ${columns}`,

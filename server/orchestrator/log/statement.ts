@@ -56,7 +56,7 @@ const askedTasks: Part = {
   parameters: 15,
   sql: `INSERT INTO human_tasks (run_id, step_id, tenant_id, project_id, workflow_id, name, instructions, form, assignees,
                            created_at, due_at, state, approved, completed_by, completed_at)
-  SELECT a.run_id, a.step, a.tenant_id, a.project_id, a.workflow_id, a.name, a.instructions, a.form::jsonb,
+  SELECT a.run_id, a.step, a.tenant_id, a.project_id, a.workflow_id, a.name, a.instructions, a.form::json,
          ARRAY(SELECT json_array_elements_text(a.assignees::json)), to_timestamp(a.created_at / 1000),
          to_timestamp(a.due_at / 1000), a.state, a.approved, a.completed_by, to_timestamp(a.completed_at / 1000)
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
