@@ -1,7 +1,7 @@
 'use client';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror/lint';
-import CodeMirror, { EditorView, type ReactCodeMirrorRef } from '@uiw/react-codemirror';
+import CodeMirror, { EditorView, Prec, type ReactCodeMirrorRef } from '@uiw/react-codemirror';
 import { useTheme } from 'next-themes';
 import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { type GraphProblem, locateProblem } from './locate-problem.ts';
@@ -19,7 +19,7 @@ type Props = {
   height?: string;
 };
 
-const look = EditorView.theme({
+const theme = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
   '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--faint)', borderRight: '1px solid var(--line)' },
   '.cm-content': { fontFamily: 'var(--font-mono)' },
@@ -29,6 +29,9 @@ const look = EditorView.theme({
 });
 
 const parseLinter = linter(jsonParseLinter(), { delay: 300 });
+
+/** Before the themes that the component brings, which have backgrounds of their own. */
+const look = Prec.highest(theme);
 
 /** JSON with syntax errors and given problems marked in place. Tab moves the focus on, so that no one is caught inside. */
 export function JsonEditor({ value, onChange, label, readOnly = false, problems, handle, height = '100%' }: Props) {

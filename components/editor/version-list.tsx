@@ -4,7 +4,7 @@ import { Eye, History, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { WorkflowGraph } from '../graph/workflow-graph.tsx';
 import { usePermissions } from '../shell/session.tsx';
-import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
@@ -29,12 +29,15 @@ export function VersionList({
   draft: Draft;
 }) {
   const trpc = useTRPC();
-  const list = useInfiniteQuery(
-    trpc.workflows_list_versions.infiniteQueryOptions(
-      { id: workflowId, limit: 20 },
-      { getNextPageParam: page => page.next_cursor ?? undefined },
-    ),
-  );
+  const client = useTRPCClient();
+  // Not tRPC's own infinite query: that sends a `direction` along, which the operation refuses like any unknown field.
+  const list = useInfiniteQuery({
+    queryKey: [...trpc.workflows_list_versions.pathKey(), workflowId],
+    queryFn: ({ pageParam: cursor }) =>
+      client.workflows_list_versions.query({ id: workflowId, limit: 20, ...(cursor === null ? {} : { cursor }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: page => page.next_cursor,
+  });
   const [shown, setShown] = useState<Version | null>(null);
   const [restoring, setRestoring] = useState<Version | null>(null);
   if (list.isPending) return <Skeleton className="h-40 w-full" />;

@@ -17,10 +17,10 @@ import { StatusBadge } from '../ui/status-badge.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { RunDialog } from '../workflows/run-dialog.tsx';
 import { JsonEditor, type JsonEditorHandle } from './json-editor.tsx';
 import { ProblemList } from './problem-list.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
-import { RunDialog } from './run-dialog.tsx';
 import { SaveIndicator } from './save-indicator.tsx';
 import { type Draft, type Problem, useDraft, useValidation, type Workflow } from './use-draft.ts';
 import { VersionList } from './version-list.tsx';
@@ -96,7 +96,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
         }
       />
       <div className="mb-4 flex flex-col gap-1 text-sm text-muted">
-        {workflow.description ? <Markdown text={workflow.description} /> : null}
+        <Description text={workflow.description} />
         <p className="flex flex-wrap items-center gap-x-3 text-xs">
           <span>
             Changed <RelativeTime at={workflow.updated_at} />
@@ -130,12 +130,32 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
         draft={draft}
         errors={errors}
       />
-      <RunDialog
-        open={running && runnable}
-        onOpenChange={open => url.set({ run: open ? '1' : undefined })}
-        workflow={workflow}
-      />
+      <RunDialog workflow={running && runnable ? workflow : null} onClose={() => url.set({ run: undefined })} />
     </Page>
+  );
+}
+
+/** The beginning of the description, with the rest a click away: the graph is what people come for. */
+function Description({ text }: { text: string }) {
+  const [open, setOpen] = useState(false);
+  if (!text) return null;
+  const long = text.length > 200 || text.trim().split('\n').length > 2;
+  return (
+    <div>
+      <div className={long && !open ? 'line-clamp-1' : undefined}>
+        <Markdown text={text} />
+      </div>
+      {long ? (
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          className="text-xs text-accent-text hover:underline"
+        >
+          {open ? 'Less' : 'More'}
+        </button>
+      ) : null}
+    </div>
   );
 }
 
@@ -154,7 +174,7 @@ function DraftView({ draft, validation, editable }: DraftViewProps) {
   return (
     <div className="flex flex-col gap-3">
       <div className="grid gap-4 lg:grid-cols-2">
-        <div className="h-[55dvh]">
+        <div className="h-[45dvh] sm:h-[60dvh]">
           <WorkflowGraph
             label="Graph of the draft"
             steps={draft.graph.steps}
@@ -166,7 +186,7 @@ function DraftView({ draft, validation, editable }: DraftViewProps) {
             }}
           />
         </div>
-        <div className="h-[55dvh] min-w-0">
+        <div className="h-[60dvh] min-w-0">
           <JsonEditor
             label="Graph as JSON"
             value={draft.text}

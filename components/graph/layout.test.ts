@@ -25,7 +25,7 @@ describe('the drawing of a graph', () => {
     expect(layout(mixed, edgesOf(mixed)).get('a')).not.toEqual({ x: 5, y: 7 });
   });
 
-  it('draws no two steps on top of each other, and dependents to the right of their dependencies', () => {
+  it('draws no two steps on top of each other, and dependents below their dependencies', () => {
     const graphs = fc.integer({ min: 1, max: 25 }).chain(size =>
       fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: size, maxLength: size }).map(picks =>
         picks.map((each, index) => ({
@@ -40,7 +40,7 @@ describe('the drawing of a graph', () => {
         const edges = edgesOf(steps);
         const places = byRank ? layoutByRank(steps, edges) : layout(steps, edges);
         for (const edge of edges)
-          expect(places.get(edge.to)?.x).toBeGreaterThan(places.get(edge.from)?.x ?? Number.POSITIVE_INFINITY);
+          expect(places.get(edge.to)?.y).toBeGreaterThan(places.get(edge.from)?.y ?? Number.POSITIVE_INFINITY);
         const all = [...places.values()];
         expect(all).toHaveLength(steps.length);
         for (const [index, one] of all.entries()) {

@@ -49,7 +49,7 @@ export function ownPosition(step: GraphStepInput): Point | null {
 
 /**
  * Where each step is drawn (top left corner). Positions that people gave are kept when every step has one; otherwise the
- * whole graph is laid out, left to right: a mixture would put new steps on top of old ones.
+ * whole graph is laid out, top to bottom (panels here are taller than a row of steps is wide, and so is a phone): a mixture would put new steps on top of old ones.
  */
 export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEdge[]): Map<string, Point> {
   const own = steps.map(step => [step.id, ownPosition(step)] as const);
@@ -59,7 +59,7 @@ export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEd
   // dagre's crossing minimisation is super-linear: past 300 steps ranks alone are drawn (2,000 steps: 5,700 ms with it, 6 ms without).
   if (steps.length > 300) return layoutByRank(steps, edges);
   const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: 'LR', nodesep: 28, ranksep: 72, marginx: 16, marginy: 16 });
+  graph.setGraph({ rankdir: 'TB', nodesep: 32, ranksep: 44, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const step of steps) graph.setNode(step.id, { ...nodeSize });
   for (const edge of edges) graph.setEdge(edge.from, edge.to);
@@ -72,7 +72,7 @@ export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEd
   );
 }
 
-/** Each step one rank to the right of its furthest dependency, ranks centred; cycles (a draft may have them) end where they close. */
+/** Each step one rank below its furthest dependency, ranks centred; cycles (a draft may have them) end where they close. */
 export function layoutByRank(steps: readonly GraphStepInput[], edges: readonly GraphEdge[]): Map<string, Point> {
   const incoming = new Map(steps.map(step => [step.id, 0]));
   const outgoing = new Map<string, string[]>();
@@ -91,17 +91,17 @@ export function layoutByRank(steps: readonly GraphStepInput[], edges: readonly G
       if (left === 0) queue.push(to);
     }
   }
-  const columns = new Map<number, string[]>();
+  const rows = new Map<number, string[]>();
   for (const step of steps) {
-    const column = rank.get(step.id) ?? 0;
-    columns.set(column, [...(columns.get(column) ?? []), step.id]);
+    const row = rank.get(step.id) ?? 0;
+    rows.set(row, [...(rows.get(row) ?? []), step.id]);
   }
   const positions = new Map<string, Point>();
-  for (const [column, ids] of columns) {
-    ids.forEach((id, row) => {
+  for (const [row, ids] of rows) {
+    ids.forEach((id, column) => {
       positions.set(id, {
-        x: column * (nodeSize.width + 72),
-        y: (row - (ids.length - 1) / 2) * (nodeSize.height + 28),
+        x: (column - (ids.length - 1) / 2) * (nodeSize.width + 32),
+        y: row * (nodeSize.height + 44),
       });
     });
   }

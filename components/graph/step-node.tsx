@@ -56,7 +56,7 @@ export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps
         quiet && 'border-dashed',
       )}
     >
-      <Handle type="target" position={Position.Left} isConnectable={false} className="opacity-0!" />
+      <Handle type="target" position={Position.Top} isConnectable={false} className="opacity-0!" />
       <div className="flex items-center gap-2">
         <TypeIcon aria-hidden className="size-4 shrink-0 text-muted" />
         <span className="truncate text-sm font-medium">{data.title}</span>
@@ -73,7 +73,7 @@ export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps
         )}
         {data.attempt > 1 ? <span className="ml-auto shrink-0 tabular-nums">attempt {data.attempt}</span> : null}
       </div>
-      <Handle type="source" position={Position.Right} isConnectable={false} className="opacity-0!" />
+      <Handle type="source" position={Position.Bottom} isConnectable={false} className="opacity-0!" />
     </div>
   );
 });

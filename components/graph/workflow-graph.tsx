@@ -31,7 +31,13 @@ const theme = {
 } as CSSProperties;
 
 /** How a step of a run is doing. */
-export type StepDisplay = { status: string; label: string; attempt: number };
+export type StepDisplay = {
+  status: string;
+  label: string;
+  attempt: number;
+  /** Better than the step's own name where that has templates: what the person was asked. */
+  title?: string | undefined;
+};
 
 export type WorkflowGraphProps = {
   steps: readonly GraphStepInput[];
@@ -113,6 +119,7 @@ function toNode(
   problems: number | undefined,
   selected: string | null,
 ): StepFlowNode {
+  const title = display?.title || step.name || step.id;
   return {
     id: step.id,
     type: 'step',
@@ -120,9 +127,9 @@ function toNode(
     width: nodeSize.width,
     height: nodeSize.height,
     selected: step.id === selected,
-    ariaLabel: `${step.name || step.id}${display ? `: ${display.label}` : ''}`,
+    ariaLabel: `${title}${display ? `: ${display.label}` : ''}`,
     data: {
-      title: step.name || step.id,
+      title,
       type: step.type,
       status: display?.status ?? null,
       statusLabel: display?.label ?? null,

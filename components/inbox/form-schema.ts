@@ -42,16 +42,14 @@ export function labelOf(key: string): string {
 }
 
 /**
- * The fields of an object schema: the required ones first, in the order of `required`, because the database keeps the order
- * of a list but not that of an object's keys. Empty for anything else.
+ * The fields of an object schema, in the order in which its author wrote them. Empty for anything else.
  */
 export function formFields(schema: JsonObject): FormField[] {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
-  const rank = (key: string) => (required.includes(key) ? required.indexOf(key) : required.length);
-  return Object.entries(properties)
-    .sort(([a], [b]) => rank(a) - rank(b))
-    .map(([key, property]) => toField(key, isObject(property) ? property : {}, required.includes(key)));
+  return Object.entries(properties).map(([key, property]) =>
+    toField(key, isObject(property) ? property : {}, required.includes(key)),
+  );
 }
 
 function toField(key: string, schema: JsonObject, required: boolean): FormField {

@@ -4,6 +4,7 @@ import { CloudOff, Unplug } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo } from 'react';
 import { type StepDisplay, WorkflowGraph } from '../graph/workflow-graph.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { cx } from '../ui/classes.ts';
 import { CopyId } from '../ui/copy.tsx';
 import { type Json, JsonTree } from '../ui/json-tree.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
@@ -57,6 +58,8 @@ function RunSkeleton() {
   );
 }
 
+const tabNames = ['graph', 'events', 'data'] as const;
+
 function Run({ summary, version }: { summary: Summary; version: Version }) {
   const workflowId = summary.workflow_id;
   const runId = summary.run_id;
@@ -71,6 +74,8 @@ function Run({ summary, version }: { summary: Summary; version: Version }) {
   const spec = steps.find(step => step.id === selected);
   const select = (step: string | null) => url.set({ step: step ?? undefined });
   const inspected = view && spec ? view.steps.get(spec.id) : undefined;
+  const tab = tabNames.find(name => name === url.get('tab')) ?? 'graph';
+  const beside = inspected !== undefined || tab === 'graph';
 
   return (
     <Page>
@@ -98,11 +103,11 @@ function Run({ summary, version }: { summary: Summary; version: Version }) {
       <Facts summary={summary} status={status} view={view} />
       {live ? <Connection live={live} ended={isTerminal(status)} /> : null}
       <RunFailure view={view} summary={summary} onSelect={select} />
-      <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_380px]">
+      <div className={cx('grid gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
         <Tabs
           label="Views of the run"
-          value={url.get('tab') === 'events' ? 'events' : url.get('tab') === 'data' ? 'data' : 'graph'}
-          onChange={tab => url.set({ tab: tab === 'graph' ? undefined : tab }, { push: true })}
+          value={tab}
+          onChange={next => url.set({ tab: next === 'graph' ? undefined : next }, { push: true })}
           tabs={[
             {
               value: 'graph',
@@ -136,8 +141,8 @@ function Run({ summary, version }: { summary: Summary; version: Version }) {
             { value: 'data', label: 'Input', content: <RunInput workflowId={workflowId} runId={runId} view={view} /> },
           ]}
         />
-        <div className="min-w-0 lg:pt-13">
-          {inspected && spec ? (
+        {inspected && spec ? (
+          <div className="min-w-0 lg:pt-13">
             <StepInspector
               workflowId={workflowId}
               runId={runId}
@@ -145,10 +150,12 @@ function Run({ summary, version }: { summary: Summary; version: Version }) {
               spec={spec}
               onClose={() => select(null)}
             />
-          ) : (
+          </div>
+        ) : tab === 'graph' ? (
+          <div className="min-w-0 lg:pt-13">
             <StepList steps={steps} view={view} onSelect={select} />
-          )}
-        </div>
+          </div>
+        ) : null}
       </div>
     </Page>
   );
@@ -262,12 +269,14 @@ function RunGraph({
   // biome-ignore lint/correctness/useExhaustiveDependencies: the view is changed in place; `revision` says when
   const displays = useMemo(() => {
     const all = new Map<string, StepDisplay>();
-    for (const step of live?.view.steps.values() ?? [])
-      all.set(step.id, { status: step.status, label: stepOutcomeLabel(step), attempt: step.attempts.length });
+    for (const step of live?.view.steps.values() ?? []) {
+      const { status, attempts, task } = step;
+      all.set(step.id, { status, label: stepOutcomeLabel(step), attempt: attempts.length, title: task?.name });
+    }
     return all;
   }, [live?.view, live?.revision]);
   return (
-    <div className="h-[65dvh]">
+    <div className="h-[45dvh] sm:h-[68dvh]">
       <WorkflowGraph
         label="Graph of the run"
         steps={steps}
@@ -303,7 +312,7 @@ function StepList({ steps, view, onSelect }: { steps: Steps; view: RunView | nul
                 className="flex w-full items-center gap-2 px-3 py-2 text-left hover:bg-hover"
               >
                 <span className="min-w-0 flex-1 truncate">
-                  {typeof step.name === 'string' && step.name ? step.name : step.id}
+                  {state?.task?.name || (typeof step.name === 'string' && step.name) || step.id}
                 </span>
                 <StatusBadge kind="step" status={state?.status ?? 'pending'} detail={state?.skipReason ?? null} />
               </button>

@@ -35,7 +35,7 @@ export type StepView = {
   result: unknown;
   resultRef: PayloadRef | null;
   logs: string[];
-  task: { instructions: string; dueAt: string | null } | null;
+  task: { name: string; instructions: string; dueAt: string | null } | null;
   endedAt: number | null;
 };
 
@@ -184,6 +184,7 @@ function applyStepEvent(step: StepView, event: WireEvent, at: number): void {
       const current = step.attempts.at(-1);
       if (current) current.outcome = 'waiting';
       step.task = {
+        name: String(data.name ?? ''),
         instructions: String(data.instructions ?? ''),
         dueAt: (data.due_at as string | null | undefined) ?? null,
       };

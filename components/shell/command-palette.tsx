@@ -10,7 +10,7 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
-import { type StartableWorkflow, StartRunDialog } from '../workflows/start-run.tsx';
+import { RunDialog, type StartableWorkflow } from '../workflows/run-dialog.tsx';
 import { mainPages, settingsPages } from './pages.ts';
 import { usePermissions, useSession } from './session.tsx';
 
@@ -35,7 +35,7 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
           </Radix.Content>
         </Radix.Portal>
       </Radix.Root>
-      <StartRunDialog workflow={starting} onClose={() => setStarting(null)} />
+      <RunDialog workflow={starting} onClose={() => setStarting(null)} />
     </>
   );
 }

@@ -11,7 +11,7 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import { download, fileName } from './download.ts';
-import { StartRunDialog } from './start-run.tsx';
+import { RunDialog } from './run-dialog.tsx';
 
 export type WorkflowRow = Outputs['workflows_list']['workflows'][number];
 
@@ -73,7 +73,7 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
           </>
         ) : null}
       </Menu>
-      <StartRunDialog workflow={starting ? workflow : null} onClose={() => setStarting(false)} />
+      <RunDialog workflow={starting ? workflow : null} onClose={() => setStarting(false)} />
       <ArchiveConfirm workflow={workflow} open={archiving} onOpenChange={setArchiving} />
     </>
   );

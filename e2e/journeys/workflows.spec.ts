@@ -67,10 +67,11 @@ test('start a run from the palette and see it in the feed', async ({ member, api
   await member.keyboard.press('ControlOrMeta+k');
   await member.getByPlaceholder('Search workflows, runs, pages…').fill('from the palette');
   await member.getByRole('option', { name: 'Run From the palette' }).click();
-  await member.getByLabel('Input').fill('[]');
+  const input = member.getByRole('textbox', { name: 'Input as JSON' });
+  await input.fill('[]');
   await member.getByRole('button', { name: 'Start run' }).click();
-  await expect(member.getByText('The input must be a JSON object.')).toBeVisible();
-  await member.getByLabel('Input').fill('{"what":"this"}');
+  await expect(member.getByText('The input of a run is a JSON object.')).toBeVisible();
+  await input.fill('{"what":"this"}');
   await member.getByRole('button', { name: 'Start run' }).click();
   await expect(member).toHaveURL(/\/runs\/[0-9a-f-]{36}/);
   await member.goto('/runs?status=running');

@@ -35,7 +35,7 @@ const steps = () => [
     mode: 'validate',
     expression: 'has(input.items) && size(input.items) > 0 && input.items.all(item, item.amount > 0)',
     message: 'A claim needs at least one item, and every item an amount above zero.',
-    position: { x: 0, y: 160 },
+    position: { x: 124, y: 0 },
   },
   {
     id: 'assess',
@@ -44,7 +44,7 @@ const steps = () => [
     script: lua('assess'),
     timeout_s: 10,
     depends_on: ['has_items'],
-    position: { x: 300, y: 160 },
+    position: { x: 124, y: 104 },
   },
   {
     id: 'needs_a_person',
@@ -54,7 +54,7 @@ const steps = () => [
     then: ['manager_approval'],
     else: ['auto_approve'],
     depends_on: ['assess'],
-    position: { x: 600, y: 160 },
+    position: { x: 124, y: 208 },
   },
   {
     id: 'manager_approval',
@@ -70,7 +70,7 @@ const steps = () => [
       additionalProperties: false,
     },
     depends_on: ['needs_a_person'],
-    position: { x: 900, y: 40 },
+    position: { x: 0, y: 312 },
   },
   {
     id: 'auto_approve',
@@ -78,7 +78,7 @@ const steps = () => [
     name: 'Approve by policy',
     script: lua('auto-approve'),
     depends_on: ['needs_a_person'],
-    position: { x: 900, y: 280 },
+    position: { x: 248, y: 312 },
   },
   {
     id: 'approved',
@@ -88,7 +88,7 @@ const steps = () => [
     then: ['book'],
     else: ['decline'],
     depends_on: ['manager_approval', 'auto_approve'],
-    position: { x: 1200, y: 160 },
+    position: { x: 124, y: 416 },
   },
   {
     id: 'book',
@@ -97,7 +97,7 @@ const steps = () => [
     script: lua('book'),
     retry_count: 2,
     depends_on: ['approved'],
-    position: { x: 1500, y: 40 },
+    position: { x: 0, y: 520 },
   },
   {
     id: 'decline',
@@ -105,7 +105,7 @@ const steps = () => [
     name: 'Tell the employee why not',
     script: lua('decline'),
     depends_on: ['approved'],
-    position: { x: 1500, y: 280 },
+    position: { x: 248, y: 520 },
   },
   {
     id: 'summary',
@@ -113,7 +113,7 @@ const steps = () => [
     name: 'Sum it up',
     script: lua('summary'),
     depends_on: ['book', 'decline'],
-    position: { x: 1800, y: 160 },
+    position: { x: 124, y: 624 },
   },
 ];
 

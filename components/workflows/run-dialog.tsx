@@ -1,14 +1,14 @@
 'use client';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useMemo, useState } from 'react';
-import { useTRPC } from '../trpc/provider.tsx';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
-import { JsonEditor } from './json-editor.tsx';
 import {
   fieldsOf,
   fieldText,
@@ -19,28 +19,35 @@ import {
   parseInput,
   readField,
 } from './run-input.ts';
-import type { Workflow } from './use-draft.ts';
 
-type Props = { open: boolean; onOpenChange: (open: boolean) => void; workflow: Workflow };
+// Half a megabyte that only those who edit JSON need; the dialog itself is on every page, behind the palette.
+const JsonEditor = dynamic(() => import('../editor/json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
-/** Starts a run of the latest version with an input: as a form where a sample tells the fields, as JSON always. */
-export function RunDialog({ open, onOpenChange, workflow }: Props) {
+export type StartableWorkflow = Pick<Outputs['workflows_get'], 'id' | 'name' | 'latest_version' | 'run_setup'>;
+type Props = { workflow: StartableWorkflow | null; onClose: () => void };
+
+/**
+ * Starts a run of the latest version with an input, then shows it: a form where a sample tells the fields, JSON always. Open
+ * while `workflow` is not null.
+ */
+export function RunDialog({ workflow, onClose }: Props) {
   return (
     <Dialog
-      open={open}
-      onOpenChange={onOpenChange}
+      open={workflow !== null}
+      onOpenChange={open => !open && onClose()}
       size="lg"
-      title={`Run “${workflow.name}”`}
-      description={`Version ${workflow.latest_version ?? '–'} runs, whatever the draft says.`}
+      title={`Run “${workflow?.name ?? ''}”`}
+      description={`Version ${workflow?.latest_version ?? '–'} runs, whatever the draft says.`}
     >
-      {open ? <RunForm workflow={workflow} onDone={() => onOpenChange(false)} /> : null}
+      {workflow ? <RunForm key={workflow.id} workflow={workflow} onDone={onClose} /> : null}
     </Dialog>
   );
 }
 
-function RunForm({ workflow, onDone }: { workflow: Workflow; onDone: () => void }) {
+function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: () => void }) {
   const trpc = useTRPC();
   const router = useRouter();
+  const queryClient = useQueryClient();
   const sample = (workflow.run_setup.trigger_payload ?? {}) as InputObject;
   const initial = useMemo(() => lastInput(workflow.id) ?? sample, [workflow.id, sample]);
   const fields = useMemo(() => fieldsOf({ ...sample, ...initial }), [sample, initial]);
@@ -50,6 +57,7 @@ function RunForm({ workflow, onDone }: { workflow: Workflow; onDone: () => void 
   const start = useMutation(
     trpc.workflows_execute_command.mutationOptions({
       onSuccess: run => {
+        void queryClient.invalidateQueries();
         onDone();
         router.push(`/workflows/${workflow.id}/runs/${run.run_id}`);
       },
@@ -106,7 +114,7 @@ function RunForm({ workflow, onDone }: { workflow: Workflow; onDone: () => void 
           pending={start.isPending}
           disabled={problem !== null && !asJson}
         >
-          Run
+          Start run
         </Button>
       </div>
     </form>
@@ -138,7 +146,7 @@ function InputFields({ fields, value, onChange, onProblem }: FieldsProps) {
   };
   return (
     <div className="grid gap-3 sm:grid-cols-2">
-      {fields.map(field =>
+      {fields.map((field, index) =>
         field.kind === 'boolean' ? (
           <Checkbox
             key={field.name}
@@ -157,6 +165,7 @@ function InputFields({ fields, value, onChange, onProblem }: FieldsProps) {
               />
             ) : (
               <Input
+                autoFocus={index === 0}
                 value={texts[field.name] ?? ''}
                 inputMode={field.kind === 'number' ? 'decimal' : undefined}
                 onChange={event => edit(field, event.target.value)}
