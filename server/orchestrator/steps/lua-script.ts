@@ -95,6 +95,7 @@ export function luaScript(pool: LuaPool): StepType {
     available: true,
     defaultTimeoutS: 60,
     retries: true,
+    queues: true,
     rawFields: ['script'],
     check: step => check(step.script, pool),
     async execute(attempt, signal) {
@@ -110,7 +111,8 @@ export function luaScript(pool: LuaPool): StepType {
       if (malformed) return failed('template_malformed', malformed.message);
       if (data.length > LARGEST_DATA)
         return failed('lua_data_too_large', 'what the script reads exceeds 32 MiB: name the steps it needs');
-      return outcome(await pool.run(script.source, data, signal));
+      const began = () => attempt.began?.();
+      return outcome(await pool.run(script.source, data, { tenant: attempt.run.tenantId, signal, began }));
     },
   };
 }

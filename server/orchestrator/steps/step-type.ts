@@ -18,6 +18,8 @@ export type Attempt = {
   ancestors(): ReadonlySet<string>;
   /** Keeps lines while the attempt still runs (streamed output). Lines known only at the end go into the outcome instead: one event less. */
   log(lines: string[]): void;
+  /** A type that `queues` calls this when the attempt's own work begins: from then on its `timeout_s` runs. */
+  began?(): void;
 };
 
 export type Outcome =
@@ -40,6 +42,8 @@ export type StepType = {
   /** Seconds; null = none. */
   readonly defaultTimeoutS: number | null;
   readonly retries: boolean;
+  /** Attempts may wait in a queue of the type's own; then `timeout_s` runs from `Attempt.began`, not from the dispatch. */
+  readonly queues?: boolean;
   /** Semantic checks beside templates (which are checked for all string fields): Lua compiles, CEL parses, a form is a JSON Schema. */
   check(step: GraphStep): Promise<StepProblem[]> | StepProblem[];
   /** String fields in which `{{…}}` is not substituted textually (Lua scripts). */

@@ -31,6 +31,7 @@ export class LiveAttempt implements Attempt {
   readonly #owner: AttemptOwner;
   readonly #host: AttemptHost;
   readonly #abort = new AbortController();
+  #timeoutS: number | null = null;
   #timeout: TimerHandle | null = null;
   #live = true;
 
@@ -56,10 +57,17 @@ export class LiveAttempt implements Attempt {
       this.#end({ kind: 'failed', error: { code: 'unknown_step_type', message }, retryable: false });
       return;
     }
-    const timeoutS = this.#timeoutS(type);
-    if (timeoutS !== null)
-      this.#timeout = this.#host.setTimer(this.now + timeoutS * 1000, () => this.#timedOut(timeoutS));
+    this.#timeoutS = this.#limit(type);
+    // A script that waits for a worker does not use up its time: how long that takes is up to others.
+    if (!type.queues) this.began();
     void this.#execute(type);
+  }
+
+  /** Its `timeout_s` runs from here; called again, it changes nothing. */
+  began(): void {
+    const timeoutS = this.#timeoutS;
+    if (!this.#live || timeoutS === null || this.#timeout !== null) return;
+    this.#timeout = this.#host.setTimer(this.#host.now() + timeoutS * 1000, () => this.#timedOut(timeoutS));
   }
 
   /** Ends it without an outcome: the step was cancelled, or somebody else goes on with the run. */
@@ -96,7 +104,7 @@ export class LiveAttempt implements Attempt {
   }
 
   /** A human task's `timeout_s` is the time its people have; it bounds the wait, not this attempt. */
-  #timeoutS(type: StepType): number | null {
+  #limit(type: StepType): number | null {
     if (type.type === 'human_task') return null;
     return this.step.timeout_s ?? type.defaultTimeoutS;
   }

@@ -1,11 +1,13 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { LuaPool } from './index.ts';
+import { TenantQueue } from './queue.ts';
 
 const pool = new LuaPool({ workers: 2 });
 afterAll(() => pool.close());
 const data = '{"values":[]}';
-const outcome = async (script: string) => {
-  const run = await pool.run(script, data);
+const ENDLESS = 'while true do end';
+const outcome = async (script: string, tenant = 'acme') => {
+  const run = await pool.run(script, data, { tenant });
   return run.ok ? JSON.parse(run.result) : run.code;
 };
 
@@ -27,7 +29,7 @@ test.each([
   ['a slow sort', 'local t = {} for i = 1, 1e6 do t[i] = i end while true do table.sort(t) end'],
 ])('%s is ended by the abort while other scripts run', async (_, script) => {
   const abort = new AbortController();
-  const endless = pool.run(script, data, abort.signal);
+  const endless = pool.run(script, data, { tenant: 'acme', signal: abort.signal });
   // Behind it and beside it: all of them must end although one worker is held up.
   const others = await Promise.all(Array.from({ length: 40 }, (_, n) => outcome(`return ${n}`)));
   expect(others).toEqual(Array.from({ length: 40 }, (_, n) => n));
@@ -38,7 +40,7 @@ test.each([
 
 test('every worker held up at once: all come back after the abort', async () => {
   const abort = new AbortController();
-  const endless = Array.from({ length: 6 }, () => pool.run('while true do end', data, abort.signal));
+  const endless = Array.from({ length: 6 }, () => pool.run(ENDLESS, data, { tenant: 'acme', signal: abort.signal }));
   const behind = Array.from({ length: 50 }, (_, n) => outcome(`return ${n}`));
   const first = await Promise.race([new Promise(resolve => setImmediate(resolve, 'nothing')), ...behind]);
   expect(first).toBe('nothing');
@@ -48,12 +50,14 @@ test('every worker held up at once: all come back after the abort', async () => 
 });
 
 test('an aborted signal runs nothing, and a closed pool answers', async () => {
-  expect(await pool.run('return 1', data, AbortSignal.abort())).toMatchObject({ code: 'lua_aborted' });
+  expect(await pool.run('return 1', data, { tenant: 'acme', signal: AbortSignal.abort() })).toMatchObject({
+    code: 'lua_aborted',
+  });
   const other = new LuaPool({ workers: 1 });
-  const running = other.run('while true do end', data);
+  const running = other.run(ENDLESS, data, { tenant: 'acme' });
   await other.close();
   expect(await running).toMatchObject({ code: 'lua_aborted' });
-  expect(await other.run('return 1', data)).toMatchObject({ code: 'lua_aborted' });
+  expect(await other.run('return 1', data, { tenant: 'acme' })).toMatchObject({ code: 'lua_aborted' });
 });
 
 test('10,000 executions at once all answer their own', async () => {
@@ -69,3 +73,68 @@ test('check names the line and does not run', async () => {
     message: expect.stringContaining('script:2:'),
   });
 });
+
+describe('no tenant holds up another', () => {
+  test.each([1, 2])('one with endless scripts on all of %i workers', async workers => {
+    await using held = closing(new LuaPool({ workers }));
+    const abort = new AbortController();
+    const endless = [begin(held.pool, 'greedy', abort.signal)];
+    await endless[0]?.began;
+    // More than there are workers: the second begins where there is one, the others wait.
+    for (let n = 1; n < 6; n++) endless.push(begin(held.pool, 'greedy', abort.signal));
+    if (workers > 1) await Promise.any(endless.slice(1).map(({ began }) => began));
+    for (const tenant of ['acme', 'other']) {
+      expect(await held.pool.run('return 1', data, { tenant })).toMatchObject({ ok: true, result: '1' });
+    }
+    abort.abort();
+    for (const { run } of endless) expect(await run).toMatchObject({ code: 'lua_aborted' });
+    expect(held.pool.workers).toBeLessThanOrEqual(workers);
+  });
+
+  test('several with endless scripts: each has one worker, and one more tenant still gets through', async () => {
+    await using held = closing(new LuaPool({ workers: 2 }));
+    const abort = new AbortController();
+    const greedy = Array.from({ length: 5 }, (_, n) => `greedy ${n}`);
+    const endless = greedy.map(tenant => begin(held.pool, tenant, abort.signal));
+    await Promise.all(endless.map(({ began }) => began));
+    expect(await held.pool.run('return 1', data, { tenant: 'acme' })).toMatchObject({ result: '1' });
+    // Theirs, and the one that was started for acme: kept while the long scripts last.
+    expect(held.pool.workers).toBeLessThanOrEqual(6);
+    abort.abort();
+    for (const { run } of endless) expect(await run).toMatchObject({ code: 'lua_aborted' });
+    expect(held.pool.workers).toBeLessThanOrEqual(2);
+  });
+
+  test('turns go round, whoever came first and with however many', () => {
+    const queue = new TenantQueue<string>();
+    for (const job of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2']) queue.push(job.charAt(0), job);
+    queue.remove('c', 'c1');
+    const turns: string[][] = [];
+    for (let next = queue.next(() => true); next !== undefined; next = queue.next(() => true)) {
+      const taken = queue.take(next, 2, 32);
+      turns.push(taken);
+      if (turns.length === 4) queue.unshift('a', taken);
+    }
+    expect(turns).toEqual([['a1', 'a2'], ['b1'], ['c2'], ['a3'], ['a3'], ['a4']]);
+  });
+});
+
+test('what ended in a batch is answered although a script behind it is endless', async () => {
+  const abort = new AbortController();
+  const run = (script: string) => pool.run(script, data, { tenant: 'acme', signal: abort.signal });
+  // Both workers take a share; the first share is [0, endless, 2].
+  const runs = ['return 0', ENDLESS, 'return 2', 'return 3', 'return 4', 'return 5'].map(run);
+  const [first, endless, ...others] = runs;
+  expect(await first).toMatchObject({ result: '0' });
+  expect(await Promise.all(others)).toMatchObject([{ result: '2' }, { result: '3' }, { result: '4' }, { result: '5' }]);
+  abort.abort();
+  expect(await endless).toMatchObject({ code: 'lua_aborted' });
+});
+
+/** Starts an endless script; `began` settles when it has begun. */
+function begin(of: LuaPool, tenant: string, signal: AbortSignal) {
+  const { promise: began, resolve } = Promise.withResolvers<void>();
+  return { began, run: of.run(ENDLESS, data, { tenant, signal, began: resolve }) };
+}
+
+const closing = (of: LuaPool) => ({ pool: of, [Symbol.asyncDispose]: () => of.close() });

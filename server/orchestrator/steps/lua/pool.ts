@@ -2,30 +2,56 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { compileLua } from './host.ts';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
+import { TenantQueue } from './queue.ts';
 import { type LuaOutcome, MEMORY_LIMIT } from './sandbox.ts';
 
 /** What became of a job: an outcome of the script, or why there is none. */
 export type LuaRun = LuaOutcome | { ok: false; code: 'lua_aborted' | 'lua_crashed'; message: string; log: string[] };
 
+export type LuaRunOptions = {
+  /** Whose script it is: workers are shared fairly between tenants. */
+  tenant: string;
+  signal?: AbortSignal;
+  /** Called once, within ~10 ms after the script began; not at all for one that ended before. */
+  began?: () => void;
+};
+
 type Pending = {
   job: LuaJob;
+  options: LuaRunOptions;
   settle: (run: LuaRun) => void;
-  signal: AbortSignal | undefined;
   onAbort: (() => void) | undefined;
   /** Where it is worked on; undefined while it waits. */
-  place: { slot: Slot; index: number } | undefined;
+  place: { slot: Slot; batch: Batch; index: number } | undefined;
+  began: boolean;
   settled: boolean;
+};
+
+/** Jobs of one tenant that a worker was handed, which it takes in their order. */
+type Batch = {
+  tenant: string;
+  pending: Pending[];
+  claims: Int32Array;
+  /** The job it was last seen at, -1 before the first, and since when. */
+  at: number;
+  atSince: number;
+  beganAt: number;
+  long: boolean;
 };
 
 type Slot = {
   worker: Worker;
   /** The batch under way, undefined when idle. */
-  batch: { pending: Pending[]; claims: Int32Array; taken: number; takenAt: number } | undefined;
+  batch: Batch | undefined;
 };
 
 const LARGEST_BATCH = 32;
-/** A batch that made no progress for this long gives back what it has not begun, in ms. */
-const STALLED_AFTER = 10;
+/** How often the pool looks at what its workers are at, in ms; also how long a job may take before those behind it are given back. */
+const LOOK_EVERY = 10;
+/** A batch under way for longer than this, in ms, is long (below). */
+const LONG_AFTER = 100;
+/** Workers beside the pool's size, for tenants that have none; each can come to ~90 MiB. */
+const MOST_EXTRA = 8;
 
 const ABORTED: LuaRun = { ok: false, code: 'lua_aborted', message: 'the script was cancelled', log: [] };
 const CRASHED: LuaRun = { ok: false, code: 'lua_crashed', message: 'the Lua worker ended unexpectedly', log: [] };
@@ -33,65 +59,88 @@ const CRASHED: LuaRun = { ok: false, code: 'lua_crashed', message: 'the Lua work
 /**
  * Worker threads that run Lua scripts (engine.md: steps run off the event loop). Started when needed. Scripts have no
  * side effects, so a job that shared its worker with one that had to be killed is simply run again.
+ *
+ * Fairness. Tenants are served round robin. A tenant that has workers already gets another only while fewer than `size`
+ * are busy; one that has none gets the next that is free, and where the busy ones are `long`, a worker beside `size`. So
+ * with T tenants before it, a tenant without a worker gets one within about T × 100 ms, whatever the others run, until more
+ * than MOST_EXTRA tenants have endless scripts at once; the kernel then shares the cores between the threads.
  */
 export class LuaPool {
   readonly #size: number;
   readonly #memoryLimit: number;
   readonly #slots = new Set<Slot>();
+  readonly #queue = new TenantQueue<Pending>();
   #module: WebAssembly.Module | undefined;
-  #queue: Pending[] = [];
+  #dispatches = false;
   #watch: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** `workers`: 0 = one per core, at least 2, so that one endless script never stops the others. */
+  /** `workers`: 0 = one per core, at least 2, so that one long script costs nobody else a thread start. */
   constructor(options: { workers?: number; memoryLimit?: number } = {}) {
     this.#size = options.workers || Math.max(2, availableParallelism());
     this.#memoryLimit = options.memoryLimit ?? MEMORY_LIMIT;
+  }
+
+  /** Worker threads alive. */
+  get workers(): number {
+    return this.#slots.size;
   }
 
   /**
    * Runs a prepared script; `data` is `LuaData` as JSON text. Never rejects: an abort kills the worker if the script
    * has begun and answers `lua_aborted`.
    */
-  run(script: string, data: string, signal?: AbortSignal): Promise<LuaRun> {
-    return this.#submit({ script, data }, signal);
+  run(script: string, data: string, options: LuaRunOptions): Promise<LuaRun> {
+    return this.#submit({ script, data }, options);
   }
 
-  /** Compiles a prepared script without running it. */
+  /** Compiles a prepared script without running it. All checks count as one tenant's. */
   check(script: string): Promise<LuaRun> {
-    return this.#submit({ script, data: null }, undefined);
+    return this.#submit({ script, data: null }, { tenant: '' });
   }
 
   /** Ends all workers; what runs or waits is answered `lua_aborted`. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#watch);
-    for (const pending of this.#queue.splice(0)) this.#settle(pending, ABORTED);
+    for (const pending of this.#queue.clear()) this.#settle(pending, ABORTED);
     const slots = [...this.#slots];
     this.#slots.clear();
     for (const slot of slots) for (const pending of slot.batch?.pending ?? []) this.#settle(pending, ABORTED);
     await Promise.all(slots.map(slot => slot.worker.terminate()));
   }
 
-  #submit(job: LuaJob, signal: AbortSignal | undefined): Promise<LuaRun> {
+  #submit(job: LuaJob, options: LuaRunOptions): Promise<LuaRun> {
+    const { tenant, signal } = options;
     if (this.#closed || signal?.aborted) return Promise.resolve(ABORTED);
     return new Promise(settle => {
-      const pending: Pending = { job, settle, signal, onAbort: undefined, place: undefined, settled: false };
+      const pending: Pending = {
+        job,
+        options,
+        settle,
+        onAbort: undefined,
+        place: undefined,
+        began: false,
+        settled: false,
+      };
       if (signal) {
         pending.onAbort = () => this.#abort(pending);
         signal.addEventListener('abort', pending.onAbort, { once: true });
       }
-      this.#queue.push(pending);
+      this.#queue.push(tenant, pending);
+      if (this.#dispatches) return;
       // One turn later, so that scripts which become ready together share a message.
-      if (this.#queue.length === 1) queueMicrotask(() => this.#dispatch());
+      this.#dispatches = true;
+      queueMicrotask(() => this.#dispatch());
     });
   }
 
   #settle(pending: Pending, run: LuaRun): void {
     if (pending.settled) return;
     pending.settled = true;
+    if (!pending.place) this.#queue.remove(pending.options.tenant, pending);
     pending.place = undefined;
-    if (pending.onAbort) pending.signal?.removeEventListener('abort', pending.onAbort);
+    if (pending.onAbort) pending.options.signal?.removeEventListener('abort', pending.onAbort);
     pending.settle(run);
   }
 
@@ -99,29 +148,29 @@ export class LuaPool {
     if (pending.settled) return;
     const { place } = pending;
     this.#settle(pending, ABORTED);
-    if (!place) {
-      this.#queue = this.#queue.filter(other => other !== pending);
-      return;
-    }
-    const { batch } = place.slot;
-    if (!batch) return;
-    if (Atomics.compareExchange(batch.claims, place.index, Claim.free, Claim.withdrawn) === Claim.free) return;
-    this.#retire(place.slot);
+    if (!place) return;
+    const { slot, batch, index } = place;
+    if (Atomics.compareExchange(batch.claims, index, Claim.free, Claim.withdrawn) === Claim.free) return;
+    // It ended already and only its answer is not here yet: the worker is at another's script.
+    if (index < batch.claims.lastIndexOf(Claim.taken)) return;
+    this.#retire(slot);
     this.#dispatch();
   }
 
-  /** Kills a worker and puts what it had not answered back to the front of the queue. */
+  /** Kills a worker and puts what it had not answered back to the front of its tenant's queue. */
   #retire(slot: Slot): void {
     this.#slots.delete(slot);
     void slot.worker.terminate();
-    this.#requeue(slot.batch?.pending ?? []);
+    const { batch } = slot;
     slot.batch = undefined;
+    if (batch) this.#requeue(batch, batch.pending);
   }
 
-  #requeue(list: readonly Pending[]): void {
-    const again = list.filter(pending => !pending.settled);
+  /** Of these jobs of the batch, those that wait for its answer wait in the queue instead. */
+  #requeue(batch: Batch, list: readonly Pending[]): void {
+    const again = list.filter(pending => pending.place?.batch === batch);
     for (const pending of again) pending.place = undefined;
-    this.#queue.unshift(...again);
+    this.#queue.unshift(batch.tenant, again);
   }
 
   #start(): Slot {
@@ -150,12 +199,11 @@ export class LuaPool {
     const { batch } = slot;
     slot.batch = undefined;
     if (!batch) return;
-    const began = batch.pending.findIndex(
-      (pending, index) => !pending.settled && Atomics.load(batch.claims, index) === Claim.taken,
-    );
-    const culprit = batch.pending[began === -1 ? batch.pending.findIndex(pending => !pending.settled) : began];
+    // The last one taken: those taken before it may have ended without being answered yet.
+    const at = Math.max(0, batch.claims.lastIndexOf(Claim.taken));
+    const culprit = batch.pending.find((pending, index) => index >= at && pending.place?.batch === batch);
     if (culprit) this.#settle(culprit, CRASHED);
-    this.#requeue(batch.pending);
+    this.#requeue(batch, batch.pending);
     this.#dispatch();
   }
 
@@ -173,54 +221,90 @@ export class LuaPool {
   }
 
   #dispatch(): void {
+    this.#dispatches = false;
     if (this.#closed) return;
-    for (const slot of this.#slots) {
-      if (this.#queue.length === 0) return;
-      if (!slot.batch) this.#send(slot);
+    for (let tenant = this.#next(); tenant !== undefined; tenant = this.#next()) {
+      const idle = [...this.#slots].find(slot => !slot.batch);
+      this.#send(idle ?? this.#start(), tenant, this.#queue.take(tenant, this.#size, LARGEST_BATCH));
     }
-    while (this.#queue.length > 0 && this.#slots.size < this.#size) this.#send(this.#start());
+    this.#endExtra();
   }
 
-  #send(slot: Slot): void {
-    const count = Math.min(LARGEST_BATCH, Math.ceil(this.#queue.length / this.#size));
-    const pending = this.#queue.splice(0, count);
-    const claims = new Int32Array(new SharedArrayBuffer(count * 4));
-    for (const [index, item] of pending.entries()) item.place = { slot, index };
-    slot.batch = { pending, claims, taken: 0, takenAt: 0 };
+  /** Who gets a worker now; see the class for the rule. */
+  #next(): string | undefined {
+    const batches = this.#batches();
+    if (batches.length < this.#size) return this.#queue.next(() => true);
+    const quick = batches.filter(batch => !batch.long).length;
+    if (quick >= this.#size || batches.length >= this.#size + MOST_EXTRA) return undefined;
+    const served = new Set(batches.map(batch => batch.tenant));
+    return this.#queue.next(tenant => !served.has(tenant));
+  }
+
+  #batches(): Batch[] {
+    return [...this.#slots].flatMap(slot => slot.batch ?? []);
+  }
+
+  /** Ends idle workers beside the pool's size, but for one to each long batch: what the next tenant needs is not started anew each time. */
+  #endExtra(): void {
+    if (this.#slots.size <= this.#size) return;
+    const long = this.#batches().filter(batch => batch.long).length;
+    for (const slot of this.#slots) {
+      if (this.#slots.size <= this.#size + long) return;
+      if (!slot.batch) this.#retire(slot);
+    }
+  }
+
+  #send(slot: Slot, tenant: string, pending: Pending[]): void {
+    const claims = new Int32Array(new SharedArrayBuffer(pending.length * 4));
+    const batch: Batch = { tenant, pending, claims, at: -1, atSince: 0, beganAt: 0, long: false };
+    for (const [index, item] of pending.entries()) item.place = { slot, batch, index };
+    slot.batch = batch;
     slot.worker.ref();
     const message: LuaBatch = { jobs: pending.map(item => item.job), claims };
     slot.worker.postMessage(message);
-    if (count > 1) this.#watchStalls();
+    this.#watch ??= setInterval(() => this.#look(), LOOK_EVERY).unref();
   }
 
-  /** Looks after batches of several jobs while there are any: a long script must not hold up those behind it. */
-  #watchStalls(): void {
-    this.#watch ??= setInterval(() => {
-      const now = performance.now();
-      for (const { batch } of this.#slots) if (batch && this.#isStalled(batch, now)) this.#withdraw(batch);
-      this.#dispatch();
-      if ([...this.#slots].some(({ batch }) => batch && batch.pending.length > 1)) return;
+  /** Looks at what the workers are at while there is work. Asking them would cost a message for each script. */
+  #look(): void {
+    const now = performance.now();
+    const batches = this.#batches();
+    for (const batch of batches) this.#observe(batch, now);
+    if (batches.length > 0) this.#dispatch();
+    else {
       clearInterval(this.#watch);
       this.#watch = undefined;
-    }, STALLED_AFTER).unref();
-  }
-
-  /** Whether the worker is at one and the same job since a while. One that has not begun (it starts, it waits for a core) is not stalled. */
-  #isStalled(batch: NonNullable<Slot['batch']>, now: number): boolean {
-    const taken = batch.claims.reduce((count, claim) => count + (claim === Claim.taken ? 1 : 0), 0);
-    if (taken !== batch.taken) {
-      batch.taken = taken;
-      batch.takenAt = now;
-      return false;
     }
-    return taken > 0 && now - batch.takenAt >= STALLED_AFTER;
   }
 
-  #withdraw(batch: NonNullable<Slot['batch']>): void {
-    const back = batch.pending.filter(
-      (pending, index) =>
-        !pending.settled && Atomics.compareExchange(batch.claims, index, Claim.free, Claim.withdrawn) === Claim.free,
+  #observe(batch: Batch, now: number): void {
+    const at = batch.claims.lastIndexOf(Claim.taken);
+    // A worker that has not begun (it starts, it waits for a core) is neither stalled nor long.
+    if (at === -1) return;
+    if (batch.at === -1) batch.beganAt = now;
+    batch.long = now - batch.beganAt >= LONG_AFTER;
+    if (at === batch.at) {
+      if (now - batch.atSince >= LOOK_EVERY) this.#withdraw(batch);
+      return;
+    }
+    batch.at = at;
+    batch.atSince = now;
+    const pending = batch.pending[at];
+    if (!pending || pending.began || pending.settled) return;
+    pending.began = true;
+    pending.options.began?.();
+  }
+
+  /**
+   * A long script must not hold up those beside it: what is behind it is given back, and so is what ended just before it
+   * and was not answered yet, since the worker answers only between two scripts; it runs again.
+   */
+  #withdraw(batch: Batch): void {
+    const back = batch.pending.filter((_, index) =>
+      index < batch.at
+        ? Atomics.load(batch.claims, index) === Claim.taken
+        : Atomics.compareExchange(batch.claims, index, Claim.free, Claim.withdrawn) === Claim.free,
     );
-    this.#requeue(back);
+    this.#requeue(batch, back);
   }
 }

@@ -1,0 +1,53 @@
+/**
+ * Jobs that wait, first in first out for each tenant and round robin across tenants, so that nobody's thousand scripts
+ * stand before another's first (engine.md, guarantee 7). A Map keeps the order of the round: whoever was served goes to its end.
+ */
+export class TenantQueue<T> {
+  readonly #round = new Map<string, T[]>();
+
+  /** Adds a job behind those of its tenant. */
+  push(tenant: string, job: T): void {
+    const waiting = this.#round.get(tenant);
+    if (waiting) waiting.push(job);
+    else this.#round.set(tenant, [job]);
+  }
+
+  /** Gives jobs that were taken back to the front of their tenant's; its turn in the round stays. */
+  unshift(tenant: string, jobs: readonly T[]): void {
+    if (jobs.length === 0) return;
+    const waiting = this.#round.get(tenant);
+    if (waiting) waiting.unshift(...jobs);
+    else this.#round.set(tenant, [...jobs]);
+  }
+
+  /** The tenant whose turn it is among those that `mayRun`, which is asked in the order of the round. */
+  next(mayRun: (tenant: string) => boolean): string | undefined {
+    for (const tenant of this.#round.keys()) if (mayRun(tenant)) return tenant;
+    return undefined;
+  }
+
+  /** Takes a share of what a tenant has waiting: one part in `parts`, at most `most`, at least one. Ends its turn. */
+  take(tenant: string, parts: number, most: number): T[] {
+    const waiting = this.#round.get(tenant) ?? [];
+    this.#round.delete(tenant);
+    const taken = waiting.splice(0, Math.min(most, Math.ceil(waiting.length / parts)));
+    if (waiting.length > 0) this.#round.set(tenant, waiting);
+    return taken;
+  }
+
+  /** Takes one job out of the queue, wherever it stands. */
+  remove(tenant: string, job: T): void {
+    const waiting = this.#round.get(tenant);
+    const at = waiting?.lastIndexOf(job) ?? -1;
+    if (!waiting || at === -1) return;
+    waiting.splice(at, 1);
+    if (waiting.length === 0) this.#round.delete(tenant);
+  }
+
+  /** Takes everything. */
+  clear(): T[] {
+    const all = [...this.#round.values()].flat();
+    this.#round.clear();
+    return all;
+  }
+}
