@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, LONGEST_TEXT } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
-import { type LuaPool, type LuaRun, type PreparedScript, prepareScript } from './lua/index.ts';
+import { type LuaData, type LuaPool, type LuaRun, type PreparedScript, prepareScript, sizeOf } from './lua/index.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
 import { interpolate, resolve } from './templates.ts';
 
@@ -37,26 +37,36 @@ function resultOf(step: string, attempt: Attempt): JsonValue | undefined {
   }
 }
 
-/** What the script can read, as JSON text of `LuaData`. Throws TemplateUnresolved. */
-function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): string {
-  const values = script.bound.map(({ reference, as }): JsonValue => {
-    const value = resolve(reference, attempt);
-    return as === 'text' ? interpolate(value) : value;
-  });
-  const parts = [`"values":${JSON.stringify(values)}`];
-  if (script.readsInput) parts.push(`"input":${input.of(attempt.input)}`);
+/** What the script read exceeds LARGEST_DATA. */
+class DataTooLarge extends Error {}
+
+/** What the script can read. Throws TemplateUnresolved and DataTooLarge. */
+function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): LuaData {
+  const data: LuaData = {
+    values: script.bound.map(({ reference, as }) => {
+      const value = resolve(reference, attempt);
+      return JSON.stringify(as === 'text' ? interpolate(value) : value);
+    }),
+  };
+  if (script.readsInput) data.input = input.of(attempt.input);
   if (script.readsRun) {
     const { id, workflowId, version } = attempt.run;
-    parts.push(`"run":${JSON.stringify({ id, workflow_id: workflowId, version })}`);
+    data.run = JSON.stringify({ id, workflow_id: workflowId, version });
   }
-  const steps = script.steps === 'all' ? attempt.ancestors() : script.steps;
-  const results: string[] = [];
-  for (const id of steps) {
+  const results: [string, string][] = [];
+  let size = 0;
+  for (const id of script.steps === 'all' ? attempt.ancestors() : script.steps) {
     const result = resultOf(id, attempt);
-    if (result !== undefined) results.push(`${JSON.stringify(id)}:${JSON.stringify(result)}`);
+    if (result === undefined) continue;
+    const text = JSON.stringify(result);
+    size += text.length;
+    if (size > LARGEST_DATA) throw new DataTooLarge();
+    results.push([id, text]);
   }
-  if (results.length > 0) parts.push(`"steps":{${results.join(',')}}`);
-  return `{${parts.join(',')}}`;
+  // fromEntries defines: a step may be called __proto__.
+  if (results.length > 0) data.steps = Object.fromEntries(results);
+  if (sizeOf(data) > LARGEST_DATA) throw new DataTooLarge();
+  return data;
 }
 
 function outcome(run: LuaRun): Outcome {
@@ -99,20 +109,17 @@ export function luaScript(pool: LuaPool): StepType {
     rawFields: ['script'],
     check: step => check(step.script, pool),
     async execute(attempt, signal) {
-      let script: PreparedScript;
-      let data: string;
       try {
-        script = prepareScript(read(attempt.step).script);
-        data = dataOf(script, attempt, input);
+        const script = prepareScript(read(attempt.step).script);
+        const [malformed] = script.errors;
+        if (malformed) return failed('template_malformed', malformed.message);
+        const began = () => attempt.began?.();
+        const data = () => dataOf(script, attempt, input);
+        return outcome(await pool.run(script.source, data, { tenant: attempt.run.tenantId, signal, began }));
       } catch (error) {
-        return outcomeOf(error);
-      }
-      const [malformed] = script.errors;
-      if (malformed) return failed('template_malformed', malformed.message);
-      if (data.length > LARGEST_DATA)
+        if (!(error instanceof DataTooLarge)) return outcomeOf(error);
         return failed('lua_data_too_large', 'what the script reads exceeds 32 MiB: name the steps it needs');
-      const began = () => attempt.began?.();
-      return outcome(await pool.run(script.source, data, { tenant: attempt.run.tenantId, signal, began }));
+      }
     },
   };
 }

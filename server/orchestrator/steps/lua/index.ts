@@ -1,3 +1,3 @@
-export { LuaPool, type LuaRun } from './pool.ts';
+export { LuaPool, type LuaRun, sizeOf } from './pool.ts';
 export { type LuaData, type LuaOutcome, MEMORY_LIMIT, RESULT_LIMIT } from './sandbox.ts';
 export { type PreparedScript, prepareScript } from './script.ts';

@@ -4,7 +4,7 @@ import { TenantQueue } from './queue.ts';
 
 const pool = new LuaPool({ workers: 2 });
 afterAll(() => pool.close());
-const data = '{"values":[]}';
+const data = () => ({ values: [] });
 const ENDLESS = 'while true do end';
 const outcome = async (script: string, tenant = 'acme') => {
   const run = await pool.run(script, data, { tenant });
@@ -129,6 +129,38 @@ test('what ended in a batch is answered although a script behind it is endless',
   expect(await Promise.all(others)).toMatchObject([{ result: '2' }, { result: '3' }, { result: '4' }, { result: '5' }]);
   abort.abort();
   expect(await endless).toMatchObject({ code: 'lua_aborted' });
+});
+
+test('results far larger as objects than as text do not end the process', async () => {
+  // 40 × 1 MB; as objects together ~500 MB, more than a worker's heap.
+  const result = `[${'[],'.repeat(330_000)}0]`;
+  const steps = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`s${n}`, result]));
+  expect(await pool.run('return 1', () => ({ values: [], steps }), { tenant: 'acme' })).toMatchObject({
+    code: 'lua_memory',
+  });
+});
+
+test('what a script is given is made when its turn comes; where that throws, the caller is told', async () => {
+  const made: number[] = [];
+  const runs = Array.from({ length: 4 }, (_, n) =>
+    pool.run(
+      `return ${n}`,
+      () => {
+        if (n === 1) throw new Error('gone');
+        made.push(n);
+        return { values: [] };
+      },
+      { tenant: 'acme' },
+    ),
+  );
+  expect(made).toEqual([]);
+  await expect(runs[1]).rejects.toThrow('gone');
+  expect(await Promise.all([runs[0], runs[2], runs[3]])).toMatchObject([
+    { result: '0' },
+    { result: '2' },
+    { result: '3' },
+  ]);
+  expect(made).toEqual([0, 2, 3]);
 });
 
 /** Starts an endless script; `began` settles when it has begun. */

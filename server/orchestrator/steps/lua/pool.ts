@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { compileLua } from './host.ts';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
 import { TenantQueue } from './queue.ts';
-import { type LuaOutcome, MEMORY_LIMIT } from './sandbox.ts';
+import { type LuaData, type LuaOutcome, MEMORY_LIMIT } from './sandbox.ts';
 
 /** What became of a job: an outcome of the script, or why there is none. */
 export type LuaRun = LuaOutcome | { ok: false; code: 'lua_aborted' | 'lua_crashed'; message: string; log: string[] };
@@ -16,10 +16,16 @@ export type LuaRunOptions = {
   began?: () => void;
 };
 
+/** What a script is given, made when a worker is free: thousands may wait, each reading megabytes. */
+export type MakeData = () => LuaData;
+
 type Pending = {
-  job: LuaJob;
+  script: string;
+  /** null = compile only. */
+  data: MakeData | null;
   options: LuaRunOptions;
   settle: (run: LuaRun) => void;
+  reject: (error: unknown) => void;
   onAbort: (() => void) | undefined;
   /** Where it is worked on; undefined while it waits. */
   place: { slot: Slot; batch: Batch; index: number } | undefined;
@@ -46,12 +52,20 @@ type Slot = {
 };
 
 const LARGEST_BATCH = 32;
+/** A batch is full when what its scripts are given exceeds this, in characters: a worker's heap holds 256 MiB. */
+const FULL_BATCH = 4 * 1024 * 1024;
 /** How often the pool looks at what its workers are at, in ms; also how long a job may take before those behind it are given back. */
 const LOOK_EVERY = 10;
 /** A batch under way for longer than this, in ms, is long (below). */
 const LONG_AFTER = 100;
 /** Workers beside the pool's size, for tenants that have none; each can come to ~90 MiB. */
 const MOST_EXTRA = 8;
+
+/** The length of what a script is given, in characters. */
+export function sizeOf({ values, input = '', steps = {}, run = '' }: LuaData): number {
+  const texts = [...values, ...Object.values(steps)];
+  return texts.reduce((sum, text) => sum + text.length, input.length + run.length);
+}
 
 const ABORTED: LuaRun = { ok: false, code: 'lua_aborted', message: 'the script was cancelled', log: [] };
 const CRASHED: LuaRun = { ok: false, code: 'lua_crashed', message: 'the Lua worker ended unexpectedly', log: [] };
@@ -87,16 +101,16 @@ export class LuaPool {
   }
 
   /**
-   * Runs a prepared script; `data` is `LuaData` as JSON text. Never rejects: an abort kills the worker if the script
-   * has begun and answers `lua_aborted`.
+   * Runs a prepared script. An abort kills the worker if the script has begun and answers `lua_aborted`. Rejects only with
+   * what `data` throws, which is called when the script's turn comes, and again where it has to be run again.
    */
-  run(script: string, data: string, options: LuaRunOptions): Promise<LuaRun> {
-    return this.#submit({ script, data }, options);
+  run(script: string, data: MakeData, options: LuaRunOptions): Promise<LuaRun> {
+    return this.#submit(script, data, options);
   }
 
   /** Compiles a prepared script without running it. All checks count as one tenant's. */
   check(script: string): Promise<LuaRun> {
-    return this.#submit({ script, data: null }, { tenant: '' });
+    return this.#submit(script, null, { tenant: '' });
   }
 
   /** Ends all workers; what runs or waits is answered `lua_aborted`. */
@@ -110,14 +124,16 @@ export class LuaPool {
     await Promise.all(slots.map(slot => slot.worker.terminate()));
   }
 
-  #submit(job: LuaJob, options: LuaRunOptions): Promise<LuaRun> {
+  #submit(script: string, data: MakeData | null, options: LuaRunOptions): Promise<LuaRun> {
     const { tenant, signal } = options;
     if (this.#closed || signal?.aborted) return Promise.resolve(ABORTED);
-    return new Promise(settle => {
+    return new Promise((settle, reject) => {
       const pending: Pending = {
-        job,
+        script,
+        data,
         options,
         settle,
+        reject,
         onAbort: undefined,
         place: undefined,
         began: false,
@@ -135,13 +151,14 @@ export class LuaPool {
     });
   }
 
-  #settle(pending: Pending, run: LuaRun): void {
+  #settle(pending: Pending, run: LuaRun | { thrown: unknown }): void {
     if (pending.settled) return;
     pending.settled = true;
     if (!pending.place) this.#queue.remove(pending.options.tenant, pending);
     pending.place = undefined;
     if (pending.onAbort) pending.options.signal?.removeEventListener('abort', pending.onAbort);
-    pending.settle(run);
+    if ('thrown' in run) pending.reject(run.thrown);
+    else pending.settle(run);
   }
 
   #abort(pending: Pending): void {
@@ -224,8 +241,7 @@ export class LuaPool {
     this.#dispatches = false;
     if (this.#closed) return;
     for (let tenant = this.#next(); tenant !== undefined; tenant = this.#next()) {
-      const idle = [...this.#slots].find(slot => !slot.batch);
-      this.#send(idle ?? this.#start(), tenant, this.#queue.take(tenant, this.#size, LARGEST_BATCH));
+      this.#send(tenant);
     }
     this.#endExtra();
   }
@@ -254,13 +270,39 @@ export class LuaPool {
     }
   }
 
-  #send(slot: Slot, tenant: string, pending: Pending[]): void {
+  /** Takes what makes up the tenant's next batch. May be empty: jobs whose data cannot be made are answered. */
+  #gather(tenant: string): { pending: Pending[]; jobs: LuaJob[] } {
+    const taken = this.#queue.take(tenant, this.#size, LARGEST_BATCH);
+    const pending: Pending[] = [];
+    const jobs: LuaJob[] = [];
+    let size = 0;
+    for (const [index, item] of taken.entries()) {
+      if (size > FULL_BATCH) {
+        this.#queue.unshift(tenant, taken.slice(index));
+        break;
+      }
+      try {
+        const data = item.data?.() ?? null;
+        size += data ? sizeOf(data) : item.script.length;
+        jobs.push({ script: item.script, data });
+        pending.push(item);
+      } catch (thrown) {
+        this.#settle(item, { thrown });
+      }
+    }
+    return { pending, jobs };
+  }
+
+  #send(tenant: string): void {
+    const { pending, jobs } = this.#gather(tenant);
+    if (jobs.length === 0) return;
+    const slot = [...this.#slots].find(({ batch }) => !batch) ?? this.#start();
     const claims = new Int32Array(new SharedArrayBuffer(pending.length * 4));
     const batch: Batch = { tenant, pending, claims, at: -1, atSince: 0, beganAt: 0, long: false };
     for (const [index, item] of pending.entries()) item.place = { slot, batch, index };
     slot.batch = batch;
     slot.worker.ref();
-    const message: LuaBatch = { jobs: pending.map(item => item.job), claims };
+    const message: LuaBatch = { jobs, claims };
     slot.worker.postMessage(message);
     this.#watch ??= setInterval(() => this.#look(), LOOK_EVERY).unref();
   }

@@ -1,7 +1,7 @@
-import type { LuaOutcome } from './sandbox.ts';
+import type { LuaData, LuaOutcome } from './sandbox.ts';
 
-/** One script to run (`data` is JSON text) or only to compile (`data` null). */
-export type LuaJob = { script: string; data: string | null };
+/** One script to run, or only to compile (`data` null). */
+export type LuaJob = { script: string; data: LuaData | null };
 
 /**
  * Several jobs in one message: with many short scripts the messages cost more than the scripts. `claims` is shared: the

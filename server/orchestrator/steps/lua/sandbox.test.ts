@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { type LuaData, LuaSandbox, RESULT_LIMIT } from './sandbox.ts';
 
 const sandbox = new LuaSandbox();
-const run = (script: string, data: Partial<LuaData> = {}) => sandbox.run(script, { values: [], ...data });
-const value = (script: string, data: Partial<LuaData> = {}) => {
+type Given = { values?: JsonValue[]; input?: JsonMap; steps?: Record<string, JsonValue>; run?: JsonMap };
+const texts = (values: Record<string, JsonValue>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]));
+const asData = ({ values = [], steps, ...rest }: Given): LuaData => ({
+  values: values.map(value => JSON.stringify(value)),
+  ...texts(rest),
+  ...(steps && { steps: texts(steps) }),
+});
+const run = (script: string, given: Given = {}) => sandbox.run(script, asData(given));
+const value = (script: string, data: Given = {}) => {
   const outcome = run(script, data);
   if (!outcome.ok) throw new Error(outcome.message);
   return JSON.parse(outcome.result) as unknown;
@@ -232,5 +241,28 @@ describe('escapes', () => {
     expect(
       value('local t = {} return pcall(function() for i = 1, 70 do t[i] = string.rep("x", 1 << 20) .. i end end)'),
     ).toBe(false);
+  });
+});
+
+describe('what a script makes is not read into the worker beyond what is kept', () => {
+  test('json.decode', () => {
+    expect(value('return #json.decode("[" .. ("0,"):rep(2^21 - 2) .. "0]")')).toBe(2 ** 21 - 1);
+    expect(message('return json.decode("[" .. ("0,"):rep(2^21) .. "0]")')).toBe(
+      'lua_error: script:1: json.decode takes at most 4 MiB',
+    );
+  });
+  test('log', () => {
+    const outcome = run(
+      'log(("x"):rep(2^24), setmetatable({}, {__tostring = function() read = true return "" end})) return read',
+    );
+    expect(outcome).toMatchObject({ ok: true, result: 'null' });
+    expect(Buffer.byteLength(outcome.log.join('\n'))).toBeLessThanOrEqual(64 * 1024);
+  });
+  test('an error is cut between characters', () => {
+    expect(message('error("x" .. ("é"):rep(2^20), 0)')).toBe(`lua_error: x${'é'.repeat(3_999)}…`);
+  });
+  test('a result', () => {
+    expect(message('local s = ("x"):rep(2^24) return {s, s, s}')).toContain('larger than 1 MiB');
+    expect(message('local t = {} for i = 1, 2^20 do t[i] = 1 end return t')).toContain('larger than 1 MiB');
   });
 });

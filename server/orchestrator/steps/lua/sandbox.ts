@@ -1,15 +1,19 @@
 import { randomFillSync } from 'node:crypto';
-import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { JsonValue } from '../../core/index.ts';
 import { compileLua, instantiateLua, type LuaHost, LuaStatus, LuaType, REGISTRY } from './host.ts';
 import { LuaValues, ValueError } from './values.ts';
 
-/** What a script is given. `steps` holds only the results it can read. */
+/**
+ * What a script is given, each value as JSON text. They are parsed one after the other: as objects they take up to 30
+ * times the text, and a thread whose heap is full does not fail alone, V8 ends the process.
+ */
 export type LuaData = {
   /** What the script's own templates stand for: `__values[1]`… */
-  values: JsonValue[];
-  input?: JsonMap;
-  steps?: { [step: string]: JsonValue };
-  run?: JsonMap;
+  values: string[];
+  input?: string;
+  /** Only the results that the script can read. */
+  steps?: { [step: string]: string };
+  run?: string;
 };
 
 export type LuaErrorCode = 'lua_syntax' | 'lua_error' | 'lua_memory' | 'lua_result_invalid';
@@ -22,6 +26,8 @@ export const MEMORY_LIMIT = 64 * 1024 * 1024;
 export const RESULT_LIMIT = 1024 * 1024;
 const LOG_LIMIT = 64 * 1024;
 const LONGEST_MESSAGE = 4_000;
+/** What `json.decode` takes at most, in bytes; see LuaData. */
+const DECODE_LIMIT = 4 * 1024 * 1024;
 
 /**
  * Runs once, before the snapshot. What a script may not have is taken away here; the locals below are out of its reach,
@@ -57,6 +63,8 @@ function nextSeed(): bigint {
   }
   return seeds[seedAt++] ?? 0n;
 }
+
+const parsed = (text: string) => JSON.parse(text) as JsonValue;
 
 const asLuaMessage = (text: string): string =>
   text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
@@ -138,12 +146,13 @@ export class LuaSandbox {
     this.#runner = host.addFunction(state => this.#guard(state, () => this.#run(state)));
     this.#compiler = host.addFunction(state => this.#guard(state, () => this.#compile(state)));
     this.#describer = host.addFunction(state => {
-      this.#message = this.#values.toText(state, 1);
+      this.#message = this.#values.toText(state, 1, 4 * LONGEST_MESSAGE);
       return 0;
     });
     const name = (text: string) => this.#values.cString(text);
     this.#names = { script: name('=script'), input: name('input'), steps: name('steps'), run: name('run') };
-    if (this.#values.load(L, PRELUDE, name('=prelude')) !== LuaStatus.ok) throw new Error(this.#values.toText(L, -1));
+    if (this.#values.load(L, PRELUDE, name('=prelude')) !== LuaStatus.ok)
+      throw new Error(this.#values.toText(L, -1, LONGEST_MESSAGE));
     for (const fn of [this.#logCall, this.#encodeCall, this.#decodeCall, this.#arrayCall]) {
       api.lua_pushcclosure(
         L,
@@ -152,7 +161,7 @@ export class LuaSandbox {
       );
     }
     this.#values.pushNull(L);
-    if (api.lua_pcallk(L, 5, 1, 0, 0, 0) !== LuaStatus.ok) throw new Error(this.#values.toText(L, -1));
+    if (api.lua_pcallk(L, 5, 1, 0, 0, 0) !== LuaStatus.ok) throw new Error(this.#values.toText(L, -1, LONGEST_MESSAGE));
     this.#randomSeed = BigInt(api.luaL_ref(L, REGISTRY));
     this.#takeSnapshot();
   }
@@ -200,16 +209,17 @@ export class LuaSandbox {
     api.lua_pushinteger(L, nextSeed());
     api.lua_pushinteger(L, nextSeed());
     api.lua_callk(L, 2, 0, 0, 0);
-    this.#values.push(L, input ?? {});
+    this.#values.push(L, parsed(input ?? '{}'));
     api.lua_setglobal(L, this.#names.input);
     this.#pushSteps(L, steps ?? {});
     api.lua_setglobal(L, this.#names.steps);
-    this.#values.push(L, run ?? {});
+    this.#values.push(L, parsed(run ?? '{}'));
     api.lua_setglobal(L, this.#names.run);
     this.#loadStatus = this.#values.load(L, this.#script, this.#names.script);
     if (this.#loadStatus !== LuaStatus.ok) return api.lua_error(L);
     api.lua_createtable(L, values.length, 0);
-    for (const [index, value] of values.entries()) {
+    for (const [index, text] of values.entries()) {
+      const value = parsed(text);
       if (value === null) api.lua_pushnil(L);
       else this.#values.push(L, value);
       api.lua_rawseti(L, -2, BigInt(index + 1));
@@ -221,14 +231,14 @@ export class LuaSandbox {
   }
 
   /** `steps.<id>.result`: a null result is nil, so that a skipped step reads as one expects. */
-  #pushSteps(L: number, steps: { [step: string]: JsonValue }): void {
+  #pushSteps(L: number, steps: { [step: string]: string }): void {
     const { api } = this.#host;
     const ids = Object.keys(steps);
     api.lua_createtable(L, 0, ids.length);
     for (const id of ids) {
       this.#values.pushString(L, id);
       api.lua_createtable(L, 0, 1);
-      const result = steps[id] ?? null;
+      const result = parsed(steps[id] ?? 'null');
       if (result !== null) {
         this.#values.pushString(L, 'result');
         this.#values.push(L, result, 1);
@@ -247,7 +257,13 @@ export class LuaSandbox {
     const { api } = this.#host;
     const count = api.lua_gettop(L);
     const parts: string[] = [];
-    for (let index = 1; index <= count; index++) parts.push(this.#logText(L, index));
+    // What would be cut anyway is not read.
+    let left = LOG_LIMIT - this.#logBytes;
+    for (let index = 1; index <= count && left >= 0; index++) {
+      const text = this.#logText(L, index);
+      left -= text.length;
+      parts.push(text);
+    }
     this.#keep(parts.join('\t'));
     return 0;
   }
@@ -263,7 +279,7 @@ export class LuaSandbox {
         this.#host.api.lua_settop(L, top);
       }
     }
-    return this.#values.toText(L, index);
+    return this.#values.toText(L, index, LOG_LIMIT + 1);
   }
 
   #keep(line: string): void {
@@ -290,9 +306,10 @@ export class LuaSandbox {
   #decodeCall(L: number): number {
     const { api } = this.#host;
     if (api.lua_type(L, 1) !== LuaType.string) throw new ValueError('json.decode takes a string');
+    if (api.lua_rawlen(L, 1) > DECODE_LIMIT) throw new ValueError('json.decode takes at most 4 MiB');
     let value: JsonValue;
     try {
-      value = JSON.parse(this.#values.readText(L, 1)) as JsonValue;
+      value = parsed(this.#values.readText(L, 1, DECODE_LIMIT));
     } catch {
       throw new ValueError('json.decode: this is not JSON');
     }

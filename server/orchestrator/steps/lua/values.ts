@@ -15,6 +15,7 @@ const encoder = new TextEncoder();
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 const SCRATCH = 8 * 1024;
+const TOO_LARGE = 'the value is larger than 1 MiB as JSON';
 
 export class LuaValues {
   readonly #host: LuaHost;
@@ -133,12 +134,17 @@ export class LuaValues {
     return this.#host.bytes().subarray(at, at + this.#host.words().getUint32(this.#word, true));
   }
 
-  /** The string at `index`, with U+FFFD for what is not UTF-8 or cannot be stored. */
-  readText(L: number, index: number): string {
-    return lenient.decode(this.#stringBytes(L, index)).replaceAll('\0', '\uFFFD');
+  /** The first `limit` bytes of the string at `index`, with U+FFFD for what is not UTF-8 or cannot be stored. */
+  readText(L: number, index: number, limit: number): string {
+    const bytes = this.#stringBytes(L, index);
+    let end = Math.min(bytes.length, limit);
+    // Not within a character.
+    while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80 && limit - end < 4) end--;
+    return lenient.decode(bytes.subarray(0, end)).replaceAll('\0', '\uFFFD');
   }
 
-  #readStrict(L: number, index: number): string {
+  #readStrict(L: number, index: number, writer: Writer): string {
+    if (this.#host.api.lua_rawlen(L, index) > writer.left) throw new ValueError(TOO_LARGE);
     let text: string;
     try {
       text = strict.decode(this.#stringBytes(L, index));
@@ -149,10 +155,10 @@ export class LuaValues {
     return text;
   }
 
-  /** `tostring(value)` of the value at `index`, metamethods included: only under a protected call. */
-  toText(L: number, index: number): string {
+  /** The first `limit` bytes of `tostring(value)` of the value at `index`, metamethods included: only under a protected call. */
+  toText(L: number, index: number, limit: number): string {
     this.#host.api.luaL_tolstring(L, index, 0);
-    const text = this.readText(L, -1);
+    const text = this.readText(L, -1, limit);
     this.#host.api.lua_settop(L, -2);
     return text;
   }
@@ -168,17 +174,17 @@ export class LuaValues {
     // UTF-16 units first: cheap, and never more than the bytes.
     writer.left -= text.length;
     if (writer.left >= 0 && text.length > 0) writer.left -= Buffer.byteLength(text) - text.length;
-    if (writer.left < 0) throw new ValueError('the value is larger than 1 MiB as JSON');
+    if (writer.left < 0) throw new ValueError(TOO_LARGE);
     writer.out.push(text);
   }
 
   #write(L: number, index: number, writer: Writer): void {
     const { api } = this.#host;
     if (api.lua_type(L, index) === LuaType.table) this.#table(L, index, writer);
-    else this.#emit(writer, this.#scalar(L, index));
+    else this.#emit(writer, this.#scalar(L, index, writer));
   }
 
-  #scalar(L: number, index: number): string {
+  #scalar(L: number, index: number, writer: Writer): string {
     const { api } = this.#host;
     const type = api.lua_type(L, index);
     switch (type) {
@@ -189,7 +195,7 @@ export class LuaValues {
       case LuaType.number:
         return this.#number(L, index);
       case LuaType.string:
-        return JSON.stringify(this.#readStrict(L, index));
+        return JSON.stringify(this.#readStrict(L, index, writer));
       case LuaType.lightUserdata:
         if (api.lua_touserdata(L, index) === 0) return 'null';
         throw new ValueError('a userdata cannot be JSON');
@@ -226,15 +232,18 @@ export class LuaValues {
   }
 
   /** How many elements the table has as an array, or its names as an object. */
-  #shape(L: number, index: number, marked: boolean): { length: number } | { keys: string[] } {
+  #shape(L: number, index: number, writer: Writer): { length: number } | { keys: string[] } {
     const { api } = this.#host;
+    const marked = this.#isMarked(L, index);
     const keys: string[] = [];
     let count = 0;
     let largest = 0n;
     api.lua_pushnil(L);
     while (api.lua_next(L, index)) {
       api.lua_settop(L, -2); // the value; the key stays for lua_next
-      if (api.lua_type(L, -1) === LuaType.string) keys.push(this.#readStrict(L, -1));
+      // Each element takes two bytes of the text at least.
+      if (count + keys.length > writer.left) throw new ValueError(TOO_LARGE);
+      if (api.lua_type(L, -1) === LuaType.string) keys.push(this.#readStrict(L, -1, writer));
       else if (api.lua_isinteger(L, -1)) {
         count++;
         const key = api.lua_tointegerx(L, -1, 0);
@@ -256,7 +265,7 @@ export class LuaValues {
     if (writer.path.length >= DEEPEST) throw new ValueError(`a table is nested more than ${DEEPEST} levels deep`);
     writer.path.push(pointer);
     api.luaL_checkstack(L, 6, 0);
-    const shape = this.#shape(L, index, this.#isMarked(L, index));
+    const shape = this.#shape(L, index, writer);
     if ('length' in shape) {
       for (let item = 1; item <= shape.length; item++) {
         this.#emit(writer, item === 1 ? '[' : ',');

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
-import { type LuaData, type LuaOutcome, LuaSandbox } from './sandbox.ts';
+import { type LuaOutcome, LuaSandbox } from './sandbox.ts';
 
 /** The thread that runs scripts, one at a time. It is killed where a script does not end in time. */
 const { module, memoryLimit } = workerData as LuaWorkerData;
@@ -11,7 +11,7 @@ const REPLY_EVERY = 2;
 
 function perform(job: LuaJob): LuaOutcome {
   try {
-    return job.data === null ? sandbox.check(job.script) : sandbox.run(job.script, JSON.parse(job.data) as LuaData);
+    return job.data === null ? sandbox.check(job.script) : sandbox.run(job.script, job.data);
   } catch {
     // A trap inside the interpreter (its own stack, a forbidden call): that instance is not to be trusted any more.
     sandbox = new LuaSandbox(module, memoryLimit);
