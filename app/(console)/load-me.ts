@@ -30,7 +30,7 @@ async function wantedScopes(): Promise<Record<string, string>[]> {
 }
 
 /**
- * Who is signed in, in the scope asked for; null without a session. A scope that is gone or not the user's (403, 404, 422)
+ * Who is signed in, in the scope asked for; null without a session, or with one that opens nothing any more. A scope that is gone or not the user's (403, 404, 422)
  * falls back to the one before, at last to the user's first.
  */
 export async function loadMe(): Promise<Me | null> {
@@ -39,7 +39,8 @@ export async function loadMe(): Promise<Me | null> {
     response = await ask('/v1/me', scope);
     if (![403, 404, 422].includes(response.status)) break;
   }
-  if (response.status === 401) return null;
+  // 403 where nothing is asked for: the user belongs to no workspace any more, and can only sign in as somebody else.
+  if (response.status === 401 || response.status === 403) return null;
   if (!response.ok) throw new Error(`The service answered ${response.status}.`);
   return (await response.json()) as Me;
 }

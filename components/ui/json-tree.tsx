@@ -17,7 +17,7 @@ export function JsonTree({ value, label = 'JSON', open = 2 }: { value: Json; lab
       <div className="absolute top-1 right-1">
         <CopyButton text={JSON.stringify(value, null, 2)} label={`Copy ${label}`} />
       </div>
-      <ScrollRegion label={label} className="max-h-100 overflow-auto p-2 pr-10 font-mono text-xs leading-5">
+      <ScrollRegion label={label} className="max-h-100 overflow-auto p-2 pr-10 font-mono text-xs leading-6">
         <Node name={null} value={value} depth={0} open={open} />
       </ScrollRegion>
     </div>
@@ -65,7 +65,7 @@ function Branch({
         type="button"
         aria-expanded={unfolded}
         onClick={() => setUnfolded(!unfolded)}
-        className="flex items-center rounded-sm text-left hover:bg-hover"
+        className="flex min-h-6 items-center rounded-sm text-left hover:bg-hover"
       >
         <ChevronRight aria-hidden className={cx('size-3 w-4 text-faint', unfolded && 'rotate-90')} />
         <Name name={name} />

@@ -2,5 +2,5 @@ import { cx } from './classes.ts';
 
 /** A grey block in the place of what is coming. */
 export function Skeleton({ className }: { className?: string }) {
-  return <span aria-hidden className={cx('block animate-pulse-soft rounded-sm bg-hover', className)} />;
+  return <span aria-hidden data-skeleton className={cx('block animate-pulse-soft rounded-sm bg-hover', className)} />;
 }

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
+import { expect, expectAccessible, open, publishApproval, settled, startApproval, test } from '../fixtures/console.ts';
 
 const pages = [
   '/workflows',
@@ -23,8 +23,7 @@ for (const theme of ['light', 'dark'] as const) {
       const run = await startApproval(api, workflow, 'this');
       for (const path of [...pages, `/inbox/${run}/ask`]) {
         await member.goto(path);
-        await expect(member.getByRole('heading').first()).toBeVisible();
-        await member.waitForLoadState('networkidle');
+        await settled(member);
         await expectAccessible(member);
         const overflow = await member.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         expect(overflow, `${path} scrolls sideways`).toBeLessThanOrEqual(0);

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, signIn, test } from '../fixtures/console.ts';
+import { expect, expectAccessible, settled, signIn, test } from '../fixtures/console.ts';
 
 const lua = (id: string, script: string, extra: object = {}) => ({ id, type: 'lua_script', script, ...extra });
 
@@ -141,8 +141,7 @@ test('every view of a workflow and a run is accessible, in light and dark @phone
       `${run}?tab=data`,
     ]) {
       await page.goto(path);
-      await expect(page.getByRole('heading').first()).toBeVisible();
-      await page.waitForLoadState('networkidle');
+      await settled(page);
       await expectAccessible(page);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       expect(overflow, `${path} scrolls sideways`).toBeLessThanOrEqual(0);

@@ -14,7 +14,7 @@ test('create from the example, then find it in the list', async ({ member }) => 
 });
 
 test('search and status live in the address', async ({ member, api }) => {
-  await api.call('POST', '/v1/workflows', { name: 'Quarterly report', exact: true });
+  await api.call('POST', '/v1/workflows', { name: 'Quarterly report' });
   await api.call('POST', '/v1/workflows', { name: 'Nightly backup' });
   await open(member, '/workflows');
   await member.keyboard.press('/');
