@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { compileLua } from './host.ts';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
 import { TenantQueue } from './queue.ts';
-import { type LuaData, type LuaOutcome, MEMORY_LIMIT } from './sandbox.ts';
+import { type LuaBinary, type LuaData, type LuaOutcome, MEMORY_LIMIT, prepareLua } from './sandbox.ts';
 
 /** What became of a job: an outcome of the script, or why there is none. */
 export type LuaRun = LuaOutcome | { ok: false; code: 'lua_aborted' | 'lua_crashed'; message: string; log: string[] };
@@ -58,7 +57,7 @@ const FULL_BATCH = 4 * 1024 * 1024;
 const LOOK_EVERY = 10;
 /** A batch under way for longer than this, in ms, is long (below). */
 const LONG_AFTER = 100;
-/** Workers beside the pool's size, for tenants that have none; each can come to ~90 MiB. */
+/** Workers beside the size, for tenants that have none. Each takes ~30 MiB, ~200 at worst: Lua's 64 and its own heap. */
 const MOST_EXTRA = 8;
 
 /** The length of what a script is given, in characters. */
@@ -84,7 +83,7 @@ export class LuaPool {
   readonly #memoryLimit: number;
   readonly #slots = new Set<Slot>();
   readonly #queue = new TenantQueue<Pending>();
-  #module: WebAssembly.Module | undefined;
+  #binary: LuaBinary | undefined;
   #dispatches = false;
   #watch: NodeJS.Timeout | undefined;
   #closed = false;
@@ -191,8 +190,8 @@ export class LuaPool {
   }
 
   #start(): Slot {
-    this.#module ??= compileLua();
-    const data: LuaWorkerData = { module: this.#module, memoryLimit: this.#memoryLimit };
+    this.#binary ??= prepareLua();
+    const data: LuaWorkerData = { ...this.#binary, memoryLimit: this.#memoryLimit };
     // No environment and no flags: a script could not reach them anyway, and what is not there cannot leak.
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: data,
@@ -243,7 +242,6 @@ export class LuaPool {
     for (let tenant = this.#next(); tenant !== undefined; tenant = this.#next()) {
       this.#send(tenant);
     }
-    this.#endExtra();
   }
 
   /** Who gets a worker now; see the class for the rule. */
@@ -260,14 +258,9 @@ export class LuaPool {
     return [...this.#slots].flatMap(slot => slot.batch ?? []);
   }
 
-  /** Ends idle workers beside the pool's size, but for one to each long batch: what the next tenant needs is not started anew each time. */
+  /** Ends workers beside the pool's size. Only when all are idle: to start one costs ~200 ms of CPU, and just then there is none. */
   #endExtra(): void {
-    if (this.#slots.size <= this.#size) return;
-    const long = this.#batches().filter(batch => batch.long).length;
-    for (const slot of this.#slots) {
-      if (this.#slots.size <= this.#size + long) return;
-      if (!slot.batch) this.#retire(slot);
-    }
+    for (const slot of this.#slots) if (this.#slots.size > this.#size) this.#retire(slot);
   }
 
   /** Takes what makes up the tenant's next batch. May be empty: jobs whose data cannot be made are answered. */
@@ -316,6 +309,7 @@ export class LuaPool {
     else {
       clearInterval(this.#watch);
       this.#watch = undefined;
+      this.#endExtra();
     }
   }
 

@@ -1,4 +1,4 @@
-import type { LuaData, LuaOutcome } from './sandbox.ts';
+import type { LuaBinary, LuaData, LuaOutcome } from './sandbox.ts';
 
 /** One script to run, or only to compile (`data` null). */
 export type LuaJob = { script: string; data: LuaData | null };
@@ -13,4 +13,4 @@ export const Claim = { free: 0, taken: 1, withdrawn: 2 } as const;
 /** Outcomes by their place in the batch; `done` when the worker has left the batch. */
 export type LuaReply = { outcomes: [number, LuaOutcome][]; done: boolean };
 
-export type LuaWorkerData = { module: WebAssembly.Module; memoryLimit: number };
+export type LuaWorkerData = LuaBinary & { memoryLimit: number };

@@ -3,8 +3,8 @@ import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } 
 import { type LuaOutcome, LuaSandbox } from './sandbox.ts';
 
 /** The thread that runs scripts, one at a time. It is killed where a script does not end in time. */
-const { module, memoryLimit } = workerData as LuaWorkerData;
-let sandbox = new LuaSandbox(module, memoryLimit);
+const { memoryLimit, ...binary } = workerData as LuaWorkerData;
+let sandbox = new LuaSandbox(binary, memoryLimit);
 
 /** Outcomes go back at least this often while a batch is worked on, in ms. */
 const REPLY_EVERY = 2;
@@ -14,7 +14,7 @@ function perform(job: LuaJob): LuaOutcome {
     return job.data === null ? sandbox.check(job.script) : sandbox.run(job.script, job.data);
   } catch {
     // A trap inside the interpreter (its own stack, a forbidden call): that instance is not to be trusted any more.
-    sandbox = new LuaSandbox(module, memoryLimit);
+    sandbox = new LuaSandbox(binary, memoryLimit);
     return { ok: false, code: 'lua_error', message: 'the script broke the Lua interpreter', log: [] };
   }
 }
