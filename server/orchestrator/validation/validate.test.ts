@@ -160,4 +160,17 @@ describe('every rule', () => {
     );
     expect(await validateGraph({ steps: steps.reverse() }, types)).toEqual({ valid: true, errors: [], warnings: [] });
   });
+  test('a large graph leaves the event loop to others in between', async () => {
+    const steps = Array.from({ length: 1000 }, (_, n) => when(`s${n}`, 'true'));
+    let turns = 0;
+    let ended = false;
+    const others = () => {
+      turns += 1;
+      if (!ended) setImmediate(others);
+    };
+    setImmediate(others);
+    expect((await validateGraph({ steps }, types)).valid).toBe(true);
+    ended = true;
+    expect(turns).toBeGreaterThanOrEqual(9);
+  });
 });

@@ -21,6 +21,8 @@ export type PreparedScript = {
 
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /(?:0[xX][0-9a-fA-F.]*(?:[pP][+-]?[0-9]*)?|[0-9][0-9a-zA-Z.]*)/y;
+/** What begins no token that matters; matched as a whole, since most of a script is of it. */
+const PLAIN = /[^A-Za-z0-9_"'[{-]+/y;
 const LONG_OPEN = /\[(=*)\[/y;
 const STATIC_STEP = /\s*(?:\.\s*([A-Za-z_][A-Za-z0-9_]*)|\[\s*(?:"([^"\\\n]*)"|'([^'\\\n]*)')\s*\])/y;
 /** Names through which a script can reach globals that it does not spell out. */
@@ -74,10 +76,9 @@ class ScriptScanner {
     else if (c === '-' && this.#text[this.#at + 1] === '-') this.#comment();
     else if (c === '{' && this.#text[this.#at + 1] === '{') this.#codeTemplate();
     else {
-      const number = this.#match(NUMBER);
-      const word = number ? null : this.#match(IDENTIFIER);
+      const word = this.#match(IDENTIFIER);
       if (word) this.#identifier(word[0]);
-      else this.#at += number?.[0].length || 1;
+      else this.#at += this.#match(NUMBER)?.[0].length || this.#match(PLAIN)?.[0].length || 1;
     }
   }
 
