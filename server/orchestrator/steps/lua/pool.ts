@@ -331,15 +331,10 @@ export class LuaPool {
     pending.options.began?.();
   }
 
-  /**
-   * A long script must not hold up those beside it: what is behind it is given back, and so is what ended just before it
-   * and was not answered yet, since the worker answers only between two scripts; it runs again.
-   */
+  /** A long script must not hold up those behind it. */
   #withdraw(batch: Batch): void {
-    const back = batch.pending.filter((_, index) =>
-      index < batch.at
-        ? Atomics.load(batch.claims, index) === Claim.taken
-        : Atomics.compareExchange(batch.claims, index, Claim.free, Claim.withdrawn) === Claim.free,
+    const back = batch.pending.filter(
+      (_, index) => Atomics.compareExchange(batch.claims, index, Claim.free, Claim.withdrawn) === Claim.free,
     );
     this.#requeue(batch, back);
   }

@@ -6,9 +6,6 @@ import { type LuaOutcome, LuaSandbox } from './sandbox.ts';
 const { memoryLimit, ...binary } = workerData as LuaWorkerData;
 let sandbox = new LuaSandbox(binary, memoryLimit);
 
-/** Outcomes go back at least this often while a batch is worked on, in ms. */
-const REPLY_EVERY = 2;
-
 function perform(job: LuaJob): LuaOutcome {
   try {
     return job.data === null ? sandbox.check(job.script) : sandbox.run(job.script, job.data);
@@ -20,17 +17,14 @@ function perform(job: LuaJob): LuaOutcome {
 }
 
 parentPort?.on('message', ({ jobs, claims }: LuaBatch) => {
-  let outcomes: [number, LuaOutcome][] = [];
-  let repliedAt = performance.now();
   const reply = (message: LuaReply) => parentPort?.postMessage(message);
+  let done = false;
   for (const [index, job] of jobs.entries()) {
     if (Atomics.compareExchange(claims, index, Claim.free, Claim.taken) !== Claim.free) continue;
-    outcomes.push([index, perform(job)]);
-    if (performance.now() - repliedAt > REPLY_EVERY && index < jobs.length - 1) {
-      reply({ outcomes, done: false });
-      outcomes = [];
-      repliedAt = performance.now();
-    }
+    const outcome = perform(job);
+    done = index === jobs.length - 1;
+    // At once: what ended must not wait for the next, which may be endless.
+    reply({ outcomes: [[index, outcome]], done });
   }
-  reply({ outcomes, done: true });
+  if (!done) reply({ outcomes: [], done: true });
 });
