@@ -58,7 +58,7 @@ const LOOK_EVERY = 10;
 /** A batch under way for longer than this, in ms, is long (below). */
 const LONG_AFTER = 100;
 /** Workers beside the size, for tenants that have none. Each takes ~30 MiB, ~200 at worst: Lua's 64 and its own heap. */
-const MOST_EXTRA = 8;
+const MOST_EXTRA = 6;
 
 /** The length of what a script is given, in characters. */
 export function sizeOf({ values, input = '', steps = {}, run = '' }: LuaData): number {
