@@ -11,7 +11,7 @@ import {
   ReactFlowProvider,
 } from '@xyflow/react';
 import { useTheme } from 'next-themes';
-import { type CSSProperties, useMemo } from 'react';
+import { type CSSProperties, useMemo, useRef } from 'react';
 import { edgesOf, type GraphEdge, type GraphStepInput, layout, nodeSize, type Point } from './layout.ts';
 import { type StepFlowNode, StepNode } from './step-node.tsx';
 
@@ -64,12 +64,22 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
   const unique = useMemo(() => [...new Map(steps.map(step => [step.id, step])).values()], [steps]);
   const drawn = useMemo(() => edgesOf(unique), [unique]);
   const places = useMemo(() => layout(unique, drawn), [unique, drawn]);
+  const keptNodes = useRef(new Map<string, StepFlowNode>());
+  const keptEdges = useRef(new Map<string, Edge>());
   const nodes = useMemo(
     () =>
-      unique.map(step => toNode(step, places.get(step.id), displays?.get(step.id), problems?.get(step.id), selected)),
+      unique.map(step =>
+        kept(
+          keptNodes.current,
+          toNode(step, places.get(step.id), displays?.get(step.id), problems?.get(step.id), selected),
+        ),
+      ),
     [unique, places, displays, problems, selected],
   );
-  const edges = useMemo(() => drawn.map(edge => toEdge(edge, displays?.get(edge.to)?.status)), [drawn, displays]);
+  const edges = useMemo(
+    () => drawn.map(edge => kept(keptEdges.current, toEdge(edge, displays?.get(edge.to)?.status))),
+    [drawn, displays],
+  );
   return (
     <section aria-label={label} className="h-full min-h-80 w-full overflow-hidden rounded-lg border bg-sunken">
       <ReactFlow
@@ -110,6 +120,14 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
       </ReactFlow>
     </section>
   );
+}
+
+/** The object of the last drawing where nothing about it has changed: React Flow draws again only what is a new object. */
+function kept<T extends { id: string }>(last: Map<string, T>, next: T): T {
+  const before = last.get(next.id);
+  if (before && JSON.stringify(before) === JSON.stringify(next)) return before;
+  last.set(next.id, next);
+  return next;
 }
 
 function toNode(

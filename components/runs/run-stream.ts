@@ -17,6 +17,8 @@ export type RunStreamOptions = {
 /** Revoked or lost access (decisions.md, WebSocket): trying again would not help. */
 const accessLost = 4003;
 
+const handOverEveryMs = 100;
+
 const defaultBackoff = (attempt: number) => Math.min(10_000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
 
 /**
@@ -32,6 +34,7 @@ export class RunStream {
   #closed = false;
   #batch: WireEvent[] = [];
   #flushQueued = false;
+  #flushedAt = 0;
 
   constructor(options: RunStreamOptions, after = 0) {
     this.#options = options;
@@ -87,11 +90,14 @@ export class RunStream {
     }
   }
 
-  /** One hand-over per task, not per frame: a replay of 10,000 events is some renders, not 10,000. */
+  /**
+   * Events are handed over together, not one by one: a replay of 10,000 is some renders, not 10,000. The first after a quiet
+   * time goes at once; while they stream in, 100 ms apart, since drawing a graph of 1,000 steps may take as long.
+   */
   #queueFlush(): void {
     if (this.#flushQueued) return;
     this.#flushQueued = true;
-    setTimeout(() => this.#flush(), 16);
+    setTimeout(() => this.#flush(), Math.max(0, this.#flushedAt + handOverEveryMs - performance.now()));
   }
 
   #flush(): void {
@@ -99,6 +105,7 @@ export class RunStream {
     if (this.#batch.length === 0 || this.#closed) return;
     const events = this.#batch;
     this.#batch = [];
+    this.#flushedAt = performance.now();
     this.#options.onEvents(events);
   }
 }

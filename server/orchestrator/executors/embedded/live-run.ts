@@ -192,7 +192,8 @@ export class LiveRun implements Claimant, AttemptOwner {
   #decideMail(mail: readonly Mail[], turn: Turn, now: number): (() => void)[] {
     const settlements: (() => void)[] = [];
     for (const { command, caller } of mail) {
-      if ('step' in command) this.#lost?.delete(command.step);
+      // An outcome ends the attempt; any other command that names the step leaves it to be begun again.
+      if ('attempt' in command && command.type !== 'attempt_log') this.#lost?.delete(command.step);
       try {
         turn.apply(command, now);
         if (caller === null) continue;
@@ -272,7 +273,11 @@ export class LiveRun implements Claimant, AttemptOwner {
     for (const step of turn.cancelled) this.#abort(step);
     const ended = isTerminal(this.state.status);
     if (ended) this.#abortAll();
-    else for (const begun of turn.begun) this.#startAttempt(begun);
+    for (const begun of turn.begun) {
+      // Where the run ended in the same turn (a step was lost too often), what had begun is over before it started.
+      if (this.state.inFlight.has(begun.step)) this.#startAttempt(begun);
+      else this.#host.releaseSlot(this.tenantId);
+    }
     this.#host.wakeAt(this.identity.runId, ended ? null : wakeAt);
     this.#host.committed(this, { isNew: turn.isNew, ended });
     if (!ended && !this.#idle) this.#host.schedule(this);

@@ -310,13 +310,13 @@ test('values that jsonb refuses are kept, and one the database refuses fails onl
   const odd = stepType('odd', async () => ({ kind: 'completed', result: 'nul \0, half \ud800' }));
   const asks = stepType('human_task', async attempt => ({
     kind: 'waiting',
-    // A key, so that it is not made storable with the texts: jsonb refuses the form.
+    // Texts are made storable; a time that no timestamp can hold is not.
     task: {
       name: 'n\0',
       instructions: '',
-      form: attempt.step.id === 'bad' ? { 'k\0': 1 } : null,
+      form: { 'k\0': 1 },
       assignees: ['\0'],
-      due_at: null,
+      due_at: attempt.step.id === 'bad' ? 1e18 : null,
       on_timeout: 'fail',
     },
   }));

@@ -79,8 +79,6 @@ export class Runtime implements RunHost {
     return this.#runs.size;
   }
 
-  // ------------------------------------------------------------------ commands
-
   /** Starts a run; see Orchestrator.start. */
   async start(run: StartRun): Promise<RunSnapshot> {
     this.#refuseWhenBusy();
@@ -120,8 +118,6 @@ export class Runtime implements RunHost {
       throw notFound('Task');
     return run.submit(command);
   }
-
-  // ------------------------------------------------------------------ life
 
   /** Tells what the database knows before any command is taken: active runs of each tenant. */
   setActiveRuns(counts: ReadonlyMap<string, number>): void {
@@ -180,8 +176,6 @@ export class Runtime implements RunHost {
     this.#runs.clear();
     this.#scheduled.clear();
   }
-
-  // ------------------------------------------------------------------ what runs in memory ask for
 
   now(): number {
     return this.#services.clock.now();
@@ -302,8 +296,6 @@ export class Runtime implements RunHost {
     const { run, step } = attempt;
     this.#services.logger.error({ err: error, run_id: run.id, step_id: step.id, type: step.type }, 'a step type threw');
   }
-
-  // ------------------------------------------------------------------ inside
 
   #tick(): void {
     // While the log is full nothing is decided: mail collects, attempts in flight are bounded, callers are refused.
