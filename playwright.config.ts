@@ -17,7 +17,8 @@ export default defineConfig({
   expect: { timeout: 10_000 },
   forbidOnly: true,
   retries: 0,
-  use: { trace: 'retain-on-failure', screenshot: 'only-on-failure' },
+  // A trace doubles the time of every test; `--trace on` makes one where it is wanted.
+  use: { screenshot: 'only-on-failure' },
   projects: [
     { name: 'desktop', use: { ...browser, viewport: { width: 1280, height: 800 } } },
     { name: 'phone', grep: /@phone/, use: { ...browser, viewport: { width: 390, height: 844 }, hasTouch: true } },
