@@ -22,6 +22,8 @@ export function InboxFrame({ children }: { children: ReactNode }) {
   useHotkeys({ j: () => move(1), k: () => move(-1) });
   return (
     <div className="flex flex-1 lg:h-dvh lg:flex-none">
+      {/* On a phone the list and its heading make room for the task. */}
+      {chosen ? <h1 className="sr-only lg:hidden">Inbox</h1> : null}
       <section
         aria-label="Waiting tasks"
         className={cx('w-full flex-col lg:flex lg:w-90 lg:shrink-0 lg:border-r', chosen ? 'hidden' : 'flex')}
