@@ -293,7 +293,7 @@ function describeStream(error: (status: number) => unknown): Record<string, unkn
     description: [
       'A WebSocket. Credentials: the console’s cookie (same origin only), the Authorization header, or the subprotocols `bearer, <token>`. Role `project_viewer` or higher; a token needs the scope `workflow:read`.',
       'Frames are JSON text: `{"type":"event","event":{…}}` with the event record of the event list, `{"type":"ready"}` once the replay is over, `{"type":"error","error":…}`.',
-      'Close codes: 1001 the server is shutting down, 4003 the credential no longer allows this, 4008 the client reads too slowly. Resume with `after`.',
+      'Close codes: 1001 the server is shutting down, 1012 the feed was interrupted, 4003 the credential no longer allows this, 4008 the client reads too slowly. Resume with `after`.',
     ].join('\n\n'),
     parameters: [
       { name: 'id', in: 'path', required: true, schema: uuid },

@@ -15,7 +15,7 @@ const maxHeld = 10_000;
 const replayPage = 100;
 
 /** Close codes beyond the protocol's own. */
-export const closeCode = { goingAway: 1001, internal: 1011, unauthorized: 4003, tooSlow: 4008 } as const;
+export const closeCode = { goingAway: 1001, internal: 1011, restart: 1012, unauthorized: 4003, tooSlow: 4008 } as const;
 
 export type StreamTarget = { principal: Principal; workflowId: string; query: StreamQuery };
 
@@ -29,8 +29,12 @@ export async function feed(services: Services, socket: WebSocket, target: Stream
   let held: StreamItem[] | null = [];
   let last = 0;
   const send = (item: StreamItem) => {
-    if (query.runId !== undefined && seqOf(item) <= last) return;
-    if (query.runId !== undefined) last = seqOf(item);
+    if (query.runId === undefined) return sendFrame(socket, frameOf(item));
+    const seq = seqOf(item);
+    if (seq <= last) return;
+    // Something between was committed and not handed over: the log has it, and a client that resumes gets it.
+    if (query.after !== undefined && seq > last + 1) return closeToResume(socket);
+    last = seq;
     sendFrame(socket, frameOf(item));
   };
   const unsubscribe = services.orchestrator.subscribe(
@@ -40,6 +44,7 @@ export async function feed(services: Services, socket: WebSocket, target: Stream
       if (!held) mine.forEach(send);
       else if (held.push(...mine) > maxHeld) closeSlow(socket);
     },
+    () => closeToResume(socket),
   );
   socket.once('close', unsubscribe);
   if (query.runId !== undefined && query.after !== undefined) {
@@ -92,4 +97,10 @@ function sendFlushed(socket: WebSocket, frame: Buffer): Promise<void> {
 
 function closeSlow(socket: WebSocket): void {
   if (socket.readyState === WebSocket.OPEN) socket.close(closeCode.tooSlow, 'reads too slowly; resume with ?after=');
+}
+
+/** 1012 (service restart): the live feed was interrupted; the client comes back and replays what it has not seen. */
+function closeToResume(socket: WebSocket): void {
+  if (socket.readyState === WebSocket.OPEN)
+    socket.close(closeCode.restart, 'the feed was interrupted; resume with ?after=');
 }

@@ -15,13 +15,18 @@ type Filter = Parameters<Orchestrator['subscribe']>[0];
 /** Where live events come from in these tests: the committed facts are handed over as the runtime would. */
 class Source {
   readonly #listeners = new Map<Listener, Filter>();
+  readonly #interrupted = new Map<Listener, (() => void) | undefined>();
   /** Called when a subscription begins: the instant between subscribing and replaying. */
   onSubscribe: () => void = () => undefined;
-  subscribe = (filter: Filter, listener: Listener): (() => void) => {
+  subscribe = (filter: Filter, listener: Listener, onInterrupted?: () => void): (() => void) => {
     this.#listeners.set(listener, filter);
+    this.#interrupted.set(listener, onInterrupted);
     this.onSubscribe();
     return () => this.#listeners.delete(listener);
   };
+  interrupt(): void {
+    for (const listener of this.#listeners.keys()) this.#interrupted.get(listener)?.();
+  }
   get size(): number {
     return this.#listeners.size;
   }
@@ -241,6 +246,16 @@ describe('opening', () => {
     },
   );
 
+  test('where another process leads is 503, since nothing would ever arrive', async () => {
+    const standby = { ...orchestrator, status: () => 'standby' as const };
+    const at = await startTestApi(services({ orchestrator: standby }), []);
+    try {
+      expect(await refusal(open('', { at }))).toMatchObject({ status: 503, body: { code: 'not_leading' } });
+    } finally {
+      await at.close();
+    }
+  });
+
   test('over the limits is 429', async () => {
     const at = await startTestApi(services(), [], { stream: { maxSocketsPerPrincipal: 1 } });
     await open('', { at });
@@ -310,6 +325,20 @@ describe('events', () => {
     expect(seqs).toEqual([...Array.from({ length: 247 }, (_, index) => index + 4), 'ready', 251]);
     source.publish([live(run, 251), live(run, 252)]);
     expect((await client.next()).event?.seq).toBe(252);
+  });
+
+  test('a gap in the feed, or its interruption, sends the client back to the log with 1012', async () => {
+    const run = await insertRun(2);
+    const gapped = await open(`?run_id=${run}&after=1`);
+    expect([(await gapped.next()).event?.seq, (await gapped.next()).type]).toEqual([2, 'ready']);
+    source.publish([live(run, 4)]);
+    expect(await gapped.closed).toBe(1012);
+    expect(gapped.frames).toEqual([]);
+    const interrupted = await open(`?run_id=${run}&after=2`);
+    const all = await open();
+    expect([(await interrupted.next()).type, (await all.next()).type]).toEqual(['ready', 'ready']);
+    source.interrupt();
+    expect(await Promise.all([interrupted.closed, all.closed])).toEqual([1012, 1012]);
   });
 
   test('a replay shows nothing of another workflow under this one', async () => {

@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { findWorkflow } from '../domains/workflows/store.ts';
-import { AppError, forbidden, notFound, unauthenticated } from '../platform/errors.ts';
+import { AppError, forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import {
   type Authenticator,
@@ -116,7 +116,7 @@ export function createStream(options: StreamOptions): Stream {
 
 type Asked = { principal: Principal; credential: Credential; header: Headers; target: StreamTarget };
 
-/** Everything that can refuse a stream, in the order of the other surfaces: 401, 429, 403, 422, 404. */
+/** Everything that can refuse a stream, in the order of the other surfaces: 401, 429, 403, 422, 503, 404. */
 async function admit(options: StreamOptions, request: IncomingMessage, url: URL, open: Set<Open>): Promise<Asked> {
   const { services } = options;
   // A browser cannot set headers on a socket, so the scope may stand in the query.
@@ -136,6 +136,10 @@ async function admit(options: StreamOptions, request: IncomingMessage, url: URL,
   }
   if (!mayStream(principal)) throw forbidden(`This needs the role ${streamRole} and the scope ${streamScope}.`);
   const query = readStreamQuery(url.search);
+  // Whoever leads sends the events; a socket here would stay silent for ever.
+  if (services.orchestrator.status() !== 'leading') {
+    throw unavailable('not_leading', 'This server does not run the runs at the moment.');
+  }
   const workflowId = streamedWorkflow(url.pathname);
   const workflow = workflowId && (await findWorkflow(services.pool, principal, workflowId));
   if (!workflow) throw notFound('Workflow');

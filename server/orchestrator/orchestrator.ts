@@ -64,10 +64,14 @@ export interface Orchestrator {
   ): Promise<RunSnapshot>;
   /** Answers a human task. AppError 404 (no such run or task), 409 (already answered). */
   completeTask(ref: RunRef, answer: { step: string; approved: boolean; result: JsonMap; by: string }): Promise<void>;
-  /** Committed events and refused starts as they happen, after the commit, in order within a run. Returns unsubscribe. */
+  /**
+   * Committed events and refused starts as they happen, after the commit, in order within a run. Returns unsubscribe.
+   * `onInterrupted`: this process ceased to lead, so events may have been committed that were not handed over; the log has them.
+   */
   subscribe(
     filter: { tenantId: string; workflowId?: string; runId?: string },
     listener: (items: StreamItem[]) => void,
+    onInterrupted?: () => void,
   ): () => void;
   status(): OrchestratorStatus;
 }

@@ -109,7 +109,7 @@ class Embedded implements EmbeddedOrchestrator {
     this.#hub.publish([{ kind: 'rejected', item: rejected }]);
   };
 
-  subscribe: Orchestrator['subscribe'] = (filter, listener) => this.#hub.subscribe(filter, listener);
+  subscribe: Orchestrator['subscribe'] = (...subscription) => this.#hub.subscribe(...subscription);
 
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -179,6 +179,8 @@ class Embedded implements EmbeddedOrchestrator {
       this.recovered = null;
       runtime.abandon(new Error('the session of the leader ended'));
       session.break(new Error('no longer leading'));
+      // A commit whose answer was lost with the session is in the log, and nobody was told of its events.
+      this.#hub.interrupt();
     }
   }
 

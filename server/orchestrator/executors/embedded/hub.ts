@@ -2,7 +2,11 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { StreamItem } from '../../orchestrator.ts';
 
 export type StreamFilter = { tenantId: string; workflowId?: string; runId?: string };
-type Subscription = { filter: StreamFilter; listener: (items: StreamItem[]) => void };
+type Subscription = {
+  filter: StreamFilter;
+  listener: (items: StreamItem[]) => void;
+  onInterrupted: (() => void) | undefined;
+};
 
 /** Hands committed events to whoever listens in this process, in the order of their publication. */
 export class Hub {
@@ -18,8 +22,8 @@ export class Hub {
     return this.#byTenant.has(tenantId);
   }
 
-  subscribe(filter: StreamFilter, listener: (items: StreamItem[]) => void): () => void {
-    const subscription: Subscription = { filter, listener };
+  subscribe(filter: StreamFilter, listener: (items: StreamItem[]) => void, onInterrupted?: () => void): () => void {
+    const subscription: Subscription = { filter, listener, onInterrupted };
     const subscriptions = this.#byTenant.get(filter.tenantId) ?? new Set();
     this.#byTenant.set(filter.tenantId, subscriptions.add(subscription));
     return () => {
@@ -43,5 +47,10 @@ export class Hub {
         this.#logger.error({ err: error, run_id: runId }, 'a stream listener failed');
       }
     }
+  }
+
+  /** Tells everybody that events may have been committed which were not handed over. */
+  interrupt(): void {
+    for (const { onInterrupted } of [...this.#byTenant.values()].flatMap(each => [...each])) onInterrupted?.();
   }
 }

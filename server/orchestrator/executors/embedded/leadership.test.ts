@@ -205,6 +205,23 @@ test('a lost session: nothing acknowledged is lost, callers are told to retry, a
   await expect.poll(async () => (await db.pool.query(open, [workflow.workflowId])).rows[0].n, PATIENT).toBe(0);
 });
 
+test('whoever listens is told that the feed was interrupted when the session is lost', async () => {
+  const h = await harness();
+  let interrupted = 0;
+  const { tenantId } = h.workflow(chain(1));
+  h.orchestrator.subscribe(
+    { tenantId },
+    () => undefined,
+    () => {
+      interrupted += 1;
+    },
+  );
+  await cutLeader();
+  await expect.poll(() => interrupted, PATIENT).toBe(1);
+  await until(h.orchestrator, 'leading');
+  expect(interrupted).toBe(1);
+});
+
 test('when the session is lost, attempts are aborted at once and begun again by whoever leads next', async () => {
   const gate = new Gate();
   const h = await harness({ types: [gate.type] });
