@@ -280,7 +280,8 @@ export class LiveRun implements Claimant, AttemptOwner {
     }
     this.#host.wakeAt(this.identity.runId, ended ? null : wakeAt);
     this.#host.committed(this, { isNew: turn.isNew, ended });
-    if (!ended && !this.#idle) this.#host.schedule(this);
+    // Also where it ended: whoever asked meanwhile is waiting to be refused.
+    if (!this.#idle) this.#host.schedule(this);
   }
 
   #refuse(turn: Turn, mail: readonly Mail[], error: unknown): void {

@@ -413,49 +413,76 @@ test('active runs are limited for each tenant: below, at and above, and after on
   expect(await code(h.start(workflow))).toBe('429 too_many_active_runs');
 });
 
+/** Another transaction holds the place of an event, so that the commit that brings it has to wait; returns how to let go. */
+async function holdCommit(runId: string, seq: number): Promise<() => Promise<void>> {
+  const other = await db.pool.connect();
+  await other.query('BEGIN');
+  await other.query(
+    `INSERT INTO run_events (run_id, seq, event_type, data, created_at) VALUES ($1, $2, 'x', '{}', to_timestamp(0))`,
+    [runId, seq],
+  );
+  return async () => {
+    await other.query('ROLLBACK');
+    other.release();
+  };
+}
+
+/** Resolves once a commit waits for such a transaction. */
+async function commitWaits(): Promise<void> {
+  const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await db.pool.query(blocked)).rows[0].n, PATIENT).toBe(1);
+}
+
 test('before its commit nothing of a turn is seen: no answer, no stream, no attempt', async () => {
   const gate = new Gate();
   const h = await harness({ types: [gate.type] });
   const workflow = h.workflow(one('gate'));
   const seen: string[] = [];
   h.orchestrator.subscribe({ tenantId: 'acme', workflowId: workflow.workflowId }, () => seen.push('streamed'));
-  // Another transaction holds the place of the run's first event, so that its commit has to wait.
   const runId = newId();
-  const other = await db.pool.connect();
-  await other.query('BEGIN');
-  await other.query(
-    `INSERT INTO run_events (run_id, seq, event_type, data, created_at) VALUES ($1, 1, 'x', '{}', to_timestamp(0))`,
-    [runId],
-  );
+  const release = await holdCommit(runId, 1);
   const started = h.start(workflow, {}, runId).then(() => seen.push('answered'));
-  const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await db.pool.query(blocked)).rows[0].n, PATIENT).toBe(1);
+  await commitWaits();
   expect(seen).toEqual([]);
   expect(gate.waiting).toHaveLength(0);
-  await other.query('ROLLBACK');
-  other.release();
+  await release();
   await Promise.all([started, gate.arrived(1)]);
   expect(seen.sort()).toEqual(['answered', 'streamed']);
+});
+
+test('a command that arrives while the end of its run is being committed is answered', async () => {
+  const asks = stepType('human_task', async () => ({
+    kind: 'waiting',
+    task: { name: '', instructions: '', form: null, assignees: [], due_at: null, on_timeout: 'fail' },
+  }));
+  const h = await harness({ types: [asks] });
+  const ref = await h.start(h.workflow(one('human_task')));
+  await h.until(ref, event => event.type === 'task_pending');
+  const release = await holdCommit(ref.runId, 4);
+  const answer = { step: 'a', approved: true, result: {}, by };
+  const first = code(h.orchestrator.completeTask(ref, answer));
+  await commitWaits();
+  const late = [
+    code(h.orchestrator.completeTask(ref, answer)),
+    code(h.orchestrator.command(ref, { type: 'pause', by })),
+  ];
+  // Until both are in the mailbox and its turn has been put off.
+  await new Promise(resolve => setImmediate(resolve));
+  await new Promise(resolve => setImmediate(resolve));
+  await release();
+  expect([await first, ...(await Promise.all(late))]).toEqual(['ok', '409 run_already_ended', '409 run_already_ended']);
 });
 
 test('a full log refuses callers until there is room', async () => {
   const limits = { queuedRows: 1, queuedBytes: 1e6, batchRows: 10, batchBytes: 1e6 };
   const h = await harness({ writerLimits: limits });
   const workflow = h.workflow(chain(3));
-  // Another transaction holds the first run's place, so that its commit has to wait.
   const runId = newId();
-  const other = await db.pool.connect();
-  await other.query('BEGIN');
-  await other.query(
-    `INSERT INTO run_events (run_id, seq, event_type, data, created_at) VALUES ($1, 1, 'x', '{}', to_timestamp(0))`,
-    [runId],
-  );
+  const release = await holdCommit(runId, 1);
   const first = h.start(workflow, {}, runId);
-  const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await db.pool.query(blocked)).rows[0].n, PATIENT).toBe(1);
+  await commitWaits();
   expect(await code(h.start(workflow))).toBe('503 overloaded');
-  await other.query('ROLLBACK');
-  other.release();
+  await release();
   await h.ended(await first);
   await h.ended(await h.start(workflow));
 });
