@@ -105,10 +105,14 @@ test('a pid file left by a crash of the whole machine does not stop the start', 
 test('PostgreSQL killed beneath us comes back', async () => {
   const database = await open();
   const before = await postmaster(join(folder, 'postgres'));
-  await stopCluster(await openCluster(join(folder, 'postgres')), 'immediate');
+  expect(before?.pid).toBeGreaterThan(1);
+  // Not through pg_ctl: it waits for the folder to be free, and by then it may be in use again.
+  process.kill(before?.pid ?? 0, 'SIGQUIT');
   await expect
     .poll(
       async () => {
+        const now = await postmaster(join(folder, 'postgres'));
+        if (now === undefined || now.pid === before?.pid) return false;
         const client = new pg.Client({ connectionString: database.url });
         client.on('error', () => undefined);
         return client
@@ -119,10 +123,9 @@ test('PostgreSQL killed beneath us comes back', async () => {
             () => false,
           );
       },
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toBe(true);
-  expect((await postmaster(join(folder, 'postgres')))?.pid).not.toBe(before?.pid);
   await database.close();
 });
 
