@@ -142,7 +142,7 @@ function Description({ text }: { text: string }) {
   const long = text.length > 200 || text.trim().split('\n').length > 2;
   return (
     <div>
-      <div className={long && !open ? 'line-clamp-1' : undefined}>
+      <div className={long && !open ? 'max-h-5 overflow-hidden' : undefined}>
         <Markdown text={text} />
       </div>
       {long ? (
