@@ -4,12 +4,11 @@ import { SearchX, Waypoints } from 'lucide-react';
 import Link from 'next/link';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
 import { CopyId } from '../ui/copy.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { ListCard } from '../ui/list-card.tsx';
+import { EmptyState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
-import { SkeletonRows, Table, Td, THead, Th, Tr } from '../ui/table.tsx';
+import { Td, Tr } from '../ui/table.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { readRunFilters } from './run-filters.tsx';
@@ -21,7 +20,7 @@ type Run = Outputs['runs_list_tenant']['runs'][number];
  */
 export function RunTable({ workflowId }: { workflowId?: string }) {
   const trpc = useTRPC();
-  const { get, set } = useUrlState();
+  const { get } = useUrlState();
   const filters = workflowId === undefined ? readRunFilters(get) : { workflow_id: workflowId };
   const cursor = get('cursor');
   const list = useQuery(
@@ -32,35 +31,15 @@ export function RunTable({ workflowId }: { workflowId?: string }) {
   );
   const filtered = workflowId === undefined && Object.keys(filters).length > 0;
   return (
-    <Card flush>
-      {list.isError && !list.data ? (
-        <ErrorState error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.data?.runs.length === 0 ? (
-        <Nothing filtered={filtered || cursor !== ''} />
-      ) : (
-        <>
-          <Table label="Runs">
-            <THead>
-              <Th>Workflow</Th>
-              <Th>Status</Th>
-              <Th>Progress</Th>
-              <Th>Trigger</Th>
-              <Th>Started</Th>
-              <Th>Duration</Th>
-              <Th>Run</Th>
-            </THead>
-            <tbody>
-              {list.data ? list.data.runs.map(run => <Row key={run.run_id} run={run} />) : <SkeletonRows columns={7} />}
-            </tbody>
-          </Table>
-          <Pager
-            cursor={cursor}
-            next={list.data?.next_cursor ?? null}
-            onChange={next => set({ cursor: next }, { push: true })}
-          />
-        </>
-      )}
-    </Card>
+    <ListCard
+      label="Runs"
+      columns={['Workflow', 'Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Run']}
+      query={list}
+      items={list.data?.runs}
+      next={list.data?.next_cursor}
+      row={run => <Row key={run.run_id} run={run} />}
+      empty={<Nothing filtered={filtered || cursor !== ''} />}
+    />
   );
 }
 

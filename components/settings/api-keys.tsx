@@ -6,10 +6,9 @@ import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
+import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { EmptyState, ErrorState } from '../ui/states.tsx';
-import { SkeletonRows, Table, THead, Th } from '../ui/table.tsx';
+import { EmptyState } from '../ui/states.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { ApiKeyRow } from './api-key-row.tsx';
 import { CreateApiKeyDialog } from './create-api-key.tsx';
@@ -46,46 +45,23 @@ export function ApiKeys() {
 
 function Keys({ create }: { create: ReactNode }) {
   const trpc = useTRPC();
-  const { get, set } = useUrlState();
+  const { get } = useUrlState();
   const cursor = get('cursor');
   const list = useQuery(trpc.pats_list.queryOptions({ limit: 50, ...(cursor ? { cursor } : {}) }));
   return (
-    <Card flush>
-      {list.isError && !list.data ? (
-        <ErrorState error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.data?.pats.length === 0 ? (
+    <ListCard
+      label="API keys"
+      columns={['Name', 'Scopes', 'Acts as', 'Created', 'Last used', 'Expires', '']}
+      query={list}
+      items={list.data?.pats}
+      next={list.data?.next_cursor}
+      row={pat => <ApiKeyRow key={pat.id} pat={pat} />}
+      skeletonRows={3}
+      empty={
         <EmptyState icon={KeyRound} title="No API keys yet" action={create}>
           Scripts, CI and assistants call the API with a key. It is shown once, when it is made.
         </EmptyState>
-      ) : (
-        <>
-          <Table label="API keys">
-            <THead>
-              <Th>Name</Th>
-              <Th>Scopes</Th>
-              <Th>Acts as</Th>
-              <Th>Created</Th>
-              <Th>Last used</Th>
-              <Th>Expires</Th>
-              <Th>
-                <span className="sr-only">Actions</span>
-              </Th>
-            </THead>
-            <tbody>
-              {list.data ? (
-                list.data.pats.map(pat => <ApiKeyRow key={pat.id} pat={pat} />)
-              ) : (
-                <SkeletonRows columns={7} rows={3} />
-              )}
-            </tbody>
-          </Table>
-          <Pager
-            cursor={cursor}
-            next={list.data?.next_cursor ?? null}
-            onChange={next => set({ cursor: next }, { push: true })}
-          />
-        </>
-      )}
-    </Card>
+      }
+    />
   );
 }

@@ -5,11 +5,8 @@ import { useState } from 'react';
 import { usePermissions, useSession } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
+import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { ErrorState } from '../ui/states.tsx';
-import { SkeletonRows, Table, THead, Th } from '../ui/table.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { Invitations } from './invitations.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -20,7 +17,7 @@ export function Members() {
   const trpc = useTRPC();
   const { me } = useSession();
   const { isAdmin } = usePermissions();
-  const { get, set } = useUrlState();
+  const { get } = useUrlState();
   const [inviting, setInviting] = useState(false);
   const cursor = get('cursor');
   const list = useQuery(trpc.members_list.queryOptions({ limit: 100, ...(cursor ? { cursor } : {}) }));
@@ -41,37 +38,15 @@ export function Members() {
           ) : null
         }
       />
-      <Card flush>
-        {list.isError && !list.data ? (
-          <ErrorState error={list.error} onRetry={() => void list.refetch()} />
-        ) : (
-          <>
-            <Table label="Members">
-              <THead>
-                <Th>Name</Th>
-                <Th>Role on this project</Th>
-                <Th>Workspace admin</Th>
-                <Th>Since</Th>
-                <Th>
-                  <span className="sr-only">Actions</span>
-                </Th>
-              </THead>
-              <tbody>
-                {list.data ? (
-                  list.data.members.map(member => <MemberRow key={member.user_id} member={member} />)
-                ) : (
-                  <SkeletonRows columns={5} rows={3} />
-                )}
-              </tbody>
-            </Table>
-            <Pager
-              cursor={cursor}
-              next={list.data?.next_cursor ?? null}
-              onChange={next => set({ cursor: next }, { push: true })}
-            />
-          </>
-        )}
-      </Card>
+      <ListCard
+        label="Members"
+        columns={['Name', 'Role on this project', 'Workspace admin', 'Since', '']}
+        query={list}
+        items={list.data?.members}
+        next={list.data?.next_cursor}
+        row={member => <MemberRow key={member.user_id} member={member} />}
+        skeletonRows={3}
+      />
       {isAdmin ? <Invitations /> : null}
       {isAdmin ? <InviteDialog open={inviting} onClose={() => setInviting(false)} /> : null}
     </Page>

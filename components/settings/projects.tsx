@@ -5,11 +5,8 @@ import { useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
+import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { ErrorState } from '../ui/states.tsx';
-import { SkeletonRows, Table, THead, Th } from '../ui/table.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { ProjectNameDialog } from './project-name-dialog.tsx';
@@ -20,7 +17,7 @@ import { useRefreshProjects } from './use-refresh-projects.ts';
 export function Projects() {
   const trpc = useTRPC();
   const { isAdmin } = usePermissions();
-  const { get, set } = useUrlState();
+  const { get } = useUrlState();
   const [creating, setCreating] = useState(false);
   const cursor = get('cursor');
   const list = useQuery(trpc.projects_list.queryOptions({ limit: 100, ...(cursor ? { cursor } : {}) }));
@@ -51,36 +48,15 @@ export function Projects() {
           ) : null
         }
       />
-      <Card flush>
-        {list.isError && !list.data ? (
-          <ErrorState error={list.error} onRetry={() => void list.refetch()} />
-        ) : (
-          <>
-            <Table label="Projects">
-              <THead>
-                <Th>Name</Th>
-                <Th>Id</Th>
-                <Th>Created</Th>
-                <Th>
-                  <span className="sr-only">Actions</span>
-                </Th>
-              </THead>
-              <tbody>
-                {list.data ? (
-                  list.data.projects.map(project => <ProjectRow key={project.id} project={project} />)
-                ) : (
-                  <SkeletonRows columns={4} rows={3} />
-                )}
-              </tbody>
-            </Table>
-            <Pager
-              cursor={cursor}
-              next={list.data?.next_cursor ?? null}
-              onChange={next => set({ cursor: next }, { push: true })}
-            />
-          </>
-        )}
-      </Card>
+      <ListCard
+        label="Projects"
+        columns={['Name', 'Id', 'Created', '']}
+        query={list}
+        items={list.data?.projects}
+        next={list.data?.next_cursor}
+        row={project => <ProjectRow key={project.id} project={project} />}
+        skeletonRows={3}
+      />
       <ProjectNameDialog
         open={creating}
         onClose={() => {

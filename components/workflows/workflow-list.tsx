@@ -5,14 +5,13 @@ import Link from 'next/link';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
+import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
-import { Pager } from '../ui/pager.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { Select } from '../ui/select.tsx';
-import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { EmptyState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
-import { SkeletonRows, Table, Td, THead, Th, Tr } from '../ui/table.tsx';
+import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { CreateWorkflowDialog } from './create-dialog.tsx';
@@ -79,51 +78,20 @@ export function WorkflowList() {
 
 function Rows({ q, status, cursor }: { q: string; status: Status | ''; cursor: string }) {
   const trpc = useTRPC();
-  const { set } = useUrlState();
   const input = { limit: 50, ...(q ? { q } : {}), ...(status ? { status } : {}), ...(cursor ? { cursor } : {}) };
   const list = useQuery(
     trpc.workflows_list.queryOptions(input, { refetchInterval: 5_000, placeholderData: keepPreviousData }),
   );
-  if (list.isError && !list.data)
-    return (
-      <Card flush>
-        <ErrorState error={list.error} onRetry={() => void list.refetch()} />
-      </Card>
-    );
-  if (list.data?.workflows.length === 0)
-    return (
-      <Card flush>
-        <Nothing filtered={Boolean(q || status || cursor)} />
-      </Card>
-    );
   return (
-    <Card flush>
-      <Table label="Workflows">
-        <THead>
-          <Th>Name</Th>
-          <Th>Status</Th>
-          <Th>Version</Th>
-          <Th>Recent runs</Th>
-          <Th>Last run</Th>
-          <Th>Updated</Th>
-          <Th>
-            <span className="sr-only">Actions</span>
-          </Th>
-        </THead>
-        <tbody>
-          {list.data ? (
-            list.data.workflows.map(workflow => <Row key={workflow.id} workflow={workflow} />)
-          ) : (
-            <SkeletonRows columns={7} />
-          )}
-        </tbody>
-      </Table>
-      <Pager
-        cursor={cursor}
-        next={list.data?.next_cursor ?? null}
-        onChange={next => set({ cursor: next }, { push: true })}
-      />
-    </Card>
+    <ListCard
+      label="Workflows"
+      columns={['Name', 'Status', 'Version', 'Recent runs', 'Last run', 'Updated', '']}
+      query={list}
+      items={list.data?.workflows}
+      next={list.data?.next_cursor}
+      row={workflow => <Row key={workflow.id} workflow={workflow} />}
+      empty={<Nothing filtered={Boolean(q || status || cursor)} />}
+    />
   );
 }
 

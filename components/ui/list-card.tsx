@@ -1,0 +1,55 @@
+'use client';
+import type { ReactNode } from 'react';
+import { Card } from './card.tsx';
+import { Pager } from './pager.tsx';
+import { ErrorState } from './states.tsx';
+import { SkeletonRows, Table, THead, Th } from './table.tsx';
+import { useUrlState } from './use-url-state.ts';
+
+type Props<T> = {
+  /** The table's accessible name. */
+  label: string;
+  /** Headings; an empty one stands over the actions of a row. */
+  columns: readonly string[];
+  query: { isError: boolean; error: unknown; refetch: () => unknown };
+  /** Absent while the first page is on its way. */
+  items: readonly T[] | undefined;
+  /** The cursor of the next page. */
+  next: string | null | undefined;
+  row: (item: T) => ReactNode;
+  /** Shown in the place of a table without rows; without it the headings stand alone. */
+  empty?: ReactNode;
+  skeletonRows?: number;
+};
+
+/** A paged list in its states: loading, failed, empty, rows. The page is in the URL as `cursor`. */
+export function ListCard<T>({ label, columns, query, items, next, row, empty, skeletonRows }: Props<T>) {
+  const { get, set } = useUrlState();
+  const cursor = get('cursor');
+  if (query.isError && !items)
+    return (
+      <Card flush>
+        <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+      </Card>
+    );
+  if (empty && items?.length === 0) return <Card flush>{empty}</Card>;
+  return (
+    <Card flush>
+      <Table label={label}>
+        <THead>
+          {columns.map(column => (
+            <Th key={column}>{column || <span className="sr-only">Actions</span>}</Th>
+          ))}
+        </THead>
+        <tbody>
+          {items ? (
+            items.map(row)
+          ) : (
+            <SkeletonRows columns={columns.length} {...(skeletonRows ? { rows: skeletonRows } : {})} />
+          )}
+        </tbody>
+      </Table>
+      <Pager cursor={cursor} next={next ?? null} onChange={page => set({ cursor: page }, { push: true })} />
+    </Card>
+  );
+}
