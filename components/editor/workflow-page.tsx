@@ -10,8 +10,7 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Markdown } from '../ui/markdown.tsx';
-import { Page, PageHeader } from '../ui/page.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Tabs } from '../ui/tabs.tsx';
@@ -35,16 +34,7 @@ export function WorkflowPage({ id }: { id: string }) {
         <ErrorState error={workflow.error} onRetry={() => void workflow.refetch()} />
       </Page>
     );
-  if (!workflow.data)
-    return (
-      <Page>
-        <div aria-busy className="flex flex-col gap-4">
-          <Skeleton className="h-7 w-72" />
-          <Skeleton className="h-5 w-96 max-w-full" />
-          <Skeleton className="h-100 w-full" />
-        </div>
-      </Page>
-    );
+  if (!workflow.data) return <PageSkeleton />;
   return <WorkflowView key={id} workflow={workflow.data} />;
 }
 

@@ -7,7 +7,7 @@ import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
 import { CopyId } from '../ui/copy.tsx';
 import { type Json, JsonTree } from '../ui/json-tree.tsx';
-import { Page, PageHeader } from '../ui/page.tsx';
+import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
@@ -42,20 +42,8 @@ export function RunPage({ workflowId, runId }: { workflowId: string; runId: stri
         <ErrorState error={failed} onRetry={() => void (summary.isError ? summary.refetch() : version.refetch())} />
       </Page>
     );
-  if (!summary.data || !version.data) return <RunSkeleton />;
+  if (!summary.data || !version.data) return <PageSkeleton />;
   return <Run key={runId} summary={summary.data} version={version.data} />;
-}
-
-function RunSkeleton() {
-  return (
-    <Page>
-      <div aria-busy className="flex flex-col gap-4">
-        <Skeleton className="h-7 w-72" />
-        <Skeleton className="h-5 w-96 max-w-full" />
-        <Skeleton className="h-100 w-full" />
-      </div>
-    </Page>
-  );
 }
 
 const tabNames = ['graph', 'events', 'data'] as const;

@@ -1,6 +1,7 @@
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { cx } from './classes.ts';
+import { Skeleton } from './skeleton.tsx';
 
 /** The frame of a page: one `h1`, its actions, its content. */
 export function Page({ width = 'wide', children }: { width?: 'wide' | 'narrow'; children: ReactNode }) {
@@ -36,5 +37,18 @@ export function PageHeader({
       </div>
       {actions ? <div className="flex flex-wrap items-center gap-2">{actions}</div> : null}
     </div>
+  );
+}
+
+/** A page in whose place one thing is coming: its title, a line about it, its content. */
+export function PageSkeleton() {
+  return (
+    <Page>
+      <div aria-busy className="flex flex-col gap-4">
+        <Skeleton className="h-7 w-72" />
+        <Skeleton className="h-5 w-96 max-w-full" />
+        <Skeleton className="h-100 w-full" />
+      </div>
+    </Page>
   );
 }
