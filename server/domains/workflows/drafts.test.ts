@@ -36,6 +36,17 @@ const as = (principal = tenant.contributor, headers: Record<string, string> = {}
 const draft = (input: Record<string, unknown> = {}) => call(create, as(), { name: 'Nightly', ...input });
 
 describe('creating', () => {
+  test('gives back the fields of a step, after its id and type, and of an input in the order in which they were written', async () => {
+    const graph = { steps: [{ id: 'zz', type: 'lua_script', script: 'return 1', name: 'b', depends_on: [] }] };
+    const run_setup = { trigger_payload: { zebra: 1, ant: 2, middle: { z: 1, a: 2 } } };
+    const { id } = await draft({ graph, run_setup });
+    const read = await call(get, as(), { id });
+    expect(JSON.stringify([read.graph, read.run_setup])).toBe(JSON.stringify([graph, run_setup]));
+    const changed = { steps: [{ id: 'zz', type: 'lua_script', timeout_s: 5, script: 'return 2', name: 'a' }] };
+    await call(patch, as(), { id, graph: changed });
+    expect(JSON.stringify((await call(get, as(), { id })).graph)).toBe(JSON.stringify(changed));
+  });
+
   test('makes a draft with everything it was given, and an ETag', async () => {
     const ctx = as();
     const graph = chain('a', 'b');
