@@ -7,6 +7,8 @@ import { effectiveStep, isTerminal, type RunState, type StepState } from './stat
 
 /** A step that took the process down this often is taken for the cause and fails, instead of doing it for ever. */
 export const MAX_LOST_ATTEMPTS = 5;
+/** The code of that failure. */
+export const LOST_REPEATEDLY = 'attempt_lost_repeatedly';
 const MAX_RETRY_DELAY_MS = 60_000;
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
@@ -19,7 +21,7 @@ export function beginAttempt(state: RunState, command: Of<'begin_attempt'>, now:
   const draft = newDraft(state, now);
   if (step.status === 'running' && step.lost + 1 >= MAX_LOST_ATTEMPTS) {
     const message = `The step was interrupted ${MAX_LOST_ATTEMPTS} times before it could end.`;
-    failStep(draft, command.step, { code: 'attempt_lost_repeatedly', message });
+    failStep(draft, command.step, { code: LOST_REPEATEDLY, message });
   } else {
     emit(draft, { type: 'step_started', step: command.step, attempt: step.attempt + 1, data: {} });
   }

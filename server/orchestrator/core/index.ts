@@ -9,6 +9,7 @@
  *   effects(state)                 → what should be going on: attempts that may begin, attempts in flight, timers
  *   stepSpec(state, step)          → the step's fields for this run, overrides included
  *   phase(state)                   → orchestration_phase
+ *   endsBillableAttempt(event)     → whether the event ends an attempt that is paid for
  */
 
 export { type Command, CommandRefused } from './commands.ts';
@@ -18,4 +19,5 @@ export { type Effects, effects, phase, type Timer } from './effects.ts';
 export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
 export type { Graph, GraphStep } from './graph.ts';
+export { type EndedAttempt, endsBillableAttempt } from './metering.ts';
 export { isTerminal, type RunState, type StepState, type StepStatus, stepSpec } from './state.ts';

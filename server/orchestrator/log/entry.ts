@@ -48,6 +48,15 @@ export type TaskChange = {
   } | null;
 };
 
+/** What can be charged for (interface.md, Billing). */
+export type BillableAction = 'workflow_step' | 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens';
+
+/** Something to pay for, written in the commit of the event that ends its attempt; `at` in ms since the epoch. */
+export type UsageRow = { step: string; attempt: number; action: BillableAction; quantity: number; at: number };
+
+/** Whose usage it is. */
+export type UsageOwner = { tenantId: string; projectId: string; workflowId: string };
+
 /**
  * What one run appends in one go: all of it is committed, or none. A run has at most one entry under way, so that no
  * batch ever holds two of the same run.
@@ -60,12 +69,15 @@ export type LogEntry = {
   /** Present in a run's first entry. */
   created?: NewRun;
   tasks: readonly TaskChange[];
+  owner: UsageOwner;
+  usage: readonly UsageRow[];
 };
 
 /** Approximate size of an entry in memory and on the way to the database, in bytes. */
 export function entryBytes(entry: LogEntry): number {
   let bytes = 256;
   for (const row of entry.rows) bytes += 128 + row.json.length;
+  bytes += 128 * entry.usage.length;
   for (const payload of entry.payloads) bytes += 128 + payload.json.length;
   return bytes;
 }

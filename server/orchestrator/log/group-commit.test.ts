@@ -5,14 +5,16 @@ import { createTestDatabase, type TestDatabase } from '../../platform/postgres/t
 import type { JsonMap, RunEvent } from '../core/index.ts';
 import { encodeEvent } from './encode.ts';
 import type { LogEntry } from './entry.ts';
-import { AppendError, DEFAULT_LIMITS, GroupCommitLog, type WriterConnection } from './group-commit.ts';
+import { AppendError, DEFAULT_LIMITS, GroupCommitLog, type LogSession } from './group-commit.ts';
 import { readEvents, readPayload, readRun } from './read.ts';
+import { commitStatement } from './statement.ts';
 import { toWireEvent } from './wire-event.ts';
 
 /** The default second is short on a machine that is busy. */
 const PATIENT = { timeout: 15_000 };
 let db: TestDatabase;
 let client: pg.Client;
+const session: LogSession = { commit: batch => client.query(commitStatement(batch)) };
 beforeAll(async () => {
   db = await createTestDatabase();
 });
@@ -57,6 +59,8 @@ function entry(runId: string, firstSeq: number, events: RunEvent[], more: Partia
     },
     ...(firstSeq === 1 && { created }),
     tasks: [],
+    owner: { tenantId: TENANT, projectId: PROJECT, workflowId: PROJECT },
+    usage: [],
     ...more,
   };
 }
@@ -78,12 +82,12 @@ const started = (input: JsonMap = {}): RunEvent => ({
 const begun = (step = 'a'): RunEvent => ({ at: AT, type: 'step_started', step, attempt: 1, data: {} });
 
 /** Counts the statements and can hold their answers back. */
-function counted(): WriterConnection & { statements: number } {
+function counted(): LogSession & { statements: number } {
   const wrapper = {
     statements: 0,
-    query(statement: { name: string; text: string; values: unknown[] }) {
+    commit(batch: readonly LogEntry[]) {
       wrapper.statements += 1;
-      return client.query(statement);
+      return client.query(commitStatement(batch));
     },
   };
   return wrapper;
@@ -96,7 +100,7 @@ const seqsOf = async (runId: string) =>
   (await readEvents(db.pool, { tenantId: TENANT, runId, after: 0, limit: 100 })).map(({ seq }) => seq);
 
 test('an append settles only after its commit', async () => {
-  const log = new GroupCommitLog(client, never);
+  const log = new GroupCommitLog(session, never);
   const runId = newId();
   // Another transaction has inserted the same row and not ended: the statement has to wait for it.
   const other = await db.pool.connect();
@@ -133,7 +137,7 @@ test('what arrives while a batch is on its way shares the next commit', async ()
 });
 
 test('one commit writes events, payloads, the projection and the inbox', async () => {
-  const log = new GroupCommitLog(client, never);
+  const log = new GroupCommitLog(session, never);
   const runId = newId();
   const asked = {
     tenantId: TENANT,
@@ -192,7 +196,7 @@ test('one commit writes events, payloads, the projection and the inbox', async (
 });
 
 test('a bad entry, and a fenced one, fail alone: the rest of their batch is committed', async () => {
-  const log = new GroupCommitLog(client, never);
+  const log = new GroupCommitLog(session, never);
   const taken = newId();
   await log.append(entry(taken, 1, [started()]));
   const good = Array.from({ length: 40 }, newId);
@@ -218,7 +222,7 @@ test('the backlog is bounded in rows and in bytes, and says when there is room',
     { ...DEFAULT_LIMITS, queuedRows: 3 },
     { ...DEFAULT_LIMITS, queuedBytes: 1_000 },
   ]) {
-    const log = new GroupCommitLog(client, never, limits);
+    const log = new GroupCommitLog(session, never, limits);
     const appends = [];
     for (; !log.full; ) appends.push(log.append(entry(newId(), 1, [started()])));
     expect(appends.length).toBeLessThanOrEqual(3);
@@ -242,7 +246,7 @@ test('a batch is cut at its bounds, and drain waits for all of it', async () => 
 
 test('a lost connection refuses what is under way, what is queued and what comes', async () => {
   const causes: unknown[] = [];
-  const log = new GroupCommitLog(client, cause => causes.push(cause));
+  const log = new GroupCommitLog(session, cause => causes.push(cause));
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const first = log.append(entry(newId(), 1, [started()]));
   await db.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
@@ -257,7 +261,7 @@ test('a lost connection refuses what is under way, what is queued and what comes
 });
 
 test('large values are kept apart once, and come back when the run is read', async () => {
-  const log = new GroupCommitLog(client, never);
+  const log = new GroupCommitLog(session, never);
   const runId = newId();
   const big = 'ü'.repeat(9_000);
   const done: RunEvent = {
@@ -295,7 +299,7 @@ test('16 KiB of JSON stay in the event, one byte more does not', () => {
 });
 
 test('events are filtered by step and paged by seq', async () => {
-  const log = new GroupCommitLog(client, never);
+  const log = new GroupCommitLog(session, never);
   const runId = newId();
   await log.append(entry(runId, 1, [started(), begun('a'), begun('b'), begun('a')]));
   const read = async (more: { after?: number; limit?: number; stepId?: string }) =>

@@ -1,10 +1,10 @@
 import { entryBytes, type LogEntry } from './entry.ts';
-import { commitStatement } from './statement.ts';
 
-/** The part of a `pg` client that the writer needs: one statement, settled after its commit. */
-export type WriterConnection = {
-  query(statement: { name: string; text: string; values: unknown[] }): Promise<unknown>;
-};
+/**
+ * Where batches are written. When `commit` settles, all of the batch is on disk; when it rejects with the database's
+ * refusal of a value, nothing of it is; any other rejection leaves that open.
+ */
+export type LogSession = { commit(batch: readonly LogEntry[]): Promise<unknown> };
 
 /**
  * Why an entry was not written.
@@ -45,7 +45,7 @@ type Waiting = { entry: LogEntry; bytes: number; resolve: () => void; reject: (e
  * entry that finds nothing on its way is written at once; no timer is involved. `append` settles after the commit.
  */
 export class GroupCommitLog {
-  readonly #connection: WriterConnection;
+  readonly #session: LogSession;
   readonly #limits: WriterLimits;
   #queue: Waiting[] = [];
   /** Queued and on the way. */
@@ -58,8 +58,8 @@ export class GroupCommitLog {
   readonly #onLost: (cause: unknown) => void;
 
   /** `onLost` is called once, when a write failed for a reason that is not in the entries themselves. */
-  constructor(connection: WriterConnection, onLost: (cause: unknown) => void, limits: WriterLimits = DEFAULT_LIMITS) {
-    this.#connection = connection;
+  constructor(session: LogSession, onLost: (cause: unknown) => void, limits: WriterLimits = DEFAULT_LIMITS) {
+    this.#session = session;
     this.#onLost = onLost;
     this.#limits = limits;
   }
@@ -127,7 +127,7 @@ export class GroupCommitLog {
   /** One commit. A batch that the database refuses is halved until the bad entry stands alone and fails by itself. */
   async #write(batch: Waiting[]): Promise<void> {
     try {
-      await this.#connection.query(commitStatement(batch.map(waiting => waiting.entry)));
+      await this.#session.commit(batch.map(waiting => waiting.entry));
     } catch (error) {
       const kind = failureKind(error);
       if (kind === 'lost') this.#lose(batch, error);

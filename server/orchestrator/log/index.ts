@@ -2,19 +2,22 @@
  * The event log: append-only `run_events` in PostgreSQL, with its projections.
  *
  *   GroupCommitLog            append(entry) → settles after the commit
- *   readRun, readRuns         whole runs, payloads in place, for folding
+ *   commitStatement           what commits a batch: one statement
+ *   createLogReader           what a leader reads: runs that move, whole runs with payloads in place
  *   readEvents, readPayload   pages and single values, for the API
  *   toWireEvent               an event as the API shows it
  */
 export { decodeEvent } from './decode.ts';
 export { encodeEvent, PAYLOAD_THRESHOLD_BYTES, type PayloadRef } from './encode.ts';
-export type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
+export type { BillableAction, LogEntry, NewRun, RunProjection, TaskChange, UsageOwner, UsageRow } from './entry.ts';
 export {
   AppendError,
   DEFAULT_LIMITS,
   GroupCommitLog,
-  type WriterConnection,
+  type LogSession,
   type WriterLimits,
 } from './group-commit.ts';
+export { createLogReader, type LogReader } from './log-reader.ts';
 export { type LoggedRun, readEvents, readPayload, readRun, readRuns } from './read.ts';
+export { commitStatement } from './statement.ts';
 export { toWireEvent, type WireEvent } from './wire-event.ts';

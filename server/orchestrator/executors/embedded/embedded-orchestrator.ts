@@ -5,13 +5,13 @@ import type { Clock } from '../../../platform/clock.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Command } from '../../core/index.ts';
-import type { WriterLimits } from '../../log/index.ts';
+import { createLogReader, type LogReader, type WriterLimits } from '../../log/index.ts';
 import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../orchestrator.ts';
 import type { StepTypes } from '../../steps/registry.ts';
 import { GraphCache, type LoadVersion, loadVersionFrom } from './graph-cache.ts';
 import { Hub } from './hub.ts';
 import { LEADER_LOCK, type LeaderSession, lead } from './leadership.ts';
-import { countActiveRuns, recoverRuns } from './recovery.ts';
+import { recoverRuns } from './recovery.ts';
 import { Runtime } from './runtime.ts';
 import { type Alarm, systemAlarm } from './timers.ts';
 
@@ -61,6 +61,7 @@ class Embedded implements EmbeddedOrchestrator {
   readonly ready: Promise<void>;
   recovered: Promise<{ recovered: number }> | null = null;
   readonly #options: EmbeddedOrchestratorOptions;
+  readonly #reader: LogReader;
   readonly #hub: Hub;
   readonly #graphs: GraphCache;
   readonly #closing = new AbortController();
@@ -73,6 +74,7 @@ class Embedded implements EmbeddedOrchestrator {
 
   constructor(options: EmbeddedOrchestratorOptions) {
     this.#options = options;
+    this.#reader = createLogReader(options.pool);
     this.#hub = new Hub(options.logger);
     this.#graphs = new GraphCache(options.loadVersion ?? loadVersionFrom(options.pool));
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -154,7 +156,7 @@ class Embedded implements EmbeddedOrchestrator {
 
   /** From the wait for the lock to the loss of the session. */
   async #leadOnce(onLeading: () => void): Promise<void> {
-    const { pool, connectionString, lock = LEADER_LOCK, logger } = this.#options;
+    const { connectionString, lock = LEADER_LOCK, logger } = this.#options;
     const session = await lead({
       connectionString,
       lock,
@@ -164,7 +166,7 @@ class Embedded implements EmbeddedOrchestrator {
     const over = new AbortController();
     const runtime = this.#newRuntime(session);
     try {
-      runtime.setActiveRuns(await countActiveRuns(pool));
+      runtime.setActiveRuns(await this.#reader.countActiveRuns());
       this.#session = session;
       this.#runtime = runtime;
       this.#become('leading');
@@ -185,15 +187,16 @@ class Embedded implements EmbeddedOrchestrator {
   }
 
   #newRuntime(session: LeaderSession): Runtime {
-    const { pool, clock, logger, stepTypes, config, random, alarm, writerLimits } = this.#options;
+    const { clock, logger, stepTypes, config, random, alarm, writerLimits } = this.#options;
     const services = {
-      pool,
+      reader: this.#reader,
       clock,
       alarm: alarm ?? systemAlarm,
       logger,
       stepTypes,
       config,
       random: random ?? Math.random,
+      defer: setImmediate,
       graphs: this.#graphs,
       hub: this.#hub,
       writerLimits,
@@ -205,7 +208,7 @@ class Embedded implements EmbeddedOrchestrator {
   async #recover(runtime: Runtime, signal: AbortSignal): Promise<{ recovered: number }> {
     for (;;) {
       try {
-        const result = await recoverRuns(this.#options.pool, runtime, signal);
+        const result = await recoverRuns(this.#reader, runtime, signal);
         if (result.recovered > 0 && !signal.aborted) this.#options.logger.info(result, 'runs taken up');
         return result;
       } catch (error) {

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { WriterConnection } from '../../log/index.ts';
+import { commitStatement, type LogSession } from '../../log/index.ts';
 
 /** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
 export const LEADER_LOCK = 4_216_034;
@@ -16,7 +16,7 @@ const RELEASE_TIMEOUT_MS = 2_000;
  * The session of the leader: it holds the advisory lock and it alone writes the log. So a write can only be committed
  * while the lock is held, whatever has happened to the process meanwhile.
  */
-export type LeaderSession = WriterConnection & {
+export type LeaderSession = LogSession & {
   /** Settles when the session is gone, with the cause. */
   readonly lost: Promise<unknown>;
   /** Ends the session now, without asking anybody. */
@@ -80,7 +80,7 @@ async function openSession(
   );
   let pending: Promise<unknown> | null = null;
   /** One statement at a time: the log's writer and the lease check take turns. */
-  const ask = async (statement: string | Parameters<LeaderSession['query']>[0]): Promise<unknown> => {
+  const ask = async (statement: string | pg.QueryConfig): Promise<unknown> => {
     while (pending !== null) await pending.catch(() => undefined);
     const answer = connection.query(statement);
     pending = answer;
@@ -91,7 +91,7 @@ async function openSession(
     }
   };
   const session: LeaderSession = {
-    query: ask,
+    commit: batch => ask(commitStatement(batch)),
     lost,
     break(cause) {
       resolve(cause);

@@ -1,6 +1,5 @@
-import type { Pool } from 'pg';
 import { evolve, newRun, type RunState } from '../../core/index.ts';
-import { type LoggedRun, readRuns } from '../../log/index.ts';
+import type { LoggedRun, LogReader } from '../../log/index.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { RunIdentity } from './turn.ts';
 
@@ -13,13 +12,13 @@ type Wanted = { runId: string; resolve: (run: LoadedRun | null) => void; reject:
 
 /** Folds runs from the log. Runs asked for at about the same time are read together. */
 export class Loader {
-  readonly #pool: Pool;
+  readonly #reader: LogReader;
   readonly #graphs: GraphCache;
   #wanted: Wanted[] = [];
   #reading = false;
 
-  constructor(pool: Pool, graphs: GraphCache) {
-    this.#pool = pool;
+  constructor(reader: LogReader, graphs: GraphCache) {
+    this.#reader = reader;
     this.#graphs = graphs;
   }
 
@@ -37,10 +36,7 @@ export class Loader {
     while (this.#wanted.length > 0) {
       const batch = this.#wanted.splice(0, BATCH);
       try {
-        const runs = await readRuns(
-          this.#pool,
-          batch.map(({ runId }) => runId),
-        );
+        const runs = await this.#reader.readRuns(batch.map(({ runId }) => runId));
         for (const wanted of batch) void this.#fold(runs.get(wanted.runId)).then(wanted.resolve, wanted.reject);
       } catch (error) {
         for (const { reject } of batch) reject(error);

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import type { Config } from '../../../config.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { AppError, conflict, notFound, unavailable } from '../../../platform/errors.ts';
@@ -9,7 +8,8 @@ import {
   AppendError,
   GroupCommitLog,
   type LogEntry,
-  type WriterConnection,
+  type LogReader,
+  type LogSession,
   type WriterLimits,
 } from '../../log/index.ts';
 import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../orchestrator.ts';
@@ -24,13 +24,15 @@ import { Slots } from './slots.ts';
 import { type Alarm, type TimerHandle, Timers } from './timers.ts';
 
 export type RuntimeServices = {
-  pool: Pool;
+  reader: LogReader;
   clock: Clock;
   alarm: Alarm;
   logger: Logger;
   stepTypes: StepTypes;
   config: Config['orchestrator'];
   random: () => number;
+  /** Calls back once what happens in this turn of the event loop has happened: setImmediate. */
+  defer: (callback: () => void) => void;
   graphs: GraphCache;
   hub: Hub;
   writerLimits?: WriterLimits;
@@ -65,13 +67,13 @@ export class Runtime implements RunHost {
   #abandoned = false;
   #whenNoAttempts: (() => void) | null = null;
 
-  /** `onLost`: the connection failed under a write; whoever made this runtime is to abandon it. */
-  constructor(services: RuntimeServices, connection: WriterConnection, onLost: (cause: unknown) => void) {
+  /** `onLost`: the session failed under a write; whoever made this runtime is to abandon it. */
+  constructor(services: RuntimeServices, session: LogSession, onLost: (cause: unknown) => void) {
     this.#services = services;
-    this.#log = new GroupCommitLog(connection, onLost, services.writerLimits);
+    this.#log = new GroupCommitLog(session, onLost, services.writerLimits);
     this.#slots = new Slots(services.config.maxInFlight, services.config.maxInFlightPerTenant);
     this.#timers = new Timers(services.clock, services.alarm);
-    this.#loader = new Loader(services.pool, services.graphs);
+    this.#loader = new Loader(services.reader, services.graphs);
   }
 
   /** Runs in memory; the others are in the log alone. */
@@ -160,7 +162,7 @@ export class Runtime implements RunHost {
 
   async #flush(): Promise<void> {
     do {
-      await new Promise<void>(resolve => setImmediate(resolve));
+      await new Promise<void>(resolve => this.#services.defer(resolve));
       await this.#log.drain();
     } while (this.#ticking && !this.#abandoned);
   }
@@ -203,7 +205,7 @@ export class Runtime implements RunHost {
     if (this.#ticking) return;
     this.#ticking = true;
     // Everything that happens in this turn of the event loop is decided together and shares a commit.
-    setImmediate(() => this.#tick());
+    this.#services.defer(() => this.#tick());
   }
 
   claim(run: LiveRun): void {

@@ -3,13 +3,14 @@ import {
   type Command,
   decide,
   effects,
+  endsBillableAttempt,
   evolve,
   phase,
   type RunEvent,
   type RunState,
   type RunStatus,
 } from '../../core/index.ts';
-import { encodeEvent, type LogEntry, type NewRun, type TaskChange } from '../../log/index.ts';
+import { encodeEvent, type LogEntry, type NewRun, type TaskChange, type UsageRow } from '../../log/index.ts';
 import type { CommittedEvent, StreamItem } from '../../orchestrator.ts';
 
 /** Who a run is: what never changes and what commands are checked against. */
@@ -75,6 +76,8 @@ export class Turn {
       },
       ...(this.#isNew && { created: newRun(this.#run, state) }),
       tasks: this.#tasks === null ? [] : [...this.#tasks.values()],
+      owner: this.#run,
+      usage: this.#usage(),
     };
     return this.#entry;
   }
@@ -96,6 +99,17 @@ export class Turn {
       };
       return { kind: 'event', item };
     });
+  }
+
+  /** A step is charged once for each attempt that came to an end of its own. */
+  #usage(): UsageRow[] {
+    return this.events.filter(endsBillableAttempt).map(({ step, attempt, at }) => ({
+      step,
+      attempt,
+      action: 'workflow_step' as const,
+      quantity: 1,
+      at,
+    }));
   }
 
   /** Called before the event is folded, while the state still says what the step was doing. */

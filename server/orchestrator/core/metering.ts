@@ -1,0 +1,31 @@
+import { LOST_REPEATEDLY } from './attempts.ts';
+import type { RunEvent } from './events.ts';
+
+/** An attempt that came to an end of its own. */
+export type EndedAttempt = Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_retrying' }> & {
+  attempt: number;
+};
+
+/**
+ * Whether the event ends an attempt that is paid for (interface.md, "Every billable action"): one that came to an end of
+ * its own, well or not. Nothing is charged for what was skipped, cancelled, or lost in a crash.
+ */
+export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
+  switch (event.type) {
+    case 'step_completed':
+      return event.attempt !== undefined && !('skipped' in event.data);
+    case 'step_failed':
+      return event.data.error.code !== LOST_REPEATEDLY;
+    case 'step_retrying':
+      return true;
+    case 'run_started':
+    case 'state_changed':
+    case 'stop_requested':
+    case 'step_started':
+    case 'step_cancelled':
+    case 'step_log':
+    case 'task_pending':
+    case 'task_completed':
+      return false;
+  }
+}
