@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import { createMetrics } from './api/metrics.ts';
 import { operations } from './api/operations.ts';
 import { createPages } from './api/pages.ts';
@@ -11,31 +10,14 @@ import type { Config } from './config.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore } from './domains/identity/keys.ts';
 import { settleLastUsed } from './domains/identity/principal.ts';
-import type { Orchestrator } from './orchestrator/orchestrator.ts';
 import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import { LuaPool } from './orchestrator/steps/lua/index.ts';
-import { createStepTypes, type StepTypes } from './orchestrator/steps/registry.ts';
+import { createStepTypes } from './orchestrator/steps/registry.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Database } from './platform/postgres/database.ts';
-import type { PrismaClient } from './platform/postgres/generated/client.ts';
-import { createRateLimiter, type RateLimiter } from './platform/rate-limit.ts';
-import type { SecretStore } from './platform/secrets/secret-store.ts';
-
-/** Everything use cases may reach. Constructed in one place and passed in; nothing is a module-level singleton. */
-export type Services = {
-  config: Config;
-  clock: Clock;
-  logger: Logger;
-  /** SQL for the run log, projections and feeds. */
-  pool: Pool;
-  /** Prisma for everything else. Uses the same pool. */
-  prisma: PrismaClient;
-  orchestrator: Orchestrator;
-  stepTypes: StepTypes;
-  secrets: SecretStore;
-  rateLimiter: RateLimiter;
-};
+import { createRateLimiter } from './platform/rate-limit.ts';
+import type { Services } from './services.ts';
 
 /** The running service, as surfaces and the process see it. */
 export type Container = {

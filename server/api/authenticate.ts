@@ -1,6 +1,6 @@
 import { decode } from 'next-auth/jwt';
-import type { Services } from '../container.ts';
 import { resolvePat, resolveSession } from '../domains/identity/principal.ts';
+import type { Services } from '../services.ts';
 import type { Principal } from './context.ts';
 
 /** Looks a request header up by its lower-case name. */

@@ -1,4 +1,4 @@
-import type { Services } from '../container.ts';
+import type { Services } from '../services.ts';
 
 export const roles = ['project_viewer', 'project_contributor', 'tenant_admin'] as const;
 /** Ordered: each role includes those before it. */

@@ -1,5 +1,5 @@
-import type { Services } from '../container.ts';
 import { AppError, forbidden, notFound, unauthenticated } from '../platform/errors.ts';
+import type { Services } from '../services.ts';
 import { type Context, type Principal, type Role, roles, type Scope } from './context.ts';
 import type { AnyOperation } from './operation.ts';
 import type { RegisteredOperation } from './registry.ts';

@@ -1,8 +1,8 @@
 import { WebSocket } from 'ws';
-import type { Services } from '../container.ts';
 import { findRejection } from '../domains/runs/store.ts';
 import { readEvents } from '../orchestrator/log/index.ts';
 import type { StreamItem } from '../orchestrator/orchestrator.ts';
+import type { Services } from '../services.ts';
 import type { Principal } from './context.ts';
 import { frameOf, readyFrame, seqOf } from './stream-frames.ts';
 import type { StreamQuery } from './stream-query.ts';

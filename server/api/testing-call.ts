@@ -1,5 +1,5 @@
-import type { Services } from '../container.ts';
 import { newId } from '../platform/ids.ts';
+import type { Services } from '../services.ts';
 import type { Context, Principal } from './context.ts';
 import { parseObject } from './input.ts';
 import { invoke } from './invoke.ts';

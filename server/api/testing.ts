@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Services } from '../container.ts';
+import type { Services } from '../services.ts';
 import { createMetrics } from './metrics.ts';
 import { serveNode } from './node-http.ts';
 import type { AnyOperation } from './operation.ts';

@@ -1,5 +1,4 @@
 import type { Context, Principal } from '../api/context.ts';
-import type { Services } from '../container.ts';
 import { executeCommand } from '../domains/runs/command.ts';
 import { listWorkflowRuns } from '../domains/runs/list.ts';
 import { completeTask } from '../domains/tasks/complete.ts';
@@ -9,6 +8,7 @@ import { listWorkflows } from '../domains/workflows/list.ts';
 import { publish } from '../domains/workflows/publish.ts';
 import type { JsonMap } from '../orchestrator/core/index.ts';
 import { newId } from '../platform/ids.ts';
+import type { Services } from '../services.ts';
 import { changelog, expenseApproval, samples } from './expense-approval.ts';
 import { settled } from './settled.ts';
 

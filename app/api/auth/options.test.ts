@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import NextAuth from 'next-auth';
 import { decode } from 'next-auth/jwt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Services } from '../../../server/container.ts';
+import type { Services } from '../../../server/services.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from '../../../server/domains/identity/console.ts';
 import {
   createTestServices,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { scopes } from '../../api/context.ts';
 import { createCall } from '../../api/testing-call.ts';
-import type { Services } from '../../container.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
 import { createRateLimiter } from '../../platform/rate-limit.ts';
+import type { Services } from '../../services.ts';
 import { generatePatToken } from '../pats/token.ts';
 import { exampleOwnerEmail, seedFirstOwner } from './bootstrap.ts';
 import { createFirstOwner } from './first-owner.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../container.ts';
+import type { Services } from '../../services.ts';
 import type { IdentityKeys } from './keys.ts';
 import { type SignedIn, type SignInAttempt, verifyPassword } from './sign-in.ts';
 

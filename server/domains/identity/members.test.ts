@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Principal } from '../../api/context.ts';
 import { createCall } from '../../api/testing-call.ts';
-import type { Services } from '../../container.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import type { Services } from '../../services.ts';
 import { patOperations } from '../pats/operations.ts';
 import { identityOperations } from './operations.ts';
 import { resolveSession } from './principal.ts';

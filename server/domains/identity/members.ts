@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { type Context, projectRoles } from '../../api/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
-import type { Services } from '../../container.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
+import type { Services } from '../../services.ts';
 import { patSecretName } from '../pats/token.ts';
 import { addMember, lockTenant } from './accounts.ts';
 import { requireEveryScope } from './authority.ts';

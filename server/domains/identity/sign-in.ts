@@ -1,6 +1,6 @@
-import type { Services } from '../../container.ts';
 import { hashPassword, needsRehash, verifyPassword as passwordMatches } from '../../platform/crypto/password.ts';
 import { AppError } from '../../platform/errors.ts';
+import type { Services } from '../../services.ts';
 import { Email, Password } from './schemas.ts';
 
 export type SignInAttempt = { email: string; password: string; address: string };

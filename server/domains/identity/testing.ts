@@ -1,6 +1,5 @@
 import type { Context, Principal, Role, Scope } from '../../api/context.ts';
 import { type Config, readConfig } from '../../config.ts';
-import type { Services } from '../../container.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
@@ -9,6 +8,7 @@ import { createLogger } from '../../platform/logger.ts';
 import type { TestDatabase } from '../../platform/postgres/testing.ts';
 import type { RateLimiter } from '../../platform/rate-limit.ts';
 import { DatabaseSecretStore } from '../../platform/secrets/database-secret-store.ts';
+import type { Services } from '../../services.ts';
 import { generatePatToken, patHash } from '../pats/token.ts';
 import { addMember, createTenant, createUser } from './accounts.ts';
 

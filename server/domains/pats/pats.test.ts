@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scopes } from '../../api/context.ts';
 import { createCall } from '../../api/testing-call.ts';
-import type { Services } from '../../container.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { unavailable } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import type { Services } from '../../services.ts';
 import { resolvePat, settleLastUsed } from '../identity/principal.ts';
 import {
   createTestMember,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Services } from '../../container.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import type { Services } from '../../services.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
 import { insertWorkflow } from '../workflows/store.ts';
 import { call, contextFor, createTestProject, insertRun, refusal } from '../workflows/testing.ts';

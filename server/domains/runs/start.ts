@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { Services } from '../../container.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import type { RunSnapshot, StartRun } from '../../orchestrator/orchestrator.ts';
 import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
 import { isId, newId } from '../../platform/ids.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
+import type { Services } from '../../services.ts';
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';
 import { findStartable, knownSteps, type StartableRow } from './store.ts';

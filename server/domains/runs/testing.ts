@@ -1,5 +1,4 @@
 import type { Principal } from '../../api/context.ts';
-import type { Services } from '../../container.ts';
 import type { Graph, Phase } from '../../orchestrator/core/index.ts';
 import { createEmbeddedOrchestrator } from '../../orchestrator/runtime.ts';
 import { LuaPool } from '../../orchestrator/steps/lua/index.ts';
@@ -7,6 +6,7 @@ import { createStepTypes } from '../../orchestrator/steps/registry.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
 import { settled } from '../../seed/settled.ts';
+import type { Services } from '../../services.ts';
 import { contextFor, createTestServices, testConfig } from '../identity/testing.ts';
 import { insertWorkflow } from '../workflows/store.ts';
 import { insertVersion } from '../workflows/versions/store.ts';

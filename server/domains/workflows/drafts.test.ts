@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Services } from '../../container.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import type { Services } from '../../services.ts';
 import { createTestTenant, type TestTenant } from '../identity/testing.ts';
 import { checksum } from './checksum.ts';
 import { workflowOperations } from './operations.ts';

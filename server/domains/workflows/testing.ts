@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Context, Principal } from '../../api/context.ts';
 import type { Operation } from '../../api/operation.ts';
-import type { Services } from '../../container.ts';
 import { LuaPool } from '../../orchestrator/steps/lua/index.ts';
 import { createStepTypes } from '../../orchestrator/steps/registry.ts';
 import { AppError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import type { Services } from '../../services.ts';
 import { contextFor, createTestMember, createTestServices, type TestTenant } from '../identity/testing.ts';
 
 /** Runs an operation as a surface does: input through its schema (a mismatch is AppError 422), output checked. */

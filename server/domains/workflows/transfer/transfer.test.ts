@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Services } from '../../../container.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import type { Services } from '../../../services.ts';
 import { createTestTenant, type TestTenant } from '../../identity/testing.ts';
 import { workflowOperations } from '../operations.ts';
 import { call, chain, contextFor, createServicesWithSteps, refusal } from '../testing.ts';

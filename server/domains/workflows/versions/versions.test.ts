@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Services } from '../../../container.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import type { Services } from '../../../services.ts';
 import { createTestTenant, type TestTenant } from '../../identity/testing.ts';
 import { workflowOperations } from '../operations.ts';
 import { call, chain, contextFor, createServicesWithSteps, createTestProject, refusal } from '../testing.ts';
