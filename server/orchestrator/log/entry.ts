@@ -10,6 +10,7 @@ export type RunProjection = {
   /** JSON text, or null. */
   error: string | null;
   nextTimerAt: number | null;
+  lastSeq: number;
 };
 
 /** The columns of `runs` that never change, given with a run's first events. */
@@ -65,7 +66,8 @@ export type LogEntry = {
   runId: string;
   rows: readonly EventRow[];
   payloads: readonly PayloadRow[];
-  projection: RunProjection;
+  /** Null where only the progress changed (`stepsDone`, `lastSeq`), which may wait a moment; never with `created`. */
+  projection: RunProjection | null;
   /** Present in a run's first entry. */
   created?: NewRun;
   tasks: readonly TaskChange[];

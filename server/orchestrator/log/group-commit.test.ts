@@ -56,6 +56,7 @@ function entry(runId: string, firstSeq: number, events: RunEvent[], more: Partia
       endedAt: null,
       error: null,
       nextTimerAt: null,
+      lastSeq: firstSeq + events.length - 1,
     },
     ...(firstSeq === 1 && { created }),
     tasks: [],
@@ -169,7 +170,7 @@ test('one commit writes events, payloads, the projection and the inbox', async (
     completedAt: AT,
     asked: null,
   };
-  await log.append(entry(runId, 3, [begun('null')], { projection, tasks: [ended] }));
+  await log.append(entry(runId, 3, [begun('null')], { projection: { ...projection, lastSeq: 3 }, tasks: [ended] }));
   const run = await db.pool.query('SELECT * FROM runs WHERE id = $1', [runId]);
   expect(run.rows[0]).toMatchObject({
     status: 'failed',

@@ -1,4 +1,4 @@
-import type { LogEntry, NewRun, TaskChange } from './entry.ts';
+import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
 
 /**
  * One part of the statement: a data-modifying common table expression over parameters of its own. `$1` is the part's
@@ -110,15 +110,16 @@ type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
  * contain unescaped: a join and a split, where array literals would cost escaping every event twice.
  */
 export function commitStatement(batch: readonly LogEntry[]): { name: string; text: string; values: unknown[] } {
-  const parts: Part[] = [events];
-  const values: unknown[] = eventValues(batch);
+  const parts: Part[] = [];
+  const values: unknown[] = [];
   const add = (part: Part, partValues: readonly unknown[]) => {
     parts.push(part);
     values.push(...partValues);
   };
+  if (batch.some(entry => entry.rows.length > 0)) add(events, eventValues(batch));
   if (batch.some(entry => entry.payloads.length > 0)) add(payloads, payloadValues(batch));
   if (batch.some(entry => entry.created !== undefined)) add(newRuns, newRunValues(batch));
-  if (batch.some(entry => entry.created === undefined)) add(movedRuns, movedRunValues(batch));
+  if (batch.some(isMoved)) add(movedRuns, movedRunValues(batch));
   if (batch.some(entry => entry.tasks.length > 0)) addTasks(batch, add);
   return { ...statementOf(parts), values };
 }
@@ -137,6 +138,12 @@ function addTasks(batch: readonly LogEntry[], add: (part: Part, values: readonly
 }
 
 const isAsked = (task: TaskChange): task is AskedTask => task.asked !== null;
+
+type Created = LogEntry & { created: NewRun; projection: RunProjection };
+type Moved = LogEntry & { projection: RunProjection };
+
+const isCreated = (entry: LogEntry): entry is Created => entry.created !== undefined && entry.projection !== null;
+const isMoved = (entry: LogEntry): entry is Moved => entry.created === undefined && entry.projection !== null;
 
 function eventValues(batch: readonly LogEntry[]): string[] {
   const runs: string[] = [];
@@ -178,10 +185,8 @@ function payloadValues(batch: readonly LogEntry[]): string[] {
   ];
 }
 
-const lastSeq = (entry: LogEntry): number => entry.rows.at(-1)?.seq ?? 0;
-
 function newRunValues(batch: readonly LogEntry[]): unknown[] {
-  const entries = batch.filter((entry): entry is LogEntry & { created: NewRun } => entry.created !== undefined);
+  const entries = batch.filter(isCreated);
   const of = (pick: (run: NewRun) => unknown): unknown[] => entries.map(entry => pick(entry.created));
   return [
     entries.map(entry => entry.runId),
@@ -198,7 +203,7 @@ function newRunValues(batch: readonly LogEntry[]): unknown[] {
     entries.map(entry => entry.projection.phase),
     entries.map(entry => entry.projection.stepsDone),
     entries.map(entry => entry.projection.pendingTasks),
-    entries.map(lastSeq),
+    entries.map(entry => entry.projection.lastSeq),
     entries.map(entry => entry.projection.endedAt),
     entries.map(entry => entry.projection.error),
     entries.map(entry => entry.projection.nextTimerAt),
@@ -206,14 +211,14 @@ function newRunValues(batch: readonly LogEntry[]): unknown[] {
 }
 
 function movedRunValues(batch: readonly LogEntry[]): string[] {
-  const entries = batch.filter(entry => entry.created === undefined);
+  const entries = batch.filter(isMoved);
   return [
     literal(entries.map(entry => entry.runId)),
     literal(entries.map(entry => entry.projection.status)),
     literal(entries.map(entry => entry.projection.phase)),
     literal(entries.map(entry => entry.projection.stepsDone)),
     literal(entries.map(entry => entry.projection.pendingTasks)),
-    literal(entries.map(lastSeq)),
+    literal(entries.map(entry => entry.projection.lastSeq)),
     literal(entries.map(entry => entry.projection.endedAt)),
     entries.map(entry => entry.projection.error ?? '').join(SEPARATOR),
     literal(entries.map(entry => entry.projection.nextTimerAt)),

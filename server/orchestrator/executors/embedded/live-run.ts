@@ -15,6 +15,7 @@ import type { Outcome, StepType } from '../../steps/step-type.ts';
 import { type AttemptHost, type AttemptOwner, LiveAttempt } from './live-attempt.ts';
 import { LogBudget } from './log-budget.ts';
 import { outcomeCommand } from './outcome.ts';
+import { type Lagging, RunProgress } from './progress.ts';
 import type { Claimant } from './slots.ts';
 import { nextTimer, type RunIdentity, statusOf, Turn } from './turn.ts';
 
@@ -28,6 +29,8 @@ export type RunHost = AttemptHost & {
   claim(run: LiveRun): void;
   releaseSlot(tenantId: string): void;
   append(entry: LogEntry): Promise<void>;
+  /** Has `catchUp` called soon, or no more. */
+  progressBehind(run: LiveRun, behind: boolean): void;
   wantsStream(tenantId: string): boolean;
   publish(items: StreamItem[]): void;
   /** When the run wants to be woken; null = no longer. */
@@ -49,7 +52,7 @@ type Mail = { command: Command; caller: { resolve(run: RunSnapshot): void; rejec
  * turn, written as one entry, and only after its commit seen and acted upon; meanwhile mail collects. So a step's end and
  * the beginning of its dependents share a commit, and a run never has two entries under way.
  */
-export class LiveRun implements Claimant, AttemptOwner {
+export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly identity: RunIdentity;
   readonly state: RunState;
   readonly #host: RunHost;
@@ -59,6 +62,8 @@ export class LiveRun implements Claimant, AttemptOwner {
   #appending = false;
   #dropped = false;
   #timerRang = false;
+  readonly #progress = new RunProgress();
+  #catchingUp = false;
   readonly #attempts = new Map<string, LiveAttempt>();
   /** In flight by the log with nobody at work: begun before a crash. */
   #lost: Set<string> | null;
@@ -79,11 +84,13 @@ export class LiveRun implements Claimant, AttemptOwner {
 
   /** Whether nothing is under way in memory, so that the log alone can take over. */
   get quiescent(): boolean {
-    return this.#idle && this.#attempts.size === 0 && !this.wants() && !this.#mustAbandon && !this.#retriesSoon;
+    if (!this.#idle || this.#attempts.size > 0 || this.#progress.behind) return false;
+    return !this.wants() && !this.#mustAbandon && !this.#retriesSoon;
   }
 
   get #idle(): boolean {
-    return !this.#appending && this.#mail.length === 0 && this.#granted === 0 && !this.#timerRang;
+    const waiting = this.#mail.length > 0 || this.#granted > 0 || this.#timerRang || this.#catchingUp;
+    return !this.#appending && !waiting;
   }
 
   get #advancing(): boolean {
@@ -119,6 +126,12 @@ export class LiveRun implements Claimant, AttemptOwner {
   /** Looks at what the run may do: after it was folded, or when its timer rang. */
   wake(): void {
     this.#timerRang = true;
+    this.#host.schedule(this);
+  }
+
+  /** Writes the progress that commits left out. */
+  catchUp(): void {
+    this.#catchingUp = true;
     this.#host.schedule(this);
   }
 
@@ -170,13 +183,15 @@ export class LiveRun implements Claimant, AttemptOwner {
     if (this.#mustAbandon) this.#abandonLost(turn, now);
     if (this.wants()) this.#host.claim(this);
     if (this.#granted > 0) this.#begin(turn, now);
-    if (turn.events.length === 0) {
+    const catchUp = this.#catchingUp && this.#progress.behind;
+    this.#catchingUp = false;
+    if (turn.events.length === 0 && !catchUp) {
       for (const settle of settlements) settle();
       this.#host.wakeAt(this.identity.runId, nextTimer(this.state, this.#due));
       this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
       return;
     }
-    this.#write(turn, mail, settlements).catch((error: unknown) => this.#host.turnDefect(this, error));
+    this.#write(turn, mail, settlements, catchUp).catch((error: unknown) => this.#host.turnDefect(this, error));
   }
 
   #post(mail: Mail): void {
@@ -251,12 +266,17 @@ export class LiveRun implements Claimant, AttemptOwner {
     if (turn.begun.length === before) this.#host.releaseSlot(this.tenantId);
   }
 
-  async #write(turn: Turn, mail: readonly Mail[], settlements: readonly (() => void)[]): Promise<void> {
+  async #write(
+    turn: Turn,
+    mail: readonly Mail[],
+    settlements: readonly (() => void)[],
+    catchUp: boolean,
+  ): Promise<void> {
     if (!this.#advancing) this.#due = null;
     const wakeAt = nextTimer(this.state, this.#due);
     this.#appending = true;
     try {
-      await this.#host.append(turn.entry(wakeAt));
+      await this.#host.append(this.#entry(turn, wakeAt, catchUp));
     } catch (error) {
       this.#appending = false;
       this.#refuse(turn, mail, error);
@@ -282,6 +302,14 @@ export class LiveRun implements Claimant, AttemptOwner {
     this.#host.committed(this, { isNew: turn.isNew, ended });
     // Also where it ended: whoever asked meanwhile is waiting to be refused.
     if (!this.#idle) this.#host.schedule(this);
+  }
+
+  #entry(turn: Turn, wakeAt: number | null, catchUp: boolean): LogEntry {
+    const entry = turn.entry(wakeAt);
+    if (entry.projection === null) return entry;
+    const projection = this.#progress.take(entry.projection, { now: this.#host.now(), must: catchUp || turn.isNew });
+    this.#host.progressBehind(this, projection === null);
+    return projection === null ? { ...entry, projection } : entry;
   }
 
   #refuse(turn: Turn, mail: readonly Mail[], error: unknown): void {

@@ -15,11 +15,13 @@ import {
 import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../orchestrator.ts';
 import type { StepTypes } from '../../steps/registry.ts';
 import type { StepType } from '../../steps/step-type.ts';
+import { ActiveRuns } from './active-runs.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { Hub } from './hub.ts';
 import type { LiveAttempt } from './live-attempt.ts';
 import { type AttemptRef, LiveRun, type RunHost } from './live-run.ts';
 import { Loader } from './loader.ts';
+import { ProgressSweep } from './progress.ts';
 import { Slots } from './slots.ts';
 import { type Alarm, type TimerHandle, Timers } from './timers.ts';
 
@@ -60,7 +62,8 @@ export class Runtime implements RunHost {
   readonly #starting = new Map<string, Promise<RunSnapshot>>();
   /** For each run its next timer, whether the run is in memory or not. */
   readonly #wakes = new Map<string, TimerHandle>();
-  readonly #activeRuns = new Map<string, number>();
+  readonly #activeRuns: ActiveRuns;
+  readonly #behind: ProgressSweep;
   #scheduled = new Set<LiveRun>();
   #ticking = false;
   #closing = false;
@@ -73,6 +76,8 @@ export class Runtime implements RunHost {
     this.#log = new GroupCommitLog(session, onLost, services.writerLimits);
     this.#slots = new Slots(services.config.maxInFlight, services.config.maxInFlightPerTenant);
     this.#timers = new Timers(services.clock, services.alarm);
+    this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
+    this.#behind = new ProgressSweep(this.#timers, () => services.clock.now());
     this.#loader = new Loader(services.reader, services.graphs);
   }
 
@@ -92,14 +97,14 @@ export class Runtime implements RunHost {
     while (this.#starting.has(runId)) await this.#starting.get(runId)?.catch(() => undefined);
     this.#refuseWhenBusy();
     if (this.#runs.has(runId)) throw runIdTaken();
-    this.#reserve(tenantId);
+    this.#activeRuns.reserve(tenantId);
     const live = new LiveRun(identity, newRun(runId, graph), this);
     const started = live.submit({ type: 'start', data });
     this.#starting.set(runId, started);
     try {
       return await started;
     } catch (error) {
-      this.#unreserve(tenantId);
+      this.#activeRuns.release(tenantId);
       throw error;
     } finally {
       this.#starting.delete(runId);
@@ -123,7 +128,7 @@ export class Runtime implements RunHost {
 
   /** Tells what the database knows before any command is taken: active runs of each tenant. */
   setActiveRuns(counts: ReadonlyMap<string, number>): void {
-    for (const [tenantId, count] of counts) this.#activeRuns.set(tenantId, count);
+    this.#activeRuns.set(counts);
   }
 
   /** Sets the timer of a run that is not in memory, unless it has one. */
@@ -161,6 +166,7 @@ export class Runtime implements RunHost {
   }
 
   async #flush(): Promise<void> {
+    this.#behind.sweep();
     do {
       await new Promise<void>(resolve => this.#services.defer(resolve));
       await this.#log.drain();
@@ -221,6 +227,11 @@ export class Runtime implements RunHost {
 
   append(entry: LogEntry): Promise<void> {
     return this.#log.append(entry);
+  }
+
+  progressBehind(run: LiveRun, behind: boolean): void {
+    if (behind) this.#behind.add(run);
+    else this.#behind.delete(run);
   }
 
   wantsStream(tenantId: string): boolean {
@@ -325,24 +336,9 @@ export class Runtime implements RunHost {
     if (this.#log.full) throw unavailable('overloaded', 'More is being written than the database can take.', 1);
   }
 
-  #reserve(tenantId: string): void {
-    const active = this.#activeRuns.get(tenantId) ?? 0;
-    if (active >= this.#services.config.maxActiveRunsPerTenant)
-      throw new AppError(429, 'too_many_active_runs', `The tenant has ${active} active runs, as many as it may.`, {
-        headers: { 'Retry-After': '5' },
-      });
-    this.#activeRuns.set(tenantId, active + 1);
-  }
-
-  #unreserve(tenantId: string): void {
-    const active = (this.#activeRuns.get(tenantId) ?? 0) - 1;
-    if (active > 0) this.#activeRuns.set(tenantId, active);
-    else this.#activeRuns.delete(tenantId);
-  }
-
   #forgetEnded(run: LiveRun): void {
     this.#runs.delete(run.identity.runId);
-    this.#unreserve(run.identity.tenantId);
+    this.#activeRuns.release(run.identity.tenantId);
   }
 
   /** The run in memory, folded if need be; null if there is none. */

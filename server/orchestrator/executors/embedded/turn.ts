@@ -73,6 +73,7 @@ export class Turn {
         endedAt: state.endedAt,
         error: state.error === null ? null : JSON.stringify(state.error, storableText),
         nextTimerAt,
+        lastSeq: state.seq,
       },
       ...(this.#isNew && { created: newRun(this.#run, state) }),
       tasks: this.#tasks === null ? [] : [...this.#tasks.values()],

@@ -1,0 +1,83 @@
+import type { RunProjection } from '../../log/index.ts';
+import type { Timers } from './timers.ts';
+
+/** How far the progress that lists show (`steps_done`, `last_seq`) may be behind the log, in ms. */
+export const PROGRESS_LAG_MS = 250;
+
+/**
+ * Decides which commits of a run carry its projection. All that a list filters by, a person waits for or recovery reads
+ * (status, phase, tasks, timers, end) is written with the events that change it. Where only the progress changed it may
+ * wait up to PROGRESS_LAG_MS: the update of a row at each of ten quick steps cost as much as their events.
+ */
+export class RunProgress {
+  #written: RunProjection | null = null;
+  #writtenAt = 0;
+  #behind = false;
+
+  /** Whether the projection in the database is older than the log. */
+  get behind(): boolean {
+    return this.#behind;
+  }
+
+  /** What of `next` the commit at `now` (ms since the epoch) is to write; all of it if it `must`. */
+  take(next: RunProjection, { now, must }: { now: number; must: boolean }): RunProjection | null {
+    // A clock that was set back does not stop the progress.
+    const recent = now >= this.#writtenAt && now - this.#writtenAt < PROGRESS_LAG_MS;
+    if (!must && this.#written !== null && recent && sameButForProgress(this.#written, next)) {
+      this.#behind = true;
+      return null;
+    }
+    this.#written = next;
+    this.#writtenAt = now;
+    this.#behind = false;
+    return next;
+  }
+}
+
+function sameButForProgress(a: RunProjection, b: RunProjection): boolean {
+  return (
+    a.phase === b.phase &&
+    a.status === b.status &&
+    a.pendingTasks === b.pendingTasks &&
+    a.nextTimerAt === b.nextTimerAt &&
+    a.endedAt === b.endedAt &&
+    a.error === b.error
+  );
+}
+
+/** A run whose projection is behind. */
+export type Lagging = { catchUp(): void };
+
+/** Has the runs that are behind catch up, all at once and at most every PROGRESS_LAG_MS. */
+export class ProgressSweep {
+  readonly #timers: Timers;
+  readonly #now: () => number;
+  #behind = new Set<Lagging>();
+  #armed = false;
+
+  constructor(timers: Timers, now: () => number) {
+    this.#timers = timers;
+    this.#now = now;
+  }
+
+  add(run: Lagging): void {
+    this.#behind.add(run);
+    if (this.#armed) return;
+    this.#armed = true;
+    this.#timers.set(this.#now() + PROGRESS_LAG_MS, () => {
+      this.#armed = false;
+      this.sweep();
+    });
+  }
+
+  delete(run: Lagging): void {
+    this.#behind.delete(run);
+  }
+
+  /** Has all catch up now. */
+  sweep(): void {
+    const behind = this.#behind;
+    this.#behind = new Set();
+    for (const run of behind) run.catchUp();
+  }
+}
