@@ -38,6 +38,12 @@ export const DEFAULT_LIMITS: WriterLimits = {
   batchBytes: 8 * 1024 * 1024,
 };
 
+/**
+ * A batch larger than this that finds nothing on its way goes in two halves, so that the database writes one while the runs
+ * of the other decide what comes next: they would take turns otherwise, each waiting for the other.
+ */
+const SPLIT_FROM = 32;
+
 type Waiting = { entry: LogEntry; bytes: number; resolve: () => void; reject: (error: AppendError) => void };
 
 /**
@@ -103,45 +109,68 @@ export class GroupCommitLog {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#queue.length > 0) {
-      await this.#write(this.#takeBatch());
+    let batch = this.#takeBatch(SPLIT_FROM);
+    let sent = this.#send(batch);
+    while (batch.length > 0) {
+      const error = await sent;
+      if (error !== null) await this.#refused(batch, error);
+      const committed = error === null ? batch : [];
+      batch = this.#takeBatch(Number.POSITIVE_INFINITY);
+      // On its way before anybody acts upon the one before: the database works while the runs decide.
+      if (batch.length > 0) sent = this.#send(batch);
+      for (const waiting of committed) {
+        this.#forget(waiting);
+        waiting.resolve();
+      }
       if (!this.full) for (const listener of this.#whenRoom.splice(0)) listener();
     }
     this.#writing = false;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  #takeBatch(): Waiting[] {
+  /** What is queued; of more than `splitFrom` entries one half. */
+  #takeBatch(splitFrom: number): Waiting[] {
     let rows = 0;
     let bytes = 0;
     let count = 0;
+    const most = this.#queue.length > splitFrom ? this.#queue.length >> 1 : this.#queue.length;
     for (const waiting of this.#queue) {
       rows += waiting.entry.rows.length;
       bytes += waiting.bytes;
-      if (count > 0 && (rows > this.#limits.batchRows || bytes > this.#limits.batchBytes)) break;
+      if (count === most || (count > 0 && (rows > this.#limits.batchRows || bytes > this.#limits.batchBytes))) break;
       count += 1;
     }
     return this.#queue.splice(0, count);
   }
 
-  /** One commit. A batch that the database refuses is halved until the bad entry stands alone and fails by itself. */
-  async #write(batch: Waiting[]): Promise<void> {
+  /** One commit: null, or why it failed. */
+  async #send(batch: readonly Waiting[]): Promise<unknown> {
     try {
       await this.#session.commit(batch.map(waiting => waiting.entry));
+      return null;
     } catch (error) {
-      const kind = failureKind(error);
-      if (kind === 'lost') this.#lose(batch, error);
-      else if (batch.length === 1) for (const waiting of batch) this.#refuse(waiting, new AppendError(kind, error));
-      else {
-        const half = batch.length >> 1;
-        await this.#write(batch.slice(0, half));
-        await this.#write(batch.slice(half));
-      }
-      return;
+      return error ?? new Error('the commit failed');
     }
+  }
+
+  async #write(batch: Waiting[]): Promise<void> {
+    const error = await this.#send(batch);
+    if (error !== null) return this.#refused(batch, error);
     for (const waiting of batch) {
       this.#forget(waiting);
       waiting.resolve();
+    }
+  }
+
+  /** A batch that the database refuses is halved until the bad entry stands alone and fails by itself. */
+  async #refused(batch: Waiting[], error: unknown): Promise<void> {
+    const kind = failureKind(error);
+    if (kind === 'lost') this.#lose(batch, error);
+    else if (batch.length === 1) for (const waiting of batch) this.#refuse(waiting, new AppendError(kind, error));
+    else {
+      const half = batch.length >> 1;
+      await this.#write(batch.slice(0, half));
+      await this.#write(batch.slice(half));
     }
   }
 
