@@ -192,7 +192,8 @@ export class GroupCommitLog {
   }
 }
 
-const FENCES: ReadonlySet<unknown> = new Set(['run_events_pkey', 'runs_pkey']);
+/** The primary keys of `runs` and of `run_events`, whose violation is told by the name of the partition's own key. */
+const FENCE = /^(?:runs|run_events(?:_\w+)?)_pkey$/;
 
 /**
  * SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits, such as nesting too deep) lie in the entry; an error of
@@ -201,6 +202,6 @@ const FENCES: ReadonlySet<unknown> = new Set(['run_events_pkey', 'runs_pkey']);
 function failureKind(error: unknown): AppendError['kind'] {
   if (error instanceof RangeError || error instanceof TypeError) return 'rejected';
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return 'lost';
-  if (error.code === '23505' && 'constraint' in error && FENCES.has(error.constraint)) return 'fenced';
+  if (error.code === '23505' && 'constraint' in error && FENCE.test(String(error.constraint))) return 'fenced';
   return /^(22|23|54)/.test(error.code) ? 'rejected' : 'lost';
 }

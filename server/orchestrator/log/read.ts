@@ -54,15 +54,17 @@ export async function readRun(pool: Pool, runId: string): Promise<LoggedRun | nu
 }
 
 /** Puts the values that were kept apart back into the rows' data. */
-async function resolvePayloads(pool: Pool, rows: readonly { data: JsonMap }[]): Promise<void> {
+async function resolvePayloads(pool: Pool, rows: readonly { run_id: string; data: JsonMap }[]): Promise<void> {
   const wanted = rows.flatMap(row =>
     payloadRefs(row.data).map(({ field, ref }) => ({ row, field, id: ref.payload_id })),
   );
   if (wanted.length === 0) return;
   const found = await pool.query<{ id: string; body: JsonValue }>({
     name: 'log_read_payloads',
-    text: 'SELECT id, body FROM run_payloads WHERE id = ANY($1::uuid[])',
-    values: [wanted.map(({ id }) => id)],
+    // The run says in which partition a payload lies; the key begins with it.
+    text: `SELECT p.id, p.body FROM unnest($1::uuid[], $2::uuid[]) AS w(run_id, id)
+           JOIN run_payloads p ON p.run_id = w.run_id AND p.id = w.id`,
+    values: [wanted.map(({ row }) => row.run_id), wanted.map(({ id }) => id)],
   });
   const bodies = new Map(found.rows.map(({ id, body }) => [id, body]));
   for (const { row, field, id } of wanted) {

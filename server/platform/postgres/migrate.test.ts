@@ -54,20 +54,22 @@ const refusal = async (migrating: Promise<unknown>): Promise<string> => {
   return (error as Error).message;
 };
 
-/** Everything that the catalog knows of our tables, as comparable lines. */
+/** Everything that the catalog knows of our tables, as comparable lines; a partitioned table stands for its partitions. */
 async function catalog(pool: pg.Pool): Promise<{ tables: string[]; rules: string[] }> {
   const { rows: columns } = await pool.query<{ line: string }>(
     `SELECT format('%s.%s %s %s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
                    pg_get_expr(d.adbin, d.adrelid)) AS line
      FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
      LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
-       AND c.relname <> '_prisma_migrations' ORDER BY 1`,
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+       AND a.attnum > 0 AND NOT a.attisdropped AND c.relname <> '_prisma_migrations' ORDER BY 1`,
   );
   const { rows: rules } = await pool.query<{ line: string }>(
-    `SELECT indexdef AS line FROM pg_indexes WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'
+    `WITH ours AS (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND NOT relispartition
+                                               AND relname <> '_prisma_migrations')
+     SELECT replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') AS line FROM pg_index WHERE indrelid IN (TABLE ours)
      UNION SELECT conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
-     WHERE connamespace = 'public'::regnamespace AND contype IN ('f', 'u', 'p') AND conname NOT LIKE '\\_prisma%' ORDER BY 1`,
+     WHERE conrelid IN (TABLE ours) AND contype IN ('f', 'u', 'p') ORDER BY 1`,
   );
   return { tables: columns.map(row => row.line), rules: rules.map(row => row.line) };
 }
