@@ -1,6 +1,6 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -44,6 +44,16 @@ async function withMigration(script: string): Promise<string> {
   await cp(prisma, dir, { recursive: true });
   await mkdir(join(dir, 'migrations', '9999_extra'), { recursive: true });
   await writeFile(join(dir, 'migrations', '9999_extra', 'migration.sql'), script);
+  return dir;
+}
+
+/** The prisma folder as it was when `last` was its newest migration. */
+async function asOf(last: string): Promise<string> {
+  const dir = join(folder, String(counter++));
+  await cp(prisma, dir, {
+    recursive: true,
+    filter: path => !/\/migrations\/\d{4}_[^/]+$/.test(path) || basename(path) <= last,
+  });
   return dir;
 }
 
@@ -145,4 +155,45 @@ test("somebody else's database is refused", async () => {
   await using database = await emptyDatabase();
   await database.pool.query('CREATE TABLE accounts (id int)');
   expect(await refusal(migrate(database.url))).toMatch(/schema is not empty/i);
+});
+
+test('a log that was written before there were partitions stays where it is, and what it cannot hold goes to DEFAULT', async () => {
+  await using database = await emptyDatabase();
+  const { pool } = database;
+  await migrate(database.url, undefined, await asOf('0003_keep_key_order'));
+  const early = '0198c000-0000-7000-8000-000000000001'; // August 2025
+  const late = '019b0500-0000-7000-8000-000000000002'; // December 2025
+  const random = 'f47ac10b-58cc-4372-a567-0e02b2c3d479';
+  const runs = [early, late, random];
+  await pool.query(
+    `INSERT INTO run_events SELECT id, seq, 'step_log', 'a', 1, '{"b": 1, "a": 2}', '2025-12-31T23:59:59.999Z'
+     FROM unnest($1::uuid[]) id, generate_series(1, 3) seq`,
+    [runs],
+  );
+  await pool.query(
+    `INSERT INTO run_payloads (id, run_id, body, created_at)
+     SELECT gen_random_uuid(), id, to_json(id), '2025-12-31T23:59:59Z' FROM unnest($1::uuid[]) id`,
+    [runs],
+  );
+  const before = await pool.query(`SELECT *, data::text FROM run_events ORDER BY run_id, seq`);
+  const file = await pool.query(`SELECT pg_relation_filenode('run_events') AS node`);
+  await migrate(database.url);
+  expect((await pool.query(`SELECT *, data::text FROM run_events ORDER BY run_id, seq`)).rows).toEqual(before.rows);
+  const places = `SELECT tableoid::regclass::text AS place, run_id AS run FROM %s GROUP BY 1, 2 ORDER BY 2`;
+  for (const table of ['run_events', 'run_payloads']) {
+    expect((await pool.query(places.replace('%s', table))).rows).toEqual([
+      { place: `${table}_before_2026_01`, run: early },
+      { place: `${table}_before_2026_01`, run: late },
+      { place: `${table}_default`, run: random },
+    ]);
+    const bound = `SELECT pg_get_expr(relpartbound, oid) AS bound FROM pg_class WHERE relname = $1`;
+    expect((await pool.query(bound, [`${table}_before_2026_01`])).rows).toEqual([
+      { bound: `FOR VALUES FROM (MINVALUE) TO ('019b76da-a800-0000-0000-000000000000')` },
+    ]);
+  }
+  // Nothing was copied, and the key still refuses a second writer.
+  const kept = await pool.query(`SELECT pg_relation_filenode('run_events_before_2026_01') AS node`);
+  expect(kept.rows).toEqual(file.rows);
+  const again = pool.query(`INSERT INTO run_events VALUES ($1, 3, 'step_log', 'a', 1, '{}', to_timestamp(0))`, [late]);
+  await expect(again).rejects.toMatchObject({ code: '23505', constraint: 'run_events_before_2026_01_pkey' });
 });
