@@ -178,18 +178,36 @@ export type StepEventRow = {
   created_at: Date;
 };
 
-/** What happened to the steps of a run, without results, logs or task texts. */
-export async function listStepEvents(pool: Pool, runId: string): Promise<StepEventRow[]> {
-  const { rows } = await pool.query<StepEventRow>(
-    `select event_type, step_id, attempt, created_at,
-            case when event_type in ('step_failed', 'step_retrying') then data->'error' end as error,
-            case when event_type = 'step_completed' and data->'skipped' is not null then data->>'reason' end as skip_reason
-       from run_events
-      where run_id = $1 and step_id is not null and event_type <> 'step_log'
-      order by seq`,
-    [runId],
+/**
+ * The run and what happened to its steps, without results, logs or task texts, as of one instant: the row of a quick run is a
+ * moment behind its log, and `lastSeq` is that of the log. Null where it is not of this tenant, project and workflow.
+ */
+export async function findRunWithSteps(
+  pool: Pool,
+  scope: RunScope,
+): Promise<{ run: RunRow; events: StepEventRow[]; lastSeq: number } | null> {
+  type StoredStepEvent = Omit<StepEventRow, 'created_at'> & { at: number };
+  const { rows } = await pool.query<RunRow & { log_seq: number; step_events: StoredStepEvent[] }>(
+    `select ${columns}, w.name as workflow_name, e.log_seq, e.step_events
+       from runs r join workflows w on w.id = r.workflow_id
+       cross join lateral (
+         select coalesce(max(seq), 0) as log_seq,
+                coalesce(json_agg(json_build_object(
+                  'event_type', event_type, 'step_id', step_id, 'attempt', attempt,
+                  'at', (extract(epoch from created_at) * 1000)::bigint,
+                  'error', case when event_type in ('step_failed', 'step_retrying') then data->'error' end,
+                  'skip_reason', case when event_type = 'step_completed' and data->'skipped' is not null
+                                      then data->>'reason' end) order by seq)
+                  filter (where step_id is not null and event_type <> 'step_log'), '[]') as step_events
+           from run_events where run_id = r.id) e
+      where r.id = $1 and r.tenant_id = $2 and r.project_id = $3 and r.workflow_id = $4`,
+    [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
   );
-  return rows;
+  const row = rows[0];
+  if (row === undefined) return null;
+  const { log_seq, step_events, ...run } = row;
+  const events = step_events.map(({ at, ...event }) => ({ ...event, created_at: new Date(at) }));
+  return { run, events, lastSeq: Math.max(log_seq, run.last_seq) };
 }
 
 export type ResultRow = { event_type: 'run_started' | 'step_completed'; step_id: string | null; data: JsonMap };

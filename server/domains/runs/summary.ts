@@ -2,25 +2,23 @@ import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
 import type { GraphStep } from '../../orchestrator/core/graph.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
-import { requireRun } from './find.ts';
+import { notFound } from '../../platform/errors.ts';
+import { runScope } from './find.ts';
 import type { RunRef, RunSummary, StepSummary } from './schemas.ts';
-import { findGraph, listStepEvents, type StepEventRow } from './store.ts';
+import { findGraph, findRunWithSteps, type StepEventRow } from './store.ts';
 import { toRun } from './view.ts';
 
 /** How a run stands, with every step of its version in the order of the graph. Reads no results. */
 export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): Promise<z.input<typeof RunSummary>> {
   const { pool } = ctx.services;
-  const run = await requireRun(ctx, input);
-  const [graph, events] = await Promise.all([
-    findGraph(pool, { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version }),
-    listStepEvents(pool, run.id),
-  ]);
-  return {
-    ...toRun(run),
-    pending_tasks: run.pending_tasks,
-    last_seq: run.last_seq,
-    steps: summarise(graph?.steps ?? [], events),
-  };
+  const found = await findRunWithSteps(pool, runScope(ctx, input));
+  if (found === null) throw notFound('Run');
+  const { run, events, lastSeq } = found;
+  const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
+  const graph = await findGraph(pool, version);
+  const steps = summarise(graph?.steps ?? [], events);
+  const steps_done = Math.max(run.steps_done, steps.filter(step => step.ended_at !== null).length);
+  return { ...toRun(run), steps_done, pending_tasks: run.pending_tasks, last_seq: lastSeq, steps };
 }
 
 type Step = z.input<typeof StepSummary>;
