@@ -1,4 +1,5 @@
-import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
+import { newId } from '../../platform/ids.ts';
+import type { BillableAction, LogEntry, NewRun, RunProjection, TaskChange, UsageOwner } from './entry.ts';
 
 /**
  * One part of the statement: a data-modifying common table expression over parameters of its own. `$1` is the part's
@@ -75,9 +76,19 @@ const endedTasks: Part = {
   WHERE human_tasks.run_id = t.run_id AND human_tasks.step_id = t.step`,
 };
 
+const usage: Part = {
+  name: 'usage',
+  parameters: 8,
+  sql: `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, attempts, created_at)
+  SELECT u.id, u.tenant_id, u.project_id, u.workflow_id, u.action, u.quantity, u.attempts::json,
+         to_timestamp(u.at / 1000)
+  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], string_to_array($7, E'\\x1e'),
+              $8::float8[]) AS u(id, tenant_id, project_id, workflow_id, action, quantity, attempts, at)`,
+};
+
 const texts = new Map<string, string>();
 
-/** The statement made of `parts`; there are at most 32, each prepared once. */
+/** The statement made of `parts`; there are at most 128, each prepared once. */
 function statementOf(parts: readonly Part[]): { name: string; text: string } {
   // Initials: PostgreSQL cuts the name of a prepared statement at 63 characters.
   const name = `commit_${parts.map(part => part.name.slice(0, 1)).join('')}`;
@@ -121,6 +132,7 @@ export function commitStatement(batch: readonly LogEntry[]): { name: string; tex
   if (batch.some(entry => entry.created !== undefined)) add(newRuns, newRunValues(batch));
   if (batch.some(isMoved)) add(movedRuns, movedRunValues(batch));
   if (batch.some(entry => entry.tasks.length > 0)) addTasks(batch, add);
+  if (batch.some(entry => entry.usage.length > 0)) add(usage, usageValues(batch));
   return { ...statementOf(parts), values };
 }
 
@@ -254,5 +266,36 @@ function endedTaskValues(ended: readonly { runId: string; task: TaskChange }[]):
     ended.map(({ task }) => task.approved),
     ended.map(({ task }) => task.completedBy),
     ended.map(({ task }) => task.completedAt),
+  ];
+}
+
+type UsageLine = [runId: string, step: string, attempt: number, quantity: number];
+type UsageOfCommit = { owner: UsageOwner; action: BillableAction; quantity: number; lines: UsageLine[]; at: number };
+
+/** One row for each workflow and action in the batch, a line in it for each attempt. */
+function usageValues(batch: readonly LogEntry[]): unknown[] {
+  const groups = new Map<string, UsageOfCommit>();
+  for (const { runId, owner, usage: rows } of batch) {
+    for (const { step, attempt, action, quantity, at } of rows) {
+      const key = `${action} ${owner.workflowId} ${owner.projectId} ${owner.tenantId}`;
+      let group = groups.get(key);
+      if (group === undefined) {
+        group = { owner, action, quantity: 0, lines: [], at };
+        groups.set(key, group);
+      }
+      group.quantity += quantity;
+      group.lines.push([runId, step, attempt, quantity]);
+    }
+  }
+  const rows = [...groups.values()];
+  return [
+    rows.map(() => newId()),
+    rows.map(row => row.owner.tenantId),
+    rows.map(row => row.owner.projectId),
+    rows.map(row => row.owner.workflowId),
+    rows.map(row => row.action),
+    rows.map(row => row.quantity),
+    rows.map(row => JSON.stringify(row.lines)).join(SEPARATOR),
+    rows.map(row => row.at),
   ];
 }

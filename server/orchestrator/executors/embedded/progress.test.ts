@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { PROGRESS_LAG_MS, ProgressSweep, RunProgress } from './progress.ts';
+import { ManualTime } from './testing.ts';
+import { Timers } from './timers.ts';
+
+const at = (stepsDone: number, more = {}) => ({
+  status: 'running',
+  phase: 'executing',
+  stepsDone,
+  pendingTasks: 0,
+  endedAt: null,
+  error: null,
+  nextTimerAt: null,
+  lastSeq: stepsDone * 2,
+  ...more,
+});
+
+test('progress alone waits, below and not above the lag; everything else is written with its events', () => {
+  const progress = new RunProgress();
+  const take = (stepsDone: number, now: number, more = {}) => progress.take(at(stepsDone, more), { now, must: false });
+  expect(take(0, 1_000)).toMatchObject({ stepsDone: 0 });
+  expect(take(1, 1_000 + PROGRESS_LAG_MS - 1)).toBeNull();
+  expect(progress.behind).toBe(true);
+  expect(take(2, 1_000 + PROGRESS_LAG_MS)).toMatchObject({ stepsDone: 2 });
+  expect(progress.behind).toBe(false);
+  let now = 1_000 + PROGRESS_LAG_MS;
+  const changes = [
+    { phase: 'blocked' },
+    { status: 'paused' },
+    { pendingTasks: 1 },
+    { nextTimerAt: 5 },
+    { endedAt: 7 },
+    { error: '{}' },
+  ];
+  for (const change of changes) {
+    now += 1;
+    expect(take(3, now, change)).toMatchObject(change);
+  }
+});
+
+test('a clock that was set back does not hold the progress up, and catching up writes whatever the time', () => {
+  const progress = new RunProgress();
+  progress.take(at(0), { now: 1_000_000, must: false });
+  expect(progress.take(at(1), { now: 5, must: false })).toMatchObject({ stepsDone: 1 });
+  expect(progress.take(at(2), { now: 6, must: false })).toBeNull();
+  expect(progress.take(at(2), { now: 6, must: true })).toMatchObject({ stepsDone: 2 });
+});
+
+test('runs that are behind catch up together, once, and only those that still are', () => {
+  const time = new ManualTime();
+  const sweep = new ProgressSweep(new Timers(time.clock, time.alarm), () => time.clock.now());
+  const caught: string[] = [];
+  const run = (name: string) => ({ catchUp: () => caught.push(name) });
+  const [a, b, c] = [run('a'), run('b'), run('c')];
+  for (const each of [a, b, a, c]) sweep.add(each);
+  sweep.delete(b);
+  time.advance(PROGRESS_LAG_MS - 1);
+  expect(caught).toEqual([]);
+  time.advance(1);
+  expect(caught).toEqual(['a', 'c']);
+  time.advance(10 * PROGRESS_LAG_MS);
+  expect(caught).toEqual(['a', 'c']);
+  sweep.add(b);
+  time.advance(PROGRESS_LAG_MS);
+  expect(caught).toEqual(['a', 'c', 'b']);
+});
