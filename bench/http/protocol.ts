@@ -1,0 +1,67 @@
+/** What the processes of these measurements tell each other; each is a child with an IPC channel. */
+
+/** To the service's process. */
+export type ServerRequest = { ask: 'usage' | 'stamps' | 'stop' };
+/** From the service's process. `stamps`: when each event was known to be committed, `<run id>:<seq>` → monotonic ms. */
+export type ServerAnswer =
+  | { kind: 'listening'; url: string }
+  | { kind: 'usage'; cpuSeconds: number; rss: number }
+  | { kind: 'stamps'; stamps: [key: string, at: number][] };
+
+/** One request, repeated; `path` may differ for nobody: what is measured is the server, not a choice of routes. */
+export type LoadOrder = {
+  url: string;
+  token: string;
+  method: 'GET' | 'POST';
+  path: string;
+  body: string | null;
+  connections: number;
+  requests: number;
+};
+export type LoadReport = {
+  seconds: number;
+  cpuSeconds: number;
+  /** ms of each answer, ascending. */
+  latencies: number[];
+  /** Answers by status. */
+  statuses: Record<string, number>;
+};
+
+export type SocketsOrder = {
+  url: string;
+  token: string;
+  workflowId: string;
+  sockets: number;
+  runs: number;
+  /** ms between a run's last frame and the next start. */
+  pauseMs: number;
+  /** Frames that each socket gets of one run. */
+  framesPerRun: number;
+};
+export type SocketsReport = {
+  /** Every frame of every socket: which event it was, and when it came (monotonic ms). */
+  frames: [key: string, at: number[]][];
+  /** When the answer to each start came, by run id. */
+  answers: [runId: string, at: number][];
+  cpuSeconds: number;
+  seconds: number;
+};
+
+/** ms of CLOCK_MONOTONIC, which all processes of a machine share; `performance.now()` begins anew in each. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+/** CPU seconds of this process so far. */
+export function ownCpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Sends a message to the parent and settles when it is on its way; throws where there is no parent. */
+export function tellParent(message: ServerAnswer | LoadReport | SocketsReport): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (!process.send) throw new Error('This is to be started by bench/http, with an IPC channel.');
+    process.send(message, undefined, undefined, error => (error ? reject(error) : resolve()));
+  });
+}

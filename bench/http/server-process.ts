@@ -1,0 +1,57 @@
+import { listen } from '../../server/api/http-server.ts';
+import { serveNode } from '../../server/api/node-http.ts';
+import { readConfig } from '../../server/config.ts';
+import { createContainer } from '../../server/container.ts';
+import { seedFirstOwner } from '../../server/domains/identity/bootstrap.ts';
+import { createLogger } from '../../server/platform/logger.ts';
+import { openDatabase } from '../../server/platform/postgres/database.ts';
+import { monotonicMs, ownCpuSeconds, type ServerRequest, tellParent } from './protocol.ts';
+
+/**
+ * The service as server/main.ts brings it up (port, database, container, first owner), configured by the environment, but for the
+ * console: Next answers none of the requests measured here, and costs seconds of CPU at the start.
+ */
+const config = readConfig();
+const logger = createLogger(config.log.level);
+const database = await openDatabase(config, logger);
+const container = await createContainer({ config, logger, database });
+await container.ready;
+await seedFirstOwner(container.services);
+const { server, port } = await listen(config.http, () => ({
+  request: (request, response) => void serveNode(container.rest, request, response, config.http.trustedProxies),
+  upgrade(request, socket, head) {
+    if (!container.stream.upgrade(request, socket, head)) socket.destroy();
+  },
+}));
+
+// The first subscriber is called first: this is the instant at which the process knows of the commit, before any frame is made.
+const stamps = new Map<string, number>();
+if (process.env.BENCH_STAMPS === '1') {
+  container.services.orchestrator.subscribe({ tenantId: config.identity.tenant }, items => {
+    const at = monotonicMs();
+    for (const { kind, item } of items) if (kind === 'event') stamps.set(`${item.runId}:${item.seq}`, at);
+  });
+}
+
+process.on('message', ({ ask }: ServerRequest) => {
+  switch (ask) {
+    case 'usage':
+      return void tellParent({ kind: 'usage', cpuSeconds: ownCpuSeconds(), rss: process.memoryUsage().rss });
+    case 'stamps':
+      void tellParent({ kind: 'stamps', stamps: [...stamps] });
+      return stamps.clear();
+    case 'stop':
+      return void stop();
+  }
+});
+process.once('disconnect', () => void stop());
+
+async function stop(): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  await container.close();
+  await database.close();
+  process.exit(0); // so that --cpu-prof writes its file
+}
+
+await tellParent({ kind: 'listening', url: `http://127.0.0.1:${port}` });

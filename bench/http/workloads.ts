@@ -1,0 +1,99 @@
+import type { Graph } from '../../server/orchestrator/core/index.ts';
+import { blocked, chain } from '../graphs.ts';
+import { HttpService } from './server.ts';
+
+const STARTS = Number(process.env.BENCH_STARTS ?? 10_000);
+const CONNECTIONS = 32;
+const SOCKETS = 200;
+const RUNS = Number(process.env.BENCH_SOCKET_RUNS ?? 100);
+
+type Figures = Record<string, number>;
+/** As bench/run.ts takes them; these need nothing of its service. */
+type Workload = { name: string; run(): Promise<Figures> };
+
+/** What the service does over HTTP, in a process of its own; its own PostgreSQL is made for each repetition. */
+export const workloads: readonly Workload[] = [
+  // The start and a run of one step to its end.
+  { name: 'rest-starts', run: () => starts(chain('condition', 1)) },
+  // The start and nothing else: the run waits for a person.
+  { name: 'rest-starts-only', run: () => starts(blocked) },
+  // The same request without the run: what HTTP, authentication and authorization cost.
+  { name: 'rest-reads', run: () => reads() },
+  { name: 'ws-fanout', run: () => fanOut() },
+];
+
+async function starts(graph: Graph): Promise<Figures> {
+  await using service = await HttpService.open();
+  const id = await service.publish('start', graph);
+  return await measure(service, 'POST', `/v1/workflows/${id}/command`, '{"command":"start","params":{"n":1}}');
+}
+
+async function reads(): Promise<Figures> {
+  await using service = await HttpService.open();
+  return await measure(service, 'GET', '/v1/me', null);
+}
+
+/** The compiler, the pool and PostgreSQL's caches are warm before anything is counted. */
+async function measure(
+  service: HttpService,
+  method: 'GET' | 'POST',
+  path: string,
+  body: string | null,
+): Promise<Figures> {
+  const order = { method, path, body, connections: CONNECTIONS };
+  await service.load({ ...order, requests: Math.ceil(STARTS / 4) });
+  const before = await service.usage();
+  const { seconds, cpuSeconds, latencies } = await service.load({ ...order, requests: STARTS });
+  const after = await service.usage();
+  const perThousand = (spent: number) => (spent / STARTS) * 1000;
+  return {
+    'requests/s': STARTS / seconds,
+    'p50 ms': percentile(latencies, 0.5),
+    'p99 ms': percentile(latencies, 0.99),
+    'server CPU s/1,000': perThousand(after.server - before.server),
+    'PostgreSQL CPU s/1,000': perThousand(after.postgres - before.postgres),
+    'client CPU s/1,000': perThousand(cpuSeconds),
+  };
+}
+
+/**
+ * Frames of one workflow on 200 sockets. `commit → frame` begins where the service's process learns of the commit, before a frame
+ * is made of it (the event's own time is taken before the commit), and ends where the client's process has the frame; both
+ * read the machine's monotonic clock. `answer → frame` compares with the answer to the start on the client's clock alone.
+ */
+async function fanOut(): Promise<Figures> {
+  await using service = await HttpService.open({ BENCH_STAMPS: '1' });
+  const workflowId = await service.publish('watched', chain('condition', 1));
+  const order = { workflowId, sockets: SOCKETS, pauseMs: 20, framesPerRun: 4 };
+  await service.watch({ ...order, runs: Math.ceil(RUNS / 4) });
+  await service.stamps();
+  const before = await service.usage();
+  const report = await service.watch({ ...order, runs: RUNS });
+  const after = await service.usage();
+  const stamps = await service.stamps();
+  const all: number[] = [];
+  const last: number[] = [];
+  const answered = new Map(report.answers);
+  const sinceAnswer: number[] = [];
+  for (const [key, times] of report.frames) {
+    const committed = stamps.get(key);
+    if (committed === undefined) throw new Error(`The service did not note the commit of ${key}.`);
+    for (const at of times) all.push(at - committed);
+    last.push(Math.max(...times) - committed);
+    const [runId = '', seq] = key.split(':');
+    if (seq === '1') for (const at of times) sinceAnswer.push(at - (answered.get(runId) ?? Number.NaN));
+  }
+  for (const list of [all, last, sinceAnswer]) list.sort((a, b) => a - b);
+  return {
+    'commit → frame p50 ms': percentile(all, 0.5),
+    'commit → frame p99 ms': percentile(all, 0.99),
+    'commit → last socket p50 ms': percentile(last, 0.5),
+    'answer → frame p50 ms': percentile(sinceAnswer, 0.5),
+    'server CPU s/1,000 frames': ((after.server - before.server) / all.length) * 1000,
+    'client CPU s/1,000 frames': (report.cpuSeconds / all.length) * 1000,
+  };
+}
+
+function percentile(ascending: readonly number[], share: number): number {
+  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;
+}
