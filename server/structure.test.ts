@@ -11,7 +11,7 @@ import { configVariables } from './config.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tracked = globSync(['{app,bench,bin,components,e2e,server}/**/*.{ts,tsx,mjs,css}', '*.{ts,mjs}'], {
   cwd: root,
-  exclude: path => path.endsWith('generated'),
+  exclude: path => /(^|\/)(generated|node_modules)$/.test(path),
 }).filter(path => path !== 'next-env.d.ts');
 const files = tracked.map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 const isTest = (path: string) =>
