@@ -31,3 +31,12 @@ export function fanOut(kind: Kind, width: number): Graph {
 export const blocked: Graph = {
   steps: [{ id: 'ask', type: 'human_task' }, step('condition', 'after', ['ask'])],
 };
+
+/** Layers side by side: each step waits for two of the layer before. */
+export const layers = (kind: Kind, count: number, width: number): Graph => ({
+  steps: Array.from({ length: count * width }, (_, index) => {
+    const [layer, place] = [Math.floor(index / width), index % width];
+    const before = (at: number) => `l${layer - 1}_${at % width}`;
+    return step(kind, `l${layer}_${place}`, layer === 0 ? [] : [before(place), before(place + 1)]);
+  }),
+});

@@ -1,55 +1,133 @@
-import { availableParallelism, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
-import { BenchService } from './service.ts';
-import { type Figures, type Workload, workloads } from './workloads.ts';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describeMachine, type Machine } from './machine.ts';
+import { type Options, readOptions } from './options.ts';
+import { markdownOf, type Result, textOf } from './report.ts';
+import { SystemProcess } from './system/process.ts';
+import type { Workload } from './system/system.ts';
+import { type Candidate, installPeers, peersAreInstalled } from './systems.ts';
 
 /**
- * The project's own measurements, on a throw-away PostgreSQL with fsync on:
+ * The project's own measurements: docs/benchmarks.md says what is measured and how.
  *
- *   node --expose-gc bench/run.ts [--repeat 3] [workload …]
- *
- * Prints the lowest, the median and the highest of the repetitions. Compare ratios: absolute numbers are the machine's.
+ *   node bench/run.ts [--peers[=name,…]] [--repeat n] [--size workload=n]… [--full] [--profile] [--statements] [workload …]
  */
-const { values, positionals } = parseArgs({
-  options: { repeat: { type: 'string', default: '3' } },
-  allowPositionals: true,
+const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
+const options = readOptions(process.argv.slice(2));
+const versions: Record<string, Record<string, string>> = {};
+const began = performance.now();
+
+if (options.systems.length > 1 && !peersAreInstalled()) {
+  say('installing the peers in bench/peers (about 260 MB) …');
+  installPeers();
+}
+const systems = options.systems.filter(({ name, needs }) => {
+  const missing = needs?.();
+  if (missing) say(`${name} is left out: ${missing}`);
+  return !missing;
 });
+const machine = await describeMachine();
+say(
+  `${machine.cores} cores, ${machine.memoryGiB} GiB, load ${machine.loadBefore.toFixed(1)}, fsync ${machine.fsyncMs.toFixed(2)} ms`,
+);
+if (machine.loadBefore > machine.cores / 4)
+  say('This machine is busy with something else: compare ratios and CPU times only.');
 
-const chosen = positionals.length === 0 ? workloads : workloads.filter(({ name }) => positionals.includes(name));
-if (chosen.length === 0)
-  throw new Error(`There is no such workload. Known: ${workloads.map(({ name }) => name).join(', ')}`);
-
-const service = await BenchService.open();
-try {
-  print(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`);
-  for (const workload of chosen) report(workload, await repeat(workload, Number(values.repeat)));
-} finally {
-  await service.close();
+const results: Result[] = [];
+for (const workload of options.workloads) {
+  const result = await measure(workload);
+  if (Object.keys(result.systems).length === 0) continue;
+  results.push(result);
+  say(textOf(result));
 }
+const seconds = (performance.now() - began) / 1000;
+say(`${seconds.toFixed(0)} s; ${await write({ machine, seconds, versions, results })}`);
+if (results.some(({ systems }) => systems.baton?.failure)) process.exitCode = 1;
 
-async function repeat(workload: Workload, times: number): Promise<Figures[]> {
-  const repetitions: Figures[] = [];
-  // The first one warms caches and the compiler; it is not counted.
-  for (let n = 0; n <= times; n += 1) {
-    const figures = await workload.run(service);
-    if (n > 0) repetitions.push(figures);
+/** All systems that can do it, each in a fresh process; the repetitions go round: A B C, A B C, … */
+async function measure(workload: Workload): Promise<Result> {
+  const size = sizeOf(workload, options);
+  const result: Result = { workload: workload.name, title: workload.title, size, systems: {} };
+  const open: SystemProcess[] = [];
+  const attempt = async (name: string, work: () => Promise<void>) => {
+    if (result.systems[name]?.failure) return;
+    await work().catch((error: Error) => {
+      result.systems[name] = { repetitions: result.systems[name]?.repetitions ?? [], failure: error.message };
+    });
+  };
+  for (const candidate of systems) {
+    await attempt(candidate.name, async () => {
+      const system = await SystemProcess.open(candidate.name, candidate.file, settingsOf(candidate));
+      versions[candidate.name] = system.versions;
+      if (!system.workloads.includes(workload.name)) return system.close();
+      open.push(system);
+      result.systems[candidate.name] = { repetitions: [] };
+    });
   }
-  return repetitions;
-}
-
-function report(workload: Workload, repetitions: readonly Figures[]): void {
-  for (const figure of Object.keys(repetitions[0] ?? {})) {
-    const sorted = repetitions.map(figures => figures[figure] ?? Number.NaN).sort((a, b) => a - b);
-    const [low, median, high] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)].map(shown);
-    print(`${workload.name.padEnd(12)} ${figure.padEnd(26)} min ${low}  median ${median}  max ${high}`);
+  const repeat = options.repeat ?? (workload.once ? 1 : 3);
+  for (let n = workload.once ? 1 : 0; n <= repeat; n += 1) {
+    for (const system of open) {
+      await attempt(system.name, async () => {
+        // The first round warms caches and the compiler; it is shorter, and it is not counted.
+        const order = { kind: 'run' as const, workload: workload.name, size: n === 0 ? Math.ceil(size / 4) : size };
+        const figures = await system.run(n === repeat ? { ...order, ...looks(system, workload) } : order);
+        if (n > 0) result.systems[system.name]?.repetitions.push(figures);
+      });
+    }
   }
+  await Promise.all(open.map(system => system.close()));
+  return result;
 }
 
-function shown(value: number | undefined): string {
-  if (value === undefined) return '-';
-  return value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 3 : 0 }).padStart(9);
+/** A profile costs a tenth of the speed, so the last repetition alone has it: read the minimum, not the median, with one. */
+function looks(system: SystemProcess, workload: Workload): { profile?: string; statements?: boolean } {
+  if (system.name !== 'baton') return {};
+  return {
+    ...(options.profile ? { profile: join(RESULTS, `${stamp(machine)}-${workload.name}.cpuprofile`) } : {}),
+    ...(options.statements ? { statements: true } : {}),
+  };
 }
 
-function print(line: string): void {
+function sizeOf(workload: Workload, { sizes, systems }: Options): number {
+  return sizes.get(workload.name) ?? (systems.length > 1 ? workload.sizeWithPeers : undefined) ?? workload.size;
+}
+
+function settingsOf({ env }: Candidate): Record<string, string> {
+  return { ...env, ...(options.statements ? { BENCH_STATEMENTS: '1' } : {}) };
+}
+
+/** Returns the path of the Markdown; the JSON beside it holds every repetition. */
+async function write(run: {
+  machine: Machine;
+  seconds: number;
+  versions: typeof versions;
+  results: Result[];
+}): Promise<string> {
+  await mkdir(RESULTS, { recursive: true });
+  const path = join(RESULTS, stamp(run.machine));
+  await writeFile(`${path}.json`, `${JSON.stringify(run, null, 2)}\n`);
+  await writeFile(`${path}.md`, `${heading(run.machine)}\n\n${markdownOf(run.results)}`);
+  return relative(process.cwd(), `${path}.md`);
+}
+
+function heading(m: Machine): string {
+  const of = (name: string) =>
+    Object.entries(versions[name] ?? {})
+      .map(([part, version]) => `${part} ${version}`)
+      .join(', ');
+  const systems = Object.keys(versions).map(name => `- ${name}: ${of(name)}`);
+  return [
+    `${m.date.slice(0, 10)}, commit ${m.commit}: ${m.cores} × ${m.processor}, ${m.memoryGiB} GiB, ${m.system}, load before ${m.loadBefore.toFixed(1)}, fsync ${m.fsyncMs.toFixed(2)} ms.`,
+    '',
+    ...systems,
+  ].join('\n');
+}
+
+function stamp({ date }: Machine): string {
+  return date.slice(0, 19).replaceAll(':', '-');
+}
+
+function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }

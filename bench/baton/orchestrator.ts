@@ -1,0 +1,41 @@
+import type pg from 'pg';
+import { readConfig } from '../../server/config.ts';
+import type { Graph } from '../../server/orchestrator/core/index.ts';
+import { createEmbeddedOrchestrator, type EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
+import type { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
+import { createStepTypes } from '../../server/orchestrator/steps/registry.ts';
+import type { StepType } from '../../server/orchestrator/steps/step-type.ts';
+import { systemClock } from '../../server/platform/clock.ts';
+import { createLogger } from '../../server/platform/logger.ts';
+
+/** The one tenant of these measurements. */
+export const TENANT = 'bench';
+
+export type BenchOrchestratorOptions = {
+  pool: pg.Pool;
+  url: string;
+  luaPool: LuaPool;
+  graphOf(workflowId: string): Graph | undefined;
+  /** Replace step types of the product. */
+  stepTypes?: readonly StepType[];
+  /** Steps in flight: half of the whole for the one tenant by default, so it is raised to the whole here. */
+  inFlight?: number;
+};
+
+/** The product's orchestrator with its real step types and its own settings, but for the limits of one tenant. */
+export function createBenchOrchestrator(options: BenchOrchestratorOptions): EmbeddedOrchestrator {
+  const stepTypes = new Map(createStepTypes({ luaPool: options.luaPool }));
+  for (const type of options.stepTypes ?? []) stepTypes.set(type.type, type);
+  const config = readConfig({}).orchestrator;
+  const inFlight = options.inFlight ?? config.maxInFlight;
+  const limits = { maxInFlight: inFlight, maxInFlightPerTenant: inFlight, maxActiveRunsPerTenant: 10_000_000 };
+  return createEmbeddedOrchestrator({
+    pool: options.pool,
+    connectionString: options.url,
+    clock: systemClock,
+    logger: createLogger('error'),
+    stepTypes,
+    config: { ...config, ...limits, shutdownGraceMs: 0 },
+    loadVersion: async ({ workflowId }) => options.graphOf(workflowId) ?? null,
+  });
+}

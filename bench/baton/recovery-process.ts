@@ -1,0 +1,93 @@
+/**
+ * The two processes of the recovery: the victim runs chains up to a step that never ends, and waits to be killed; the
+ * successor takes them up and tells how far it is. Its argument is a RecoveryOrder.
+ */
+import { once } from 'node:events';
+import pg from 'pg';
+import { condition } from '../../server/orchestrator/steps/condition.ts';
+import { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
+import type { StepType } from '../../server/orchestrator/steps/step-type.ts';
+import { newId } from '../../server/platform/ids.ts';
+import { chain } from '../graphs.ts';
+import { keepInFlight } from '../load.ts';
+import { createBenchOrchestrator, TENANT } from './orchestrator.ts';
+import { started } from './service.ts';
+
+export type RecoveryOrder = { role: 'victim' | 'successor'; url: string; workflow: string; count: number };
+export type RecoveryReport =
+  | { kind: 'running' | 'serving' | 'started' | 'advancing' }
+  | { kind: 'ended'; memory: number };
+
+const HANGS_AT = 's5';
+const order: RecoveryOrder = JSON.parse(process.argv[2] ?? '');
+const pool = new pg.Pool({ connectionString: order.url, max: 10 });
+const luaPool = new LuaPool();
+let reached = 0;
+let allReached: () => void;
+const everyoneReached = new Promise<void>(resolve => {
+  allReached = resolve;
+});
+const hanging: StepType = {
+  ...condition,
+  execute: (attempt, signal) => {
+    if (attempt.step.id !== HANGS_AT) return condition.execute(attempt, signal);
+    reached += 1;
+    if (reached === order.count) allReached();
+    return new Promise(() => undefined);
+  },
+};
+const orchestrator = createBenchOrchestrator({
+  pool,
+  url: order.url,
+  luaPool,
+  graphOf: () => chain('condition', 10),
+  // The victim holds every run at its sixth step, all of them in flight; the successor has the product's limits.
+  ...(order.role === 'victim' ? { stepTypes: [hanging], inFlight: order.count } : {}),
+});
+// The parent's end ends this process too: nobody would be left to kill it.
+process.once('disconnect', () => process.exit());
+const say = (report: RecoveryReport) => process.send?.(report);
+const start = async (tenantId = TENANT) => {
+  const run = { runId: newId(), tenantId, projectId: newId(), workflowId: order.workflow };
+  await orchestrator.start({ ...run, data: started(run) });
+};
+
+if (order.role === 'victim') {
+  await leading();
+  await keepInFlight(order.count, 500, () => start());
+  await everyoneReached;
+  say({ kind: 'running' });
+} else {
+  const advanced = new Set<string>();
+  let ended = 0;
+  const allEnded = new Promise<void>(resolve => {
+    orchestrator.subscribe({ tenantId: TENANT }, items => {
+      for (const { kind, item } of items) {
+        if (kind !== 'event') continue;
+        if (!advanced.has(item.runId)) {
+          advanced.add(item.runId);
+          if (advanced.size === order.count) say({ kind: 'advancing' });
+        }
+        if (item.event.type === 'state_changed') ended += 1;
+        if (ended === order.count) resolve();
+      }
+    });
+  });
+  await leading();
+  say({ kind: 'serving' });
+  // Of another tenant, so that the subscription does not count it.
+  await start('other');
+  say({ kind: 'started' });
+  await allEnded;
+  say({ kind: 'ended', memory: process.resourceUsage().maxRSS * 1024 });
+  await once(process, 'SIGTERM');
+  await orchestrator.close();
+  await luaPool.close();
+  await pool.end();
+  process.disconnect();
+}
+
+async function leading(): Promise<void> {
+  await orchestrator.ready;
+  while (orchestrator.status() !== 'leading') await new Promise(resolve => setTimeout(resolve, 1));
+}

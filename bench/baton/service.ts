@@ -1,0 +1,186 @@
+import pg from 'pg';
+import type { Graph, RunStartedData } from '../../server/orchestrator/core/index.ts';
+import type { RunRef, StreamItem } from '../../server/orchestrator/orchestrator.ts';
+import type { EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
+import { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
+import { newId } from '../../server/platform/ids.ts';
+import { migrate } from '../../server/platform/postgres/migrate.ts';
+import { blocked, chain, fanOut, type Kind } from '../graphs.ts';
+import { Folder } from '../system/folder.ts';
+import { type BenchPostgres, startPostgres } from '../system/postgres.ts';
+import { statementsOf } from '../system/statements.ts';
+import type { System } from '../system/system.ts';
+import { createBenchOrchestrator, TENANT } from './orchestrator.ts';
+
+const PROJECT = newId();
+const CHAIN = 10;
+
+/** Where the database is and who stops it. */
+export type Store = Pick<BenchPostgres, 'url' | 'version' | 'postmaster' | 'close'>;
+
+/** Baton without its HTTP surface: the orchestrator with the real step types in this process, on a database of its own. */
+export class BenchService implements System {
+  readonly pool: pg.Pool;
+  readonly url: string;
+  readonly versions: Record<string, string>;
+  readonly processes: readonly number[];
+  readonly statements: System['statements'];
+  readonly #store: Store;
+  readonly #graphs = new Map<string, Graph>();
+  readonly #declared = new Map<string, string>();
+  readonly #ended = new Map<string, () => void>();
+  readonly #luaPool = new LuaPool();
+  orchestrator: EmbeddedOrchestrator;
+
+  /** On a migrated database. `close` closes the store too. */
+  constructor(store: Store) {
+    this.#store = store;
+    this.url = store.url;
+    this.processes = [store.postmaster];
+    this.versions = { Node: process.version, PostgreSQL: store.version };
+    this.pool = new pg.Pool({ connectionString: store.url, max: 10 });
+    this.statements = statementsOf(this.pool);
+    this.orchestrator = this.launch();
+  }
+
+  static async open(): Promise<BenchService> {
+    const folder = await Folder.make();
+    try {
+      const postgres = await startPostgres(folder, 50, process.env.BENCH_STATEMENTS === '1');
+      await migrate(postgres.url);
+      const close = async () => {
+        await postgres.close();
+        await folder.remove();
+      };
+      const service = new BenchService({ ...postgres, close });
+      await service.leading();
+      return service;
+    } catch (error) {
+      await folder.remove();
+      throw error;
+    }
+  }
+
+  /** A new orchestrator on the same database, after the last one was closed. */
+  launch(): EmbeddedOrchestrator {
+    this.orchestrator = createBenchOrchestrator({
+      pool: this.pool,
+      url: this.url,
+      luaPool: this.#luaPool,
+      graphOf: workflowId => this.#graphs.get(workflowId),
+    });
+    this.orchestrator.subscribe({ tenantId: TENANT }, items => this.#observe(items));
+    return this.orchestrator;
+  }
+
+  /** Settles once the orchestrator leads. A killed predecessor's session may hold the lock for a moment. */
+  async leading(): Promise<void> {
+    await this.orchestrator.ready;
+    while (this.orchestrator.status() !== 'leading') await new Promise(resolve => setTimeout(resolve, 5));
+  }
+
+  /** A workflow with this graph; the orchestrator has not seen it before. */
+  declare(graph: Graph): string {
+    const workflowId = newId();
+    this.#graphs.set(workflowId, graph);
+    return workflowId;
+  }
+
+  /** The same workflow for the same name. */
+  declareOnce(name: string, graph: () => Graph): string {
+    const workflowId = this.#declared.get(name) ?? this.declare(graph());
+    this.#declared.set(name, workflowId);
+    return workflowId;
+  }
+
+  ref(workflowId: string): RunRef {
+    return { runId: newId(), tenantId: TENANT, projectId: PROJECT, workflowId };
+  }
+
+  /** Starts a run; settles when the start is acknowledged. */
+  async start(ref: RunRef): Promise<void> {
+    await this.orchestrator.start({ ...ref, data: started(ref) });
+  }
+
+  /** Settles at the run's terminal event. To be asked for before the run is started. */
+  ended(ref: RunRef): Promise<void> {
+    return new Promise(resolve => this.#ended.set(ref.runId, resolve));
+  }
+
+  /** A run from its start to its terminal event. */
+  async complete(workflowId: string): Promise<void> {
+    const ref = this.ref(workflowId);
+    const ended = this.ended(ref);
+    await this.start(ref);
+    await ended;
+  }
+
+  async parts(): Promise<Record<string, number>> {
+    const { rows } = await this.pool.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE application_name = 'baton-orchestrator'`,
+    );
+    return { node: process.pid, ...(rows[0] ? { writer: rows[0].pid } : {}) };
+  }
+
+  chain(kind: Kind = 'condition'): Promise<void> {
+    return this.complete(this.declareOnce(`chain ${kind}`, () => chain(kind, CHAIN)));
+  }
+
+  fanOut(width: number, kind: Kind = 'condition'): Promise<void> {
+    return this.complete(this.declareOnce(`fan-out ${kind} ${width}`, () => fanOut(kind, width)));
+  }
+
+  async block(count: number): Promise<{ release(): Promise<void> }> {
+    const workflow = this.declareOnce('blocked', () => blocked);
+    const refs = Array.from({ length: count }, () => this.ref(workflow));
+    for (let n = 0; n < count; n += 500) await Promise.all(refs.slice(n, n + 500).map(ref => this.start(ref)));
+    const pending = `SELECT count(*)::int AS n FROM human_tasks WHERE state = 'pending'`;
+    while ((await this.pool.query(pending)).rows[0].n < count || this.orchestrator.liveRuns > 0) {
+      await new Promise(resolve => setTimeout(resolve, 10));
+    }
+    const answer = { step: 'ask', approved: true, result: {}, by: 'bench' };
+    return {
+      release: async () => {
+        const ended = Promise.all(refs.map(ref => this.ended(ref)));
+        await Promise.all(refs.map(ref => this.orchestrator.completeTask(ref, answer)));
+        await ended;
+      },
+    };
+  }
+
+  async recordedSteps(): Promise<number> {
+    const count = `SELECT count(*)::int AS n FROM run_events WHERE event_type = 'step_completed'`;
+    return (await this.pool.query<{ n: number }>(count)).rows[0]?.n ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await this.orchestrator.close();
+    await this.#luaPool.close();
+    await this.pool.end();
+    await this.#store.close();
+  }
+
+  #observe(items: readonly StreamItem[]): void {
+    for (const { kind, item } of items) {
+      // Nothing here is paused, so a run's one change of state is its end.
+      if (kind !== 'event' || item.event.type !== 'state_changed') continue;
+      const settle = this.#ended.get(item.runId);
+      this.#ended.delete(item.runId);
+      settle?.();
+    }
+  }
+}
+
+/** What a run is started with through the API. */
+export function started(ref: RunRef): RunStartedData {
+  return {
+    version: 1,
+    input: { n: 1 },
+    mode: 'normal',
+    trigger_type: 'api',
+    trigger_steps: {},
+    seed_results: {},
+    session_id: ref.runId,
+    started_by: 'bench',
+  };
+}

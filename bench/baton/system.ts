@@ -1,0 +1,4 @@
+import { serve } from '../system/serve.ts';
+import { BenchService } from './service.ts';
+
+await serve(() => BenchService.open());

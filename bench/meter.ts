@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/**
+ * What a system under test costs: the CPU time and the memory of whole process trees. A database is counted with whoever
+ * uses it: Node's own figures would flatter a system that lets PostgreSQL or Redis do its work.
+ */
+type Process = { pid: number; parent: number; cpuSeconds: number };
+
+const TICKS_PER_SECOND = 100; // USER_HZ, the same on every Linux
+
+/** CPU seconds so far of the processes `roots` and all that descend from them, including those that ended. */
+export function cpuSeconds(roots: readonly number[]): number {
+  return tree(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+}
+
+/**
+ * Bytes of memory of the same processes. A page that several of them share (PostgreSQL's buffers) is counted once: the
+ * sum of their resident sizes would count it once for each session.
+ */
+export function memoryBytes(roots: readonly number[]): number {
+  return tree(roots).reduce((sum, { pid }) => sum + proportionalBytes(pid), 0);
+}
+
+/** Pids of `roots` and all that descend from them. */
+export function pidsUnder(roots: readonly number[]): number[] {
+  return tree(roots).map(({ pid }) => pid);
+}
+
+function tree(roots: readonly number[]): Process[] {
+  const all = process.platform === 'linux' ? fromProc() : fromPs();
+  const children = Map.groupBy(all, ({ parent }) => parent);
+  const found = new Map<number, Process>();
+  const visit = (one: Process): void => {
+    if (found.has(one.pid)) return;
+    found.set(one.pid, one);
+    for (const child of children.get(one.pid) ?? []) visit(child);
+  };
+  for (const one of all) if (roots.includes(one.pid)) visit(one);
+  return [...found.values()];
+}
+
+function fromProc(): Process[] {
+  return readdirSync('/proc').flatMap(name => {
+    const pid = Number(name);
+    const stat = Number.isInteger(pid) ? contentOf(`/proc/${pid}/stat`) : undefined;
+    // The name in parentheses may hold spaces; what follows it is numbers.
+    const fields = stat
+      ?.slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    if (!fields) return [];
+    const [parent = 0, ticks = [0]] = [fields[1], fields.slice(11, 15)]; // own, and of children that were waited for
+    return [{ pid, parent, cpuSeconds: ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND }];
+  });
+}
+
+/** Where there is no /proc. Children that ended are missing here, so the figures are a little low. */
+function fromPs(): Process[] {
+  const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,time='], { encoding: 'utf8' }).trim().split('\n');
+  return lines.map(line => {
+    const [pid, parent, time = ''] = line.trim().split(/\s+/);
+    const cpuSeconds = time.split(/[:-]/).reduce((sum, part) => sum * 60 + Number(part), 0);
+    return { pid: Number(pid), parent: Number(parent), cpuSeconds };
+  });
+}
+
+function proportionalBytes(pid: number): number {
+  const rollup = contentOf(`/proc/${pid}/smaps_rollup`);
+  const kilobytes = rollup?.match(/^Pss:\s+(\d+) kB$/m)?.[1];
+  if (kilobytes !== undefined) return Number(kilobytes) * 1024;
+  if (process.platform === 'linux') return 0; // it ended meanwhile
+  return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024;
+}
+
+function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined; // a process that ended between two looks
+  }
+}
+
+/** CPU seconds so far of one process; 0 once it ended. */
+export function cpuSecondsOf(pid: number | undefined): number {
+  return tree(pid === undefined ? [] : [pid]).find(one => one.pid === pid)?.cpuSeconds ?? 0;
+}

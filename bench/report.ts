@@ -1,0 +1,101 @@
+import type { Figures } from './system/system.ts';
+import { isRate, isReached, ratioTargets, targets } from './targets.ts';
+
+export type Result = {
+  workload: string;
+  title: string;
+  size: number;
+  /** By system, in the order in which they were measured. A failure is kept: it is a result too. */
+  systems: Record<string, { repetitions: Figures[]; failure?: string }>;
+};
+
+/** One figure of one system: the lowest, the median and the highest of the repetitions. */
+export type Row = {
+  workload: string;
+  figure: string;
+  system: string;
+  min: number;
+  median: number;
+  max: number;
+  /** How many times as good Baton's median is: as high where more is better, as low where less is. */
+  ratio?: number;
+  reached?: boolean;
+};
+
+export function rowsOf(result: Result): Row[] {
+  const figures = new Set(
+    Object.values(result.systems).flatMap(({ repetitions }) => Object.keys(repetitions[0] ?? {})),
+  );
+  return [...figures].flatMap(figure => {
+    const medians = new Map<string, Row>();
+    for (const [system, { repetitions }] of Object.entries(result.systems)) {
+      const values = repetitions.flatMap(figures => figures[figure] ?? []).sort((a, b) => a - b);
+      const [min, median, max] = [values[0], values[values.length >> 1], values.at(-1)];
+      if (min === undefined || median === undefined || max === undefined) continue;
+      medians.set(system, {
+        workload: result.workload,
+        figure,
+        system,
+        min,
+        median,
+        max,
+        ...verdict(result, figure, system, median),
+      });
+    }
+    const own = medians.get('baton')?.median;
+    return [...medians.values()].map(row => {
+      if (own === undefined || row.system === 'baton') return row;
+      const ratio = isRate(figure) ? own / row.median : row.median / own;
+      const bound = result.workload === 'chain' && figure === 'steps/s' ? ratioTargets[row.system] : undefined;
+      return { ...row, ratio, ...(bound === undefined ? {} : { reached: ratio >= bound }) };
+    });
+  });
+}
+
+function verdict({ workload }: Result, figure: string, system: string, median: number): { reached?: boolean } {
+  const target = targets.find(each => each.workload === workload && each.figure === figure);
+  return target && system === 'baton' ? { reached: isReached(target, median) } : {};
+}
+
+/** For the terminal. */
+export function textOf(result: Result): string {
+  const lines = rowsOf(result).map(row => {
+    const { workload, figure, system, min, median, max } = row;
+    const numbers = `min ${shown(min)}  median ${shown(median)}  max ${shown(max)}`;
+    return `${workload.padEnd(12)} ${figure.padEnd(28)} ${system.padEnd(16)} ${numbers}  ${remark(row)}`.trimEnd();
+  });
+  const failures = Object.entries(result.systems).flatMap(([system, { failure }]) =>
+    failure ? [`${result.workload.padEnd(12)} ${system}: ${failure}`] : [],
+  );
+  return [...lines, ...failures].join('\n');
+}
+
+function remark({ ratio, workload, figure, system, reached }: Row): string {
+  const compared = ratio === undefined ? '' : `Baton ×${ratio.toFixed(ratio < 10 ? 1 : 0)}`;
+  if (reached === undefined) return compared;
+  const target = targets.find(each => each.workload === workload && each.figure === figure);
+  const bound = system === 'baton' ? `${isRate(figure) ? '≥' : '≤'} ${target?.reach}` : `≥ ×${ratioTargets[system]}`;
+  return `${compared} ${reached ? '✓' : '✗'} ${bound}`.trim();
+}
+
+/** For docs/benchmarks.md: one table of medians for each workload, with the range and the ratio. */
+export function markdownOf(results: readonly Result[]): string {
+  const head = '| figure | system | min | median | max | |\n|---|---|---:|---:|---:|---|';
+  return results
+    .map(result => {
+      const rows = rowsOf(result).map(row => {
+        const numbers = [row.min, row.median, row.max].map(value => shown(value).trim()).join(' | ');
+        return `| ${row.figure} | ${row.system} | ${numbers} | ${remark(row)} |`;
+      });
+      const failures = Object.entries(result.systems).flatMap(([system, { failure }]) =>
+        failure ? [`| failed | ${system} | | | | ${failure.split('\n')[0]?.replaceAll('|', '\\|')} |`] : [],
+      );
+      const size = result.size > 0 ? ` (${result.size.toLocaleString('en')})` : '';
+      return `### ${result.workload}: ${result.title}${size}\n\n${head}\n${[...rows, ...failures].join('\n')}\n`;
+    })
+    .join('\n');
+}
+
+function shown(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 3 : 0 }).padStart(9);
+}

@@ -1,0 +1,30 @@
+/**
+ * Cleans up after a system, however it ended: a process of its own, because no handler runs in one that is killed. Takes
+ * the folder as argument and pids, one a line, on standard input, which the kernel closes for a killed process too.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { clusterVersion, openCluster, stopCluster } from '../../server/platform/postgres/cluster.ts';
+
+const folder = process.argv[2];
+if (!folder) throw new Error('usage: reaper.ts <folder>');
+// Ctrl-C reaches the whole group; this process ends only after its work.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
+
+const pids: number[] = [];
+for await (const line of createInterface({ input: process.stdin })) pids.push(Number(line));
+for (const pid of pids) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It had ended.
+  }
+}
+const dataDir = join(folder, 'postgres');
+try {
+  if ((await clusterVersion(dataDir)) !== undefined) await stopCluster(await openCluster(dataDir), 'immediate');
+} finally {
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+}

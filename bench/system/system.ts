@@ -1,0 +1,57 @@
+/** Named numbers of one repetition. A name that ends in `/s` is better the higher, every other the lower. */
+export type Figures = Record<string, number>;
+
+/**
+ * A system under test with the same work for each: what Baton and its peers implement. It lives in a process of its own,
+ * together with what drives it, so that the cost of asking is part of everybody's figures.
+ */
+export interface System {
+  /** Versions of everything that takes part. */
+  readonly versions: Record<string, string>;
+  /** Pids that belong to it beside this process and its children: a database that detached itself. */
+  readonly processes: readonly number[];
+  /** Pids whose CPU time is shown on its own, by name. */
+  parts?(): Promise<Record<string, number>>;
+  /** A chain of ten durable steps that each evaluate `n > 0`: settles when its end is known here. */
+  chain(): Promise<void>;
+  /** `width` durable steps side by side and one that waits for all of them. */
+  fanOut?(width: number): Promise<void>;
+  /** `count` runs that wait durably for an answer from outside; `release` answers all and settles when all have ended. */
+  block?(count: number): Promise<{ release(): Promise<void> }>;
+  /** Steps whose end is in the store: the proof that the work was done. */
+  recordedSteps(): Promise<number>;
+  /** Prints what the store itself says about the part just measured (`--statements`). */
+  statements?: { begin(): Promise<void>; end(): Promise<void> };
+  close(): Promise<void>;
+}
+
+/** Seconds of time, and of CPU by part; `all` is every process of the system. */
+export type Measured<T> = { seconds: number; cpu: { all: number } & Record<string, number>; value: T };
+
+/** Runs `work` as the measured part: CPU time is taken around it, and `--profile` and `--statements` apply to it. */
+export type Measure = <T>(work: () => Promise<T>) => Promise<Measured<T>>;
+
+export type Workload<S extends System = System> = {
+  name: string;
+  /** For tables. */
+  title: string;
+  /** How many, mostly runs. `--size name=n` sets it. */
+  size: number;
+  /** Instead of `size` when peers do the same work: they would take minutes. */
+  sizeWithPeers?: number;
+  /** One repetition without a warm-up: it takes long, and does much of the same. */
+  once?: boolean;
+  /** Whether this system can do it at all. */
+  can(system: System): system is S;
+  run(system: S, size: number, measure: Measure): Promise<Figures>;
+};
+
+/** What the parent tells a system's process, and what it answers. */
+export type Order =
+  | { kind: 'run'; workload: string; size: number; profile?: string; statements?: boolean }
+  | { kind: 'close' };
+export type Report =
+  | { kind: 'open'; versions: Record<string, string>; processes: number[]; workloads: string[] }
+  | { kind: 'figures'; figures: Figures }
+  | { kind: 'failed'; message: string }
+  | { kind: 'closed' };

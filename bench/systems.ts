@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A system that can be measured: the file of its process, and what it is told. */
+export type Candidate = { name: string; file: string; env: Record<string, string>; needs?: () => string | undefined };
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export const baton: Candidate = { name: 'baton', file: file('./baton/system.ts'), env: {} };
+
+/** The peers that install from npm. `needs` says what is missing on this machine. */
+export const peers: readonly Candidate[] = [
+  { name: 'bullmq', file: file('./peers/bullmq/system.mjs'), env: {}, needs: redisServer },
+  { name: 'restate', file: file('./peers/restate/system.mjs'), env: {} },
+  { name: 'restate-1', file: file('./peers/restate/system.mjs'), env: { BENCH_RESTATE_PARTITIONS: '1' } },
+  { name: 'dbos', file: file('./peers/dbos/system.mjs'), env: {} },
+  { name: 'graphile-worker', file: file('./peers/graphile-worker/system.mjs'), env: {} },
+];
+
+function redisServer(): string | undefined {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return 'there is no redis-server on this machine';
+  }
+}
+
+/** Whether `npm ci` was done in bench/peers. */
+export function peersAreInstalled(): boolean {
+  return existsSync(file('./peers/node_modules/.package-lock.json'));
+}
+
+/** The exact versions of bench/peers/package-lock.json, in a folder of their own: never dependencies of the product. */
+export function installPeers(): void {
+  const npm = process.env.npm_execpath;
+  const args = ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
+  const [command, before] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
+  execFileSync(command, [...before, ...args], { cwd: file('./peers'), stdio: ['ignore', 'ignore', 'inherit'] });
+}

@@ -1,0 +1,38 @@
+/** What engine.md wants to see: a figure of a workload, and its bound. A figure in `/s` is to be at least that, others at most. */
+export type Target = { workload: string; figure: string; reach: number };
+
+export const targets: readonly Target[] = [
+  { workload: 'chain', figure: 'steps/s', reach: 15_000 },
+  { workload: 'chain-256', figure: 'steps/s', reach: 15_000 },
+  { workload: 'lua', figure: 'steps/s', reach: 5_000 },
+  { workload: 'chain-alone', figure: 'p50 ms', reach: 5 },
+  { workload: 'lua-alone', figure: 'p50 ms', reach: 10 },
+  { workload: 'fan-out', figure: 'p50 ms', reach: 60 },
+  { workload: 'fan-out-lua', figure: 'p50 ms', reach: 200 },
+  { workload: 'blocked', figure: 'heap bytes each', reach: 2_048 },
+  { workload: 'blocked', figure: 'idle CPU %', reach: 1 },
+  { workload: 'blocked', figure: 'ms to release all', reach: 5_000 },
+  { workload: 'recovery', figure: 'ms to serving', reach: 2_000 },
+  { workload: 'recovery', figure: 'ms to all advancing', reach: 10_000 },
+  { workload: 'rest-starts', figure: 'requests/s', reach: 2_500 },
+  { workload: 'rest-starts', figure: 'p99 ms', reach: 50 },
+  { workload: 'ws-fanout', figure: 'commit → frame p50 ms', reach: 3 },
+  { workload: 'long-chain', figure: 'times as long', reach: 1.1 },
+  { workload: 'large-graph', figure: 'ms to start, new graph', reach: 50 },
+  { workload: 'old-runs', figure: 'times the CPU', reach: 1.1 },
+];
+
+/** How many times as fast as a peer at the chain of ten, 64 in flight. */
+export const ratioTargets: Readonly<Record<string, number>> = {
+  bullmq: 2,
+  restate: 5,
+  'restate-1': 5,
+  dbos: 10,
+  'graphile-worker': 10,
+};
+
+export const isRate = (figure: string): boolean => /\/s$/.test(figure);
+
+export function isReached({ figure, reach }: Target, median: number): boolean {
+  return isRate(figure) ? median >= reach : median <= reach;
+}

@@ -1,0 +1,37 @@
+import { keepInFlight } from '../load.ts';
+import type { Figures, Measure, Measured, System } from '../system/system.ts';
+
+export const CHAIN = 10;
+
+/** CPU seconds for each 1,000 of `count`: of all processes of the system, and of its parts by name. */
+export function cpuFigures({ cpu }: Measured<unknown>, count: number, unit: string): Figures {
+  const perThousand = (seconds: number) => (seconds / count) * 1000;
+  const { all, ...parts } = cpu;
+  return {
+    [`CPU s/1,000 ${unit}`]: perThousand(all),
+    ...Object.fromEntries(
+      Object.entries(parts).map(([name, seconds]) => [`${name} CPU s/1,000 ${unit}`, perThousand(seconds)]),
+    ),
+  };
+}
+
+/** Runs of ten steps, `inFlight` of them at any time. */
+export async function throughput(
+  count: number,
+  inFlight: number,
+  measure: Measure,
+  once: () => Promise<void>,
+): Promise<Figures> {
+  const measured = await measure(() => keepInFlight(count, inFlight, once));
+  const steps = count * CHAIN;
+  return { 'steps/s': steps / measured.seconds, ...cpuFigures(measured, steps, 'steps') };
+}
+
+/** Does `work` and throws where the store does not hold the ends of exactly `steps` more steps afterwards. */
+export async function recording<T>(system: System, steps: number, work: () => Promise<T>): Promise<T> {
+  const before = await system.recordedSteps();
+  const result = await work();
+  const recorded = (await system.recordedSteps()) - before;
+  if (recorded !== steps) throw new Error(`${steps} steps were to be done, and the store holds ${recorded}.`);
+  return result;
+}

@@ -1,0 +1,17 @@
+import { BenchService } from '../baton/service.ts';
+import { workloads as httpWorkloads } from '../http/workloads.ts';
+import type { Workload } from '../system/system.ts';
+import { batonWorkloads } from './baton.ts';
+import { sharedWorkloads } from './shared.ts';
+
+/** The service over HTTP starts processes and a PostgreSQL of its own; `size` is not used, BENCH_STARTS is (bench/http). */
+const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
+  name,
+  title: `${name} over HTTP`,
+  size: 0,
+  once: true,
+  can: (system): system is BenchService => system instanceof BenchService,
+  run: () => run(),
+}));
+
+export const workloads: readonly Workload[] = [...sharedWorkloads, ...batonWorkloads, ...http];
