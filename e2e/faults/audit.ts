@@ -1,0 +1,268 @@
+import type { Pool } from 'pg';
+import { expect } from 'vitest';
+import {
+  type CompiledGraph,
+  compile,
+  endsBillableAttempt,
+  evolve,
+  isTerminal,
+  newRun,
+  phase,
+  type RunEvent,
+  type RunState,
+} from '../../server/orchestrator/core/index.ts';
+import { type LoggedRun, readRuns } from '../../server/orchestrator/log/index.ts';
+import { graphs } from './graphs.ts';
+import type { Load, Told } from './load.ts';
+import type { Watcher } from './watcher.ts';
+
+/** How a run ended, without what differs between two executions: times and attempt numbers. */
+export type Ending = { status: string; error: unknown; steps: Record<string, unknown> };
+
+export function endingOf(events: readonly RunEvent[]): Ending {
+  const ending: Ending = { status: '', error: null, steps: {} };
+  for (const event of events) {
+    if (event.type === 'state_changed') {
+      ending.status = event.data.to;
+      ending.error = event.data.error ?? null;
+    }
+    if (event.type === 'step_failed' || event.type === 'step_cancelled') ending.steps[event.step] = event.data;
+    if (event.type === 'step_completed')
+      ending.steps[event.step] = JSON.parse(
+        JSON.stringify(event.data, (key, value) => (key === 'completed_at' ? '' : value)),
+      );
+  }
+  return ending;
+}
+
+const compiled = new Map<string, CompiledGraph>();
+function graphOf(name: string): CompiledGraph {
+  const known = compiled.get(name);
+  if (known !== undefined) return known;
+  const graph = graphs[name];
+  if (graph === undefined) throw new Error(`no graph ${name}`);
+  compiled.set(name, compile(graph));
+  return graphOf(name);
+}
+
+type RunRow = {
+  id: string;
+  status: string;
+  orchestration_phase: string;
+  steps_total: number;
+  steps_done: number;
+  pending_tasks: number;
+  last_seq: number;
+  error: unknown;
+  ended_at: Date | null;
+};
+
+/**
+ * Everything the service promises, checked after a fault from what is in the database and what the clients were told.
+ * Called when every run has ended (`load.finish`). `references`: the undisturbed endings by `<graph> <n>`.
+ */
+export async function audit(pool: Pool, load: Load, references: ReadonlyMap<string, Ending>): Promise<void> {
+  const { client, told, watchers } = load;
+  const rows = await pool.query<RunRow>('SELECT * FROM runs');
+  const projections = new Map(rows.rows.map(row => [row.id, row]));
+  const problems: string[] = [...client.violations];
+  const logs = new Map<string, LoggedRun>();
+  const ids = [...told.keys()];
+  for (let at = 0; at < ids.length; at += 200)
+    for (const [id, run] of await readRuns(pool, ids.slice(at, at + 200))) logs.set(id, run);
+
+  for (const one of told.values()) {
+    const run = logs.get(one.runId);
+    const about = `${one.graph} ${one.n} ${one.runId}`;
+    const note = (problem: string) => problems.push(`${about}: ${problem}`);
+    if (run === undefined) {
+      if (one.started) note('its start was acknowledged and it is not there');
+      continue;
+    }
+    const { events } = run;
+    checkTold(one, events, note);
+    checkOrder(graphOf(one.graph), events, note);
+    const state = newRun(one.runId, graphOf(one.graph));
+    for (const event of events) evolve(state, event);
+    checkProjection(projections.get(one.runId), state, events, note);
+    if (!one.mayBeStopped) checkEnding(references.get(`${one.graph} ${one.n}`), events, note);
+  }
+  problems.push(...(await numberingProblems(pool)));
+  problems.push(...(await taskProblems(pool, logs)));
+  problems.push(...(await usageProblems(pool, logs)));
+  for (const watcher of watchers) problems.push(...watchProblems(watcher, logs.get(watcher.runId)));
+  expect(problems.slice(0, 20)).toEqual([]);
+  // A load of nothing would prove nothing.
+  expect(load.started).toBeGreaterThan(10);
+}
+
+type Note = (problem: string) => unknown;
+
+/** Nothing acknowledged is lost (engine.md, guarantee 1). */
+function checkTold(told: Told, events: readonly RunEvent[], note: Note): void {
+  const changes = events.flatMap(event => (event.type === 'state_changed' ? [event.data.to] : []));
+  if (events[0]?.type !== 'run_started') note('its log does not begin with run_started');
+  const paused = changes.indexOf('paused');
+  if (told.paused && paused < 0) note('its pause was acknowledged and is not in the log');
+  if (told.paused && told.resumed && !changes.slice(paused).includes('running'))
+    note('its resume was acknowledged and is not in the log');
+  const last = changes.at(-1);
+  if (told.stopped === 'immediate' && last !== 'stopped') note(`its stop was acknowledged and it is ${last}`);
+  const gracefully = events.some(({ type }) => type === 'stop_requested') || last === 'stopped';
+  if (told.stopped === 'graceful' && !gracefully) note('its graceful stop was acknowledged and is not in the log');
+  for (const step of told.answered)
+    if (!events.some(event => event.type === 'task_completed' && event.step === step))
+      note(`the answer to ${step} was acknowledged and is not in the log`);
+}
+
+/** One end per step and run, nothing after the end, nothing before its dependencies, nothing while paused (2, 3). */
+function checkOrder(graph: CompiledGraph, events: readonly RunEvent[], note: Note): void {
+  const ended = new Set<string>();
+  let status = 'running';
+  for (const event of events) {
+    if (isTerminal(status as never)) note(`${event.type} after the run was ${status}`);
+    switch (event.type) {
+      case 'state_changed':
+        status = event.data.to;
+        break;
+      case 'step_started': {
+        if (status === 'paused') note(`${event.step} began while the run was paused`);
+        const early = graph.steps.get(event.step)?.spec.depends_on?.filter(step => !ended.has(step)) ?? [];
+        if (early.length > 0) note(`${event.step} began before ${early.join()} had ended`);
+        break;
+      }
+      case 'step_completed':
+      case 'step_failed':
+      case 'step_cancelled':
+        if (ended.has(event.step)) note(`${event.step} ended twice`);
+        ended.add(event.step);
+        break;
+      default:
+    }
+  }
+  if (!isTerminal(status as never)) note(`it did not come to an end: ${status}`);
+  if (ended.size !== graph.steps.size) note(`${ended.size} of ${graph.steps.size} steps ended`);
+}
+
+/** The `runs` row is the fold of the log. */
+function checkProjection(row: RunRow | undefined, state: RunState, events: readonly RunEvent[], note: Note): void {
+  if (row === undefined) {
+    note('it has events and no row');
+    return;
+  }
+  const shown = {
+    status: row.status,
+    phase: row.orchestration_phase,
+    steps_total: row.steps_total,
+    steps_done: row.steps_done,
+    pending_tasks: row.pending_tasks,
+    last_seq: row.last_seq,
+    error: row.error,
+    ended_at: row.ended_at?.getTime() ?? null,
+  };
+  const folded = {
+    status: state.status,
+    phase: phase(state),
+    steps_total: state.steps.size,
+    steps_done: state.done,
+    pending_tasks: state.waiting.size,
+    last_seq: events.length,
+    error: state.error,
+    ended_at: state.endedAt,
+  };
+  if (!same(shown, folded)) note(`its row is ${JSON.stringify(shown)}, its log says ${JSON.stringify(folded)}`);
+}
+
+function checkEnding(reference: Ending | undefined, events: readonly RunEvent[], note: Note): void {
+  const ending = endingOf(events);
+  if (reference === undefined || !same(ending, reference))
+    note(`it ended as ${JSON.stringify(ending)}, undisturbed as ${JSON.stringify(reference)}`);
+}
+
+/** `seq` counts from 1 without gaps, in every run of the database (3). */
+async function numberingProblems(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ run_id: string }>(
+    'SELECT run_id FROM run_events GROUP BY run_id HAVING min(seq) <> 1 OR max(seq) <> count(*)',
+  );
+  return rows.map(({ run_id }) => `${run_id}: its seq has gaps`);
+}
+
+/** `human_tasks` is the fold of the log. */
+async function taskProblems(pool: Pool, logs: ReadonlyMap<string, LoggedRun>): Promise<string[]> {
+  const { rows } = await pool.query<{ run_id: string; step_id: string; state: string; approved: boolean | null }>(
+    'SELECT run_id, step_id, state, approved FROM human_tasks',
+  );
+  const shown = rows.filter(row => logs.has(row.run_id)).map(row => Object.values(row).join(' '));
+  const folded = [...logs.values()].flatMap(({ runId, events }) =>
+    [...tasksOf(events)].map(([step, { state, approved }]) => [runId, step, state, approved ?? ''].join(' ')),
+  );
+  return different('human_tasks', shown, folded);
+}
+
+function tasksOf(events: readonly RunEvent[]): Map<string, { state: string; approved: boolean | null }> {
+  const tasks = new Map<string, { state: string; approved: boolean | null }>();
+  for (const event of events) {
+    if (event.type === 'task_pending') tasks.set(event.step, { state: 'pending', approved: null });
+    if (event.type === 'task_completed')
+      tasks.set(event.step, {
+        state: event.data.timed_out ? 'timed_out' : 'completed',
+        approved: event.data.approved,
+      });
+    if ((event.type === 'step_failed' || event.type === 'step_cancelled') && tasks.get(event.step)?.state === 'pending')
+      tasks.set(event.step, { state: event.type === 'step_failed' ? 'timed_out' : 'cancelled', approved: null });
+  }
+  return tasks;
+}
+
+/** The usage names every attempt that is paid for, once, and its quantities are the sums of what it names (6). */
+async function usageProblems(pool: Pool, logs: ReadonlyMap<string, LoggedRun>): Promise<string[]> {
+  type Line = [runId: string, step: string, attempt: number, quantity: number];
+  const { rows } = await pool.query<{ id: string; quantity: string; attempts: Line[] }>(
+    `SELECT id, quantity, attempts FROM run_usage WHERE action = 'workflow_step'`,
+  );
+  const wrong = rows.filter(
+    ({ quantity, attempts }) => Number(quantity) !== attempts.reduce((sum, line) => sum + line[3], 0),
+  );
+  const charged = rows
+    .flatMap(({ attempts }) => attempts)
+    .filter(([runId]) => logs.has(runId))
+    .map(line => line.join(' '));
+  const due = [...logs.values()].flatMap(({ runId, events }) =>
+    events.filter(endsBillableAttempt).map(({ step, attempt }) => `${runId} ${step} ${attempt} 1`),
+  );
+  return [
+    ...wrong.map(({ id }) => `usage ${id} is not the sum of its attempts`),
+    ...different('run_usage', charged, due),
+  ];
+}
+
+/** Whoever comes back with `after` has seen every event once, in order, as it is in the log. */
+function watchProblems({ runId, seen, connections }: Watcher, run: LoggedRun | undefined): string[] {
+  if (run === undefined) return [];
+  const watched = seen.map(({ seq, event_type }) => `${seq} ${event_type}`);
+  const logged = run.events.map(({ type }, index) => `${index + 1} ${type}`);
+  if (same(watched, logged)) return [];
+  return [`${runId}: its watcher saw ${watched.join()} over ${connections} connections, the log has ${logged.join()}`];
+}
+
+function different(table: string, shown: readonly string[], expected: readonly string[]): string[] {
+  const rows = new Set(shown);
+  const wanted = new Set(expected);
+  return [
+    ...(rows.size === shown.length ? [] : [`${table} has a row twice`]),
+    ...expected.filter(row => !rows.has(row)).map(row => `${table} lacks ${row}`),
+    ...shown.filter(row => !wanted.has(row)).map(row => `${table} has ${row}, which the log does not say`),
+  ];
+}
+
+/** Equal as JSON, whatever the order of keys: jsonb keeps its own. */
+function same(one: unknown, other: unknown): boolean {
+  return canonical(one) === canonical(other);
+}
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );

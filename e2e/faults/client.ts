@@ -1,0 +1,65 @@
+/** A client of the service that holds it to its word: bounded answers, 503 with Retry-After, nothing unexpected. */
+export type Answer =
+  /** `status` 0: there was no answer, because the process or the connection ended. */
+  { status: number; body: Record<string, unknown> };
+
+/** The longest that any answer may take. */
+export const ANSWER_WITHIN_MS = 15_000;
+
+export class Client {
+  url: string;
+  readonly #pat: string;
+  /** Connections may end without an answer: the process is being killed, or drains. */
+  mayDisconnect = false;
+  /** The process is stopped and cannot answer at all. */
+  mayHang = false;
+  /** What broke the service's word, for the audit. */
+  readonly violations: string[] = [];
+  /** How often a status was answered. */
+  readonly answered = new Map<number, number>();
+
+  constructor(url: string, pat: string) {
+    this.url = url;
+    this.#pat = pat;
+  }
+
+  get authorization(): string {
+    return `Bearer ${this.#pat}`;
+  }
+
+  async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const began = performance.now();
+    const mayDisconnect = this.mayDisconnect;
+    try {
+      const response = await fetch(`${this.url}${path}`, {
+        method,
+        headers: { Authorization: this.authorization, 'Content-Type': 'application/json', ...headers },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+      const text = await response.text();
+      this.#note(method, path, response, text);
+      return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+    } catch (error) {
+      const ms = Math.round(performance.now() - began);
+      if (error instanceof DOMException && error.name === 'TimeoutError') {
+        if (!this.mayHang) this.violations.push(`${method} ${path} was not answered within ${ms} ms`);
+      } else if (!mayDisconnect && !this.mayDisconnect)
+        this.violations.push(`${method} ${path} was cut off after ${ms} ms: ${reasonOf(error)}`);
+      return { status: 0, body: {} };
+    }
+  }
+
+  #note(method: string, path: string, response: Response, text: string): void {
+    const { status, headers } = response;
+    this.answered.set(status, (this.answered.get(status) ?? 0) + 1);
+    if (status < 500) return;
+    if (status === 503 && headers.has('Retry-After')) return;
+    this.violations.push(`${method} ${path} answered ${status} without Retry-After: ${text}`);
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error
+    ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`
+    : String(error);

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { TcpProxy } from '../fixtures/tcp-proxy.ts';
+import { rounds, timeoutFor } from './random.ts';
+import { Scenario } from './scenario.ts';
+
+test(
+  'connections to the database reset, refused and slow, in the middle of commits',
+  async () => {
+    await using db = await createTestDatabase();
+    await using proxy = await TcpProxy.start(db.url);
+    await using scenario = await Scenario.open('resets', { databaseUrl: proxy.url, directUrl: db.url });
+    const load = scenario.load();
+    for (let round = 0; round < 4 * rounds; round++) {
+      await load.progress(scenario.random.between(5, 20));
+      // On the way to the server, on the way back, or between two statements.
+      proxy.delay(scenario.random.between(0, 30));
+      await scenario.moment(100);
+      proxy.reset();
+      await load.progress(5);
+      proxy.heal();
+    }
+    proxy.refuse();
+    proxy.reset();
+    await scenario.expectAway();
+    proxy.heal();
+    await scenario.service.until('ready');
+    await load.progress(10);
+    await scenario.settle(load);
+  },
+  timeoutFor(30_000),
+);
+
+test(
+  'commits that succeed while their answers are lost: nobody is told twice, nothing is done twice',
+  async () => {
+    await using db = await createTestDatabase();
+    await using proxy = await TcpProxy.start(db.url);
+    await using scenario = await Scenario.open('lost answers', { databaseUrl: proxy.url, directUrl: db.url });
+    const load = scenario.load();
+    for (let round = 0; round < 3 * rounds; round++) {
+      await load.progress(scenario.random.between(5, 20));
+      proxy.deafen();
+      // What is sent now is committed, and nobody hears of it.
+      await scenario.moment(200);
+      proxy.heal();
+      await scenario.service.until('ready');
+    }
+    await load.progress(10);
+    await scenario.settle(load);
+  },
+  timeoutFor(30_000),
+);
+
+test(
+  'a database that hangs without a word: requests are answered in time, and the service leads again when it is back',
+  async () => {
+    await using db = await createTestDatabase();
+    await using proxy = await TcpProxy.start(db.url);
+    await using scenario = await Scenario.open('hanging', { databaseUrl: proxy.url, directUrl: db.url });
+    const load = scenario.load();
+    for (let round = 0; round < rounds; round++) {
+      await load.progress(scenario.random.between(10, 30));
+      proxy.blackhole();
+      await scenario.expectAway();
+      await scenario.moment(4_000);
+      proxy.heal();
+      await scenario.service.until('ready');
+    }
+    await load.progress(10);
+    await scenario.settle(load);
+    expect(scenario.service.alive).toBe(true);
+  },
+  timeoutFor(60_000),
+);

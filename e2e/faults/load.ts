@@ -1,0 +1,180 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { newId } from '../../server/platform/ids.ts';
+import type { Client } from './client.ts';
+import { approves, graphs, INPUTS } from './graphs.ts';
+import type { Random } from './random.ts';
+import { Watcher } from './watcher.ts';
+
+/** What a client was told about a run: the word the service is held to. */
+export type Told = {
+  runId: string;
+  graph: string;
+  n: number;
+  started: boolean;
+  paused: boolean;
+  resumed: boolean;
+  /** The mode of a stop that was answered 200. */
+  stopped: 'immediate' | 'graceful' | null;
+  /** A stop was asked for, answered or not: the ending is not the undisturbed one. */
+  mayBeStopped: boolean;
+  /** Steps of human tasks that were answered. */
+  answered: Set<string>;
+};
+
+type Definite = { status: number; tries: number };
+
+/** Callers that start, steer, answer and watch runs through the API until they are told to cease. */
+export class Load {
+  readonly told = new Map<string, Told>();
+  readonly watchers: Watcher[] = [];
+  readonly client: Client;
+  readonly #workflows: ReadonlyMap<string, string>;
+  readonly #random: Random;
+  readonly #callers: Promise<void>[];
+  readonly #inbox: Promise<void>;
+  #ceased = false;
+  #closed = false;
+
+  /** `workflows`: the ids by the names of `graphs`. Begins at once. */
+  constructor(client: Client, workflows: ReadonlyMap<string, string>, random: Random, callers = 6) {
+    this.client = client;
+    this.#workflows = workflows;
+    this.#random = random;
+    this.#callers = Array.from({ length: callers }, () => this.#call());
+    this.#inbox = this.#answerTasks();
+  }
+
+  get started(): number {
+    return [...this.told.values()].filter(({ started }) => started).length;
+  }
+
+  /** Settles when `more` starts have been acknowledged since now. */
+  async progress(more: number, withinMs = 30_000): Promise<void> {
+    const goal = this.started + more;
+    const deadline = performance.now() + withinMs;
+    while (this.started < goal) {
+      if (performance.now() > deadline) throw new Error(`no progress: ${this.started} of ${goal} starts`);
+      await delay(10);
+    }
+  }
+
+  /**
+   * No new runs; waits until every run has come to its end. Throws for those that are stuck, with what their logs hold.
+   * `pool` is one of the test's own.
+   */
+  async finish(pool: Pool, withinMs = 45_000): Promise<void> {
+    this.#ceased = true;
+    await Promise.all(this.#callers);
+    const deadline = performance.now() + withinMs;
+    const open = async () =>
+      (await pool.query<{ id: string; status: string }>('SELECT id, status FROM runs WHERE ended_at IS NULL')).rows;
+    while ((await open()).length > 0 && performance.now() < deadline) await delay(50);
+    this.#closed = true;
+    await this.#inbox;
+    await Promise.all(this.watchers.map(watcher => watcher.ended(10_000)));
+    const stuck = (await open())[0];
+    if (stuck === undefined) return;
+    const log = await pool.query(
+      'SELECT seq, event_type, step_id, data FROM run_events WHERE run_id = $1 ORDER BY seq',
+      [stuck.id],
+    );
+    throw new Error(`run ${stuck.id} is stuck in ${stuck.status}:\n${JSON.stringify(log.rows, null, 1)}`);
+  }
+
+  async #call(): Promise<void> {
+    while (!this.#ceased) {
+      await this.#oneRun();
+      await delay(this.#random.between(20, 120));
+    }
+  }
+
+  async #oneRun(): Promise<void> {
+    const names = Object.keys(graphs);
+    const graph = names[this.#random.between(0, names.length - 1)] ?? 'chain';
+    const told: Told = {
+      runId: newId(),
+      graph,
+      n: this.#random.between(0, INPUTS - 1),
+      started: false,
+      paused: false,
+      resumed: false,
+      stopped: null,
+      mayBeStopped: false,
+      answered: new Set(),
+    };
+    this.told.set(told.runId, told);
+    const lot = this.#random.next();
+    if (this.watchers.length < 12 && lot < 0.3)
+      this.watchers.push(new Watcher(this.client, this.#workflow(told), told.runId));
+    await this.#start(told, this.#random.next() < 0.5);
+    if (lot > 0.85) await this.#pauseAndResume(told);
+    else if (lot > 0.75) await this.#stop(told, lot > 0.8 ? 'immediate' : 'graceful');
+  }
+
+  async #start(told: Told, withKey: boolean): Promise<void> {
+    const params = { run_id: told.runId, n: told.n };
+    const headers: Record<string, string> = withKey ? { 'Idempotency-Key': told.runId } : {};
+    const { status, tries } = await this.#insist(told, { command: 'start', params }, headers);
+    // An id that is taken by an earlier try is a start that was committed and whose answer was lost.
+    if (status === 200 || (status === 409 && tries > 1 && !withKey)) told.started = true;
+    else this.client.violations.push(`the start of ${told.runId} was answered ${status} at try ${tries}`);
+  }
+
+  async #pauseAndResume(told: Told): Promise<void> {
+    await delay(this.#random.between(0, 20));
+    const params = { run_id: told.runId };
+    told.paused = (await this.#insist(told, { command: 'pause', params })).status === 200;
+    await delay(this.#random.between(0, 100));
+    told.resumed = (await this.#insist(told, { command: 'resume', params })).status === 200;
+  }
+
+  async #stop(told: Told, mode: 'immediate' | 'graceful'): Promise<void> {
+    await delay(this.#random.between(0, 20));
+    told.mayBeStopped = true;
+    const { status } = await this.#insist(told, { command: 'stop', params: { run_id: told.runId, mode } });
+    if (status === 200) told.stopped = mode;
+  }
+
+  /** Asks until there is an answer to the question itself: 2xx or 409. Anything else than 503 meanwhile is a violation. */
+  async #insist(told: Told, body: unknown, headers: Record<string, string> = {}): Promise<Definite> {
+    for (let tries = 1; ; tries++) {
+      const path = `/v1/workflows/${this.#workflow(told)}/command`;
+      const { status, body: answer } = await this.client.call('POST', path, body, headers);
+      if (status === 200 || status === 409) return { status, tries };
+      if (status !== 0 && status !== 503) {
+        this.client.violations.push(`${JSON.stringify(body)} was answered ${status} ${JSON.stringify(answer)}`);
+        return { status, tries };
+      }
+      await delay(this.#random.between(20, 80));
+    }
+  }
+
+  async #answerTasks(): Promise<void> {
+    while (!this.#closed) {
+      const { status, body } = await this.client.call('GET', '/v1/tasks/pending?limit=200');
+      const tasks = status === 200 ? (body.tasks as { run_id: string; task_id: string; workflow_id: string }[]) : [];
+      await Promise.all(tasks.slice(0, 20).map(task => this.#answer(task)));
+      await delay(50);
+    }
+  }
+
+  async #answer(task: { run_id: string; task_id: string; workflow_id: string }): Promise<void> {
+    const told = this.told.get(task.run_id);
+    if (told === undefined) return;
+    const path = `/v1/workflows/${task.workflow_id}/runs/${task.run_id}/tasks/${task.task_id}/complete`;
+    const { status, body } = await this.client.call('POST', path, {
+      approved: approves(told.n),
+      result: { note: 'ok' },
+    });
+    if (status === 200) told.answered.add(task.task_id);
+    else if (status !== 0 && status !== 503 && status !== 409)
+      this.client.violations.push(`the answer to ${path} was answered ${status} ${JSON.stringify(body)}`);
+  }
+
+  #workflow({ graph }: Told): string {
+    const id = this.#workflows.get(graph);
+    if (id === undefined) throw new Error(`no workflow ${graph}`);
+    return id;
+  }
+}

@@ -1,0 +1,29 @@
+/** What the environment asks of the suite: `npm run faults -- --rounds N --seed S` sets both. */
+const asked = process.env.BATON_TEST_FAULT_SEED;
+const seed = asked ? Number(asked) : Math.floor(Math.random() * 2 ** 31);
+/** How often each fault is injected; the short form of `npm test` does it once. */
+export const rounds = Number(process.env.BATON_TEST_FAULT_ROUNDS ?? 1);
+
+export type Random = {
+  /** 0 ≤ x < 1. */
+  next(): number;
+  /** An integer from `from` to `to`, both included. */
+  between(from: number, to: number): number;
+};
+
+/** Numbers that depend on the suite's seed and on `name` alone (mulberry32). The seed is printed, to be given again. */
+export function seeded(name: string): Random {
+  process.stdout.write(`faults: ${name} with BATON_TEST_FAULT_SEED=${seed}\n`);
+  let state = seed >>> 0;
+  for (const letter of name) state = (Math.imul(state, 31) + letter.charCodeAt(0)) >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return { next, between: (from, to) => from + Math.floor(next() * (to - from + 1)) };
+}
+
+/** The time a test may take: so much for each round. */
+export const timeoutFor = (msPerRound: number): number => 60_000 + msPerRound * rounds;

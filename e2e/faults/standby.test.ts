@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import type { Service } from '../fixtures/service.ts';
+import { rounds, timeoutFor } from './random.ts';
+import { Scenario } from './scenario.ts';
+
+/** What a standby says of itself, and what it does with a command. */
+async function expectStandby(scenario: Scenario, standby: Service): Promise<void> {
+  await standby.until('standby');
+  const { status, body } = await standby.readyz();
+  expect([status, body]).toEqual([503, expect.objectContaining({ database: 'migrated', orchestrator: 'standby' })]);
+  expect((await fetch(`${standby.url}/healthz`)).status).toBe(200);
+  const headers = { Authorization: scenario.client.authorization, 'Content-Type': 'application/json' };
+  // Reads are as good here as there.
+  expect((await fetch(`${standby.url}/v1/runs?limit=1`, { headers })).status).toBe(200);
+  const command = await fetch(`${standby.url}/v1/workflows/${scenario.workflow('chain')}/command`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ command: 'start', params: { n: 0 } }),
+  });
+  expect(command.status).toBe(503);
+  expect(Number(command.headers.get('Retry-After'))).toBeGreaterThan(0);
+  expect(await command.json()).toMatchObject({ code: 'not_leading' });
+}
+
+test(
+  'a standby takes over within 5 s of the leader being killed, or told to stop, under load',
+  async () => {
+    await using db = await createTestDatabase();
+    await using scenario = await Scenario.open('standby', { databaseUrl: db.url });
+    scenario.client.mayDisconnect = true;
+    const load = scenario.load();
+    for (let round = 0; round < 2 * rounds; round++) {
+      const standby = await scenario.installation.launch();
+      await expectStandby(scenario, standby);
+      await load.progress(scenario.random.between(10, 30));
+      const leader = scenario.service;
+      if (round % 2 === 0) await leader.kill();
+      else expect(await leader.terminate()).toBe(0);
+      const gone = performance.now();
+      await standby.until('ready', 15_000);
+      expect(performance.now() - gone).toBeLessThan(5_000);
+      scenario.serve(standby);
+    }
+    await load.progress(10);
+    await scenario.settle(load);
+  },
+  timeoutFor(40_000),
+);
