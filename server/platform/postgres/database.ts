@@ -1,9 +1,11 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { startEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
+import { ensurePartitions } from './partitions.ts';
 import { reason, StartupError } from './startup-error.ts';
 
 /** `url` of an external PostgreSQL; undefined = embedded in `dataDir`. `pool` = the most connections of the pool. */
@@ -22,10 +24,14 @@ export type Database = {
 const SPARE_CONNECTIONS = 10;
 
 /**
- * Opens the database: starts the embedded PostgreSQL or checks the external one (14 or newer), migrates it, and makes
- * the pool. Throws StartupError with one line for everything an operator can mend.
+ * Opens the database: starts the embedded PostgreSQL or checks the external one (14 or newer), migrates it, makes the
+ * pool, and the partitions of the months to come by `clock`. Throws StartupError with one line for everything an operator can mend.
  */
-export async function openDatabase(config: { database: DatabaseOptions }, logger: Logger): Promise<Database> {
+export async function openDatabase(
+  config: { database: DatabaseOptions },
+  logger: Logger,
+  clock: Clock = systemClock,
+): Promise<Database> {
   const { url: external, dataDir, pool: max } = config.database;
   const embedded = external ? undefined : await startEmbedded(dataDir, max + SPARE_CONNECTIONS, logger);
   try {
@@ -33,6 +39,10 @@ export async function openDatabase(config: { database: DatabaseOptions }, logger
     if (external) await checkServer(external);
     await migrate(url, logger);
     const pool = createPool(url, max, logger);
+    await ensurePartitions(pool, clock, logger).catch(async error => {
+      await pool.end();
+      throw error;
+    });
     const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
     const close = async () => {
       await prisma.$disconnect();

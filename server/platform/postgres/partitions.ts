@@ -1,0 +1,142 @@
+import type { Pool, PoolClient } from 'pg';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+import { lowestId, type Month, monthName, monthOf } from './months.ts';
+
+/** The tables that are cut by month, and by what: ids of runs, which are UUIDv7, or a time (docs/adr/0006). */
+export const PARTITIONED = { run_events: 'run_id', run_payloads: 'run_id', run_usage: 'created_at' } as const;
+export type PartitionedTable = keyof typeof PARTITIONED;
+
+/** A partition for a range of time, in ms since the epoch. `from` is -Infinity for what is older than all partitions. */
+export type Partition = { table: PartitionedTable; name: string; from: number; to: number };
+
+/** The month that runs and the two after it: a process that sleeps less than that never needs DEFAULT. */
+const MONTHS_AHEAD = 2;
+/** Serialises those who make partitions; beside the locks of migrations (4216033) and of the leader (4216034). */
+const PARTITION_LOCK = 4_216_035;
+/** How long a statement may wait for a lock, and with it everything behind it: the leader's commits among that. */
+const LOCK_TIMEOUT_MS = 1_000;
+/** Rows that are moved out of DEFAULT while its writers wait: ~0.5 s. A month that has more stays in DEFAULT. */
+const MOST_ROWS_MOVED = 50_000;
+
+/**
+ * Nothing in a log is ever updated, so that pages are filled whole; a vacuum, which here only marks pages as seen by all
+ * and frozen, is worth its reading after half of the table is new rather than a fifth.
+ */
+const STORAGE = 'fillfactor = 100, autovacuum_vacuum_insert_scale_factor = 0.5, autovacuum_analyze_scale_factor = 0.2';
+
+/** Partitions by table and time, without the DEFAULT ones. Waits for those that are locked. */
+export async function listPartitions(db: Pool | PoolClient): Promise<Partition[]> {
+  type Row = { parent: PartitionedTable; name: string; lower: string | null; upper: string };
+  // A bound is a UUID, or a time that is written in the session's time zone and so read by the session; MINVALUE is null.
+  const bound = (side: 'FROM' | 'TO') => {
+    const text = `substring(b.text FROM '${side} \\(''([^'']+)''')`;
+    return `CASE b.parent WHEN 'run_usage' THEN (extract(epoch FROM ${text}::timestamptz) * 1000)::bigint
+                           ELSE ('x' || left(replace(${text}, '-', ''), 12))::bit(48)::bigint END`;
+  };
+  const { rows } = await db.query<Row>(
+    `SELECT b.parent, b.name, ${bound('FROM')} AS lower, ${bound('TO')} AS upper
+     FROM (SELECT p.relname AS parent, c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS text
+           FROM pg_class p JOIN pg_partitioned_table t ON t.partrelid = p.oid
+           JOIN pg_inherits i ON i.inhparent = p.oid AND i.inhrelid <> t.partdefid JOIN pg_class c ON c.oid = i.inhrelid
+           WHERE p.relname = ANY($1) AND p.relnamespace = 'public'::regnamespace) b
+     ORDER BY parent, upper`,
+    [Object.keys(PARTITIONED)],
+  );
+  return rows.map(({ parent, name, lower, upper }) => ({
+    table: parent,
+    name,
+    from: lower === null ? Number.NEGATIVE_INFINITY : Number(lower),
+    to: Number(upper),
+  }));
+}
+
+/**
+ * Makes the partitions of the month that runs and of the next two where they are missing, and returns the names of those
+ * made. What cannot be had now (a table is locked, too much of a month is in DEFAULT) is left with a line in the log:
+ * DEFAULT takes the rows, and nothing but retention notices. Any process may call this at any time.
+ */
+export async function ensurePartitions(pool: Pool, clock: Clock, logger: Logger): Promise<string[]> {
+  const made: string[] = [];
+  const existing = await inTransaction(pool, LOCK_TIMEOUT_MS, listPartitions).catch(error => {
+    logger.warn({ err: error }, 'partitions could not be listed; DEFAULT serves');
+    return null;
+  });
+  if (existing === null) return made;
+  for (const table of Object.keys(PARTITIONED) as PartitionedTable[]) {
+    for (let offset = 0; offset <= MONTHS_AHEAD; offset++) {
+      const month = monthOf(clock.now(), offset);
+      if (isCovered(existing, table, month)) continue;
+      try {
+        if (await makePartition(pool, table, month, logger)) made.push(`${table}_${monthName(month)}`);
+      } catch (error) {
+        logger.warn({ err: error, table, month: monthName(month) }, 'a partition could not be made; DEFAULT serves');
+      }
+    }
+  }
+  if (made.length > 0) logger.info({ partitions: made }, 'partitions made');
+  return made;
+}
+
+const isCovered = (existing: readonly Partition[], table: PartitionedTable, month: Month) =>
+  existing.some(other => other.table === table && other.from < month.to && other.to > month.from);
+
+/** A range of the table's key as SQL literals. */
+export function keyRange(table: PartitionedTable, { from, to }: Month): { from: string; to: string } {
+  if (table !== 'run_usage') return { from: `'${lowestId(from)}'`, to: `'${lowestId(to)}'` };
+  return { from: `'${new Date(from).toISOString()}'`, to: `'${new Date(to).toISOString()}'` };
+}
+
+async function makePartition(pool: Pool, table: PartitionedTable, month: Month, logger: Logger): Promise<boolean> {
+  return inTransaction(pool, LOCK_TIMEOUT_MS, async client => {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+    if (isCovered(await listPartitions(client), table, month)) return false;
+    const { from, to } = keyRange(table, month);
+    const key = PARTITIONED[table];
+    const within = `${key} >= ${from} AND ${key} < ${to}`;
+    const { rows } = await client.query<{ strays: number }>(
+      `SELECT count(*)::int AS strays FROM (SELECT FROM ${table}_default WHERE ${within} LIMIT ${MOST_ROWS_MOVED + 1}) s`,
+    );
+    const strays = rows[0]?.strays ?? 0;
+    if (strays > MOST_ROWS_MOVED) {
+      logger.warn({ table, month: monthName(month) }, 'too much of a month is in DEFAULT already; it stays there');
+      return false;
+    }
+    const name = `${table}_${monthName(month)}`;
+    await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (${STORAGE})`);
+    if (strays > 0) {
+      // A writer that came after this statement's snapshot would have its rows refused by ATTACH.
+      await client.query(`LOCK TABLE ${table}_default IN ACCESS EXCLUSIVE MODE`);
+      await client.query(
+        `WITH moved AS (DELETE FROM ${table}_default WHERE ${within} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
+      );
+    }
+    // Made beside its parent and attached: CREATE … PARTITION OF would lock the parent against its writers.
+    await client.query(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
+    return true;
+  });
+}
+
+/** Runs `work` in a transaction whose statements wait for a lock no longer than `lockTimeoutMs`. */
+export async function inTransaction<T>(
+  pool: Pool,
+  lockTimeoutMs: number,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((cause: Error) => {
+      broken = cause;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
