@@ -54,15 +54,19 @@ function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> 
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const gone = () => reject(badRequest('The request body ended early.', 'malformed_body'));
     request.on('data', (chunk: Buffer) => {
       size += chunk.byteLength;
       if (size <= limit) chunks.push(chunk);
       else reject(tooLarge(limit));
     });
-    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    const gone = () => reject(badRequest('The request body ended early.', 'malformed_body'));
+    request.once('end', () => {
+      // `close` follows every request: an error made for each, with its stack, was 4 % of a start.
+      request.off('close', gone);
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
     request.once('error', gone);
-    request.once('close', gone); // after `end` this settles nothing any more
+    request.once('close', gone);
   });
 }
 
@@ -75,9 +79,8 @@ function sendNode({ status, headers, body }: ApiResponse, response: ServerRespon
     response.end();
     return;
   }
-  const bytes = Buffer.from(body);
-  response.writeHead(status, { ...headers, 'Content-Length': String(bytes.byteLength) });
-  response.end(bytes);
+  response.writeHead(status, { ...headers, 'Content-Length': String(Buffer.byteLength(body)) });
+  response.end(body); // as text: Node then sends head and body in one write
 }
 
 function discardRest(request: IncomingMessage): void {

@@ -1,5 +1,5 @@
 import { AppError } from '../platform/errors.ts';
-import { newId } from '../platform/ids.ts';
+import { newRequestId } from '../platform/ids.ts';
 
 /** A request as the API reads it, whichever server received it (Node's own, or a fetch handler). */
 export type ApiRequest = {
@@ -24,7 +24,7 @@ export const bodyLimit = 1024 * 1024;
 /** A caller's own request id where it is a sane one (for tracing across systems), else a new one. */
 export function requestIdOf(header: ApiRequest['header']): string {
   const given = header('x-request-id');
-  return given !== undefined && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : newId();
+  return given !== undefined && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : newRequestId();
 }
 
 export function tooLarge(limit: number): AppError {

@@ -7,7 +7,8 @@ import { storageProblem } from '../../platform/storable-json.ts';
 import type { Services } from '../../services.ts';
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';
-import { findStartable, knownSteps, type StartableRow } from './store.ts';
+import { findStartable, type StartableRow } from './startable.ts';
+import { knownSteps } from './store.ts';
 
 /** The largest run input, and the largest of trigger_steps and seed_results, in bytes of JSON. */
 export const maxInputBytes = 1024 * 1024;

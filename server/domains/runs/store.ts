@@ -114,34 +114,6 @@ export async function findRejection(pool: Pool, scope: RunScope): Promise<Reject
   return rows[0] ?? null;
 }
 
-export type StartableRow = {
-  status: 'draft' | 'published' | 'archived';
-  latest_version: number | null;
-  run_setup: {
-    trigger_payload?: JsonMap;
-    trigger_steps?: Record<string, JsonMap>;
-    use_as_default?: boolean;
-  } | null;
-};
-
-/**
- * What a start needs to know of a workflow; null where the project has none of that id. The graph is not read. Prepared
- * once per connection (`name`), because every start asks it.
- */
-export async function findStartable(
-  pool: Pool,
-  scope: { tenantId: string; projectId: string; workflowId: string },
-): Promise<StartableRow | null> {
-  const { rows } = await pool.query<StartableRow>({
-    name: 'find_startable',
-    text: `select w.status, w.latest_version, v.run_setup
-             from workflows w left join workflow_versions v on v.workflow_id = w.id and v.version = w.latest_version
-            where w.id = $1 and w.tenant_id = $2 and w.project_id = $3`,
-    values: [scope.workflowId, scope.tenantId, scope.projectId],
-  });
-  return rows[0] ?? null;
-}
-
 /** The published graph of a version. */
 export async function findGraph(
   pool: Pool,

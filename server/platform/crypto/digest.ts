@@ -1,8 +1,8 @@
-import { createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** SHA-256 of a string (as UTF-8) or of bytes. */
 export function sha256(data: string | Uint8Array): Buffer {
-  return createHash('sha256').update(data).digest();
+  return hash('sha256', data, 'buffer');
 }
 
 /** Compares in a time that tells nothing about where, or how long, the two differ: both are hashed to 32 bytes first. */

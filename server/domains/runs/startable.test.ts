@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import type { Services } from '../../services.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { archiveWorkflow } from '../workflows/store.ts';
+import { createTestProject } from '../workflows/testing.ts';
+import { findStartable } from './startable.ts';
+import { asking, publishGraph } from './testing.ts';
+
+let db: TestDatabase;
+let services: Services;
+let acme: TestTenant;
+let rival: TestTenant;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  services = createTestServices(db);
+  acme = await createTestTenant(services, { slug: 'acme' });
+  rival = await createTestTenant(services, { slug: 'rival' });
+});
+afterAll(() => db.close());
+
+test('lookups at the same time share round trips, and each sees its own project alone', async () => {
+  const ours = await publishGraph(services, acme.owner, asking(), { trigger_payload: { whose: 'ours' } });
+  const theirs = await publishGraph(services, rival.owner, asking(), { trigger_payload: { whose: 'theirs' } });
+  const second = await createTestProject(services, acme, 'second');
+  const beside = { tenantId: acme.tenantId, projectId: second.projectId };
+  let roundTrips = 0;
+  const count = () => {
+    roundTrips += 1;
+  };
+  db.pool.on('acquire', count);
+  const found = await Promise.all(
+    Array.from({ length: 20 }, () => [
+      findStartable(db.pool, { ...acme, workflowId: ours }),
+      findStartable(db.pool, { ...acme, workflowId: theirs }),
+      findStartable(db.pool, { ...rival, workflowId: theirs }),
+      findStartable(db.pool, { ...rival, workflowId: ours }),
+      findStartable(db.pool, { ...beside, workflowId: ours }),
+    ]).flat(),
+  );
+  db.pool.off('acquire', count);
+  const published = (whose: string) => ({
+    status: 'published',
+    latest_version: 1,
+    run_setup: { trigger_payload: { whose } },
+  });
+  const five = [published('ours'), null, published('theirs'), null, null];
+  expect(found).toEqual(Array.from({ length: 20 }, () => five).flat());
+  expect(roundTrips).toBe(2);
+});
+
+test('a workflow that was archived while other lookups were on their way is archived for the next one', async () => {
+  const workflowId = await publishGraph(services, acme.owner, asking());
+  const before = Array.from({ length: 5 }, () => findStartable(db.pool, { ...acme, workflowId }));
+  await archiveWorkflow(db.pool, acme, workflowId, new Date(services.clock.now()));
+  await expect(findStartable(db.pool, { ...acme, workflowId })).resolves.toMatchObject({ status: 'archived' });
+  await Promise.all(before);
+});

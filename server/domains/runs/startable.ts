@@ -1,0 +1,52 @@
+import type { Pool } from 'pg';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { groupReads } from '../../platform/group-read.ts';
+
+export type StartableRow = {
+  status: 'draft' | 'published' | 'archived';
+  latest_version: number | null;
+  run_setup: {
+    trigger_payload?: JsonMap;
+    trigger_steps?: Record<string, JsonMap>;
+    use_as_default?: boolean;
+  } | null;
+};
+type Scope = { tenantId: string; projectId: string; workflowId: string };
+
+/**
+ * What a start needs to know of a workflow; null where the project has none of that id. The graph is not read. Starts that come
+ * at the same time share one round trip: one each cost 30 % of the process's CPU at 1,500 starts/s. `latest_version` is read
+ * afresh every time, so a publish or an archive that was answered holds for every later start, whichever process answered it.
+ */
+export function findStartable(pool: Pool, scope: Scope): Promise<StartableRow | null> {
+  const present = lookups.get(pool);
+  if (present) return present(scope);
+  const created = groupReads<Scope, StartableRow | null>(
+    ({ tenantId, projectId, workflowId }) => `${workflowId} ${projectId} ${tenantId}`,
+    scopes => readStartable(pool, scopes),
+  );
+  lookups.set(pool, created);
+  return created(scope);
+}
+
+// One for each database pool, not one for the module: two containers in a process (tests) share nothing.
+const lookups = new WeakMap<Pool, (scope: Scope) => Promise<StartableRow | null>>();
+
+/** In the order of `scopes`. Prepared once per connection (`name`). */
+async function readStartable(pool: Pool, scopes: readonly Scope[]): Promise<(StartableRow | null)[]> {
+  const { rows } = await pool.query<StartableRow & { place: string }>({
+    name: 'find_startable',
+    text: `select k.place, w.status, w.latest_version, v.run_setup
+             from unnest($1::uuid[], $2::text[], $3::uuid[]) with ordinality k(workflow_id, tenant_id, project_id, place)
+             join workflows w on w.id = k.workflow_id and w.tenant_id = k.tenant_id and w.project_id = k.project_id
+             left join workflow_versions v on v.workflow_id = w.id and v.version = w.latest_version`,
+    values: [
+      scopes.map(scope => scope.workflowId),
+      scopes.map(scope => scope.tenantId),
+      scopes.map(scope => scope.projectId),
+    ],
+  });
+  const found: (StartableRow | null)[] = scopes.map(() => null);
+  for (const { place, ...row } of rows) found[Number(place) - 1] = row;
+  return found;
+}
