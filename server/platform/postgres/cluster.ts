@@ -153,7 +153,9 @@ export async function stopCluster(cluster: Cluster, mode: 'fast' | 'immediate' =
 export async function isRunning(cluster: Cluster): Promise<boolean> {
   try {
     await pgCtl(cluster, ['status']);
-    return true;
+    const running = await postmaster(cluster.dataDir);
+    // To pg_ctl a killed postmaster that nobody has reaped is alive; in a container nobody may ever reap it.
+    return running === undefined || process.platform === 'win32' || (await processName(running.pid)) !== undefined;
   } catch {
     return false;
   }
@@ -213,15 +215,20 @@ export async function clusterMajor(binaries: ClusterBinaries): Promise<number> {
   return Number.parseInt(stdout.replace(/^\D+/, ''), 10);
 }
 
-/** The command name of a live process, undefined when there is none (or the system cannot tell). */
+/** The command name of a live process, undefined when there is none, or a zombie, or the system cannot tell. */
 async function processName(pid: number): Promise<string | undefined> {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   try {
-    return (await run('ps', ['-o', 'comm=', '-p', String(pid)])).stdout.trim() || undefined;
+    const [, state = '', name] =
+      /^(\S+)\s+(.+)$/.exec((await run('ps', ['-o', 'stat=,comm=', '-p', String(pid)])).stdout.trim()) ?? [];
+    return state.startsWith('Z') ? undefined : name;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return undefined;
     // Slim containers have no ps, but they have /proc.
-    return (await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => undefined))?.trim();
+    // `pid (name) state …`; the name may hold anything, so the last parenthesis counts.
+    const [, name, state] =
+      /^\d+ \((.*)\) (\S)/s.exec(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')) ?? [];
+    return state === 'Z' ? undefined : name;
   }
 }
 
