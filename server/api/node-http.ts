@@ -24,13 +24,20 @@ export async function serveNode(
   if (!request.complete) discardRest(request);
 }
 
+/** Paths without a query that parsing would leave as they are: nothing to decode, no empty or dot segment. */
+const plainPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+$/;
+
+/** The target as WHATWG parsing has it, like a fetch Request: dot segments are resolved before anything is routed. */
+export function readTarget(target: string): { pathname: string; search: string } {
+  if (plainPath.test(target)) return { pathname: target, search: '' };
+  if (!URL.canParse(target, 'http://localhost')) return { pathname: '/', search: '' };
+  const { pathname, search } = new URL(target, 'http://localhost');
+  return { pathname, search };
+}
+
 /** Node's request as the API reads it. */
 export function fromNode(request: IncomingMessage, trustedProxies: number): ApiRequest {
-  const target = request.url ?? '/';
-  // WHATWG parsing, as a fetch Request would have it: dot segments are resolved before anything is routed.
-  const { pathname, search } = URL.canParse(target, 'http://localhost')
-    ? new URL(target, 'http://localhost')
-    : { pathname: '/', search: '' };
+  const { pathname, search } = readTarget(request.url ?? '/');
   const header = headersOf(request);
   return {
     method: request.method ?? 'GET',
