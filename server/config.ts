@@ -56,6 +56,13 @@ const orchestratorSchema = z.object({
   BATON_SHUTDOWN_GRACE_S: integer(10, 0, 600),
 });
 
+const retentionSchema = z.object({
+  /** Days that the history of an ended run is kept; 0 = for ever. */
+  BATON_RETENTION_DAYS: integer(0, 0, 36_500),
+  /** Whole months of usage kept beside the one that runs; 0 = for ever. */
+  BATON_USAGE_RETENTION_MONTHS: integer(0, 0, 1_200),
+});
+
 const logSchema = z.object({
   BATON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
@@ -65,6 +72,7 @@ const schemas = {
   database: databaseSchema,
   identity: identitySchema,
   orchestrator: orchestratorSchema,
+  retention: retentionSchema,
   log: logSchema,
 };
 
@@ -97,6 +105,7 @@ export type Config = {
     luaWorkers: number;
     shutdownGraceMs: number;
   };
+  retention: { runDays: number; usageMonths: number };
   log: { level: string };
 };
 
@@ -118,6 +127,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const database = parse(databaseSchema);
   const identity = parse(identitySchema);
   const orchestrator = parse(orchestratorSchema);
+  const retention = parse(retentionSchema);
   const log = parse(logSchema);
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
 
@@ -152,6 +162,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       luaWorkers: orchestrator.BATON_LUA_WORKERS,
       shutdownGraceMs: orchestrator.BATON_SHUTDOWN_GRACE_S * 1000,
     },
+    retention: { runDays: retention.BATON_RETENTION_DAYS, usageMonths: retention.BATON_USAGE_RETENTION_MONTHS },
     log: { level: log.BATON_LOG_LEVEL },
   };
 }

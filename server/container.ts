@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore } from './domains/identity/keys.ts';
 import { settleLastUsed } from './domains/identity/principal.ts';
+import { type Alarm, systemAlarm } from './orchestrator/executors/embedded/timers.ts';
 import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import { LuaPool } from './orchestrator/steps/lua/index.ts';
 import { createStepTypes } from './orchestrator/steps/registry.ts';
@@ -17,6 +18,7 @@ import { type Clock, systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Database } from './platform/postgres/database.ts';
 import { createRateLimiter } from './platform/rate-limit.ts';
+import { startRetentionJob } from './retention/job.ts';
 import type { Services } from './services.ts';
 
 /** The running service, as surfaces and the process see it. */
@@ -41,6 +43,8 @@ export type ContainerOptions = {
   logger: Logger;
   database: Pick<Database, 'url' | 'pool' | 'prisma'>;
   clock?: Clock;
+  /** What waits for the daily job; default setTimeout. */
+  alarm?: Alarm;
 };
 
 /** Where routes that Next bundles find the running container (app/container.ts). */
@@ -68,6 +72,9 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const rateLimiter = createRateLimiter(config.http.rateLimit, clock);
   const services: Services = { config, clock, logger, pool, prisma, orchestrator, stepTypes, secrets, rateLimiter };
   const surfaces = createSurfaces(services, keys.sessionSecret);
+  const leading = () => orchestrator.status() === 'leading';
+  const { alarm = systemAlarm } = options;
+  const retention = startRetentionJob({ pool, clock, alarm, logger, policy: config.retention, leading });
   const container: Container = {
     services,
     ...surfaces,
@@ -75,6 +82,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     ready: orchestrator.ready,
     async close() {
       if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);
+      await retention.close();
       await surfaces.stream.close();
       await orchestrator.close();
       await luaPool.close();

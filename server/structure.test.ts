@@ -46,6 +46,7 @@ const layers: [name: string, pattern: RegExp][] = [
   ['services', /^server\/services\.ts$/],
   ['declarations', /^server\/api\/(operation|wire|context|cursor)\.ts$/],
   ['domains', /^server\/domains\//],
+  ['retention', /^server\/retention\//],
   ['seed', /^server\/seed\//],
   ['api', /^server\/api\//],
   ['process', /^server\/[^/]+\.ts$/],

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Alarm } from '../orchestrator/executors/embedded/timers.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { ensurePartitions } from '../platform/postgres/partitions.ts';
+import { cutoffsAt, type RetentionPolicy } from './policy.ts';
+import { sweep } from './sweep.ts';
+
+export type RetentionJob = {
+  /** Ends the pass under way, if any; the next process goes on with it. */
+  close(): Promise<void>;
+};
+
+export type RetentionJobOptions = {
+  pool: Pool;
+  clock: Clock;
+  alarm: Alarm;
+  logger: Logger;
+  policy: RetentionPolicy;
+  /** Whether this process is the one to do it. */
+  leading: () => boolean;
+  /** Between two steps of a pass; default 50 ms, so that deleting leaves most of the disk to others. */
+  pause?: () => Promise<void>;
+};
+
+/** After the start, so that recovery has the database to itself. */
+const FIRST_MS = 60_000;
+const DAILY_MS = 86_400_000;
+/** A standby looks whether it leads by now, and what was locked is tried again. */
+const AGAIN_MS = 3_600_000;
+
+/** Once a day, in the process that leads: makes the partitions of the months to come and lets go of what is past. */
+export function startRetentionJob(options: RetentionJobOptions): RetentionJob {
+  const { pool, clock, alarm, logger, policy, leading } = options;
+  const closing = new AbortController();
+  let cancel = () => undefined as unknown;
+  let pass = Promise.resolve();
+
+  const pause = async () => {
+    await (options.pause?.() ?? delay(50, undefined, { signal: closing.signal }));
+    closing.signal.throwIfAborted();
+  };
+  /** Returns in how many ms the next pass is due. */
+  const run = async (): Promise<number> => {
+    if (!leading()) return AGAIN_MS;
+    const now = clock.now();
+    try {
+      await ensurePartitions(pool, clock, logger);
+      const cutoffs = cutoffsAt(policy, now);
+      if (cutoffs.runs === null && cutoffs.usage === null) return DAILY_MS;
+      const result = await sweep({ pool, logger, cutoffs, now, pause, signal: closing.signal });
+      logger.info(result, 'retention');
+      return result.busy || result.postponed.length > 0 ? AGAIN_MS : DAILY_MS;
+    } catch (error) {
+      if (!closing.signal.aborted) logger.error({ err: error }, 'retention failed; it goes on in an hour');
+      return AGAIN_MS;
+    }
+  };
+  const arm = (delayMs: number) => {
+    if (closing.signal.aborted) return;
+    cancel = alarm(delayMs, () => {
+      pass = run().then(arm);
+    });
+  };
+  arm(FIRST_MS);
+  return {
+    async close() {
+      closing.abort();
+      cancel();
+      await pass;
+    },
+  };
+}
