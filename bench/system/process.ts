@@ -23,7 +23,7 @@ export class SystemProcess {
   /** Starts `file`, which calls `serve`. Throws with what it says when it cannot open. */
   static async open(name: string, file: string, env: Record<string, string>): Promise<SystemProcess> {
     const child = fork(file, [], {
-      execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'],
+      execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning', '--disable-warning=DeprecationWarning'],
       env: { ...process.env, NODE_ENV: 'production', ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

@@ -1,13 +1,12 @@
 import { cpuSeconds, cpuSecondsOf } from '../meter.ts';
 import { Profiler } from '../profile.ts';
-import { workloads } from '../workloads/index.ts';
 import type { Measure, Order, Report, System, Workload } from './system.ts';
 
 /**
  * The main function of a system's process: opens the system, does what the parent orders over the IPC channel, and
  * closes it when told to, or when the parent is gone.
  */
-export async function serve(open: () => Promise<System>): Promise<void> {
+export async function serve(workloads: readonly Workload[], open: () => Promise<System>): Promise<void> {
   const system = await open().catch(async error => {
     await report({ kind: 'failed', message: explain(error) });
     process.exit(1);
@@ -15,7 +14,7 @@ export async function serve(open: () => Promise<System>): Promise<void> {
   process.once('disconnect', () => void system.close().finally(() => process.exit(1)));
   let last: Promise<void> = Promise.resolve();
   process.on('message', (order: Order) => {
-    last = last.then(() => obey(system, order));
+    last = last.then(() => obey(system, order, workloads));
   });
   const able = workloads.filter(workload => workload.can(system));
   await report({
@@ -26,13 +25,13 @@ export async function serve(open: () => Promise<System>): Promise<void> {
   });
 }
 
-async function obey(system: System, order: Order): Promise<void> {
+async function obey(system: System, order: Order, workloads: readonly Workload[]): Promise<void> {
   if (order.kind === 'close') {
     await system.close();
     await report({ kind: 'closed' });
     process.exit(0);
   }
-  const workload: Workload | undefined = workloads.find(({ name }) => name === order.workload);
+  const workload = workloads.find(({ name }) => name === order.workload);
   try {
     if (!workload?.can(system)) throw new Error(`This system cannot do ${order.workload}.`);
     const figures = await workload.run(system, order.size, measurement(system, order));

@@ -1,0 +1,82 @@
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import pg from 'pg';
+import { Folder } from '../../system/folder.ts';
+import { startPostgres } from '../../system/postgres.ts';
+import { serve } from '../../system/serve.ts';
+import { sharedWorkloads } from '../../workloads/shared.ts';
+import { versionOf } from '../version.mjs';
+
+const STEPS = 10;
+const POOL = 20;
+const WAIT_SECONDS = 3_600;
+
+const step = (name, n) => DBOS.runStep(async () => n > 0, { name });
+
+const chain = DBOS.registerWorkflow(
+  async n => {
+    for (let index = 0; index < STEPS; index += 1) await step(`s${index}`, n);
+  },
+  { name: 'chain' },
+);
+const fanOut = DBOS.registerWorkflow(
+  async (n, width) => {
+    await Promise.all(Array.from({ length: width }, (_, index) => step(`p${index}`, n)));
+    await step('join', n);
+  },
+  { name: 'fan-out' },
+);
+const blocked = DBOS.registerWorkflow(
+  async n => {
+    if ((await DBOS.recv('answer', WAIT_SECONDS)) === null) throw new Error('nobody answered');
+    await step('after', n);
+  },
+  { name: 'blocked' },
+);
+
+/** DBOS on the same PostgreSQL as Baton: workflows of steps in this process, started and awaited here. */
+await serve(sharedWorkloads, async () => {
+  const folder = await Folder.make();
+  const postgres = await startPostgres(folder, 100);
+  DBOS.setConfig({
+    name: 'bench',
+    applicationVersion: '1',
+    systemDatabaseUrl: postgres.url,
+    systemDatabasePoolSize: POOL,
+    logLevel: 'error',
+  });
+  await DBOS.launch();
+  const pool = new pg.Pool({ connectionString: postgres.url, max: 1 });
+  pool.on('error', () => undefined);
+  const count = async sql => (await pool.query(sql)).rows[0].n;
+  return {
+    versions: { DBOS: versionOf('@dbos-inc/dbos-sdk'), PostgreSQL: postgres.version, Node: process.version },
+    processes: [postgres.postmaster],
+    parts: async () => ({ node: process.pid }),
+    chain: () => chain(1),
+    fanOut: width => fanOut(1, width),
+    async block(runs) {
+      const handles = [];
+      while (handles.length < runs) {
+        const next = Math.min(100, runs - handles.length);
+        handles.push(...(await Promise.all(Array.from({ length: next }, () => DBOS.startWorkflow(blocked)(1)))));
+      }
+      return {
+        async release() {
+          await Promise.all(
+            handles.map(async handle => {
+              await DBOS.send(handle.workflowID, { approved: true }, 'answer');
+              await handle.getResult();
+            }),
+          );
+        },
+      };
+    },
+    recordedSteps: () => count('SELECT count(*)::int AS n FROM dbos.operation_outputs'),
+    async close() {
+      await DBOS.shutdown();
+      await pool.end();
+      await postgres.close();
+      await folder.remove();
+    },
+  };
+});

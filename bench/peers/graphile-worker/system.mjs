@@ -1,0 +1,78 @@
+import { Logger, run } from 'graphile-worker';
+import pg from 'pg';
+import { Folder } from '../../system/folder.ts';
+import { startPostgres } from '../../system/postgres.ts';
+import { serve } from '../../system/serve.ts';
+import { sharedWorkloads } from '../../workloads/shared.ts';
+import { versionOf } from '../version.mjs';
+
+const STEPS = 10;
+const CONCURRENT = 24;
+
+/** The end of a step and the next job in one statement, so in one transaction: graphile-worker itself keeps nothing of a job that is done. */
+const END_AND_NEXT = `
+  WITH ended AS (INSERT INTO steps (run, step, value) VALUES ($1, $2, $3))
+  SELECT graphile_worker.add_job('step', json_build_object('run', $1::text, 'step', $2::int + 1, 'n', $4::int))`;
+const END = 'INSERT INTO steps (run, step, value) VALUES ($1, $2, $3)';
+
+/** graphile-worker on the same PostgreSQL as Baton: a chain is a job that adds the next one. */
+await serve(sharedWorkloads, async () => {
+  const folder = await Folder.make();
+  const postgres = await startPostgres(folder, 150);
+  const pool = new pg.Pool({ connectionString: postgres.url, max: CONCURRENT + 8 });
+  pool.on('error', () => undefined);
+  pool.on('connect', client => client.on('error', () => undefined));
+  await pool.query('CREATE TABLE steps (run text, step int, value boolean, PRIMARY KEY (run, step))');
+  const waiting = new Map();
+  const taskList = {
+    step: async (payload, { withPgClient }) => {
+      const { run: id, step, n } = payload;
+      const end = [id, step, n > 0];
+      const last = step === STEPS - 1;
+      await withPgClient(client =>
+        last
+          ? client.query({ name: 'end', text: END, values: end })
+          : client.query({ name: 'end-and-next', text: END_AND_NEXT, values: [...end, n] }),
+      );
+      if (!last) return;
+      waiting.get(id)?.();
+      waiting.delete(id);
+    },
+  };
+  const runner = await run({
+    pgPool: pool,
+    taskList,
+    noHandleSignals: true,
+    logger: new Logger(() => () => undefined),
+    preset: {
+      worker: {
+        concurrentJobs: CONCURRENT,
+        maxPoolSize: CONCURRENT + 8,
+        // As on its page about performance.
+        localQueue: { size: 500 },
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+      },
+    },
+  });
+  return {
+    versions: { 'graphile-worker': versionOf('graphile-worker'), PostgreSQL: postgres.version, Node: process.version },
+    processes: [postgres.postmaster],
+    parts: async () => ({ node: process.pid }),
+    async chain() {
+      const id = crypto.randomUUID();
+      const ended = new Promise(resolve => waiting.set(id, resolve));
+      await runner.addJob('step', { run: id, step: 0, n: 1 });
+      await ended;
+    },
+    async recordedSteps() {
+      return (await pool.query('SELECT count(*)::int AS n FROM steps')).rows[0].n;
+    },
+    async close() {
+      await runner.stop();
+      await pool.end();
+      await postgres.close();
+      await folder.remove();
+    },
+  };
+});

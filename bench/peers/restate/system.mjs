@@ -1,0 +1,95 @@
+import { createServer } from 'node:http2';
+import * as restate from '@restatedev/restate-sdk';
+import * as clients from '@restatedev/restate-sdk-clients';
+import { Folder } from '../../system/folder.ts';
+import { serve } from '../../system/serve.ts';
+import { sharedWorkloads } from '../../workloads/shared.ts';
+import { versionOf } from '../version.mjs';
+import { startRestate } from './server.mjs';
+
+const STEPS = 10;
+const PARTITIONS = process.env.BENCH_RESTATE_PARTITIONS;
+
+const step = (ctx, name, n) => ctx.run(name, () => n > 0);
+
+const service = restate.service({
+  name: 'bench',
+  handlers: {
+    chain: async (ctx, n) => {
+      for (let index = 0; index < STEPS; index += 1) await step(ctx, `s${index}`, n);
+    },
+    fanOut: async (ctx, { n, width }) => {
+      // One by one: RestatePromise.all looks at all of them whenever one ends.
+      for (const ended of Array.from({ length: width }, (_, index) => step(ctx, `p${index}`, n))) await ended;
+      await step(ctx, 'join', n);
+    },
+  },
+});
+const question = restate.workflow({
+  name: 'question',
+  handlers: {
+    run: async (ctx, n) => {
+      await ctx.promise('answer');
+      await step(ctx, 'after', n);
+    },
+    answer: async (ctx, answer) => {
+      await ctx.promise('answer').resolve(answer);
+    },
+  },
+});
+
+/** Restate's server, the handlers in this process, and a client over its ingress. */
+await serve(sharedWorkloads, async () => {
+  const folder = await Folder.make();
+  const endpoint = createServer(
+    restate.createEndpointHandler({ services: [service, question], logger: () => undefined }),
+  );
+  await new Promise(resolve => endpoint.listen(0, '127.0.0.1', resolve));
+  const server = await startRestate(folder, PARTITIONS);
+  await server.register(`http://127.0.0.1:${endpoint.address().port}`);
+  const ingress = clients.connect({ url: server.ingress });
+  const bench = ingress.serviceClient(service);
+  return {
+    versions: {
+      Restate: versionOf('@restatedev/restate-server'),
+      SDK: versionOf('@restatedev/restate-sdk'),
+      partitions: server.partitions,
+      Node: process.version,
+    },
+    processes: [],
+    parts: async () => ({ node: process.pid, server: server.pid }),
+    chain: () => bench.chain(1),
+    fanOut: width => bench.fanOut({ n: 1, width }),
+    async block(runs) {
+      const keys = Array.from({ length: runs }, () => crypto.randomUUID());
+      for (let at = 0; at < runs; at += 100) {
+        await Promise.all(keys.slice(at, at + 100).map(key => ingress.workflowClient(question, key).workflowSubmit(1)));
+      }
+      await server.untilWaiting(runs);
+      return {
+        async release() {
+          await eachOf(keys, 100, async key => {
+            const one = ingress.workflowClient(question, key);
+            await one.answer({ approved: true });
+          });
+          await eachOf(keys, 100, key => ingress.workflowClient(question, key).workflowAttach());
+        },
+      };
+    },
+    recordedSteps: () => server.recordedSteps(),
+    async close() {
+      server.stop();
+      endpoint.close();
+      await folder.remove();
+    },
+  };
+});
+
+/** `work` for every one, `inFlight` at a time: Node's fetch opens a connection for each. */
+async function eachOf(all, inFlight, work) {
+  const left = [...all];
+  const loop = async () => {
+    for (let one = left.pop(); one !== undefined; one = left.pop()) await work(one);
+  };
+  await Promise.all(Array.from({ length: inFlight }, loop));
+}
