@@ -1,4 +1,5 @@
 import { serve } from '../system/serve.ts';
+import { workloads } from '../workloads/index.ts';
 import { BenchService } from './service.ts';
 
-await serve(() => BenchService.open());
+await serve(workloads, () => BenchService.open());
