@@ -1,10 +1,11 @@
+import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import { findRejection } from '../domains/runs/store.ts';
 import { readEvents } from '../orchestrator/log/index.ts';
 import type { StreamItem } from '../orchestrator/orchestrator.ts';
 import type { Services } from '../services.ts';
 import type { Principal } from './context.ts';
-import { frameOf, readyFrame, seqOf } from './stream-frames.ts';
+import { frameOf, framesOf, readyFrame, seqOf } from './stream-frames.ts';
 import type { StreamQuery } from './stream-query.ts';
 
 /** Bytes that may wait for a client before it counts as too slow; two events of the largest size fit. */
@@ -17,6 +18,11 @@ const replayPage = 100;
 /** Close codes beyond the protocol's own. */
 export const closeCode = { goingAway: 1001, internal: 1011, restart: 1012, unauthorized: 4003, tooSlow: 4008 } as const;
 
+/**
+ * A WebSocket and the connection under it, to which finished frames are written directly. That keeps their order with the frames that
+ * `ws` writes (pings, pongs, close): without compression it writes at once and holds nothing back.
+ */
+export type FedSocket = { socket: WebSocket; raw: Duplex };
 export type StreamTarget = { principal: Principal; workflowId: string; query: StreamQuery };
 
 /**
@@ -24,74 +30,111 @@ export type StreamTarget = { principal: Principal; workflowId: string; query: St
  * (less what the replay already showed), then goes live. So there is no gap and no duplicate. Returns when live; the
  * subscription ends with the socket.
  */
-export async function feed(services: Services, socket: WebSocket, target: StreamTarget): Promise<void> {
+export async function feed(services: Services, to: FedSocket, target: StreamTarget): Promise<void> {
+  const { socket } = to;
   const { principal, workflowId, query } = target;
+  const selection = new Selection(query);
   let held: StreamItem[] | null = [];
-  let last = 0;
-  const send = (item: StreamItem) => {
-    if (query.runId === undefined) return sendFrame(socket, frameOf(item));
-    const seq = seqOf(item);
-    if (seq <= last) return;
-    // Something between was committed and not handed over: the log has it, and a client that resumes gets it.
-    if (query.after !== undefined && seq > last + 1) return closeToResume(socket);
-    last = seq;
-    sendFrame(socket, frameOf(item));
+  const send = (items: readonly StreamItem[]) => {
+    const { fresh, gap } = selection.take(items);
+    sendItems(to, fresh);
+    if (gap) closeToResume(socket);
   };
   const unsubscribe = services.orchestrator.subscribe(
     { tenantId: principal.tenantId, workflowId, ...(query.runId === undefined ? {} : { runId: query.runId }) },
     items => {
-      const mine = items.filter(({ item }) => item.projectId === principal.projectId);
-      if (!held) mine.forEach(send);
+      const isMine = ({ item }: StreamItem) => item.projectId === principal.projectId;
+      // The very array where all of it is ours: every socket then shares its frames.
+      const mine = items.every(isMine) ? items : items.filter(isMine);
+      if (!held) send(mine);
       else if (held.push(...mine) > maxHeld) closeSlow(socket);
     },
     () => closeToResume(socket),
   );
   socket.once('close', unsubscribe);
   if (query.runId !== undefined && query.after !== undefined) {
-    last = query.after;
-    last = await replay(services, socket, { ...target, runId: query.runId, after: query.after });
+    selection.last = await replay(services, to, { ...target, runId: query.runId, after: query.after });
   }
-  sendFrame(socket, readyFrame);
-  held.forEach(send);
+  sendFrame(to, readyFrame);
+  send(held);
   held = null;
+}
+
+/** Which live items a socket has not seen: of a single run, those after the last one sent. */
+class Selection {
+  last: number;
+  readonly #query: StreamQuery;
+
+  constructor(query: StreamQuery) {
+    this.#query = query;
+    this.last = query.after ?? 0;
+  }
+
+  /**
+   * The items to send, as the same array where that is all of them. `gap`: after them something was committed that was not handed
+   * over; the log has it, and a client that resumes gets it.
+   */
+  take(items: readonly StreamItem[]): { fresh: readonly StreamItem[]; gap: boolean } {
+    const { runId, after } = this.#query;
+    if (runId === undefined) return { fresh: items, gap: false };
+    const fresh: StreamItem[] = [];
+    for (const item of items) {
+      const seq = seqOf(item);
+      if (seq <= this.last) continue;
+      if (after !== undefined && seq > this.last + 1) return { fresh, gap: true };
+      this.last = seq;
+      fresh.push(item);
+    }
+    return { fresh: fresh.length === items.length ? items : fresh, gap: false };
+  }
 }
 
 /** Sends the logged events after `after` and returns the last seq sent. Waits for the client page by page. */
 async function replay(
   services: Services,
-  socket: WebSocket,
+  to: FedSocket,
   { principal, workflowId, runId, after }: StreamTarget & { runId: string; after: number },
 ): Promise<number> {
   const scope = { tenantId: principal.tenantId, projectId: principal.projectId, workflowId, runId };
   let last = after;
-  while (socket.readyState === WebSocket.OPEN) {
+  while (to.socket.readyState === WebSocket.OPEN) {
     const page = await readEvents(services.pool, { tenantId: scope.tenantId, runId, after: last, limit: replayPage });
-    const mine = page.filter(event => event.workflowId === workflowId && event.projectId === scope.projectId);
-    for (const item of mine.slice(0, -1)) sendFrame(socket, frameOf({ kind: 'event', item }));
+    const mine = page
+      .filter(event => event.workflowId === workflowId && event.projectId === scope.projectId)
+      .map((item): StreamItem => ({ kind: 'event', item }));
     const end = mine.at(-1);
     if (!end) break;
-    await sendFlushed(socket, frameOf({ kind: 'event', item: end }));
-    last = end.seq;
+    sendItems(to, mine.slice(0, -1));
+    await sendFlushed(to, frameOf(end));
+    last = seqOf(end);
     if (page.length < replayPage) break;
   }
   if (last > 0) return last;
   const rejection = await findRejection(services.pool, scope);
   if (!rejection) return 0;
   const { code, message, created_at } = rejection;
-  sendFrame(socket, frameOf({ kind: 'rejected', item: { ...scope, at: created_at.getTime(), code, message } }));
+  sendFrame(to, frameOf({ kind: 'rejected', item: { ...scope, at: created_at.getTime(), code, message } }));
   return 1;
 }
 
-function sendFrame(socket: WebSocket, frame: Buffer): void {
-  if (socket.readyState !== WebSocket.OPEN) return;
-  if (socket.bufferedAmount > maxBuffered) closeSlow(socket);
-  else socket.send(frame, { binary: false });
+/** One write where the client can take all of it; otherwise frame by frame, up to the one that is too much. */
+function sendItems(to: FedSocket, items: readonly StreamItem[]): void {
+  if (items.length === 0) return;
+  const frames = framesOf(items);
+  if (to.socket.bufferedAmount + frames.byteLength <= maxBuffered) sendFrame(to, frames);
+  else for (const item of items) sendFrame(to, frameOf(item));
 }
 
-function sendFlushed(socket: WebSocket, frame: Buffer): Promise<void> {
+function sendFrame({ socket, raw }: FedSocket, frame: Buffer): void {
+  if (socket.readyState !== WebSocket.OPEN) return;
+  if (socket.bufferedAmount > maxBuffered) closeSlow(socket);
+  else raw.write(frame);
+}
+
+function sendFlushed({ socket, raw }: FedSocket, frame: Buffer): Promise<void> {
   return new Promise(resolve => {
     if (socket.readyState !== WebSocket.OPEN) resolve();
-    else socket.send(frame, { binary: false }, () => resolve()); // an error closes the socket, which ends the replay
+    else raw.write(frame, () => resolve()); // an error closes the socket, which ends the replay
   });
 }
 

@@ -290,6 +290,34 @@ describe('events', () => {
     });
   });
 
+  test('of every size of frame arrive whole and in order, to all who watch', async () => {
+    const runId = newId();
+    const clients = [await open(), await open(), await open(`?run_id=${runId}`)];
+    for (const client of clients) await client.next();
+    // Lengths on both sides of the 7, 16 and 64 bit forms; `é` is two bytes.
+    const texts = ['', 'é'.repeat(40), 'x'.repeat(125), 'é'.repeat(300), 'x'.repeat(65_500), 'é'.repeat(40_000)];
+    const items = texts.map((text, at) => live(runId, at + 1, [text]));
+    source.publish(items);
+    source.publish([live(runId, texts.length + 1, ['after'])]);
+    for (const client of clients) {
+      for (const [at, text] of [...texts, 'after'].entries()) {
+        expect((await client.next()).event).toMatchObject({ seq: at + 1, data: { lines: [text] } });
+      }
+    }
+  });
+
+  test('a ping between frames finds its place', async () => {
+    const client = await open();
+    await client.next();
+    const ponged = new Promise(resolve => client.socket.once('pong', resolve));
+    const runId = newId();
+    source.publish([live(runId, 1), live(runId, 2)]);
+    client.socket.ping();
+    await ponged;
+    source.publish([live(runId, 3)]);
+    for (const seq of [1, 2, 3]) expect((await client.next()).event?.seq).toBe(seq);
+  });
+
   test('a refused start is streamed', async () => {
     const client = await open();
     await client.next();

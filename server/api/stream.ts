@@ -79,7 +79,7 @@ export function createStream(options: StreamOptions): Stream {
         open.delete(entry);
         options.metrics.sockets.closed(code);
       });
-      feed(options.services, socket, asked.target).catch(thrown => fail(options, socket, thrown));
+      feed(options.services, { socket, raw }, asked.target).catch(thrown => fail(options, socket, thrown));
     });
   };
 
