@@ -234,6 +234,16 @@ test('the backlog is bounded in rows and in bytes, and says when there is room',
   }
 });
 
+test('what is appended by whoever waited for room is written', async () => {
+  const log = new GroupCommitLog(session, never, { ...DEFAULT_LIMITS, queuedRows: 1 });
+  const first = log.append(entry(newId(), 1, [started()]));
+  const second = new Promise<void>((resolve, reject) =>
+    log.onRoom(() => log.append(entry(newId(), 1, [started()])).then(resolve, reject)),
+  );
+  await first;
+  await second;
+});
+
 test('a batch is cut at its bounds, and drain waits for all of it', async () => {
   const connection = counted();
   const log = new GroupCommitLog(connection, never, { ...DEFAULT_LIMITS, batchRows: 10 });

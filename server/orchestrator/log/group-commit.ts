@@ -123,6 +123,10 @@ export class GroupCommitLog {
         waiting.resolve();
       }
       if (!this.full) for (const listener of this.#whenRoom.splice(0)) listener();
+      if (batch.length > 0) continue;
+      // Who waited for room has appended by now, and counts on the writer that is still at it.
+      batch = this.#takeBatch(SPLIT_FROM);
+      if (batch.length > 0) sent = this.#send(batch);
     }
     this.#writing = false;
     for (const resolve of this.#whenIdle.splice(0)) resolve();

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../../config.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { AppError, conflict, notFound, unavailable } from '../../../platform/errors.ts';
@@ -161,7 +160,13 @@ export class Runtime implements RunHost {
       });
     }
     // The outcomes just reported are decided in the tick that is due; then their commit is waited for.
-    await Promise.race([this.#flush(), delay(LONGEST_FLUSH_MS, undefined, { ref: false })]);
+    await new Promise<void>(resolve => {
+      const cancel = this.#services.alarm(LONGEST_FLUSH_MS, resolve);
+      void this.#flush().then(() => {
+        cancel();
+        resolve();
+      });
+    });
     this.abandon(new Error('the orchestrator is closed'));
   }
 
@@ -179,6 +184,7 @@ export class Runtime implements RunHost {
     this.#abandoned = true;
     this.#timers.clear();
     this.#log.abandon(cause);
+    this.#loader.abandon(cause);
     const error = unavailable('not_leading', 'The service is not ready to take commands.', 2, cause);
     for (const run of [...this.#runs.values(), ...this.#scheduled]) run.drop(error);
     this.#runs.clear();

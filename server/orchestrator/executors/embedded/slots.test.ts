@@ -67,3 +67,13 @@ test('a run that no longer wants costs nobody a slot', () => {
   expect(order).toEqual(['b']);
   expect(slots.inUse).toBe(1);
 });
+
+test('a run that no longer wants costs its tenant no turn', () => {
+  const order: string[] = [];
+  const slots = new Slots(2, 2);
+  slots.offer(claimant('a', 0, order, 'stopped'));
+  slots.offer(claimant('a', 1, order));
+  slots.offer(claimant('b', 5, order));
+  slots.pump();
+  expect(order).toEqual(['a', 'b']);
+});

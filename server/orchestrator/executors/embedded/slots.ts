@@ -54,20 +54,26 @@ export class Slots {
       const tenant = this.#round.shift();
       if (tenant === undefined) return;
       tenant.queued = false;
-      const claimant = tenant.waiting.shift();
+      const claimant = this.#nextOf(tenant);
       if (claimant === undefined) continue;
-      this.#queued.delete(claimant);
+      tenant.inUse += 1;
+      this.#inUse += 1;
+      claimant.grant();
       if (claimant.wants()) {
-        tenant.inUse += 1;
-        this.#inUse += 1;
-        claimant.grant();
-        if (claimant.wants()) {
-          this.#queued.add(claimant);
-          tenant.waiting.push(claimant);
-        }
+        this.#queued.add(claimant);
+        tenant.waiting.push(claimant);
       }
       this.#enter(tenant);
     }
+  }
+
+  /** Runs that want nothing any more (stopped, paused) do not cost their tenant its turn. */
+  #nextOf(tenant: Tenant): Claimant | undefined {
+    for (let claimant = tenant.waiting.shift(); claimant !== undefined; claimant = tenant.waiting.shift()) {
+      this.#queued.delete(claimant);
+      if (claimant.wants()) return claimant;
+    }
+    return undefined;
   }
 
   #enter(tenant: Tenant): void {
