@@ -33,7 +33,8 @@ type Line = { name: string; place: string; self: number; total: number };
 
 /** The functions in which most time was spent, as a table: their own time, and theirs with all they called. */
 export function selfTimes(profile: V8.Profile, rows: number): string {
-  const lines = byFunction(profile);
+  // The profiler's own start and stop are no part of what is measured.
+  const lines = byFunction(profile).filter(({ place }) => !place.startsWith('node:inspector'));
   const sum = lines.reduce((all, { self }) => all + self, 0);
   const idle = lines.find(({ name }) => name === '(idle)')?.self ?? 0;
   const busy = sum - idle;

@@ -3,8 +3,11 @@ import type { Graph, RunStartedData } from '../../server/orchestrator/core/index
 import type { RunRef, StreamItem } from '../../server/orchestrator/orchestrator.ts';
 import type { EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
 import { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
+import { systemClock } from '../../server/platform/clock.ts';
 import { newId } from '../../server/platform/ids.ts';
+import { createLogger } from '../../server/platform/logger.ts';
 import { migrate } from '../../server/platform/postgres/migrate.ts';
+import { ensurePartitions } from '../../server/platform/postgres/partitions.ts';
 import { blocked, chain, fanOut, type Kind } from '../graphs.ts';
 import { Folder } from '../system/folder.ts';
 import { type BenchPostgres, startPostgres } from '../system/postgres.ts';
@@ -53,6 +56,7 @@ export class BenchService implements System {
         await folder.remove();
       };
       const service = new BenchService({ ...postgres, close });
+      await ensurePartitions(service.pool, systemClock, createLogger('error'));
       await service.leading();
       return service;
     } catch (error) {

@@ -34,7 +34,7 @@ const reports: [title: string, sql: string][] = [
             (SELECT sum(fsyncs)::int FROM pg_stat_io WHERE object = 'wal') AS fsyncs FROM pg_stat_wal`,
   ],
   [
-    'tables',
+    'tables (a session tells its last second only when it is idle for ten: the counts are a little low)',
     `SELECT relname AS table, n_tup_ins::int AS inserted, n_tup_upd::int AS updated, n_tup_hot_upd::int AS "of them HOT",
             n_tup_del::int AS deleted, n_dead_tup::int AS dead, idx_scan::int AS "index scans", seq_scan::int AS "seq scans",
             pg_size_pretty(pg_relation_size(relid)) AS size, pg_size_pretty(pg_indexes_size(relid)) AS indexes

@@ -8,6 +8,7 @@ import { throughput } from './figures.ts';
 /** Measured: 20 events and their index entries, and WAL that is not yet recycled. */
 const BYTES_PER_RUN = 7_000;
 const BATCH = 10_000;
+/** At most; fewer where there are few old runs to compare with. */
 const CHAINS = 2_000;
 const REPEAT = 3;
 
@@ -18,13 +19,16 @@ const REPEAT = 3;
  */
 export async function oldRuns(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const affordable = await affordableRuns(count);
-  await pass(service, measure);
-  const before = await pass(service, measure);
+  const chains = Math.min(CHAINS, Math.ceil(count / 10));
+  await pass(service, chains, measure);
+  const before = await pass(service, chains, measure);
+  const copying = performance.now();
   const events = await copyRuns(service, affordable);
+  const copied = (performance.now() - copying) / 1000;
   await service.pool.query('VACUUM (ANALYZE)');
   await service.pool.query('CHECKPOINT');
-  await pass(service, measure);
-  const after = await pass(service, measure);
+  await pass(service, chains, measure);
+  const after = await pass(service, chains, measure);
   const takeover = await takeOver(service);
   const { rows } = await service.pool.query<{ bytes: string }>('SELECT pg_database_size(current_database()) AS bytes');
   return {
@@ -37,6 +41,7 @@ export async function oldRuns(service: BenchService, count: number, measure: Mea
     'ms to lead beside old runs': takeover,
     'old runs': affordable,
     'old events': events,
+    'seconds to copy them': copied,
     'database GiB': Number(rows[0]?.bytes) / 2 ** 30,
   };
 }
@@ -57,11 +62,11 @@ async function affordableRuns(count: number): Promise<number> {
 type Pass = { steps: number; cpu: number; alone: number };
 
 /** Medians of several repetitions. */
-async function pass(service: BenchService, measure: Measure): Promise<Pass> {
+async function pass(service: BenchService, chains: number, measure: Measure): Promise<Pass> {
   const all: Pass[] = [];
   for (let n = 0; n < REPEAT; n += 1) {
-    const figures = await throughput(CHAINS, 64, measure, () => service.chain());
-    const times = await oneByOne(CHAINS / 20, () => service.chain());
+    const figures = await throughput(chains, 64, measure, () => service.chain());
+    const times = await oneByOne(Math.ceil(chains / 20), () => service.chain());
     const cpu = figures['CPU s/1,000 steps'] ?? Number.NaN;
     all.push({ steps: figures['steps/s'] ?? Number.NaN, cpu, alone: percentile(times, 0.5) });
   }

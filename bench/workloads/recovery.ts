@@ -49,6 +49,7 @@ export async function recovery(service: BenchService, count: number, measure: Me
 
 function launch(order: RecoveryOrder): ChildProcess {
   return fork(fileURLToPath(new URL('../baton/recovery-process.ts', import.meta.url)), [JSON.stringify(order)], {
+    execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
