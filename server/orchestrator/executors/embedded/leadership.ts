@@ -7,9 +7,17 @@ import { commitStatement, type LogSession } from '../../log/index.ts';
 export const LEADER_LOCK = 4_216_034;
 /** Standby asks this often: with the session's end noticed at once, a takeover takes about a second (engine.md: 5 s). */
 const STANDBY_INTERVAL_MS = 1_000;
-/** An idle leader asks this often whether its session is alive, and gives up on it after this long without an answer. */
-const LEASE_CHECK_MS = 5_000;
-const LEASE_TIMEOUT_MS = 30_000;
+/**
+ * An idle leader asks this often whether its session is alive, and gives up on it after this long without an answer: no
+ * caller waits longer than the two together (the API answers within 15 s).
+ */
+const LEASE_CHECK_MS = 2_500;
+const LEASE_TIMEOUT_MS = 10_000;
+/**
+ * The server ends the session of a leader that has not asked for this long: of one that is stopped, or beyond a network
+ * that swallows everything. Both keep their connection open, and would keep the lock for ever.
+ */
+const LEASE_MS = 10_000;
 const RELEASE_TIMEOUT_MS = 2_000;
 
 /**
@@ -75,7 +83,8 @@ async function openSession(
   // The planner must not think of reading all runs because there were few of them when the statement was prepared; and
   // its one generic plan fits every batch, so nothing is planned twice.
   await connection.query(
-    `SET synchronous_commit = on; SET statement_timeout = 0; SET jit = off; SET plan_cache_mode = force_generic_plan;
+    `SET idle_session_timeout = ${LEASE_MS}; SET synchronous_commit = on; SET statement_timeout = 0; SET jit = off;
+     SET plan_cache_mode = force_generic_plan;
      SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`,
   );
   let pending: Promise<unknown> | null = null;

@@ -15,6 +15,8 @@ export class Loader {
   readonly #reader: LogReader;
   readonly #graphs: GraphCache;
   #wanted: Wanted[] = [];
+  /** Of the read that is under way. */
+  #reads: readonly Wanted[] = [];
   #reading = false;
 
   constructor(reader: LogReader, graphs: GraphCache) {
@@ -32,9 +34,15 @@ export class Loader {
     });
   }
 
+  /** Refuses whoever waits: a read of a database that hangs would keep them for longer than anybody is to wait. */
+  abandon(cause: unknown): void {
+    for (const { reject } of [...this.#reads, ...this.#wanted.splice(0)]) reject(cause);
+  }
+
   async #readAll(): Promise<void> {
     while (this.#wanted.length > 0) {
       const batch = this.#wanted.splice(0, BATCH);
+      this.#reads = batch;
       try {
         const runs = await this.#reader.readRuns(batch.map(({ runId }) => runId));
         for (const wanted of batch) void this.#fold(runs.get(wanted.runId)).then(wanted.resolve, wanted.reject);
@@ -42,6 +50,7 @@ export class Loader {
         for (const { reject } of batch) reject(error);
       }
     }
+    this.#reads = [];
     this.#reading = false;
   }
 
