@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../server/platform/ids.ts';
+import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { rounds, timeoutFor } from './random.ts';
+import { Scenario } from './scenario.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A step that fails and is tried again, and a person who has an hour. */
+const waiting = {
+  steps: [
+    { id: 'flaky', type: 'lua_script', script: 'error("no luck")', retry_count: 1, retry_delay_s: 3 },
+    { id: 'ask', type: 'human_task', instructions: 'Now?', timeout_s: 3600, on_timeout: 'approve' },
+  ],
+};
+const asking = { steps: [waiting.steps[1]] };
+
+test(
+  'the clock jumps by hours, forwards and backwards, under load: nothing is stuck, nothing out of order',
+  async () => {
+    await using db = await createTestDatabase();
+    await using scenario = await Scenario.open('clock', { databaseUrl: db.url });
+    const load = scenario.load();
+    for (let round = 0; round < 3 * rounds; round++) {
+      await load.progress(scenario.random.between(10, 20));
+      const hours = scenario.random.between(1, 9) * (round % 2 === 0 ? 1 : -1);
+      scenario.service.tell({ kind: 'clock', offsetMs: hours * HOUR_MS });
+      await load.progress(scenario.random.between(10, 20));
+    }
+    await scenario.settle(load);
+  },
+  timeoutFor(30_000),
+);
+
+test(
+  'a clock that falls back does not delay a retry; one that leaps ahead makes up for the deadlines it passed',
+  async () => {
+    await using db = await createTestDatabase();
+    await using scenario = await Scenario.open('deadlines', { databaseUrl: db.url });
+    const start = async (graph: unknown): Promise<string> => {
+      const workflow = await scenario.publish('w', graph);
+      const runId = newId();
+      const body = { command: 'start', params: { run_id: runId } };
+      expect((await scenario.client.call('POST', `/v1/workflows/${workflow}/command`, body)).status).toBe(200);
+      return runId;
+    };
+    const statusOf = async (runId: string) =>
+      (await db.pool.query<{ status: string }>('SELECT status FROM runs WHERE id = $1', [runId])).rows[0]?.status;
+    const retrying = async (runId: string) =>
+      (await db.pool.query(`SELECT FROM run_events WHERE run_id = $1 AND event_type = 'step_retrying'`, [runId])).rowCount;
+
+    const falling = await start(waiting);
+    await expect.poll(() => retrying(falling), { timeout: 10_000, interval: 20 }).toBe(1);
+    scenario.service.tell({ kind: 'clock', offsetMs: -3 * HOUR_MS });
+    await expect.poll(() => statusOf(falling), { timeout: 15_000 }).toBe('failed');
+
+    // The process dies while a retry waits, and the next one starts with a clock that is hours behind what the log says.
+    scenario.service.tell({ kind: 'clock', offsetMs: 3 * HOUR_MS });
+    const restarted = await start(waiting);
+    await expect.poll(() => retrying(restarted), { timeout: 10_000, interval: 20 }).toBe(1);
+    await scenario.service.kill();
+    await scenario.relaunch();
+    await expect.poll(() => statusOf(restarted), { timeout: 15_000 }).toBe('failed');
+
+    const leaping = await start(asking);
+    await expect.poll(async () => (await db.pool.query('SELECT FROM human_tasks WHERE run_id = $1', [leaping])).rowCount, { timeout: 10_000 }).toBe(1);
+    expect(await statusOf(leaping)).toBe('running');
+    scenario.service.tell({ kind: 'clock', offsetMs: 2 * HOUR_MS });
+    await expect.poll(() => statusOf(leaping), { timeout: 20_000 }).toBe('completed');
+  },
+  timeoutFor(60_000),
+);
