@@ -11,6 +11,8 @@ export type Options = {
   sizes: ReadonlyMap<string, number>;
   profile: boolean;
   statements: boolean;
+  /** Whether the results go into docs/benchmarks.md. */
+  publish: boolean;
 };
 
 /** What takes too long for every day: `--full`. */
@@ -28,6 +30,7 @@ export function readOptions(args: readonly string[]): Options {
       full: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       statements: { type: 'boolean', default: false },
+      publish: { type: 'boolean', default: false },
     },
     allowPositionals: true,
   });
@@ -45,6 +48,7 @@ export function readOptions(args: readonly string[]): Options {
     sizes: new Map([...(values.full ? FULL : []), ...sizes]),
     profile: values.profile,
     statements: values.statements,
+    publish: values.publish,
   };
 }
 

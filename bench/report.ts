@@ -78,7 +78,7 @@ function remark({ ratio, workload, figure, system, reached }: Row): string {
   return `${compared} ${reached ? '✓' : '✗'} ${bound}`.trim();
 }
 
-/** For docs/benchmarks.md: one table of medians for each workload, with the range and the ratio. */
+/** One table for each workload: every figure of every system, with its range and the ratio. */
 export function markdownOf(results: readonly Result[]): string {
   const head = '| figure | system | min | median | max | |\n|---|---|---:|---:|---:|---|';
   return results
@@ -96,6 +96,7 @@ export function markdownOf(results: readonly Result[]): string {
     .join('\n');
 }
 
-function shown(value: number): string {
+/** A number as tables have it. */
+export function shown(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 3 : 0 }).padStart(9);
 }

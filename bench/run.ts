@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeMachine, type Machine } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
-import { markdownOf, type Result, textOf } from './report.ts';
+import { publication } from './overview.ts';
+import { type Result, textOf } from './report.ts';
 import { SystemProcess } from './system/process.ts';
 import type { Workload } from './system/system.ts';
 import { type Candidate, installPeers, peersAreInstalled } from './systems.ts';
@@ -11,9 +12,11 @@ import { type Candidate, installPeers, peersAreInstalled } from './systems.ts';
 /**
  * The project's own measurements: docs/benchmarks.md says what is measured and how.
  *
- *   node bench/run.ts [--peers[=name,…]] [--repeat n] [--size workload=n]… [--full] [--profile] [--statements] [workload …]
+ *   node bench/run.ts [--peers[=name,…]] [--repeat n] [--size workload=n]… [--full] [--profile] [--statements] [--publish] [workload …]
  */
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
+const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
+const MARKS = ['<!-- results -->\n', '<!-- end of results -->'] as const;
 const options = readOptions(process.argv.slice(2));
 const versions: Record<string, Record<string, string>> = {};
 const began = performance.now();
@@ -107,8 +110,19 @@ async function write(run: {
   await mkdir(RESULTS, { recursive: true });
   const path = join(RESULTS, stamp(run.machine));
   await writeFile(`${path}.json`, `${JSON.stringify(run, null, 2)}\n`);
-  await writeFile(`${path}.md`, `${heading(run.machine)}\n\n${markdownOf(run.results)}`);
+  const text = publication(heading(run.machine), run.results);
+  await writeFile(`${path}.md`, text);
+  if (options.publish) await publish(text);
   return relative(process.cwd(), `${path}.md`);
+}
+
+/** Puts the tables in their place in docs/benchmarks.md. */
+async function publish(text: string): Promise<void> {
+  const page = await readFile(PAGE, 'utf8');
+  const [before, rest] = page.split(MARKS[0]);
+  const after = rest?.split(MARKS[1])[1];
+  if (before === undefined || after === undefined) throw new Error(`${PAGE} has no place for results.`);
+  await writeFile(PAGE, `${before}${MARKS[0]}\n${text.trim()}\n\n${MARKS[1]}${after}`);
 }
 
 function heading(m: Machine): string {

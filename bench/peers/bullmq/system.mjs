@@ -27,7 +27,9 @@ await serve(sharedWorkloads, async () => {
     if (data.step < STEPS - 1) await queue.add('step', { ...data, step: data.step + 1 });
     return { value };
   };
-  const worker = new Worker(QUEUE, work, { connection: new Redis(options), concurrency: CONCURRENCY });
+  // A worker blocks its connection while it waits for jobs.
+  const workersOwn = new Redis(options);
+  const worker = new Worker(QUEUE, work, { connection: workersOwn, concurrency: CONCURRENCY });
   const last = ({ data }) => data.step === undefined || data.step === STEPS - 1;
   worker.on('completed', job => {
     if (!last(job)) return;
@@ -66,6 +68,7 @@ await serve(sharedWorkloads, async () => {
       await flows.close();
       await queue.close();
       connection.disconnect();
+      workersOwn.disconnect();
       await folder.remove();
     },
   };

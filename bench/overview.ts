@@ -1,0 +1,62 @@
+import { markdownOf, type Result, type Row, rowsOf, shown } from './report.ts';
+import { isRate, ratioTargets, targets } from './targets.ts';
+
+/** The tables of docs/benchmarks.md: what was to be reached, the systems side by side, and every figure. */
+export function publication(heading: string, results: readonly Result[]): string {
+  return [heading, reached(results), sideBySide(results), '## Every figure', markdownOf(results)]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+function reached(results: readonly Result[]): string {
+  const rows = results.flatMap(rowsOf);
+  const find = (workload: string, figure: string, system: string) =>
+    rows.find(row => row.workload === workload && row.figure === figure && row.system === system);
+  const bounds = targets.flatMap(({ workload, figure, reach }) => {
+    const row = find(workload, figure, 'baton');
+    if (!row) return [];
+    const bound = `${isRate(figure) ? '≥' : '≤'} ${reach.toLocaleString('en')}`;
+    const title = results.find(result => result.workload === workload)?.title ?? workload;
+    return [
+      `| ${title}: ${figure} | ${bound} | ${shown(row.median).trim()} | ${row.reached ? 'reached' : '**missed**'} |`,
+    ];
+  });
+  const ratios = Object.entries(ratioTargets).flatMap(([system, bound]) => {
+    const row = find('chain', 'steps/s', system);
+    if (row?.ratio === undefined) return [];
+    const verdict = row.reached ? 'reached' : '**missed**';
+    return [`| chain of 10, 64 in flight, against ${system} | ≥ ${bound}× | ${row.ratio.toFixed(1)}× | ${verdict} |`];
+  });
+  if (bounds.length === 0) return '';
+  return `## What was to be reached\n\n| work | reach | median | |\n|---|---|---:|---|\n${[...bounds, ...ratios].join('\n')}`;
+}
+
+const columns: readonly { title: string; workload: string; figure: string }[] = [
+  { title: 'chain alone, p50 ms', workload: 'chain-alone', figure: 'p50 ms' },
+  { title: '64 in flight, steps/s', workload: 'chain', figure: 'steps/s' },
+  { title: '256 in flight, steps/s', workload: 'chain-256', figure: 'steps/s' },
+  { title: 'CPU s/1,000 steps', workload: 'chain', figure: 'CPU s/1,000 steps' },
+  { title: 'peak MiB', workload: 'chain', figure: 'peak MiB' },
+  { title: 'fan-out, p50 ms', workload: 'fan-out', figure: 'p50 ms' },
+  { title: 'blocked: heap bytes each', workload: 'blocked', figure: 'heap bytes each' },
+  { title: 'blocked: ms to release all', workload: 'blocked', figure: 'ms to release all' },
+];
+
+/** Medians, and in parentheses how many times as good Baton's is. */
+function sideBySide(results: readonly Result[]): string {
+  const rows = results.flatMap(rowsOf);
+  const systems = [...new Set(rows.map(({ system }) => system))];
+  if (systems.length < 2) return '';
+  const cell = (row: Row | undefined) => {
+    if (!row) return '–';
+    return `${shown(row.median).trim()}${row.ratio === undefined ? '' : ` (${row.ratio.toFixed(1)}×)`}`;
+  };
+  const lines = systems.map(system => {
+    const cells = columns.map(({ workload, figure }) =>
+      cell(rows.find(row => row.system === system && row.workload === workload && row.figure === figure)),
+    );
+    return `| ${[system, ...cells].join(' | ')} |`;
+  });
+  const head = `| | ${columns.map(({ title }) => title).join(' | ')} |\n|---|${columns.map(() => '---:').join('|')}|`;
+  return `## Side by side\n\nMedians; in parentheses, how many times as good Baton's is.\n\n${head}\n${lines.join('\n')}`;
+}
