@@ -29,6 +29,8 @@ export type Container = {
   /** The REST surface on plain data: what the process's own HTTP server uses. */
   rest: Rest;
   trpc: Trpc;
+  /** The tRPC surface for a fetch handler. */
+  handleTrpc(request: Request, client: { address: string }): Promise<Response>;
   stream: Stream;
   /** What the console's sign-in needs. */
   identity: ConsoleIdentity;
@@ -74,7 +76,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const surfaces = createSurfaces(services, keys.sessionSecret);
   const leading = () => orchestrator.status() === 'leading';
   const { alarm = systemAlarm } = options;
-  const retention = startRetentionJob({ pool, clock, alarm, logger, policy: config.retention, leading });
+  const retention = startRetentionJob({ database, clock, alarm, logger, policy: config.retention, leading });
   const container: Container = {
     services,
     ...surfaces,
@@ -96,7 +98,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
 function createSurfaces(
   services: Services,
   sessionSecret: string,
-): Pick<Container, 'handle' | 'rest' | 'trpc' | 'stream'> {
+): Pick<Container, 'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'stream'> {
   const registry = createRegistry(operations);
   const metrics = createMetrics(() => services.orchestrator.status() === 'leading');
   const common = {
@@ -108,10 +110,12 @@ function createSurfaces(
     checkOutput: services.config.env !== 'production',
   };
   const rest = createRest({ ...common, pages: createPages(services, registry, metrics) });
+  const trpc = createTrpc(common);
   return {
     rest,
     handle: async (request, { address }) => toFetch(await rest(fromFetch(request, address))),
-    trpc: createTrpc(common),
+    trpc,
+    handleTrpc: async (request, { address }) => toFetch(await trpc(fromFetch(request, address))),
     stream: createStream(common),
   };
 }

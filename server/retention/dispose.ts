@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { ClientBase } from 'pg';
 import type { Partition } from '../platform/postgres/partitions.ts';
 import { type IdRange, idRange, rowBytes } from './ranges.ts';
 
@@ -22,7 +22,7 @@ const MOST_BYTES_KEPT = 64 * 1024 * 1024;
  * holds logs of runs that are gone, empties it and writes the rest back. In both cases one transaction, so that whoever
  * dies in it leaves everything as it was.
  */
-export async function disposeOf(client: PoolClient, partition: Partition): Promise<Disposal> {
+export async function disposeOf(client: ClientBase, partition: Partition): Promise<Disposal> {
   const range = idRange(partition);
   try {
     if (!(await hasRuns(client, range))) {
@@ -41,7 +41,7 @@ export async function disposeOf(client: PoolClient, partition: Partition): Promi
 }
 
 /** Drops a partition of usage, every row of which is past. */
-export async function dropUsage(client: PoolClient, partition: Partition): Promise<Disposal> {
+export async function dropUsage(client: ClientBase, partition: Partition): Promise<Disposal> {
   try {
     await stopVacuum(client, partition);
     await transaction(client, async () => {
@@ -59,7 +59,7 @@ export async function dropUsage(client: PoolClient, partition: Partition): Promi
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '57014');
 
-async function hasRuns(client: PoolClient, { from, to }: IdRange): Promise<boolean> {
+async function hasRuns(client: ClientBase, { from, to }: IdRange): Promise<boolean> {
   const { rowCount } = await client.query('SELECT FROM runs WHERE id >= $1 AND ($2::uuid IS NULL OR id < $2) LIMIT 1', [
     from,
     to,
@@ -68,7 +68,7 @@ async function hasRuns(client: PoolClient, { from, to }: IdRange): Promise<boole
 }
 
 /** Whether there is a log without its run. Every log begins with 1, so that one row of each is looked at. */
-async function hasOrphans(client: PoolClient, { table, name }: Partition): Promise<boolean> {
+async function hasOrphans(client: ClientBase, { table, name }: Partition): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM ${name} l WHERE ${table === 'run_events' ? 'l.seq = 1' : 'true'}
        AND NOT EXISTS (SELECT FROM runs r WHERE r.id = l.run_id) LIMIT 1`,
@@ -76,7 +76,7 @@ async function hasOrphans(client: PoolClient, { table, name }: Partition): Promi
   return rowCount !== 0;
 }
 
-async function keepsTooMuch(client: PoolClient, partition: Partition, { from, to }: IdRange): Promise<boolean> {
+async function keepsTooMuch(client: ClientBase, partition: Partition, { from, to }: IdRange): Promise<boolean> {
   const { rows } = await client.query<{ count: number; bytes: string }>(
     `SELECT count(*)::int AS count, coalesce(sum(size), 0) AS bytes
      FROM (SELECT ${rowBytes(partition, 'l')} AS size FROM runs r JOIN ${partition.name} l ON l.run_id = r.id
@@ -88,13 +88,13 @@ async function keepsTooMuch(client: PoolClient, partition: Partition, { from, to
 }
 
 /** A vacuum would hold the partition for minutes. It gives way to this statement, which hinders no writer, and to no other. */
-async function stopVacuum(client: PoolClient, { name }: Partition): Promise<void> {
+async function stopVacuum(client: ClientBase, { name }: Partition): Promise<void> {
   await client.query(`SET lock_timeout = 5000`);
   await client.query(`ALTER TABLE ${name} SET (autovacuum_enabled = false)`);
 }
 
 /** False where a run has begun in the range meanwhile, under an id given by a client. */
-function drop(client: PoolClient, { table, name }: Partition, range: IdRange): Promise<boolean> {
+function drop(client: ClientBase, { table, name }: Partition, range: IdRange): Promise<boolean> {
   return transaction(client, async () => {
     // First the parent, as every reader does. Whoever inserts a run and its first event holds it already or waits.
     await client.query(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
@@ -108,7 +108,7 @@ function drop(client: PoolClient, { table, name }: Partition, range: IdRange): P
  * Locks this partition alone: writers of other months do not notice, and a live run of this one waits, with the batch
  * that it is in, until what is kept has been written back.
  */
-async function rewrite(client: PoolClient, { name }: Partition, { from, to }: IdRange): Promise<void> {
+async function rewrite(client: ClientBase, { name }: Partition, { from, to }: IdRange): Promise<void> {
   await transaction(client, async () => {
     await client.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`);
     const range = `r.id >= '${from}'${to === null ? '' : ` AND r.id < '${to}'`}`;
@@ -121,7 +121,7 @@ async function rewrite(client: PoolClient, { name }: Partition, { from, to }: Id
   });
 }
 
-async function transaction<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
+async function transaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query('BEGIN');
   try {
     await client.query(

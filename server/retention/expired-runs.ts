@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { ClientBase } from 'pg';
 import { lowestId } from '../platform/postgres/months.ts';
 import { type IdRange, rowBytes } from './ranges.ts';
 
@@ -11,7 +11,7 @@ const BATCH = 500;
  * on and go with the partition. Returns how many went, and where to go on; null = nothing is left.
  */
 export async function deleteExpiredRuns(
-  client: PoolClient,
+  client: ClientBase,
   range: IdRange,
   cutoff: number,
 ): Promise<{ deleted: number; rest: IdRange | null }> {
@@ -32,7 +32,7 @@ export async function deleteExpiredRuns(
 
 /** How many runs of a range end before `cutoff`, and how many stay. */
 export async function countRuns(
-  client: PoolClient,
+  client: ClientBase,
   range: IdRange,
   cutoff: number,
 ): Promise<{ past: number; kept: number }> {
@@ -46,7 +46,7 @@ export async function countRuns(
 }
 
 /** Bytes that the logs of a range's past runs take in DEFAULT. */
-export async function bytesInDefault(client: PoolClient, range: IdRange, cutoff: number): Promise<number> {
+export async function bytesInDefault(client: ClientBase, range: IdRange, cutoff: number): Promise<number> {
   const of = (table: 'run_events' | 'run_payloads') =>
     `(SELECT coalesce(sum${rowBytes({ table }, 'd')}, 0) FROM ${table}_default d JOIN runs r ON r.id = d.run_id
       WHERE r.id >= $1 AND ($2::uuid IS NULL OR r.id < $2) AND r.ended_at < to_timestamp($3::float8 / 1000))`;
@@ -65,7 +65,7 @@ const rejectionRange = `(run_id < $2 OR run_id > $3) AND created_at < to_timesta
 const rejectionValues = (cutoff: number, now: number) => [cutoff, lowestId(cutoff), lowestId(now)];
 
 /** Deletes one batch of the refused starts before `cutoff`. Returns whether there may be more. */
-export async function deleteRejections(client: PoolClient, cutoff: number, now: number): Promise<number> {
+export async function deleteRejections(client: ClientBase, cutoff: number, now: number): Promise<number> {
   const { rowCount } = await client.query(
     `DELETE FROM run_rejections WHERE run_id IN (SELECT run_id FROM run_rejections WHERE ${rejectionRange} LIMIT ${BATCH})`,
     rejectionValues(cutoff, now),
@@ -74,7 +74,7 @@ export async function deleteRejections(client: PoolClient, cutoff: number, now: 
 }
 
 /** How many starts were refused before `cutoff`. */
-export async function countRejections(client: PoolClient, cutoff: number, now: number): Promise<number> {
+export async function countRejections(client: ClientBase, cutoff: number, now: number): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM run_rejections WHERE ${rejectionRange}`,
     rejectionValues(cutoff, now),
@@ -83,7 +83,7 @@ export async function countRejections(client: PoolClient, cutoff: number, now: n
 }
 
 /** Deletes one batch of the usage before `cutoff` that no partition took. Returns how many rows went. */
-export async function deleteStrayUsage(client: PoolClient, cutoff: number): Promise<number> {
+export async function deleteStrayUsage(client: ClientBase, cutoff: number): Promise<number> {
   const { rowCount } = await client.query(
     `DELETE FROM run_usage_default WHERE ctid = ANY (ARRAY(
        SELECT ctid FROM run_usage_default WHERE created_at < to_timestamp($1::float8 / 1000) LIMIT 5000))`,

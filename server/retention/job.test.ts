@@ -42,7 +42,7 @@ function start(policy = { runDays: 30, usageMonths: 0 }, more: { pause?: () => P
   const state = { leading: true };
   const clock = new ManualClock(NOW);
   const job = startRetentionJob({
-    pool: db.pool,
+    database: db,
     clock,
     alarm: alarm.alarm,
     logger: silent,

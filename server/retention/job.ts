@@ -13,7 +13,7 @@ export type RetentionJob = {
 };
 
 export type RetentionJobOptions = {
-  pool: Pool;
+  database: { url: string; pool: Pool };
   clock: Clock;
   alarm: Alarm;
   logger: Logger;
@@ -32,7 +32,7 @@ const AGAIN_MS = 3_600_000;
 
 /** Once a day, in the process that leads: makes the partitions of the months to come and lets go of what is past. */
 export function startRetentionJob(options: RetentionJobOptions): RetentionJob {
-  const { pool, clock, alarm, logger, policy, leading } = options;
+  const { database, clock, alarm, logger, policy, leading } = options;
   const closing = new AbortController();
   let cancel = () => undefined as unknown;
   let pass = Promise.resolve();
@@ -46,10 +46,10 @@ export function startRetentionJob(options: RetentionJobOptions): RetentionJob {
     if (!leading()) return AGAIN_MS;
     const now = clock.now();
     try {
-      await ensurePartitions(pool, clock, logger);
+      await ensurePartitions(database.pool, clock, logger);
       const cutoffs = cutoffsAt(policy, now);
       if (cutoffs.runs === null && cutoffs.usage === null) return DAILY_MS;
-      const result = await sweep({ pool, logger, cutoffs, now, pause, signal: closing.signal });
+      const result = await sweep({ url: database.url, logger, cutoffs, now, pause, signal: closing.signal });
       logger.info(result, 'retention');
       return result.busy || result.postponed.length > 0 ? AGAIN_MS : DAILY_MS;
     } catch (error) {

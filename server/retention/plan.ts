@@ -1,8 +1,9 @@
-import type { Pool, PoolClient } from 'pg';
+import type { ClientBase } from 'pg';
 import { listPartitions, type Partition } from '../platform/postgres/partitions.ts';
 import { bytesInDefault, countRejections, countRuns } from './expired-runs.ts';
 import type { Cutoffs } from './policy.ts';
 import { idRange, pastPartitions, rowBytes, sweptRanges } from './ranges.ts';
+import { inSession } from './session.ts';
 
 /** A partition that would go, or be rewritten without the logs of the runs that go; `keepsRuns` of them stay. */
 export type PlannedPartition = { name: string; action: 'drop' | 'rewrite'; bytes: number; keepsRuns: number };
@@ -18,28 +19,22 @@ export type RetentionPlan = {
   bytes: number;
 };
 
-/** Looks, and changes nothing. `now` in ms since the epoch. */
-export async function planRetention(pool: Pool, cutoffs: Cutoffs, now: number): Promise<RetentionPlan> {
-  const client = await pool.connect();
-  try {
-    await client.query('BEGIN TRANSACTION READ ONLY');
-    await client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 5000');
+/** Looks, as of one instant, and changes nothing. `now` in ms since the epoch. */
+export function planRetention(url: string, cutoffs: Cutoffs, now: number): Promise<RetentionPlan> {
+  return inSession(url, undefined, async client => {
+    await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     const partitions = await listPartitions(client);
     const plan: RetentionPlan = { cutoffs, partitions: [], runs: 0, rejections: 0, strayUsage: 0, bytes: 0 };
     if (cutoffs.runs !== null) await planRuns(client, partitions, cutoffs.runs, now, plan);
     if (cutoffs.usage !== null) await planUsage(client, partitions, cutoffs.usage, plan);
     plan.bytes += plan.partitions.reduce((sum, { bytes }) => sum + bytes, 0);
+    await client.query('COMMIT');
     return plan;
-  } finally {
-    await client.query('ROLLBACK').then(
-      () => client.release(),
-      (error: Error) => client.release(error),
-    );
-  }
+  });
 }
 
 async function planRuns(
-  client: PoolClient,
+  client: ClientBase,
   partitions: readonly Partition[],
   cutoff: number,
   now: number,
@@ -65,7 +60,7 @@ async function planRuns(
 
 /** Bytes of the rows of runs that go, or have gone, and of those that stay. */
 async function measureLogs(
-  client: PoolClient,
+  client: ClientBase,
   partition: Partition,
   cutoff: number,
 ): Promise<{ past: number; kept: number }> {
@@ -81,7 +76,7 @@ async function measureLogs(
 }
 
 async function planUsage(
-  client: PoolClient,
+  client: ClientBase,
   partitions: readonly Partition[],
   cutoff: number,
   plan: RetentionPlan,
@@ -97,7 +92,7 @@ async function planUsage(
   plan.strayUsage = rows[0]?.count ?? 0;
 }
 
-async function sizeOf(client: PoolClient, name: string): Promise<number> {
+async function sizeOf(client: ClientBase, name: string): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>('SELECT pg_total_relation_size($1::regclass) AS bytes', [
     name,
   ]);

@@ -15,7 +15,7 @@ afterEach(() => db.close());
 const POLICY = { runDays: 30, usageMonths: 0 };
 const cutoffs = cutoffsAt(POLICY, NOW);
 const go = (more: Partial<Parameters<typeof sweep>[0]> = {}) =>
-  sweep({ pool: db.pool, logger: silent, cutoffs, now: NOW, pause: async () => undefined, ...more });
+  sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined, ...more });
 
 const AUGUST = Date.UTC(2026, 7, 15);
 const SEPTEMBER = Date.UTC(2026, 8, 15);
@@ -82,7 +82,7 @@ test('a dry run names exactly what then goes, and changes nothing', async () => 
     [[idAt(AUGUST), 'a47ac10b-58cc-4372-a567-0e02b2c3d479']],
   );
   const before = await contents(db.pool, [...ids(past), ...ids(kept)]);
-  const plan = await planRetention(db.pool, cutoffs, NOW);
+  const plan = await planRetention(db.url, cutoffs, NOW);
   expect(await contents(db.pool, [...ids(past), ...ids(kept)])).toEqual(before);
   const result = await go();
   expect(plan).toMatchObject({ runs: result.runs, rejections: 2, strayUsage: 0 });
@@ -92,7 +92,7 @@ test('a dry run names exactly what then goes, and changes nothing', async () => 
   expect(named('rewrite')).toEqual(result.rewritten);
   for (const { bytes } of plan.partitions) expect(bytes).toBeGreaterThan(0);
   expect(plan.partitions.find(({ name }) => name === 'run_events_2026_09')?.keepsRuns).toBe(2);
-  expect(await planRetention(db.pool, cutoffs, NOW)).toMatchObject({
+  expect(await planRetention(db.url, cutoffs, NOW)).toMatchObject({
     partitions: [],
     runs: 0,
     rejections: 0,
@@ -114,7 +114,7 @@ test('a pass that is killed after any step leaves nothing half, and the next one
       steps += 1;
       if (steps === killAt) throw died;
     };
-    const pass = { pool: other.pool, logger: silent, cutoffs, now: NOW, pause };
+    const pass = { url: other.url, logger: silent, cutoffs, now: NOW, pause };
     const outcome = await sweep(pass).catch((error: unknown) => error);
     expect(await contents(other.pool, ids(kept))).toEqual(before);
     // A run that is still listed has its whole log: nothing poses as an empty one.
@@ -183,7 +183,7 @@ test('usage goes by whole months, and what no month took row by row', async () =
     [at.map(day => `${day}T00:00:00Z`)],
   );
   const usage = { cutoffs: cutoffsAt({ runDays: 0, usageMonths: 2 }, NOW) };
-  const plan = await planRetention(db.pool, usage.cutoffs, NOW);
+  const plan = await planRetention(db.url, usage.cutoffs, NOW);
   expect(plan).toMatchObject({ runs: 0, strayUsage: 1, partitions: [{ name: 'run_usage_2026_08', action: 'drop' }] });
   expect(await go(usage)).toMatchObject({ runs: 0, strayUsage: 1, dropped: ['run_usage_2026_08'] });
   const { rows } = await db.pool.query('SELECT created_at FROM run_usage ORDER BY 1');

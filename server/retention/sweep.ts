@@ -1,10 +1,11 @@
-import type { Pool, PoolClient } from 'pg';
+import type { ClientBase } from 'pg';
 import type { Logger } from '../platform/logger.ts';
 import { listPartitions, type Partition } from '../platform/postgres/partitions.ts';
 import { type Disposal, disposeOf, dropUsage } from './dispose.ts';
 import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs.ts';
 import type { Cutoffs } from './policy.ts';
 import { type IdRange, pastPartitions, sweptRanges } from './ranges.ts';
+import { inSession } from './session.ts';
 
 /** What a pass has done. `postponed` partitions are tried again by the next pass; nothing of them was touched. */
 export type RetentionResult = {
@@ -18,7 +19,8 @@ export type RetentionResult = {
 };
 
 export type SweepOptions = {
-  pool: Pool;
+  /** Of the database. The pass has a session of its own: those of the pool have short timeouts. */
+  url: string;
   logger: Logger;
   cutoffs: Cutoffs;
   /** Ms since the epoch. */
@@ -48,17 +50,7 @@ export async function sweep(options: SweepOptions): Promise<RetentionResult> {
     rewritten: [],
     postponed: [],
   };
-  const client = await options.pool.connect();
-  let released = false;
-  // With its session go the lock and the settings.
-  const release = () => {
-    if (!released) client.release(true);
-    released = true;
-  };
-  options.signal?.addEventListener('abort', release);
-  try {
-    options.signal?.throwIfAborted();
-    await client.query('SET statement_timeout = 0; SET lock_timeout = 5000');
+  return inSession(options.url, options.signal, async client => {
     const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
       RETENTION_LOCK,
     ]);
@@ -68,14 +60,11 @@ export async function sweep(options: SweepOptions): Promise<RetentionResult> {
     if (runs !== null) await sweepRuns(client, partitions, runs, options, result);
     if (usage !== null) await sweepUsage(client, partitions, usage, options, result);
     return result;
-  } finally {
-    options.signal?.removeEventListener('abort', release);
-    release();
-  }
+  });
 }
 
 async function sweepRuns(
-  client: PoolClient,
+  client: ClientBase,
   partitions: readonly Partition[],
   cutoff: number,
   { pause, now, logger }: SweepOptions,
@@ -104,7 +93,7 @@ async function sweepRuns(
 }
 
 async function sweepUsage(
-  client: PoolClient,
+  client: ClientBase,
   partitions: readonly Partition[],
   cutoff: number,
   { pause, logger }: SweepOptions,

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg';
+import type { ClientBase, Pool, PoolClient } from 'pg';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { lowestId, type Month, monthName, monthOf } from './months.ts';
@@ -26,7 +26,7 @@ const MOST_ROWS_MOVED = 50_000;
 const STORAGE = 'fillfactor = 100, autovacuum_vacuum_insert_scale_factor = 0.5, autovacuum_analyze_scale_factor = 0.2';
 
 /** Partitions by table and time, without the DEFAULT ones. Waits for those that are locked. */
-export async function listPartitions(db: Pool | PoolClient): Promise<Partition[]> {
+export async function listPartitions(db: Pool | ClientBase): Promise<Partition[]> {
   type Row = { parent: PartitionedTable; name: string; lower: string | null; upper: string };
   // A bound is a UUID, or a time that is written in the session's time zone and so read by the session; MINVALUE is null.
   const bound = (side: 'FROM' | 'TO') => {
