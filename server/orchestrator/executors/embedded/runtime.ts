@@ -1,43 +1,20 @@
-import type { Config } from '../../../config.ts';
-import type { Clock } from '../../../platform/clock.ts';
 import { AppError, conflict, notFound, unavailable } from '../../../platform/errors.ts';
-import type { Logger } from '../../../platform/logger.ts';
 import { type Command, type CompiledGraph, newRun } from '../../core/index.ts';
-import {
-  AppendError,
-  GroupCommitLog,
-  type LogEntry,
-  type LogReader,
-  type LogSession,
-  type WriterLimits,
-} from '../../log/index.ts';
+import { AppendError, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
+import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
 import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../orchestrator.ts';
-import type { StepTypes } from '../../steps/registry.ts';
 import type { StepType } from '../../steps/step-type.ts';
 import { ActiveRuns } from './active-runs.ts';
-import type { GraphCache } from './graph-cache.ts';
-import type { Hub } from './hub.ts';
+import { FaultLog } from './fault-log.ts';
 import type { LiveAttempt } from './live-attempt.ts';
 import { type AttemptRef, LiveRun, type RunHost } from './live-run.ts';
 import { Loader } from './loader.ts';
 import { ProgressSweep } from './progress.ts';
+import type { RuntimeServices } from './runtime-services.ts';
 import { Slots } from './slots.ts';
-import { type Alarm, type TimerHandle, Timers } from './timers.ts';
+import { type TimerHandle, Timers } from './timers.ts';
 
-export type RuntimeServices = {
-  reader: LogReader;
-  clock: Clock;
-  alarm: Alarm;
-  logger: Logger;
-  stepTypes: StepTypes;
-  config: Config['orchestrator'];
-  random: () => number;
-  /** Calls back once what happens in this turn of the event loop has happened: setImmediate. */
-  defer: (callback: () => void) => void;
-  graphs: GraphCache;
-  hub: Hub;
-  writerLimits?: WriterLimits;
-};
+export type { RuntimeServices } from './runtime-services.ts';
 
 /** How long to wait before a run is folded again that could not be, or that another writer has advanced. */
 const REFOLD_DELAY_MS = 1_000;
@@ -50,7 +27,9 @@ const LONGEST_FLUSH_MS = 5_000;
  * before can act afterwards.
  */
 export class Runtime implements RunHost {
+  readonly observer: OrchestratorObserver;
   readonly #services: RuntimeServices;
+  readonly #faults: FaultLog;
   readonly #log: GroupCommitLog;
   readonly #slots: Slots;
   readonly #timers: Timers;
@@ -72,7 +51,9 @@ export class Runtime implements RunHost {
   /** `onLost`: the session failed under a write; whoever made this runtime is to abandon it. */
   constructor(services: RuntimeServices, session: LogSession, onLost: (cause: unknown) => void) {
     this.#services = services;
-    this.#log = new GroupCommitLog(session, onLost, services.writerLimits);
+    this.observer = services.observer ?? unobserved;
+    this.#faults = new FaultLog(services.logger);
+    this.#log = new GroupCommitLog(session, onLost, services.writerLimits, this.observer);
     this.#slots = new Slots(services.config.maxInFlight, services.config.maxInFlightPerTenant);
     this.#timers = new Timers(services.clock, services.alarm);
     this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
@@ -83,6 +64,20 @@ export class Runtime implements RunHost {
   /** Runs in memory; the others are in the log alone. */
   get liveRuns(): number {
     return this.#runs.size;
+  }
+
+  load(): Omit<OrchestratorLoad, 'status'> {
+    let stepsWaiting = 0;
+    for (const run of this.#runs.values()) stepsWaiting += run.waitingSteps;
+    return {
+      runsInMemory: this.#runs.size,
+      slotsInUse: this.#slots.inUse,
+      stepsWaiting,
+      backlogRows: this.#log.backlogRows,
+      backlogBytes: this.#log.backlogBytes,
+      timers: this.#timers.size,
+      inFlightByTenant: this.#slots.inUseByTenant(),
+    };
   }
 
   /** Starts a run; see Orchestrator.start. */
@@ -142,7 +137,7 @@ export class Runtime implements RunHost {
       // Folding it wakes it.
       await this.#find(runId);
     } catch (error) {
-      this.#services.logger.error({ err: error, run_id: runId }, 'a run could not be loaded; trying again');
+      this.#faults.notLoaded(runId, error);
       this.#later(runId);
     }
   }
@@ -214,6 +209,10 @@ export class Runtime implements RunHost {
   schedule(run: LiveRun): void {
     if (this.#abandoned) return;
     this.#scheduled.add(run);
+    this.#tickSoon();
+  }
+
+  #tickSoon(): void {
     if (this.#ticking) return;
     this.#ticking = true;
     // Everything that happens in this turn of the event loop is decided together and shares a commit.
@@ -229,6 +228,8 @@ export class Runtime implements RunHost {
   releaseSlot(tenantId: string): void {
     this.#slots.release(tenantId);
     if (this.#slots.inUse === 0) this.#whenNoAttempts?.();
+    // An attempt that was cancelled reports nothing that would have the next one begun.
+    if (this.#slots.waiting && !this.#abandoned) this.#tickSoon();
   }
 
   append(entry: LogEntry): Promise<void> {
@@ -270,7 +271,9 @@ export class Runtime implements RunHost {
       if (isNew || this.#runs.get(runId) === run) this.#forgetEnded(run);
       return;
     }
-    if (run.quiescent && this.#runs.get(runId) === run) this.#runs.delete(runId);
+    if (!run.quiescent || this.#runs.get(runId) !== run) return;
+    this.#runs.delete(runId);
+    this.observer.runReleased(runId);
   }
 
   appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError {
@@ -281,7 +284,7 @@ export class Runtime implements RunHost {
     if (kind === 'lost') return unavailable('unavailable', 'The database is not available.', 2, error);
     // A caller who chose an id that is taken; nothing is amiss.
     if (kind === 'fenced' && isNew) return runIdTaken();
-    this.#services.logger.error({ err: error, run_id: runId, kind }, 'events of a run were not written');
+    this.#faults.notWritten(run.identity, kind, error);
     if (kind === 'fenced') {
       this.#later(runId);
       return unavailable('run_contended', 'Another process advances this run.', 1, error);
@@ -295,25 +298,18 @@ export class Runtime implements RunHost {
 
   turnDefect(run: LiveRun, error: unknown): void {
     const { runId } = run.identity;
-    this.#services.logger.error(
-      { err: error, run_id: runId },
-      'a run could not go on because of a defect; trying again',
-    );
+    this.#faults.cannotGoOn(run.identity, error);
     if (this.#runs.get(runId) === run) this.#runs.delete(runId);
     run.drop(new AppError(500, 'internal', 'The run could not go on because of an internal error.', { cause: error }));
     this.#later(runId);
   }
 
   commandDefect(run: LiveRun, command: Command, error: unknown): void {
-    this.#services.logger.error(
-      { err: error, run_id: run.identity.runId, command: command.type },
-      'a command failed because of a defect',
-    );
+    this.#faults.commandFailed(run.identity, command.type, error);
   }
 
   defect(error: unknown, attempt: LiveAttempt): void {
-    const { run, step } = attempt;
-    this.#services.logger.error({ err: error, run_id: run.id, step_id: step.id, type: step.type }, 'a step type threw');
+    this.#faults.stepThrew(attempt, error);
   }
 
   #tick(): void {
@@ -344,6 +340,7 @@ export class Runtime implements RunHost {
 
   #forgetEnded(run: LiveRun): void {
     this.#runs.delete(run.identity.runId);
+    this.observer.runReleased(run.identity.runId);
     this.#activeRuns.release(run.identity.tenantId);
   }
 
@@ -361,7 +358,10 @@ export class Runtime implements RunHost {
       .then(loaded => {
         if (loaded === null || this.#abandoned) return null;
         const run = new LiveRun(loaded.identity, loaded.state, this);
-        if (loaded.state.endedAt === null) this.#runs.set(runId, run);
+        if (loaded.state.endedAt === null) {
+          this.#runs.set(runId, run);
+          this.observer.runLoaded(loaded.identity, loaded.events);
+        }
         run.wake();
         return run;
       })

@@ -31,6 +31,18 @@ export class Slots {
     return this.#inUse;
   }
 
+  /** Whether somebody waits who is below their limit. */
+  get waiting(): boolean {
+    return this.#round.size > 0;
+  }
+
+  /** For each tenant that has any: its attempts in flight. */
+  inUseByTenant(): Map<string, number> {
+    const inUse = new Map<string, number>();
+    for (const [id, tenant] of this.#tenants) if (tenant.inUse > 0) inUse.set(id, tenant.inUse);
+    return inUse;
+  }
+
   /** Queues a run that wants a slot; nothing happens if it is queued already. */
   offer(claimant: Claimant): void {
     if (this.#queued.has(claimant)) return;
