@@ -1,3 +1,4 @@
+import { type OrchestratorObserver, unobserved } from '../observer.ts';
 import { entryBytes, type LogEntry } from './entry.ts';
 
 /**
@@ -62,17 +63,34 @@ export class GroupCommitLog {
   #whenRoom: (() => void)[] = [];
   #whenIdle: (() => void)[] = [];
   readonly #onLost: (cause: unknown) => void;
+  readonly #observer: OrchestratorObserver;
 
   /** `onLost` is called once, when a write failed for a reason that is not in the entries themselves. */
-  constructor(session: LogSession, onLost: (cause: unknown) => void, limits: WriterLimits = DEFAULT_LIMITS) {
+  constructor(
+    session: LogSession,
+    onLost: (cause: unknown) => void,
+    limits: WriterLimits = DEFAULT_LIMITS,
+    observer: OrchestratorObserver = unobserved,
+  ) {
     this.#session = session;
     this.#onLost = onLost;
     this.#limits = limits;
+    this.#observer = observer;
   }
 
   /** Whether the backlog has reached its bound. One more append is still taken: it is for the caller to hold back. */
   get full(): boolean {
     return this.#rows >= this.#limits.queuedRows || this.#bytes >= this.#limits.queuedBytes;
+  }
+
+  /** Rows queued and on the way. */
+  get backlogRows(): number {
+    return this.#rows;
+  }
+
+  /** Bytes queued and on the way. */
+  get backlogBytes(): number {
+    return this.#bytes;
   }
 
   /** Calls `listener` once, as soon as the backlog is below its bound. */
@@ -150,7 +168,11 @@ export class GroupCommitLog {
   /** One commit: null, or why it failed. */
   async #send(batch: readonly Waiting[]): Promise<unknown> {
     try {
+      const sent = performance.now();
       await this.#session.commit(batch.map(waiting => waiting.entry));
+      let rows = 0;
+      for (const { entry } of batch) rows += entry.rows.length;
+      this.#observer.batchCommitted(batch.length, rows, performance.now() - sent);
       return null;
     } catch (error) {
       return error ?? new Error('the commit failed');
@@ -172,6 +194,7 @@ export class GroupCommitLog {
     if (kind === 'lost') this.#lose(batch, error);
     else if (batch.length === 1) for (const waiting of batch) this.#refuse(waiting, new AppendError(kind, error));
     else {
+      this.#observer.batchBisected();
       const half = batch.length >> 1;
       await this.#write(batch.slice(0, half));
       await this.#write(batch.slice(half));
@@ -187,6 +210,7 @@ export class GroupCommitLog {
 
   #refuse(waiting: Waiting, error: AppendError): void {
     this.#forget(waiting);
+    this.#observer.appendRefused(error.kind);
     waiting.reject(error);
   }
 

@@ -13,6 +13,14 @@ export type LogReader = {
   wakes(): Promise<{ runId: string; dueAt: number }[]>;
 };
 
+/** How many runs have not ended, by status; from the index of those alone. */
+export async function countActiveByStatus(pool: Pool): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ status: string; count: number }>(
+    'SELECT status, count(*)::int AS count FROM runs WHERE ended_at IS NULL GROUP BY status',
+  );
+  return new Map(rows.map(({ status, count }) => [status, count]));
+}
+
 /** Reads from PostgreSQL; every question is answered by an index of the runs that have not ended. */
 export function createLogReader(pool: Pool): LogReader {
   return {

@@ -12,6 +12,8 @@ export type Attempt = {
   /** ms since the epoch at which the attempt began. */
   now: number;
   input: JsonMap;
+  /** The W3C trace context to hand to services that are called; absent while nothing is traced (docs/observability.md). */
+  readonly traceparent?: string | undefined;
   /** The result of an ancestor; null for a skipped one. Throws for a step that is no ancestor. */
   result(step: string): JsonValue;
   /** Ids of all ancestors. */

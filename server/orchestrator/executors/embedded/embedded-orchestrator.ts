@@ -5,7 +5,8 @@ import type { Clock } from '../../../platform/clock.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Command } from '../../core/index.ts';
-import { createLogReader, type LogReader, type WriterLimits } from '../../log/index.ts';
+import { countActiveByStatus, createLogReader, type LogReader, type WriterLimits } from '../../log/index.ts';
+import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
 import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../orchestrator.ts';
 import type { StepTypes } from '../../steps/registry.ts';
 import { GraphCache, type LoadVersion, loadVersionFrom } from './graph-cache.ts';
@@ -33,6 +34,8 @@ export type EmbeddedOrchestratorOptions = {
   writerLimits?: WriterLimits;
   /** The advisory lock's key: processes with different keys do not see each other. */
   lock?: number;
+  /** Default: nobody watches. */
+  observer?: OrchestratorObserver;
 };
 
 export type EmbeddedOrchestrator = Orchestrator & {
@@ -42,11 +45,23 @@ export type EmbeddedOrchestrator = Orchestrator & {
   readonly recovered: Promise<{ recovered: number }> | null;
   /** Runs in memory. */
   readonly liveRuns: number;
+  /** How much there is to do; nothing while not leading. Costs O(runs in memory). */
+  load(): OrchestratorLoad;
   /**
    * Graceful shutdown: refuses commands, lets attempts in flight finish for up to `shutdownGraceMs`, writes what is to be
    * written and releases the lock. What did not finish is begun again by the next leader.
    */
   close(): Promise<void>;
+};
+
+const IDLE: ReturnType<Runtime['load']> = {
+  runsInMemory: 0,
+  slotsInUse: 0,
+  stepsWaiting: 0,
+  backlogRows: 0,
+  backlogBytes: 0,
+  timers: 0,
+  inFlightByTenant: new Map(),
 };
 
 /** Reconnecting: at once, then ever more slowly up to this. */
@@ -61,6 +76,7 @@ class Embedded implements EmbeddedOrchestrator {
   readonly ready: Promise<void>;
   recovered: Promise<{ recovered: number }> | null = null;
   readonly #options: EmbeddedOrchestratorOptions;
+  readonly #observer: OrchestratorObserver;
   readonly #reader: LogReader;
   readonly #hub: Hub;
   readonly #graphs: GraphCache;
@@ -74,6 +90,7 @@ class Embedded implements EmbeddedOrchestrator {
 
   constructor(options: EmbeddedOrchestratorOptions) {
     this.#options = options;
+    this.#observer = options.observer ?? unobserved;
     this.#reader = createLogReader(options.pool);
     this.#hub = new Hub(options.logger);
     this.#graphs = new GraphCache(options.loadVersion ?? loadVersionFrom(options.pool));
@@ -85,6 +102,10 @@ class Embedded implements EmbeddedOrchestrator {
 
   get liveRuns(): number {
     return this.#runtime?.liveRuns ?? 0;
+  }
+
+  load(): OrchestratorLoad {
+    return { status: this.#status, ...(this.#runtime?.load() ?? IDLE) };
   }
 
   status(): OrchestratorStatus {
@@ -167,6 +188,7 @@ class Embedded implements EmbeddedOrchestrator {
     const runtime = this.#newRuntime(session);
     try {
       runtime.setActiveRuns(await this.#reader.countActiveRuns());
+      this.#observer.leadershipTaken(await countActiveByStatus(this.#options.pool));
       this.#session = session;
       this.#runtime = runtime;
       this.#become('leading');
@@ -200,15 +222,19 @@ class Embedded implements EmbeddedOrchestrator {
       graphs: this.#graphs,
       hub: this.#hub,
       writerLimits,
+      observer: this.#observer,
     };
     return new Runtime(services, session, cause => session.break(cause));
   }
 
   /** In the background, again and again until all are taken up: a run must not be forgotten because a read failed. */
   async #recover(runtime: Runtime, signal: AbortSignal): Promise<{ recovered: number }> {
+    const began = performance.now();
+    this.#observer.recoveryBegan();
     for (;;) {
       try {
         const result = await recoverRuns(this.#reader, runtime, signal);
+        if (!signal.aborted) this.#observer.recoveryEnded(result.recovered, performance.now() - began);
         if (result.recovered > 0 && !signal.aborted) this.#options.logger.info(result, 'runs taken up');
         return result;
       } catch (error) {
@@ -223,6 +249,7 @@ class Embedded implements EmbeddedOrchestrator {
     if (this.#status === 'stopping' || this.#status === status) return;
     this.#options.logger.info({ status }, 'orchestrator');
     this.#status = status;
+    this.#observer.statusChanged(status);
     if (status === 'leading' || status === 'standby') this.#markReady();
   }
 }

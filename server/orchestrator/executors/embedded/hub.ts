@@ -44,7 +44,7 @@ export class Hub {
       try {
         listener(items);
       } catch (error) {
-        this.#logger.error({ err: error, run_id: runId }, 'a stream listener failed');
+        this.#logger.error({ err: error, run_id: runId, tenant_id: tenantId }, 'a stream listener failed');
       }
     }
   }

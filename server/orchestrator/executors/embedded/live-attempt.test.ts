@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { compile, type GraphStep, newRun } from '../../core/index.ts';
+import { unobserved } from '../../observer.ts';
 import { LuaPool } from '../../steps/lua/index.ts';
 import { luaScript } from '../../steps/lua-script.ts';
 import type { Outcome } from '../../steps/step-type.ts';
@@ -22,6 +23,7 @@ function start(time: ManualTime, script: string) {
     { run, state: newRun('r', compile({ steps: [step] })), step, attempt: 1 },
     { attemptEnded: (_, outcome) => ended.resolve(outcome), attemptLogged: () => {} },
     {
+      observer: unobserved,
       now: () => time.clock.now(),
       setTimer: (dueAt, fire) => {
         timed.resolve(dueAt);

@@ -1,4 +1,5 @@
 import type { GraphStep, JsonMap, JsonValue, RunState } from '../../core/index.ts';
+import type { AttemptEnd, OrchestratorObserver } from '../../observer.ts';
 import type { Attempt, Outcome, StepType } from '../../steps/step-type.ts';
 import type { TimerHandle } from './timers.ts';
 
@@ -7,6 +8,7 @@ export type AttemptHost = {
   now(): number;
   setTimer(dueAt: number, fire: () => void): TimerHandle;
   cancelTimer(timer: TimerHandle): void;
+  readonly observer: OrchestratorObserver;
   /** A step type threw: a defect, for the operator. */
   defect(error: unknown, attempt: LiveAttempt): void;
 };
@@ -73,8 +75,13 @@ export class LiveAttempt implements Attempt {
   /** Ends it without an outcome: the step was cancelled, or somebody else goes on with the run. */
   abort(): void {
     if (!this.#live) return;
+    this.#observeEnd('cancelled');
     this.#close();
     this.#abort.abort();
+  }
+
+  get traceparent(): string | undefined {
+    return this.#host.observer.traceparent(this.run.id, this.step.id, this.attempt);
   }
 
   result(step: string): JsonValue {
@@ -112,14 +119,19 @@ export class LiveAttempt implements Attempt {
   #timedOut(timeoutS: number): void {
     this.#timeout = null;
     const message = `The step did not end within ${timeoutS} s.`;
-    this.#end({ kind: 'failed', error: { code: 'step_timed_out', message }, retryable: true });
+    this.#end({ kind: 'failed', error: { code: 'step_timed_out', message }, retryable: true }, 'timed_out');
     this.#abort.abort(new DOMException(message, 'TimeoutError'));
   }
 
-  #end(outcome: Outcome): void {
+  #end(outcome: Outcome, as: AttemptEnd = outcome.kind): void {
     if (!this.#live) return;
+    this.#observeEnd(as);
     this.#close();
     this.#owner.attemptEnded(this, outcome);
+  }
+
+  #observeEnd(end: AttemptEnd): void {
+    this.#host.observer.attemptEnded(this.step.type, end, Math.max(0, this.#host.now() - this.now));
   }
 
   #close(): void {

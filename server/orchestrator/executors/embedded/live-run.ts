@@ -17,6 +17,7 @@ import { LogBudget } from './log-budget.ts';
 import { outcomeCommand } from './outcome.ts';
 import { type Lagging, RunProgress } from './progress.ts';
 import type { Claimant } from './slots.ts';
+import { SlotWaits } from './slot-waits.ts';
 import { nextTimer, type RunIdentity, statusOf, Turn } from './turn.ts';
 
 /** What a run in memory needs of the runtime. */
@@ -71,6 +72,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   #due: Set<string> | null = null;
   #logBudget: LogBudget | null = null;
 
+  readonly #slotWaits = new SlotWaits();
   constructor(identity: RunIdentity, state: RunState, host: RunHost) {
     this.identity = identity;
     this.state = state;
@@ -89,6 +91,11 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   get #idle(): boolean {
+  /** Steps that could begin if there were slots. */
+  get waitingSteps(): number {
+    return this.#advancing ? this.state.ready.size : 0;
+  }
+
     const waiting = this.#mail.length > 0 || this.#granted > 0 || this.#timerRang || this.#catchingUp;
     return !this.#appending && !waiting;
   }
@@ -168,6 +175,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#dropped) return;
     this.#dropped = true;
     this.#abortAll();
+    this.#host.observer.runReleased(this.identity.runId);
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId);
     for (const { caller } of this.#mail.splice(0)) caller?.reject(error);
   }
@@ -184,6 +192,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.wants()) this.#host.claim(this);
     if (this.#granted > 0) this.#begin(turn, now);
     const catchUp = this.#catchingUp && this.#progress.behind;
+    if (this.waitingSteps > 0) this.#slotWaits.left(this.state.ready, now);
+    else this.#slotWaits.clear();
     this.#catchingUp = false;
     if (turn.events.length === 0 && !catchUp) {
       for (const settle of settlements) settle();
@@ -265,6 +275,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#granted -= 1;
     if (turn.begun.length === before) this.#host.releaseSlot(this.tenantId);
   }
+    else this.#host.observer.stepBegun(stepSpec(this.state, step).type, this.#slotWaits.begun(step, now));
 
   async #write(
     turn: Turn,
@@ -289,6 +300,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       return;
     }
     if (this.#host.wantsStream(this.tenantId)) this.#host.publish(turn.streamItems());
+    this.#host.observer.turnCommitted(this.identity, this.state, turn.events);
     for (const settle of settlements) settle();
     for (const step of turn.cancelled) this.#abort(step);
     const ended = isTerminal(this.state.status);

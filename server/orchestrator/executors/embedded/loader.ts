@@ -1,9 +1,9 @@
-import { evolve, newRun, type RunState } from '../../core/index.ts';
+import { evolve, newRun, type RunEvent, type RunState } from '../../core/index.ts';
 import type { LoggedRun, LogReader } from '../../log/index.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { RunIdentity } from './turn.ts';
 
-export type LoadedRun = { identity: RunIdentity; state: RunState };
+export type LoadedRun = { identity: RunIdentity; state: RunState; events: readonly RunEvent[] };
 
 /** 100 runs of some 50 events are a read of ~1 MB; a read at a time leaves the pool to the API. */
 const BATCH = 100;
@@ -61,6 +61,6 @@ export class Loader {
     const graph = cached instanceof Promise ? await cached : cached;
     const state = newRun(identity.runId, graph);
     for (const event of events) evolve(state, event);
-    return { identity, state };
+    return { identity, state, events };
   }
 }

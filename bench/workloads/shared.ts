@@ -14,7 +14,7 @@ const fansOut = (system: System): system is FansOut => system.fanOut !== undefin
 const blocks = (system: System): system is Blocks => system.block !== undefined;
 
 /** What Baton and its peers do alike. */
-export const comparedWorkloads: readonly Workload[] = [
+export const sharedWorkloads: readonly Workload[] = [
   { ...chains(64), name: 'chain', title: 'chain of 10, 64 in flight', size: 2_000, sizeWithPeers: 1_000 },
   { ...chains(256), name: 'chain-256', title: 'chain of 10, 256 in flight', size: 3_000, sizeWithPeers: 1_000 },
   { name: 'chain-alone', title: 'chain of 10, one at a time', size: 200, sizeWithPeers: 100, can: any, run: alone },

@@ -1,0 +1,40 @@
+import type { Logger } from '../../../platform/logger.ts';
+import type { ObservedRun } from '../../observer.ts';
+import type { LiveAttempt } from './live-attempt.ts';
+
+/** What an operator is told of a run's faults: always with the run and its tenant, and the step where it is about one. */
+export class FaultLog {
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Whose it is is not known: it could not be read. */
+  notLoaded(runId: string, error: unknown): void {
+    this.#logger.error({ err: error, run_id: runId }, 'a run could not be loaded; trying again');
+  }
+
+  notWritten(run: ObservedRun, kind: string, error: unknown): void {
+    this.#logger.error({ err: error, ...about(run), kind }, 'events of a run were not written');
+  }
+
+  cannotGoOn(run: ObservedRun, error: unknown): void {
+    this.#logger.error({ err: error, ...about(run) }, 'a run could not go on because of a defect; trying again');
+  }
+
+  commandFailed(run: ObservedRun, command: string, error: unknown): void {
+    this.#logger.error({ err: error, ...about(run), command }, 'a command failed because of a defect');
+  }
+
+  stepThrew({ run, step, attempt }: LiveAttempt, error: unknown): void {
+    const fields = { run_id: run.id, tenant_id: run.tenantId, workflow_id: run.workflowId };
+    this.#logger.error({ err: error, ...fields, step_id: step.id, attempt, type: step.type }, 'a step type threw');
+  }
+}
+
+const about = ({ runId, tenantId, workflowId }: ObservedRun) => ({
+  run_id: runId,
+  tenant_id: tenantId,
+  workflow_id: workflowId,
+});

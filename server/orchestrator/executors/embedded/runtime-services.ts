@@ -1,0 +1,27 @@
+import type { Config } from '../../../config.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { LogReader, WriterLimits } from '../../log/index.ts';
+import type { OrchestratorObserver } from '../../observer.ts';
+import type { StepTypes } from '../../steps/registry.ts';
+import type { GraphCache } from './graph-cache.ts';
+import type { Hub } from './hub.ts';
+import type { Alarm } from './timers.ts';
+
+/** What the runtime is given; constructed anew for each time that the process leads. */
+export type RuntimeServices = {
+  reader: LogReader;
+  clock: Clock;
+  alarm: Alarm;
+  logger: Logger;
+  stepTypes: StepTypes;
+  config: Config['orchestrator'];
+  random: () => number;
+  /** Calls back once what happens in this turn of the event loop has happened: setImmediate. */
+  defer: (callback: () => void) => void;
+  graphs: GraphCache;
+  hub: Hub;
+  writerLimits?: WriterLimits;
+  /** Default: nobody watches. */
+  observer?: OrchestratorObserver;
+};

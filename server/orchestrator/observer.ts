@@ -1,0 +1,74 @@
+import type { RunEvent, RunState } from './core/index.ts';
+import type { OrchestratorStatus } from './orchestrator.ts';
+
+/** Who a run is, for whoever watches. */
+export type ObservedRun = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };
+
+/** How an attempt's work ended; `waiting`: it put a human task to people, whose wait is no longer work. */
+export type AttemptEnd = 'completed' | 'failed' | 'timed_out' | 'waiting' | 'cancelled';
+
+/** Why an entry was not written (AppendError). */
+export type RefusedAppend = 'fenced' | 'rejected' | 'lost';
+
+/**
+ * What the orchestrator tells whoever watches it (metrics, traces, logs), with nothing of their words in it. The calls
+ * stand on the hot path, some 25,000 events a second: whatever is handed over exists anyway, is not to be kept or changed,
+ * and no call may throw. Durations are in ms.
+ */
+export interface OrchestratorObserver {
+  /** A step is about to begin, `waitedMs` after it could have: the time it waited for a slot. */
+  stepBegun(type: string, waitedMs: number): void;
+  /** An attempt in flight ended, `ms` after it was handed to its step type. */
+  attemptEnded(type: string, end: AttemptEnd, ms: number): void;
+  /** Events of one run were committed, in order; `state` is the run after them. */
+  turnCommitted(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void;
+  /** A run that has not ended was folded from its log. */
+  runLoaded(run: ObservedRun, events: readonly RunEvent[]): void;
+  /** A run left memory: it ended, only waits, or is no longer ours. */
+  runReleased(runId: string): void;
+  /** A batch is on disk. */
+  batchCommitted(entries: number, rows: number, ms: number): void;
+  /** The database refused a batch, which is halved to find the entry at fault. */
+  batchBisected(): void;
+  appendRefused(kind: RefusedAppend): void;
+  /** This process begins to lead; `active`: runs that have not ended, by status. What it knew of runs before is void. */
+  leadershipTaken(active: ReadonlyMap<string, number>): void;
+  statusChanged(status: OrchestratorStatus): void;
+  /** Taking up the runs of the leader before: begins, and is done. */
+  recoveryBegan(): void;
+  recoveryEnded(recovered: number, ms: number): void;
+  /** The W3C trace context of an attempt, for calls to other services; undefined while nothing is traced. */
+  traceparent(runId: string, step: string, attempt: number): string | undefined;
+}
+
+/** Watches nothing. */
+export const unobserved: OrchestratorObserver = {
+  stepBegun() {},
+  attemptEnded() {},
+  turnCommitted() {},
+  runLoaded() {},
+  runReleased() {},
+  batchCommitted() {},
+  batchBisected() {},
+  appendRefused() {},
+  leadershipTaken() {},
+  statusChanged() {},
+  recoveryBegan() {},
+  recoveryEnded() {},
+  traceparent: () => undefined,
+};
+
+/** How much the orchestrator has to do at this moment; all of it is counted anyway. */
+export type OrchestratorLoad = {
+  status: OrchestratorStatus;
+  runsInMemory: number;
+  /** Attempts in flight. */
+  slotsInUse: number;
+  /** Steps that could begin if there were a slot. */
+  stepsWaiting: number;
+  /** Of the log: queued and on the way to the database. */
+  backlogRows: number;
+  backlogBytes: number;
+  timers: number;
+  inFlightByTenant: ReadonlyMap<string, number>;
+};
