@@ -8,8 +8,8 @@ import { markdownOf, rowsOf } from './report.ts';
 import type { Measure, System } from './system/system.ts';
 import { targets } from './targets.ts';
 import { batonWorkloads } from './workloads/baton.ts';
+import { comparedWorkloads } from './workloads/compared.ts';
 import { workloads } from './workloads/index.ts';
-import { sharedWorkloads } from './workloads/shared.ts';
 
 const measure: Measure = async work => {
   const from = performance.now();
@@ -30,7 +30,7 @@ describe('every workload runs on Baton', () => {
 
   const sizes: Record<string, number> = { blocked: 20, recovery: 20, 'old-runs': 30 };
 
-  test.each([...sharedWorkloads, ...batonWorkloads])('$name', async workload => {
+  test.each([...comparedWorkloads, ...batonWorkloads])('$name', async workload => {
     if (!workload.can(service)) throw new Error('Baton is to be able to do every workload.');
     const figures = await workload.run(service, sizes[workload.name] ?? 2, measure);
     expect(Object.keys(figures).length).toBeGreaterThan(1);
@@ -48,7 +48,7 @@ test('work that was not recorded is an error', async () => {
     recordedSteps: async () => 0,
     close: async () => undefined,
   };
-  const chain = sharedWorkloads.find(({ name }) => name === 'chain');
+  const chain = comparedWorkloads.find(({ name }) => name === 'chain');
   await expect(chain?.run(idle, 2, measure)).rejects.toThrow('20 steps were to be done, and the store holds 0');
 });
 

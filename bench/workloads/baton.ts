@@ -2,10 +2,10 @@ import { BenchService } from '../baton/service.ts';
 import { chain, type Kind, layers } from '../graphs.ts';
 import { oneByOne } from '../load.ts';
 import type { Figures, Measure, System, Workload } from '../system/system.ts';
+import { latencies } from './compared.ts';
 import { CHAIN, cpuFigures, recording, throughput } from './figures.ts';
 import { oldRuns } from './old-runs.ts';
 import { recovery } from './recovery.ts';
-import { latencies } from './shared.ts';
 
 const WIDTH = 500;
 const LONG = 1_000;

@@ -2,7 +2,7 @@ import { BenchService } from '../baton/service.ts';
 import { workloads as httpWorkloads } from '../http/workloads.ts';
 import type { Workload } from '../system/system.ts';
 import { batonWorkloads } from './baton.ts';
-import { sharedWorkloads } from './shared.ts';
+import { comparedWorkloads } from './compared.ts';
 
 /** The service over HTTP starts processes and a PostgreSQL of its own; `size` is not used, BENCH_STARTS is (bench/http). */
 const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
@@ -14,4 +14,4 @@ const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
   run: () => run(),
 }));
 
-export const workloads: readonly Workload[] = [...sharedWorkloads, ...batonWorkloads, ...http];
+export const workloads: readonly Workload[] = [...comparedWorkloads, ...batonWorkloads, ...http];

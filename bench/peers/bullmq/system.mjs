@@ -2,7 +2,7 @@ import { FlowProducer, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Folder } from '../../system/folder.ts';
 import { serve } from '../../system/serve.ts';
-import { sharedWorkloads } from '../../workloads/shared.ts';
+import { comparedWorkloads } from '../../workloads/compared.ts';
 import { versionOf } from '../version.mjs';
 import { startRedis } from './redis.mjs';
 
@@ -14,7 +14,7 @@ const CONCURRENCY = 64;
  * BullMQ on a Redis that writes every command to disk before it answers. Each job of a chain adds the next one, which is
  * faster than a flow of ten parents (4,000 against 1,000 steps/s); a fan-out is a flow. Jobs are kept after their end.
  */
-await serve(sharedWorkloads, async () => {
+await serve(comparedWorkloads, async () => {
   const folder = await Folder.make();
   const redis = await startRedis(folder);
   const options = { path: redis.socket, maxRetriesPerRequest: null };

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Folder } from '../../system/folder.ts';
 import { startPostgres } from '../../system/postgres.ts';
 import { serve } from '../../system/serve.ts';
-import { sharedWorkloads } from '../../workloads/shared.ts';
+import { comparedWorkloads } from '../../workloads/compared.ts';
 import { versionOf } from '../version.mjs';
 
 const STEPS = 10;
@@ -34,7 +34,7 @@ const blocked = DBOS.registerWorkflow(
 );
 
 /** DBOS on the same PostgreSQL as Baton: workflows of steps in this process, started and awaited here. */
-await serve(sharedWorkloads, async () => {
+await serve(comparedWorkloads, async () => {
   const folder = await Folder.make();
   const postgres = await startPostgres(folder, 100);
   DBOS.setConfig({

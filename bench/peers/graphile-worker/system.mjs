@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Folder } from '../../system/folder.ts';
 import { startPostgres } from '../../system/postgres.ts';
 import { serve } from '../../system/serve.ts';
-import { sharedWorkloads } from '../../workloads/shared.ts';
+import { comparedWorkloads } from '../../workloads/compared.ts';
 import { versionOf } from '../version.mjs';
 
 const STEPS = 10;
@@ -16,7 +16,7 @@ const END_AND_NEXT = `
 const END = 'INSERT INTO steps (run, step, value) VALUES ($1, $2, $3)';
 
 /** graphile-worker on the same PostgreSQL as Baton: a chain is a job that adds the next one. */
-await serve(sharedWorkloads, async () => {
+await serve(comparedWorkloads, async () => {
   const folder = await Folder.make();
   const postgres = await startPostgres(folder, 150);
   const pool = new pg.Pool({ connectionString: postgres.url, max: CONCURRENT + 8 });

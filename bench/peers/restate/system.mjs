@@ -3,7 +3,7 @@ import * as restate from '@restatedev/restate-sdk';
 import * as clients from '@restatedev/restate-sdk-clients';
 import { Folder } from '../../system/folder.ts';
 import { serve } from '../../system/serve.ts';
-import { sharedWorkloads } from '../../workloads/shared.ts';
+import { comparedWorkloads } from '../../workloads/compared.ts';
 import { versionOf } from '../version.mjs';
 import { startRestate } from './server.mjs';
 
@@ -39,7 +39,7 @@ const question = restate.workflow({
 });
 
 /** Restate's server, the handlers in this process, and a client over its ingress. */
-await serve(sharedWorkloads, async () => {
+await serve(comparedWorkloads, async () => {
   const folder = await Folder.make();
   const endpoint = createServer(
     restate.createEndpointHandler({ services: [service, question], logger: () => undefined }),
