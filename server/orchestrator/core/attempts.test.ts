@@ -68,6 +68,8 @@ describe('begin_attempt', () => {
     const run = chain.given(started(), began('a'), retrying('a', 4000));
     run.when(begin(), NOW + 3999).thenNothing();
     run.when(begin(), NOW + 4000).then(began('a', 2));
+    // Nor by a clock that was set back behind the failure: it would wait for the hours in between once more.
+    run.when(begin(), NOW - 1).then(began('a', 2));
   });
 
   test('a retry that came due during a pause begins after the resume', () => {

@@ -3,7 +3,7 @@ import { type Draft, emit, newDraft } from './draft.ts';
 import { cancelStep, endStep, failStep, settle } from './ending.ts';
 import type { RunEvent } from './events.ts';
 import { takenBranch } from './skips.ts';
-import { effectiveStep, isTerminal, type RunState, type StepState } from './state.ts';
+import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState } from './state.ts';
 
 /** A step that took the process down this often is taken for the cause and fails, instead of doing it for ever. */
 export const MAX_LOST_ATTEMPTS = 5;
@@ -87,7 +87,7 @@ function mayBegin(step: StepState, now: number): boolean {
     case 'running':
       return true;
     case 'retrying':
-      return step.retryAt !== undefined && step.retryAt <= now;
+      return retryIsDue(step, now);
     case 'pending':
     case 'waiting':
     case 'completed':

@@ -1,8 +1,13 @@
 import type { Phase } from './events.ts';
-import { isTerminal, type RunState, stepState } from './state.ts';
+import { isTerminal, type RunState, retryIsDue, stepState } from './state.ts';
 
 /** Something that is due at `dueAt` (ms since the epoch): `begin_attempt` for a retry, `task_timed_out` for a task. */
 export type Timer = { step: string; kind: 'retry' | 'task'; dueAt: number };
+
+/** Whether a timer of the run is due at `now`. */
+export function isDue(state: RunState, { step, kind, dueAt }: Timer, now: number): boolean {
+  return kind === 'retry' ? retryIsDue(stepState(state, step), now) : dueAt <= now;
+}
 
 /**
  * What should be going on for a run. All three are read lazily from the state's indexes: asking costs nothing, reading

@@ -76,6 +76,7 @@ function evolveStep(state: RunState, event: StepEvent): void {
       break;
     case 'step_retrying':
       step.failures += 1;
+      step.failedAt = event.at;
       step.retryAt = event.at + event.data.delay_ms;
       move(state, event.step, step, 'retrying');
       break;

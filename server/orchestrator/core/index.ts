@@ -7,6 +7,7 @@
  *   decide(state, command, now)    → RunEvent[]; throws CommandRefused; [] where a command already holds or an outcome comes too late
  *   evolve(state, event)           → the same state, changed in place
  *   effects(state)                 → what should be going on: attempts that may begin, attempts in flight, timers
+ *   isDue(state, timer, now)       → whether a timer is due, also by a clock that was set back
  *   stepSpec(state, step)          → the step's fields for this run, overrides included
  *   phase(state)                   → orchestration_phase
  *   endsBillableAttempt(event)     → whether the event ends an attempt that is paid for
@@ -15,7 +16,7 @@
 export { type Command, CommandRefused } from './commands.ts';
 export { type Branch, type CompiledGraph, type CompiledStep, compile } from './compile.ts';
 export { decide } from './decide.ts';
-export { type Effects, effects, phase, type Timer } from './effects.ts';
+export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';
 export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
 export type { Graph, GraphStep } from './graph.ts';

@@ -28,7 +28,8 @@ export type StepState = {
   branch?: Branch;
   /** A human task that got its answer. */
   answered?: true;
-  /** ms since the epoch. */
+  /** When the attempt to be retried failed, and when the next one may begin. ms since the epoch. */
+  failedAt?: number;
   retryAt?: number;
   task?: { dueAt: number | null; onTimeout: OnTimeout };
 };
@@ -90,6 +91,14 @@ export function stepState(state: RunState, step: string): StepState {
 /** Whether `trigger_steps` names the step. */
 export function isNamed(state: RunState, step: string): boolean {
   return state.started !== null && Object.hasOwn(state.started.trigger_steps, step);
+}
+
+/**
+ * Whether the delay of a retry is over. A clock that is behind the failure itself has been set back: it would have the
+ * retry wait for as long again, and cannot tell how much of the delay is left.
+ */
+export function retryIsDue({ retryAt, failedAt }: StepState, now: number): boolean {
+  return retryAt !== undefined && (retryAt <= now || (failedAt !== undefined && now < failedAt));
 }
 
 /** Whether the run has ended for good. */

@@ -3,6 +3,7 @@ import {
   type Command,
   CommandRefused,
   effects,
+  isDue,
   isTerminal,
   phase,
   type RunState,
@@ -16,8 +17,8 @@ import { type AttemptHost, type AttemptOwner, LiveAttempt } from './live-attempt
 import { LogBudget } from './log-budget.ts';
 import { outcomeCommand } from './outcome.ts';
 import { type Lagging, RunProgress } from './progress.ts';
-import type { Claimant } from './slots.ts';
 import { SlotWaits } from './slot-waits.ts';
+import type { Claimant } from './slots.ts';
 import { nextTimer, type RunIdentity, statusOf, Turn } from './turn.ts';
 
 /** What a run in memory needs of the runtime. */
@@ -71,8 +72,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   /** Retries whose time has come. */
   #due: Set<string> | null = null;
   #logBudget: LogBudget | null = null;
-
   readonly #slotWaits = new SlotWaits();
+
   constructor(identity: RunIdentity, state: RunState, host: RunHost) {
     this.identity = identity;
     this.state = state;
@@ -90,12 +91,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     return !this.wants() && !this.#mustAbandon && !this.#retriesSoon;
   }
 
-  get #idle(): boolean {
   /** Steps that could begin if there were slots. */
   get waitingSteps(): number {
     return this.#advancing ? this.state.ready.size : 0;
   }
 
+  get #idle(): boolean {
     const waiting = this.#mail.length > 0 || this.#granted > 0 || this.#timerRang || this.#catchingUp;
     return !this.#appending && !waiting;
   }
@@ -174,8 +175,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   drop(error: unknown): void {
     if (this.#dropped) return;
     this.#dropped = true;
-    this.#abortAll();
     this.#host.observer.runReleased(this.identity.runId);
+    this.#abortAll();
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId);
     for (const { caller } of this.#mail.splice(0)) caller?.reject(error);
   }
@@ -191,9 +192,9 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#mustAbandon) this.#abandonLost(turn, now);
     if (this.wants()) this.#host.claim(this);
     if (this.#granted > 0) this.#begin(turn, now);
-    const catchUp = this.#catchingUp && this.#progress.behind;
     if (this.waitingSteps > 0) this.#slotWaits.left(this.state.ready, now);
     else this.#slotWaits.clear();
+    const catchUp = this.#catchingUp && this.#progress.behind;
     this.#catchingUp = false;
     if (turn.events.length === 0 && !catchUp) {
       for (const settle of settlements) settle();
@@ -236,7 +237,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   #decideDue(turn: Turn, now: number): void {
     this.#timerRang = false;
     // The timers are read from indexes that folding changes: so first all, then one by one.
-    const due = [...effects(this.state).timers].filter(timer => timer.dueAt <= now);
+    const due = [...effects(this.state).timers].filter(timer => isDue(this.state, timer, now));
     for (const { step, kind } of due) {
       if (kind === 'task') turn.apply({ type: 'task_timed_out', step }, now);
       else {
@@ -274,8 +275,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     turn.apply({ type: 'begin_attempt', step }, now);
     this.#granted -= 1;
     if (turn.begun.length === before) this.#host.releaseSlot(this.tenantId);
-  }
     else this.#host.observer.stepBegun(stepSpec(this.state, step).type, this.#slotWaits.begun(step, now));
+  }
 
   async #write(
     turn: Turn,
@@ -299,8 +300,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       for (const settle of settlements) settle();
       return;
     }
-    if (this.#host.wantsStream(this.tenantId)) this.#host.publish(turn.streamItems());
     this.#host.observer.turnCommitted(this.identity, this.state, turn.events);
+    if (this.#host.wantsStream(this.tenantId)) this.#host.publish(turn.streamItems());
     for (const settle of settlements) settle();
     for (const step of turn.cancelled) this.#abort(step);
     const ended = isTerminal(this.state.status);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ManualTime } from './testing.ts';
-import { Timers } from './timers.ts';
+import { type Alarm, Timers } from './timers.ts';
 
 test('timers ring in the order of their due times, whatever is set and cancelled between', () => {
   const commands = fc.array(
@@ -45,4 +45,27 @@ test('timers ring in the order of their due times, whatever is set and cancelled
       }
     }),
   );
+});
+
+test('a clock that is set back delays nothing that was set before; an alarm that may not be trusted for long is asked often', () => {
+  const waits: number[] = [];
+  let ring = () => {};
+  let now = 10_000_000;
+  const alarm: Alarm = (delayMs, due) => {
+    waits.push(delayMs);
+    ring = due;
+    return () => {};
+  };
+  alarm.longestMs = 5_000;
+  const timers = new Timers({ now: () => now }, alarm);
+  const rung: string[] = [];
+  timers.set(now + 8_000, () => rung.push('before'));
+  now -= 3_600_000;
+  timers.set(now + 9_000, () => rung.push('after'));
+  for (; timers.size > 0; ) {
+    now += waits.at(-1) ?? 0;
+    ring();
+  }
+  expect(rung).toEqual(['before', 'after']);
+  expect(waits).toEqual([5_000, 3_000, 1_000]);
 });

@@ -1,26 +1,37 @@
 import type { Clock } from '../../../platform/clock.ts';
 
 /** Calls `ring` once after about `delayMs`; returns how to call that off. The one thing that waits in real time. */
-export type Alarm = (delayMs: number, ring: () => void) => () => void;
+export type Alarm = {
+  (delayMs: number, ring: () => void): () => void;
+  /** The longest that timers wait without a look at the clock, ms; default an hour. */
+  longestMs?: number;
+};
 
 export const systemAlarm: Alarm = (delayMs, ring) => {
   const timeout = setTimeout(ring, delayMs);
   return () => clearTimeout(timeout);
 };
+/** A clock that is set forward, or a machine that slept, is noticed within this; a wake-up costs a few microseconds. */
+systemAlarm.longestMs = 5_000;
 
-export type TimerHandle = { readonly dueAt: number; readonly fire: () => void; place: number };
+/** `rings`: when, in the timers' own time. */
+export type TimerHandle = { readonly dueAt: number; readonly rings: number; readonly fire: () => void; place: number };
 
 /** setTimeout takes at most 2^31 ms; a long wait is cut into hours. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
  * All timers of the runtime behind one alarm: a binary heap in which every timer knows its place, so that setting and
- * cancelling cost O(log n) and a cancelled timeout leaves nothing behind. Times are ms since the epoch by `clock`.
+ * cancelling cost O(log n) and a cancelled timeout leaves nothing behind. Times are ms since the epoch by `clock`; where
+ * that is set back, what was set before rings after the delay it was set for.
  */
 export class Timers {
   readonly #clock: Clock;
   readonly #alarm: Alarm;
   readonly #heap: TimerHandle[] = [];
+  /** How far the clock has been set back since the beginning, and what it showed last. */
+  #setBack = 0;
+  #shown = Number.NEGATIVE_INFINITY;
   #armed: { at: number; cancel: () => void } | null = null;
 
   constructor(clock: Clock, alarm: Alarm) {
@@ -33,11 +44,12 @@ export class Timers {
   }
 
   set(dueAt: number, fire: () => void): TimerHandle {
-    const timer: TimerHandle = { dueAt, fire, place: this.#heap.length };
+    this.#now();
+    const timer: TimerHandle = { dueAt, rings: dueAt + this.#setBack, fire, place: this.#heap.length };
     this.#heap.push(timer);
     this.#rise(timer);
     // An alarm that rings too early is harmless and re-arms itself; so a cancelled head costs nothing here.
-    if (timer.place === 0 && (this.#armed === null || dueAt < this.#armed.at)) this.#arm();
+    if (timer.place === 0 && (this.#armed === null || timer.rings < this.#armed.at)) this.#arm();
     return timer;
   }
 
@@ -67,24 +79,32 @@ export class Timers {
       this.#armed = null;
       return;
     }
-    const delay = Math.min(Math.max(first.dueAt - this.#clock.now(), 0), LONGEST_WAIT_MS);
-    this.#armed = { at: first.dueAt, cancel: this.#alarm(delay, () => this.#ring()) };
+    const delay = Math.min(Math.max(first.rings - this.#now(), 0), this.#alarm.longestMs ?? LONGEST_WAIT_MS);
+    this.#armed = { at: first.rings, cancel: this.#alarm(delay, () => this.#ring()) };
   }
 
   #ring(): void {
     this.#armed = null;
-    const now = this.#clock.now();
-    for (let first = this.#heap[0]; first !== undefined && first.dueAt <= now; first = this.#heap[0]) {
+    const now = this.#now();
+    for (let first = this.#heap[0]; first !== undefined && first.rings <= now; first = this.#heap[0]) {
       this.cancel(first);
       first.fire();
     }
     this.#arm();
   }
 
+  /** The timers' own time, which never goes back. */
+  #now(): number {
+    const shown = this.#clock.now();
+    if (shown < this.#shown) this.#setBack += this.#shown - shown;
+    this.#shown = shown;
+    return shown + this.#setBack;
+  }
+
   #rise(timer: TimerHandle): void {
     while (timer.place > 0) {
       const parent = this.#heap[(timer.place - 1) >> 1];
-      if (parent === undefined || parent.dueAt <= timer.dueAt) return;
+      if (parent === undefined || parent.rings <= timer.rings) return;
       this.#swap(parent, timer);
     }
   }
@@ -93,8 +113,8 @@ export class Timers {
     for (;;) {
       const left = this.#heap[2 * timer.place + 1];
       const right = this.#heap[2 * timer.place + 2];
-      const least = right !== undefined && left !== undefined && right.dueAt < left.dueAt ? right : left;
-      if (least === undefined || timer.dueAt <= least.dueAt) return;
+      const least = right !== undefined && left !== undefined && right.rings < left.rings ? right : left;
+      if (least === undefined || timer.rings <= least.rings) return;
       this.#swap(timer, least);
     }
   }
