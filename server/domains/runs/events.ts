@@ -29,6 +29,8 @@ export async function listEvents(ctx: Context, input: z.output<typeof ListEvents
     limit: input.limit + 1,
     stepId: input.step_id,
   });
+  // Every log begins with an event: retention has taken the run away between the two questions.
+  if (events.length === 0 && input.after < 1 && input.step_id === undefined) throw notFound('Run');
   const shown = events.slice(0, input.limit);
   const last = shown.at(-1);
   return {

@@ -45,6 +45,8 @@ export async function readRuns(pool: Pool, runIds: readonly string[]): Promise<M
   });
   await resolvePayloads(pool, events.rows);
   for (const row of events.rows) runs.get(row.run_id)?.events.push(decodeEvent(row));
+  // Every log begins with an event: such a run was deleted by retention between the two questions.
+  for (const [runId, { events }] of runs) if (events.length === 0) runs.delete(runId);
   return runs;
 }
 

@@ -23,7 +23,8 @@ import { closedFolder } from './cluster-user.ts';
 import { freePort } from './free-port.ts';
 import { reason, StartupError } from './startup-error.ts';
 
-const DATABASE = 'baton';
+/** The database in an embedded cluster. */
+export const DATABASE = 'baton';
 /** Session lock in the `postgres` database, held by the one process that owns the data folder. */
 const OWNER_LOCK = 4_216_034;
 /** sockaddr_un holds 104 bytes on macOS and 108 on Linux, with the terminating zero. */

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Logger } from '../logger.ts';
+import { clusterUrl, isRunning, openCluster, postmaster } from './cluster.ts';
+import type { DatabaseOptions } from './database.ts';
+import { DATABASE, startEmbedded } from './embedded.ts';
+import { StartupError } from './startup-error.ts';
+
+/** A few connections: a command needs one or two. */
+const CONNECTIONS = 10;
+
+/**
+ * The database for a command beside the service: the external one, or the embedded one, which is joined where it runs
+ * (whoever started it) and else started until `close`. Nothing is migrated. Throws StartupError.
+ */
+export async function reachDatabase(
+  { url, dataDir }: Pick<DatabaseOptions, 'url' | 'dataDir'>,
+  logger: Logger,
+): Promise<{ url: string; close(): Promise<void> }> {
+  if (url !== undefined) return { url, close: async () => undefined };
+  const folder = resolve(dataDir);
+  const password = await readFile(join(folder, 'postgres.password'), 'utf8').catch(() => undefined);
+  if (password === undefined) {
+    throw new StartupError(
+      `There is no database in ${folder}: set BATON_DATA_DIR or DATABASE_URL to the one that Baton uses.`,
+    );
+  }
+  const cluster = await openCluster(join(folder, 'postgres'));
+  const running = (await isRunning(cluster)) ? await postmaster(cluster.dataDir) : undefined;
+  if (running) return { url: clusterUrl(running.listen, password.trim(), DATABASE), close: async () => undefined };
+  return startEmbedded(dataDir, CONNECTIONS, logger);
+}

@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { startEmbedded } from '../platform/postgres/embedded.ts';
+import { migrate } from '../platform/postgres/migrate.ts';
+import { createTestDatabase } from '../platform/postgres/testing.ts';
+import { readOptions } from './command.ts';
+import { DAY, idAt, makeMonths, partitionNames, silent, writeRuns } from './testing.ts';
+
+const command = fileURLToPath(new URL('./command.ts', import.meta.url));
+
+/** Runs the command to its end. */
+function retention(args: string[], env: Record<string, string>) {
+  return new Promise<{ code: number; out: string; err: string }>(done => {
+    execFile(
+      process.execPath,
+      [command, ...args],
+      { env: { NODE_ENV: 'production', PATH: process.env.PATH, ...env } },
+      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+}
+
+test('shows what would go, then lets it go, and then has nothing to do', async () => {
+  await using db = await createTestDatabase();
+  await makeMonths(db.pool);
+  // The command goes by the clock of the machine, whatever that is.
+  const long = Math.min(Date.UTC(2026, 7, 15), Date.now() - 100 * DAY);
+  await writeRuns(db.pool, [{ id: idAt(long), endedAt: long }]);
+  const env = { DATABASE_URL: db.url };
+  const forEver = await retention(['--dry-run'], env);
+  expect(forEver).toMatchObject({ code: 0, err: '' });
+  expect(forEver.out).toContain('kept for ever');
+  const shown = await retention(['--dry-run', '--older-than', '30d'], env);
+  expect(shown).toMatchObject({ code: 0, err: '' });
+  expect(shown.out).toMatch(/1 run, .*\nNothing was changed\.\n$/);
+  const planned = JSON.parse((await retention(['--dry-run', '--json'], { ...env, BATON_RETENTION_DAYS: '30' })).out);
+  expect(planned.runs).toBe(1);
+  expect((await db.pool.query('SELECT FROM runs')).rowCount).toBe(1);
+  const done = await retention(['--older-than=30d', '--json'], env);
+  expect(done).toMatchObject({ code: 0, err: '' });
+  const dropped = planned.partitions.map(({ name }: { name: string }) => name);
+  expect(JSON.parse(done.out)).toMatchObject({ runs: 1, dropped, postponed: [] });
+  for (const name of dropped) expect(await partitionNames(db.pool)).not.toContain(name);
+  expect((await retention(['--older-than=30d'], env)).out).toContain('0 runs, 0 refused starts deleted.');
+});
+
+test('what was locked is named, and the exit code asks to try again', async () => {
+  await using db = await createTestDatabase();
+  await makeMonths(db.pool);
+  const reader = await db.pool.connect();
+  await reader.query('BEGIN; SELECT FROM run_events LIMIT 1');
+  const { code, out } = await retention(['--older-than', '1d'], { DATABASE_URL: db.url });
+  await reader.query('COMMIT');
+  reader.release();
+  const past = (await partitionNames(db.pool)).includes('run_events_2026_08');
+  expect(past ? { code, named: out.includes('for later  run_events_2026_08 (locked)') } : { code }).toEqual(
+    past ? { code: 75, named: true } : { code: 0 },
+  );
+});
+
+test('joins an embedded database that runs, starts one that does not, and leaves each as it was', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-retention-'));
+  await chmod(folder, 0o755);
+  try {
+    const none = await retention(['--dry-run'], { BATON_DATA_DIR: folder });
+    expect(none).toMatchObject({ code: 1, out: '' });
+    expect(none.err).toMatch(/^baton: There is no database in .*\n$/);
+    const embedded = await startEmbedded(folder, 10, silent);
+    const old = await retention(['--dry-run'], { BATON_DATA_DIR: folder });
+    expect(old.err).toMatch(/of an older Baton/);
+    await migrate(embedded.url);
+    expect(await retention(['--dry-run'], { BATON_DATA_DIR: folder })).toMatchObject({ code: 0, err: '' });
+    await migrate(embedded.url); // it still runs
+    await embedded.close();
+    expect(await retention(['--dry-run'], { BATON_DATA_DIR: folder })).toMatchObject({ code: 0, err: '' });
+    const again = await startEmbedded(folder, 10, silent);
+    await again.close();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('arguments that cannot be used are refused with the usage', async () => {
+  const policy = { runDays: 7, usageMonths: 0 };
+  expect(readOptions([], policy)).toEqual({ dryRun: false, json: false, policy });
+  expect(readOptions(['--dry-run', '--older-than', '90d'], policy).policy.runDays).toBe(90);
+  for (const args of [['--older-than', '0d'], ['--older-than', '3 months'], ['--dryrun'], ['now']]) {
+    expect(() => readOptions(args, policy)).toThrow(/npm run retention/);
+  }
+});

@@ -1,0 +1,136 @@
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { ConfigError, readConfig } from '../config.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createLogger } from '../platform/logger.ts';
+import { reachDatabase } from '../platform/postgres/running.ts';
+import { reason, StartupError } from '../platform/postgres/startup-error.ts';
+import { planRetention, type RetentionPlan } from './plan.ts';
+import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './policy.ts';
+import { type RetentionResult, sweep } from './sweep.ts';
+
+/**
+ * `npm run retention`: what the daily job does, now; or, with --dry-run, what it would do. Exit code 0 when it is done, 1
+ * when it could not run, 75 (try again) when something was left for later.
+ */
+const USAGE = `npm run retention -- [--dry-run] [--older-than <days>d] [--json]
+
+  --dry-run            show what would go, and change nothing
+  --older-than 30d     runs that ended longer ago than this, instead of BATON_RETENTION_DAYS
+  --json               one JSON document on standard output`;
+
+type Options = { dryRun: boolean; json: boolean; policy: RetentionPolicy };
+
+/** Throws StartupError for arguments that cannot be used. */
+export function readOptions(args: readonly string[], configured: RetentionPolicy): Options {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { 'dry-run': { type: 'boolean' }, json: { type: 'boolean' }, 'older-than': { type: 'string' } },
+    });
+    const olderThan = values['older-than'];
+    const days = olderThan === undefined ? configured.runDays : daysOf(olderThan);
+    return {
+      dryRun: values['dry-run'] ?? false,
+      json: values.json ?? false,
+      policy: { ...configured, runDays: days },
+    };
+  } catch (error) {
+    throw new StartupError(`${reason(error)}\n\n${USAGE}`);
+  }
+}
+
+function daysOf(text: string): number {
+  const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1];
+  if (days === undefined) throw new Error(`--older-than takes a number of days such as 30d, not "${text}".`);
+  return Number(days);
+}
+
+const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+const plural = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+
+function scope({ runs, usage }: Cutoffs): string[] {
+  return [
+    runs === null ? 'Runs are kept for ever.' : `Runs that ended before ${day(runs)}, by whole months:`,
+    ...(usage === null ? [] : [`Usage before ${day(usage)}.`]),
+  ];
+}
+
+/** A plan as a person reads it. */
+export function describePlan(plan: RetentionPlan): string {
+  const partitions = plan.partitions.map(({ name, action, bytes, keepsRuns }) => {
+    const kept = action === 'rewrite' ? `, without ${plural(keepsRuns, 'run')} that it keeps` : '';
+    return `  ${action === 'drop' ? 'drop   ' : 'rewrite'}  ${name}  ${megabytes(bytes)}${kept}`;
+  });
+  const rest = [
+    plural(plan.runs, 'run'),
+    plural(plan.rejections, 'refused start'),
+    `${plural(plan.strayUsage, 'row')} of usage outside of partitions`,
+    `${megabytes(plan.bytes)} in all`,
+  ];
+  return [...scope(plan.cutoffs), ...partitions, `  ${rest.join(', ')}.`, 'Nothing was changed.'].join('\n');
+}
+
+/** A result as a person reads it. */
+export function describeResult(result: RetentionResult, cutoffs: Cutoffs): string {
+  if (result.busy) return 'Retention is under way already, in another process: nothing was done.';
+  return [
+    ...scope(cutoffs),
+    ...result.dropped.map(name => `  dropped    ${name}`),
+    ...result.rewritten.map(name => `  rewritten  ${name}`),
+    ...result.postponed.map(({ name, reason: why }) => `  for later  ${name} (${why})`),
+    `  ${plural(result.runs, 'run')}, ${plural(result.rejections, 'refused start')} deleted.`,
+  ].join('\n');
+}
+
+async function main(): Promise<number> {
+  const config = readConfig();
+  const { dryRun, json, policy } = readOptions(process.argv.slice(2), config.retention);
+  const logger = createLogger('silent');
+  const database = await reachDatabase(config.database, logger);
+  try {
+    await checkSchema(database.url);
+    const now = systemClock.now();
+    const cutoffs = cutoffsAt(policy, now);
+    const print = (value: unknown, text: string) =>
+      process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text}\n`);
+    if (dryRun) {
+      const plan = await planRetention(database.url, cutoffs, now);
+      print(plan, describePlan(plan));
+      return 0;
+    }
+    const result = await sweep({ url: database.url, logger, cutoffs, now, pause: async () => undefined });
+    print(result, describeResult(result, cutoffs));
+    return result.busy || result.postponed.length > 0 ? 75 : 0;
+  } finally {
+    await database.close();
+  }
+}
+
+async function checkSchema(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ found: boolean }>(
+      `SELECT to_regclass('run_usage_default') IS NOT NULL AS found`,
+    );
+    if (!rows[0]?.found)
+      throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
+  } catch (cause) {
+    if (cause instanceof StartupError) throw cause;
+    throw new StartupError(`The database cannot be reached: ${reason(cause)}`, { cause });
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+if (import.meta.main) {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    const known = error instanceof StartupError || error instanceof ConfigError;
+    process.stderr.write(`baton: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
