@@ -27,15 +27,18 @@ function redisServer(): string | undefined {
   }
 }
 
-/** Whether `npm ci` was done in bench/peers. */
+/** Whether the peers are installed in bench/peers. */
 export function peersAreInstalled(): boolean {
   return existsSync(file('./peers/node_modules/.package-lock.json'));
 }
 
-/** The exact versions of bench/peers/package-lock.json, in a folder of their own: never dependencies of the product. */
+/**
+ * The exact versions of bench/peers/package-lock.json, in a folder of their own: never dependencies of the product. Not `npm ci`:
+ * it refuses a lock file that lacks the binaries of platforms other than the one where it was made.
+ */
 export function installPeers(): void {
   const npm = process.env.npm_execpath;
-  const args = ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
   const [command, before] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
   execFileSync(command, [...before, ...args], { cwd: file('./peers'), stdio: ['ignore', 'ignore', 'inherit'] });
 }
