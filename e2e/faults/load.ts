@@ -33,6 +33,7 @@ export class Load {
   readonly #random: Random;
   readonly #callers: Promise<void>[];
   readonly #inbox: Promise<void>;
+  #refusals = 0;
   #ceased = false;
   #closed = false;
 
@@ -47,6 +48,14 @@ export class Load {
 
   get started(): number {
     return [...this.told.values()].filter(({ started }) => started).length;
+  }
+
+  /** Whether a request has been answered 503 since the last time this was asked. */
+  refused(): boolean {
+    const refusals = this.client.answered.get(503) ?? 0;
+    const more = refusals > this.#refusals;
+    this.#refusals = refusals;
+    return more;
   }
 
   /** Settles when `more` starts have been acknowledged since now. */

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { Installation, type Service } from '../fixtures/service.ts';
+import { TcpProxy } from '../fixtures/tcp-proxy.ts';
+
+/**
+ * A start without its database fails, soon and in one line, and whoever runs the process (a container orchestrator, systemd)
+ * starts it again: it knows better than the service how often and for how long.
+ */
+async function expectRefused(service: Service, within: number): Promise<void> {
+  const began = performance.now();
+  expect(await service.exited()).toBe(1);
+  expect(performance.now() - began).toBeLessThan(within);
+  expect(service.output()).toMatch(/^baton: The database 127\.0\.0\.1:\d+\/\w+ cannot be reached: .+$/m);
+  expect(service.output()).not.toMatch(/\n\s+at /);
+}
+
+test('a database that refuses connections: the start ends with 1 and says so; the next one, with it there, succeeds', async () => {
+  await using db = await createTestDatabase();
+  await using proxy = await TcpProxy.start(db.url);
+  proxy.refuse();
+  await using installation = await Installation.create({ DATABASE_URL: proxy.url });
+  await expectRefused(await installation.launch(), 20_000);
+  proxy.heal();
+  await (await installation.launch()).until('ready');
+});
+
+test('a database that accepts and never answers: alive and not ready meanwhile, and the start gives up within seconds', async () => {
+  await using db = await createTestDatabase();
+  await using proxy = await TcpProxy.start(db.url);
+  proxy.blackhole();
+  await using installation = await Installation.create({ DATABASE_URL: proxy.url });
+  const service = await installation.launch();
+  await expect.poll(async () => (await service.readyz()).status, { timeout: 15_000, interval: 20 }).toBe(503);
+  expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+  const refused = await fetch(`${service.url}/v1/runs`);
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+  await expectRefused(service, 20_000);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { OwnPostgres } from '../fixtures/postgres.ts';
+import { type ScarceDisk, scarceDisk } from '../fixtures/scarce-disk.ts';
+import { rounds, timeoutFor } from './random.ts';
+import { Scenario } from './scenario.ts';
+
+test(
+  'the disk of the log full under load: nothing acknowledged is lost, and all goes on when there is room again',
+  async () => {
+    let disk: ScarceDisk | undefined;
+    await using postgres = await OwnPostgres.start({
+      onFolder: async folder => {
+        disk = await scarceDisk(folder);
+      },
+      onRemove: async () => disk?.remove(),
+    });
+    if (disk === undefined) throw new Error('no disk');
+    const { dataDir } = postgres.cluster;
+    process.stdout.write(`faults: the disk is ${disk.method}\n`);
+    await using scenario = await Scenario.open('disk', { databaseUrl: postgres.url });
+    const load = scenario.load();
+    for (let round = 0; round < 2 * rounds; round++) {
+      await load.progress(scenario.random.between(10, 30));
+      await disk.fill(dataDir);
+      // What fails first, an event's row or the log of the database, is up to the database: it may even give up.
+      await postgres.exhaust();
+      await expect.poll(() => load.refused(), { timeout: 30_000, interval: 50 }).toBe(true);
+      expect((await fetch(`${scenario.service.url}/healthz`)).status).toBe(200);
+      await scenario.moment(500);
+      await disk.free(dataDir);
+      await postgres.start();
+      await scenario.service.until('ready');
+      await load.progress(5);
+    }
+    await scenario.settle(load);
+    expect(scenario.service.alive).toBe(true);
+  },
+  timeoutFor(60_000),
+);
