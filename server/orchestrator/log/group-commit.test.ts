@@ -196,6 +196,17 @@ test('one commit writes events, payloads, the projection and the inbox', async (
   expect((await readRun(db.pool, runId))?.events[2]).toEqual(begun('null'));
 });
 
+test('progress that comes late takes no run back', async () => {
+  const log = new GroupCommitLog(session, never);
+  const runId = newId();
+  await log.append(entry(runId, 1, [started(), begun()]));
+  await log.append({ ...entry(runId, 3, [begun('b')]), created: undefined });
+  const late = entry(runId, 1, [started(), begun()]);
+  await log.append({ ...late, rows: [], created: undefined });
+  const { rows } = await db.pool.query('SELECT last_seq FROM runs WHERE id = $1', [runId]);
+  expect(rows).toEqual([{ last_seq: 3 }]);
+});
+
 test('a bad entry, and a fenced one, fail alone: the rest of their batch is committed', async () => {
   const log = new GroupCommitLog(session, never);
   const taken = newId();

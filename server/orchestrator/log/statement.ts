@@ -40,6 +40,7 @@ const newRuns: Part = {
             steps_total, status, phase, done, pending, seq, ended_at, error, timer_at)`,
 };
 
+/** Progress that is written without events is not fenced by their key: it may not take a run back. */
 const movedRuns: Part = {
   name: 'moved_runs',
   parameters: 9,
@@ -49,7 +50,7 @@ const movedRuns: Part = {
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::float8[],
               string_to_array($8, E'\\x1e'), $9::float8[])
        AS m(id, status, phase, done, pending, seq, ended_at, error, timer_at)
-  WHERE runs.id = m.id`,
+  WHERE runs.id = m.id AND runs.last_seq <= m.seq`,
 };
 
 const askedTasks: Part = {

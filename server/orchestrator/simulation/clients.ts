@@ -1,90 +1,182 @@
-import type { Command, RunStartedData } from '../core/index.ts';
-import type { Agenda } from './agenda.ts';
-import { Violation } from './checkers/violation.ts';
-import type { Log } from './log.ts';
-import type { Process, Reply } from './process.ts';
-import type { Random } from './random.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { Command, JsonMap } from '../core/index.ts';
+import type { RunRef, RunSnapshot } from '../orchestrator.ts';
+import type { Promises } from './checkers/promises.ts';
+import { REFUSED, type Scenario } from './scenario.ts';
+import type { Server } from './server.ts';
+import type { Surroundings } from './surroundings.ts';
 
-const PATIENCE_MS = 50;
+const PATIENCE_MS = 60;
+
+/** Something that a client asked a process for and has not been answered. */
+export type Call = { readonly server: Server; readonly what: string };
 
 /**
- * People and systems that ask things of runs. Whoever gets no answer asks again; whoever gets one relies on it
- * (engine.md, guarantee 1), which is checked against the log at that very moment.
+ * People and systems that ask things of runs. Whoever gets no answer asks again; whoever gets one relies on it, which is
+ * checked against the log at that very moment (engine.md, guarantee 1).
  */
 export class Clients {
-  readonly #log: Log;
-  readonly #agenda: Agenda;
-  readonly #random: Random;
-  /** The process that clients reach; undefined while there is none. */
-  readonly #reach: () => Process | undefined;
+  readonly pending = new Set<Call>();
+  /** Starts that are to be tried again when some run has ended. */
+  readonly postponed = new Set<Scenario>();
+  readonly #at: Surroundings;
+  readonly #promises: Promises;
+  /** A process that clients reach; undefined while there is none. */
+  readonly #reach: () => Server | undefined;
+  #names = 0;
 
-  constructor(log: Log, agenda: Agenda, random: Random, reach: () => Process | undefined) {
-    this.#log = log;
-    this.#agenda = agenda;
-    this.#random = random;
+  constructor(at: Surroundings, promises: Promises, reach: () => Server | undefined) {
+    this.#at = at;
+    this.#promises = promises;
     this.#reach = reach;
   }
 
-  start(run: string, data: RunStartedData): void {
-    this.#ask(run, { type: 'start', data }, 100);
+  /** Asks until it knows: a start is never given up. */
+  start(scenario: Scenario): void {
+    const { runId, tenantId, projectId, workflowId, data } = scenario;
+    const call = (server: Server) => server.leading().start({ runId, tenantId, projectId, workflowId, data });
+    const again = () => this.start(scenario);
+    this.#ask(`start of ${runId}`, call, {
+      resolved: () => {
+        this.#at.count('start answered');
+        this.#promises.started(scenario);
+      },
+      rejected: error => {
+        if (error.status === 429 && this.#at.calm) this.postponed.add(scenario);
+        else if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
+        this.#promises.startRefused(scenario, error);
+      },
+      unknown: again,
+    });
+    if (this.#at.random.chance(0.05)) this.#twice(() => this.#startOnce(scenario));
   }
 
   /** A command that may fit the run or not. */
-  anything(run: string): void {
-    const kind = this.#random.next();
-    if (kind < 0.35) this.#ask(run, { type: 'pause', by: 'ann' }, 3);
-    else if (kind < 0.65) this.#ask(run, { type: 'resume', by: 'ann' }, 3);
-    else if (kind < 0.72) this.#ask(run, { type: 'stop', mode: 'immediate', by: 'ann' }, 3);
-    else if (kind < 0.82) this.#ask(run, { type: 'stop', mode: 'graceful', by: 'ann' }, 3);
-    else this.answer(run);
+  anything(scenario: Scenario): void {
+    const kind = this.#at.random.next();
+    if (kind < 0.3) this.command(scenario, { type: 'pause', by: this.#name() });
+    else if (kind < 0.57) this.command(scenario, { type: 'resume', by: this.#name() });
+    else if (kind < 0.64) this.command(scenario, { type: 'stop', mode: 'immediate', by: this.#name() });
+    else if (kind < 0.73) this.command(scenario, { type: 'stop', mode: 'graceful', by: this.#name() });
+    else if (kind < 0.77) this.#stranger(scenario);
+    else this.answer(scenario);
   }
 
   /** Answers one of the steps, most likely one that waits. */
-  answer(run: string): void {
-    const { state } = this.#log.run(run);
-    const steps = this.#random.chance(0.8) ? [...state.waiting] : [...state.steps.keys()];
-    const step = steps[this.#random.below(steps.length)];
-    if (step !== undefined) this.#complete(run, step);
+  answer(scenario: Scenario): void {
+    const { random } = this.#at;
+    const waiting = this.#promises.waiting(scenario.runId);
+    const steps = waiting.length > 0 && random.chance(0.8) ? waiting : scenario.graph.steps.map(({ id }) => id);
+    const step = steps[random.below(steps.length)];
+    if (step !== undefined) this.complete(scenario, step);
   }
 
-  /** Does what the run waits for people to do. */
-  help(run: string): void {
-    const { state } = this.#log.run(run);
-    if (state.status === 'paused' && state.stopRequested === null) this.#ask(run, { type: 'resume', by: 'ann' }, 3);
-    for (const step of state.waiting) this.#complete(run, step);
+  complete(scenario: Scenario, step: string): void {
+    const odd = this.#at.trouble(0.05);
+    const result: JsonMap = odd ? { text: REFUSED } : { approved: 'forged', note: 1 };
+    const approved = this.#at.random.chance(0.5);
+    this.command(scenario, { type: 'complete_task', step, approved, result, by: this.#name() });
   }
 
-  #complete(run: string, step: string): void {
-    const result = { approved: 'forged', note: 1 };
-    this.#ask(run, { type: 'complete_task', step, approved: this.#random.chance(0.5), result, by: 'ann' }, 3);
-  }
-
-  #ask(run: string, command: Command, tries: number): void {
-    let isAnswered = false;
+  command(scenario: Scenario, command: Exclude<Command, { type: 'start' }>, tries = 3): void {
+    const known = this.#promises.known(scenario.runId);
+    const call = (server: Server) => server.leading().command(refOf(scenario), command);
     const again = () => {
-      if (!isAnswered && tries > 1) this.#ask(run, command, tries - 1);
+      if (tries > 1) this.command(scenario, command, tries - 1);
     };
-    this.#reach()?.submit(run, command, reply => {
-      if (reply.kind === 'unknown') return;
-      isAnswered = true;
-      this.#rely(run, command, reply);
+    this.#ask(`${command.type} of ${scenario.runId}`, call, {
+      // What already held is answered without a write: one who no longer leads and does not know it may be out of date.
+      resolved: (snapshot, server) =>
+        this.#promises.commanded(scenario, command, snapshot, server.holdsLock ? known : 0),
+      rejected: error => {
+        if (error.status === 503) this.#at.agenda.after(PATIENCE_MS, again);
+        this.#promises.refused(scenario, command, error, known);
+      },
+      unknown: again,
     });
-    this.#agenda.after(PATIENCE_MS, again);
+    if (tries === 3 && this.#at.random.chance(0.08)) this.#twice(() => this.command(scenario, command, 1));
   }
 
-  #rely(run: string, command: Command, reply: Exclude<Reply, { kind: 'unknown' }>): void {
-    const { events, history } = this.#log.run(run);
-    const fail = (message: string) => new Violation('durability', `${command.type} of ${run} ${message}`);
-    if (reply.kind === 'refused') {
-      if (reply.code === 'run_not_started' && history.started !== null)
-        throw fail('was refused, but the run had started');
-      if (reply.code === 'run_already_ended' && !history.isTerminal)
-        throw fail('was refused, but the run had not ended');
+  #startOnce(scenario: Scenario): void {
+    const { runId, tenantId, projectId, workflowId, data } = scenario;
+    const call = (server: Server) => server.leading().start({ runId, tenantId, projectId, workflowId, data });
+    this.#ask(`second start of ${runId}`, call, {
+      resolved: () => this.#promises.started(scenario),
+      rejected: error => this.#promises.startRefused(scenario, error),
+      unknown: () => {},
+    });
+  }
+
+  #twice(act: () => void): void {
+    this.#at.count('command sent twice');
+    this.#at.agenda.after(this.#at.random.below(3), act);
+  }
+
+  /** Somebody of another tenant, or with an id that does not exist. */
+  #stranger(scenario: Scenario): void {
+    const wrong: RunRef = this.#at.random.chance(0.7)
+      ? { ...refOf(scenario), tenantId: 'tenant-x' }
+      : { ...refOf(scenario), runId: 'no-such-run' };
+    const call = (server: Server) =>
+      server.leading().command(wrong, { type: 'stop', mode: 'immediate', by: 'stranger' });
+    this.#ask(`command of a stranger to ${scenario.runId}`, call, {
+      resolved: () => this.#at.fail('tenant', `a stranger stopped ${scenario.runId}`),
+      rejected: error => {
+        if (error.status === 503) return;
+        this.#at.count(wrong.runId === scenario.runId ? 'wrong tenant' : 'unknown run');
+        if (error.status !== 404) this.#at.fail('tenant', `a stranger got ${error.status} ${error.code}`);
+      },
+      unknown: () => {},
+    });
+  }
+
+  /** One request to one process. It is answered, or the process dies and the client knows nothing. */
+  #ask(
+    what: string,
+    call: (server: Server) => Promise<RunSnapshot>,
+    then: { resolved(snapshot: RunSnapshot, server: Server): void; rejected(error: AppError): void; unknown(): void },
+  ): void {
+    const server = this.#reach();
+    if (server === undefined) {
+      this.#at.agenda.after(PATIENCE_MS, then.unknown);
       return;
     }
-    const written = events.slice(reply.seq - reply.events.length, reply.seq);
-    if (written.length !== reply.events.length || written.some((event, index) => event !== reply.events[index])) {
-      throw fail('was acknowledged, but is not in the log');
+    const open: Call = { server, what };
+    this.pending.add(open);
+    const settle = (act: () => void) => {
+      if (!this.pending.delete(open)) return;
+      if (server.alive && server.seam()) this.#at.check(act);
+      else this.#at.agenda.after(PATIENCE_MS, then.unknown);
+    };
+    // Whoever is cut off by a crash asks again.
+    server.whenDead(() => {
+      if (!this.pending.delete(open)) return;
+      this.#at.agenda.after(PATIENCE_MS, then.unknown);
+    });
+    let answer: Promise<RunSnapshot>;
+    try {
+      answer = call(server);
+    } catch (error) {
+      answer = Promise.reject(error);
     }
+    answer.then(
+      snapshot => settle(() => then.resolved(snapshot, server)),
+      (error: unknown) =>
+        settle(() => {
+          if (!(error instanceof AppError)) throw error;
+          this.#at.count(`refused ${error.status} ${error.code}`);
+          if (error.status === 500) this.#at.fail('defect', `${what}: ${error.message} ${String(error.cause)}`);
+          then.rejected(error);
+        }),
+    );
   }
+
+  #name(): string {
+    this.#names += 1;
+    return `user ${this.#names}`;
+  }
+}
+
+function refOf({ runId, tenantId, projectId, workflowId }: Scenario): RunRef {
+  return { runId, tenantId, projectId, workflowId };
 }

@@ -1,24 +1,45 @@
 import fc from 'fast-check';
 import type { RunEvent } from '../core/index.ts';
-import type { Log } from './log.ts';
+import type { AuditedRun } from './auditor.ts';
+import { Violation } from './checkers/violation.ts';
 import { FULL, type Knobs } from './scenario.ts';
-import { type Options, simulate } from './simulate.ts';
+import { EPOCH } from './server.ts';
+import { simulate } from './simulate.ts';
+
+/** The violation with which a seed fails, or undefined. */
+export async function failureOf(seed: number, knobs: Knobs = FULL): Promise<Error | undefined> {
+  try {
+    await simulate(seed, { knobs });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
 
 /** What a person needs to work on a failing seed: the smallest way to make it fail, the violation and the logs. */
-export function describeFailure(seed: number, error: unknown, options: Options = {}): string {
-  const knobs = shrink(seed, options);
+export async function describeFailure(seed: number, options: { shrink: boolean }): Promise<string> {
+  const knobs = options.shrink ? await shrink(seed) : FULL;
   let logs = '';
-  const smallest = violation(seed, { ...options, knobs, inspect: log => (logs = describeLogs(log)) }) ?? error;
+  const inspect = (runs: readonly AuditedRun[], story: readonly string[]) => {
+    logs = [describeLogs(runs), 'What happened besides:', ...story.filter(line => !isInLog(line))].join('\n');
+  };
+  const error: unknown = await simulate(seed, { knobs, inspect }).then(
+    () => new Error('it fails no more: something outside of the seed has changed'),
+    (caught: unknown) => caught,
+  );
   return [
-    `Seed ${seed} breaks a guarantee: ${smallest instanceof Error ? smallest.message : String(smallest)}`,
-    `Replay: node server/orchestrator/simulation/run.ts --seed ${seed} --runs 1`,
-    `Smallest: ${JSON.stringify(knobs)}`,
+    `Seed ${seed} breaks a guarantee: ${error instanceof Error ? error.message : String(error)}`,
+    `Replay: npm run simulate -- --seed ${seed} --runs 1${options.shrink ? ' --shrink' : ''}`,
+    ...(options.shrink ? [`Smallest: ${JSON.stringify(knobs)}`] : []),
     logs,
   ].join('\n');
 }
 
+const checkerOf = (error: Error | undefined) => (error instanceof Violation ? error.checker : error?.name);
+
 /** The least of everything with which the seed still fails. Another size is another simulation, so this is a search. */
-function shrink(seed: number, options: Options): Knobs {
+async function shrink(seed: number): Promise<Knobs> {
+  const original = checkerOf(await failureOf(seed));
   const knob = (name: keyof Knobs, least: number) => fc.integer({ min: least, max: FULL[name] });
   const arbitrary = fc.record({
     runs: knob('runs', 1),
@@ -26,30 +47,32 @@ function shrink(seed: number, options: Options): Knobs {
     faults: knob('faults', 0),
     commands: knob('commands', 0),
     failures: knob('failures', 0),
+    oddities: knob('oddities', 0),
   });
-  const holds = (knobs: Knobs) => violation(seed, { ...options, knobs }) === undefined;
-  const details = fc.check(fc.property(arbitrary, holds), { examples: [[FULL]], numRuns: 1 });
+  const holds = async (knobs: Knobs) => checkerOf(await failureOf(seed, knobs)) !== original;
+  const details = await fc.check(fc.asyncProperty(arbitrary, holds), { examples: [[FULL]], numRuns: 1 });
   return details.counterexample?.[0] ?? FULL;
 }
 
-function violation(seed: number, options: Options): unknown {
-  try {
-    simulate(seed, options);
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
+/** Events are in the logs already; the rest of what was counted is not. */
+const isInLog = (line: string): boolean => / ms {2}(step_|task_|run_|state_|run |skip |cancel |step failed)/.test(line);
 
-function describeLogs(log: Log): string {
-  return [...log.runs.values()]
-    .map(({ id, history, events }) =>
-      [`${id}: ${JSON.stringify(history.graph)}`, ...events.map(describeEvent)].join('\n'),
+/** The runs' logs as text: equal for equal simulations. */
+export function describeLogs(runs: readonly AuditedRun[]): string {
+  return runs
+    .map(({ id, tenantId, history, stored }) =>
+      [
+        `${id} of ${tenantId}: ${JSON.stringify(history.graph)}`,
+        ...history.events.map((event, index) => describeEvent(event, index, stored.events[index]?.writer)),
+      ].join('\n'),
     )
     .join('\n\n');
 }
 
-function describeEvent(event: RunEvent, index: number): string {
+function describeEvent(event: RunEvent, index: number, writer = ''): string {
   const step = 'step' in event ? ` ${event.step}#${event.attempt ?? '-'}` : '';
-  return `  ${String(index + 1).padStart(3)}  ${String(event.at).padStart(6)} ms  ${event.type}${step} ${JSON.stringify(event.data)}`;
+  const data = JSON.stringify(event.data);
+  const shown = data.length > 300 ? `${data.slice(0, 300)}… (${data.length} characters)` : data;
+  const place = `${String(index + 1).padStart(3)}  ${String(event.at - EPOCH).padStart(7)} ms  ${writer.padEnd(22)}`;
+  return `  ${place}  ${event.type}${step} ${shown}`;
 }

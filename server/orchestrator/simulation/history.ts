@@ -10,9 +10,12 @@ export type StepHistory = {
   inFlight: boolean;
   /** How often an attempt was begun while the log had one in flight. */
   lost: number;
+  /** When the attempt failed that is to be retried, and when that may be. */
+  failedAt: number | null;
   retryAt: number | null;
   retries: number;
   asked: { dueAt: number | null } | null;
+  answer: Extract<RunEvent, { type: 'task_completed' }>['data'] | null;
   end: Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' }> | null;
 };
 
@@ -67,9 +70,11 @@ export class History {
     if (event.type !== 'step_log' && event.type !== 'task_completed') step.inFlight = event.type === 'step_started';
     if (event.type === 'step_retrying') {
       step.retries += 1;
+      step.failedAt = event.at;
       step.retryAt = event.at + event.data.delay_ms;
     }
     if (event.type === 'task_pending') step.asked = { dueAt: event.data.due_at };
+    if (event.type === 'task_completed') step.answer = event.data;
     if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled') {
       if (step.end === null) this.#ended += 1;
       step.end = event;
@@ -84,9 +89,11 @@ function emptyStep(spec: GraphStep): StepHistory {
     attempt: 0,
     inFlight: false,
     lost: 0,
+    failedAt: null,
     retryAt: null,
     retries: 0,
     asked: null,
+    answer: null,
     end: null,
   };
 }

@@ -1,5 +1,7 @@
 import type { GraphStep, JsonValue, SkipReason } from '../core/index.ts';
-import type { History } from './history.ts';
+import { History } from './history.ts';
+import type { StepPlan } from './plans.ts';
+import type { Scenario } from './scenario.ts';
 
 /**
  * Says, from the text of decisions.md alone and with no thought of speed, what must become of a step whose
@@ -65,4 +67,53 @@ function resultOf(history: History, id: string): JsonValue {
   if (!('skipped' in end.data)) return end.data.result;
   if (end.data.reason !== 'out_of_scope' || history.started?.mode !== 'episode') return null;
   return Object.entries(history.started.seed_results).find(([step]) => step === id)?.[1] ?? null;
+}
+
+/** How each step ends: with a result, or skipped for a reason. */
+export type ExpectedEnd = { status: 'completed' | 'failed'; ends: Map<string, { result: JsonValue } | SkipReason> };
+
+/**
+ * The end that a run comes to when nobody disturbs it: one step after the other, without time, slots or faults. Null
+ * where it comes to none, for a step that only a stop ends.
+ */
+export function expectedEnd({ graph, data, plans }: Scenario): ExpectedEnd | null {
+  const history = new History(graph);
+  history.add({ at: 0, type: 'run_started', data });
+  const ends: ExpectedEnd['ends'] = new Map();
+  const isDue = ({ id, depends_on = [] }: GraphStep) => !ends.has(id) && depends_on.every(step => ends.has(step));
+  for (let step = graph.steps.find(isDue); step !== undefined; step = graph.steps.find(isDue)) {
+    const fate = expectedFate(history, step.id);
+    const plan = plans.get(step.id);
+    if (fate !== 'run') {
+      ends.set(step.id, fate);
+      history.add({ at: 0, type: 'step_completed', step: step.id, data: { skipped: true, reason: fate } });
+      continue;
+    }
+    if (plan === undefined || plan.kind === 'endless') return null;
+    if (fails(effectiveFields(history, step), plan)) return { status: 'failed', ends };
+    ends.set(step.id, { result: plan.result });
+    history.add({ at: 0, type: 'step_completed', step: step.id, attempt: 1, data: { result: plan.result } });
+  }
+  return { status: 'completed', ends };
+}
+
+function fails({ type, retry_count = 0 }: GraphStep, plan: StepPlan): boolean {
+  if (type === 'human_task') return false;
+  if (type === 'of_another_server') return true;
+  switch (plan.kind) {
+    case 'works':
+    case 'tight':
+    case 'poison':
+    case 'chatty':
+      return plan.failures > retry_count || (plan.failures > 0 && !plan.retryable);
+    case 'hangs':
+    case 'throws':
+    case 'not-json':
+    case 'too-deep':
+    case 'too-large':
+    case 'unstorable':
+      return true;
+    case 'endless':
+      return false;
+  }
 }

@@ -1,32 +1,50 @@
 import { parseArgs } from 'node:util';
-import { describeFailure } from './failure.ts';
+import { Coverage } from './coverage.ts';
+import { describeFailure, failureOf } from './failure.ts';
 import { simulate } from './simulate.ts';
 
 /**
- * node server/orchestrator/simulation/run.ts [--seed N] [--runs N]
- * Simulates `runs` seeds from `seed` on. A failing seed is printed with all that it takes to understand it; exit code 1.
+ * npm run simulate -- [--seed N] [--runs N] [--shrink]
+ * Simulates seeds from `seed` on until at least `runs` runs were simulated. The first failing seed is printed with all
+ * that it takes to understand it, made smaller with `--shrink`; exit code 1.
  */
 const { values } = parseArgs({
-  options: { seed: { type: 'string', default: '1' }, runs: { type: 'string', default: '10000' } },
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
+    runs: { type: 'string', default: '20000' },
+    shrink: { type: 'boolean', default: false },
+  },
 });
+// Traces of the thousands of errors that are part of the game would take a fifth of the time.
+Error.stackTraceLimit = 0;
 const first = wholeNumber('seed', values.seed);
-const count = wholeNumber('runs', values.runs);
-
+const wanted = wholeNumber('runs', values.runs);
+const coverage = new Coverage();
+const sum = { seeds: 0, runs: 0, events: 0, processes: 0 };
 const begun = performance.now();
-const sum = { runs: 0, events: 0, processes: 0, completed: 0, failed: 0, stopped: 0 };
-for (let seed = first; seed < first + count; seed++) {
+console.log(`from seed ${first} on`);
+while (sum.runs < wanted) {
+  const seed = first + sum.seeds;
   try {
-    const tally = simulate(seed);
-    for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += tally[key];
+    const tally = await simulate(seed);
+    sum.seeds += 1;
+    sum.runs += tally.runs;
+    sum.events += tally.events;
+    sum.processes += tally.processes;
+    coverage.add(tally.coverage);
   } catch (error) {
-    console.error(describeFailure(seed, error));
+    Error.stackTraceLimit = 20;
+    const again = await failureOf(seed);
+    console.error(await describeFailure(seed, { shrink: values.shrink }));
+    console.error(again instanceof Error ? again.stack : error);
     process.exit(1);
   }
 }
-const seconds = (performance.now() - begun) / 1000;
+const seconds = (performance.now() - begun) / 1_000;
+for (const [what, times] of [...coverage.counts].sort()) console.log(`${String(times).padStart(9)}  ${what}`);
 console.log(
-  `${count} seeds held: ${sum.runs} runs (${sum.completed} completed, ${sum.failed} failed, ${sum.stopped} stopped), ` +
-    `${sum.events} events, ${sum.processes} processes; ${Math.round(sum.runs / seconds)} runs/s`,
+  `${sum.seeds} seeds held: ${sum.runs} runs, ${sum.events} events, ${sum.processes} processes; ` +
+    `${Math.round(sum.runs / seconds)} runs/s`,
 );
 
 function wholeNumber(name: string, text: string): number {

@@ -1,54 +1,93 @@
 import type { Graph, GraphStep, JsonMap, JsonValue, RunStartedData } from '../core/index.ts';
+import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
 
 /** How much may happen in one simulation; a failing one is made smaller by turning these down. */
 export type Knobs = {
   runs: number;
   steps: number;
-  /** Crashes, take-overs and lost acknowledgements of the process. */
+  /** Faults of processes, database and clocks. */
   faults: number;
   /** Commands to each run. */
   commands: number;
-  /** Chance that an attempt fails, in percent. */
+  /** Chance that a step is planned to fail, in percent. */
   failures: number;
+  /** Chance that a step does something odd (hangs, throws, returns what cannot be stored), in percent. */
+  oddities: number;
 };
 
-export const FULL: Knobs = { runs: 2, steps: 10, faults: 3, commands: 4, failures: 12 };
+export const FULL: Knobs = { runs: 6, steps: 9, faults: 4, commands: 4, failures: 12, oddities: 9 };
 
+/** A run that is to be started: what it is made of, and what its steps are going to do. */
+export type Scenario = {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly workflowId: string;
+  readonly graph: Graph;
+  readonly data: RunStartedData;
+  readonly plans: ReadonlyMap<string, StepPlan>;
+  /** The database refuses what the run is started with. */
+  readonly unstorable: boolean;
+};
+
+/** Stands in values that the database refuses, as PostgreSQL refuses some. */
+export const REFUSED = 'REFUSED BY THE DATABASE';
+export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
 /** Ids that would break a map made of a plain object. */
 const TRICKY_IDS = ['__proto__', 'constructor', 'hasOwnProperty'];
 
-export function randomGraph(random: Random, maxSteps: number): Graph {
+export function randomScenario(random: Random, knobs: Knobs, index: number): Scenario {
+  const graph = randomGraph(random, knobs.steps);
+  const unstorable = knobs.oddities > 0 && random.chance(0.01);
+  const data = randomStart(random, graph);
+  if (unstorable) data.input = { text: REFUSED };
+  return {
+    runId: `run-${index}`,
+    tenantId: random.pick(TENANTS),
+    projectId: 'project',
+    workflowId: `workflow-${index}`,
+    graph,
+    data,
+    plans: new Map(graph.steps.map(step => [step.id, stepPlan(random, knobs, step)])),
+    unstorable,
+  };
+}
+
+function randomGraph(random: Random, maxSteps: number): Graph {
   const ids: string[] = [];
   const tricky = random.chance(0.1);
   const size = random.below(maxSteps + 1);
   for (let index = 0; index < size; index++) {
     ids.push((tricky ? TRICKY_IDS[index] : undefined) ?? `s${index}`);
   }
+  const width = random.chance(0.2) ? 0.1 : 0.45;
   return {
     steps: shuffle(
       random,
-      ids.map((id, index) => randomStep(random, id, ids.slice(0, index), ids)),
+      ids.map((id, index) => randomStep(random, id, { before: ids.slice(0, index), all: ids, width })),
     ),
   };
 }
 
-function randomStep(random: Random, id: string, before: readonly string[], all: readonly string[]): GraphStep {
-  const recent = before.slice(-4);
-  const step: GraphStep = { id, type: 'lua_script', depends_on: random.some(recent, 0.45) };
+type Place = { before: readonly string[]; all: readonly string[]; width: number };
+
+function randomStep(random: Random, id: string, { before, all, width }: Place): GraphStep {
+  const step: GraphStep = { id, type: 'lua_script', depends_on: random.some(before.slice(-4), width) };
   if (random.chance(0.1)) step.disabled = true;
   if (random.chance(0.07)) step.gated = true;
-  // A step that takes the process down whenever it runs.
-  if (random.chance(0.015)) step.poison = true;
   const kind = random.next();
-  if (kind < 0.3) {
+  if (kind < 0.25) {
     step.type = 'condition';
     Object.assign(step, randomBranches(random, all));
     if (random.chance(0.15)) step.mode = random.pick(['validate', 'branch']);
-  } else if (kind < 0.42) {
+  } else if (kind < 0.37) {
     step.type = 'human_task';
-  }
-  if (step.type !== 'human_task' && random.chance(0.7)) {
+    if (random.chance(0.4)) step.timeout_s = 1 + random.below(8);
+    step.on_timeout = random.pick(['fail', 'approve', 'reject']);
+  } else if (kind < 0.45) step.type = 'mcp_call';
+  else if (kind < 0.46) step.type = 'of_another_server';
+  if (step.type !== 'human_task' && random.chance(0.6)) {
     step.retry_count = 1 + random.below(3);
     step.retry_delay_s = 1 + random.below(5);
   }
@@ -59,14 +98,14 @@ function randomBranches(random: Random, all: readonly string[]): { then: string[
   return { then: random.some(all, 0.3), else: random.some(all, 0.3) };
 }
 
-export function randomStart(random: Random, graph: Graph): RunStartedData {
+function randomStart(random: Random, graph: Graph): RunStartedData {
   const ids = graph.steps.map(step => step.id);
-  const isEpisode = random.chance(0.25);
-  const named = isEpisode || random.chance(0.3) ? random.some(ids, 0.25) : [];
+  const isEpisode = random.chance(0.2);
+  const named = isEpisode || random.chance(0.25) ? random.some(ids, 0.25) : [];
   const seeded = isEpisode || random.chance(0.1) ? random.some(ids, 0.5) : [];
   return {
     version: 1,
-    input: {},
+    input: random.chance(0.02) ? { large: 'x'.repeat(17_000) } : { n: random.below(100) },
     mode: isEpisode ? 'episode' : 'normal',
     trigger_type: 'manual',
     trigger_steps: Object.fromEntries(named.map(id => [id, randomOverride(random, ids)])),

@@ -1,166 +1,257 @@
-import type { Graph } from '../core/index.ts';
 import { Agenda } from './agenda.ts';
+import { type AuditedRun, Auditor } from './auditor.ts';
+import { Promises } from './checkers/promises.ts';
+import { checkRest } from './checkers/rest.ts';
 import { Violation } from './checkers/violation.ts';
 import { Clients } from './clients.ts';
-import { type Engine, engine as realEngine } from './engine.ts';
-import { Log } from './log.ts';
-import { Process } from './process.ts';
+import { Coverage } from './coverage.ts';
+import { Database } from './database.ts';
+import { Postgres } from './postgres.ts';
 import { Random } from './random.ts';
-import { FULL, type Knobs, randomGraph, randomStart } from './scenario.ts';
+import { FULL, type Knobs, randomScenario, type Scenario } from './scenario.ts';
+import { Server, type ServerConfig } from './server.ts';
+import { Surroundings } from './surroundings.ts';
 import { Work } from './work.ts';
 
 /** Until then anything may happen (ms of virtual time); from then on everything must come to its end. */
 const TROUBLE_ENDS = 15_000;
-const HELP_EVERY = 5_000;
-/** Enough for every retry of every step, one after the other. */
-const HELP_AT_MOST = 2_000;
+/** How often people come to help before a run counts as one that never ends. */
+const HELP_AT_MOST = 60;
+/** Things that happen in one simulation are a few hundred; one that never rests has a loop. */
+const MOST_STEPS = 60_000;
 
 export type Options = {
   knobs?: Knobs;
-  /** What is under test; all of these are right by default. */
-  engine?: Engine;
-  fenced?: boolean;
-  acksEarly?: boolean;
-  /** Called with the log as it is, also when the simulation fails. */
-  inspect?: (log: Log) => void;
+  /** Called with the runs as they are in the log, also when the simulation fails. */
+  inspect?: (runs: readonly AuditedRun[], story: readonly string[]) => void;
 };
 
-/** How the simulated runs ended, and how many events they wrote. */
-export type Tally = {
-  runs: number;
-  events: number;
-  processes: number;
-  completed: number;
-  failed: number;
-  stopped: number;
-};
+export type Tally = { runs: number; events: number; processes: number; coverage: Coverage };
 
 /**
- * Simulates a few runs of random graphs, with commands, failures and crashes at random instants, all from one seed.
- * Throws a Violation as soon as a guarantee does not hold.
+ * Simulates the orchestrator with a few runs of random graphs, with commands, failures and faults at random instants, all
+ * from one seed. Rejects with a Violation as soon as a guarantee does not hold.
  */
-export function simulate(seed: number, options: Options = {}): Tally {
-  const world = new World(seed, options);
+export async function simulate(seed: number, options: Options = {}): Promise<Tally> {
+  const world = new World(seed, options.knobs ?? FULL);
+  if (options.inspect !== undefined) world.at.story = [];
   try {
-    return world.play();
+    return await world.play();
   } finally {
-    options.inspect?.(world.log);
+    options.inspect?.([...world.auditor.runs.values()], world.at.story ?? []);
   }
 }
 
 class World {
-  readonly #random: Random;
-  readonly #agenda = new Agenda();
-  readonly #knobs: Knobs;
-  readonly #options: Options;
+  readonly auditor: Auditor;
+  readonly at: Surroundings;
+  readonly #postgres: Postgres;
   readonly #work: Work;
   readonly #clients: Clients;
-  readonly #engine: Engine;
-  readonly log: Log;
-  #process: Process | undefined;
+  readonly #config: ServerConfig;
+  #servers: Server[] = [];
   #processes = 0;
+  #helps = 0;
+  /** Locks did not hold for a while. */
+  #twoLed = false;
 
-  constructor(seed: number, options: Options) {
-    this.#options = options;
-    this.#knobs = options.knobs ?? FULL;
-    this.#engine = options.engine ?? realEngine;
-    this.#random = new Random(seed);
-    this.log = new Log(this.#engine, options.fenced ?? true);
-    this.#work = new Work(this.#agenda, this.#random, this.#knobs);
-    this.#work.crash = () => this.#crash();
-    this.#clients = new Clients(this.log, this.#agenda, this.#random, () => this.#process);
+  constructor(seed: number, knobs: Knobs) {
+    const random = new Random(seed);
+    const scenarios = new Map<string, Scenario>();
+    for (let index = random.below(knobs.runs); index >= 0; index--) {
+      const scenario = randomScenario(random, knobs, index);
+      scenarios.set(scenario.runId, scenario);
+    }
+    this.at = new Surroundings({ random, agenda: new Agenda(), knobs, coverage: new Coverage(), scenarios });
+    const database = new Database();
+    this.auditor = new Auditor(database, this.at);
+    this.#postgres = new Postgres(database, this.auditor, this.at);
+    this.#work = new Work(this.at, this.auditor);
+    this.#config = randomConfig(random);
+    const promises = new Promises(this.at, this.auditor, this.#config.maxActiveRunsPerTenant);
+    this.#clients = new Clients(this.at, promises, () => this.#reachable());
   }
 
-  play(): Tally {
+  play(): Promise<Tally> {
     this.#boot();
-    const runs = 1 + this.#random.below(this.#knobs.runs);
-    for (let index = 0; index < runs; index++) this.#planRun(`run${index}`);
-    for (let fault = this.#random.below(this.#knobs.faults + 1); fault > 0; fault--) {
-      this.#agenda.after(this.#anyTime(), () => this.#crash());
+    for (const scenario of this.at.scenarios.values()) this.#plan(scenario);
+    const { random, agenda, knobs } = this.at;
+    for (let fault = random.below(knobs.faults + 1); fault > 0; fault--) {
+      agenda.after(this.#anyTime(), () => this.#fault());
     }
-    this.#agenda.after(TROUBLE_ENDS, () => this.#help(HELP_AT_MOST));
-    while (this.#agenda.step());
-    return this.#tally();
+    if (knobs.faults > 0 && random.chance(0.5)) agenda.after(random.below(2_000), () => this.#boot());
+    agenda.after(TROUBLE_ENDS, () => this.#calmDown());
+    return new Promise((resolve, reject) => {
+      const turn = () => {
+        try {
+          if (this.#turn()) setImmediate(turn);
+          else resolve(this.#tally());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      setImmediate(turn);
+    });
   }
 
-  #planRun(id: string): void {
-    const random = this.#random;
-    const graph = randomGraph(random, this.#knobs.steps);
-    const data = randomStart(random, graph);
-    this.log.register(id, random.pick(['tenant-a', 'tenant-b']), graph);
-    this.#agenda.after(random.below(100), () => this.#clients.start(id, data));
-    for (let command = random.below(this.#knobs.commands + 1); command > 0; command--) {
-      this.#agenda.after(this.#anyTime(), () => {
-        this.#clients.anything(id);
-        this.#nudgeSoon(id, graph);
-      });
-    }
-    this.#agenda.after(this.#anyTime(), () => this.#nudgeSoon(id, graph));
+  /** One thing happens; all that follows from it at once (promises) is over before the next turn. */
+  #turn(): boolean {
+    const { agenda, violation } = this.at;
+    if (violation !== null) throw violation;
+    if (agenda.steps > MOST_STEPS) throw new Violation('liveness', 'it does not come to rest');
+    if (agenda.step()) return true;
+    checkRest({
+      at: this.at,
+      servers: this.#servers,
+      runs: [...this.auditor.runs.values()],
+      work: this.#work,
+      clients: this.#clients,
+    });
+    return this.#help();
   }
 
-  /** Something asks for steps out of turn, most of all when a command has just changed what may begin. */
-  #nudgeSoon(id: string, graph: Graph): void {
-    for (const { id: step } of this.#random.some(graph.steps, 0.3)) {
-      this.#agenda.after(this.#random.below(300), () => this.#process?.nudge(id, step));
+  #plan(scenario: Scenario): void {
+    const { random, agenda, knobs } = this.at;
+    agenda.after(random.below(random.chance(0.8) ? 300 : 6_000), () => this.#clients.start(scenario));
+    for (let command = random.below(knobs.commands + 1); command > 0; command--) {
+      agenda.after(this.#anyTime(), () => this.#clients.anything(scenario));
     }
   }
 
   /** Early more often than not, while much is going on. */
   #anyTime(): number {
-    return this.#random.below(this.#random.pick([500, 3_000, TROUBLE_ENDS]));
+    return this.at.random.below(this.at.random.pick([500, 3_000, TROUBLE_ENDS]));
+  }
+
+  #reachable(): Server | undefined {
+    const alive = this.#servers.filter(server => server.alive);
+    const leading = alive.filter(server => server.leads);
+    const reach = leading.length > 0 && !this.at.trouble(0.05) ? leading : alive;
+    return reach[this.at.random.below(reach.length)];
   }
 
   #boot(): void {
     this.#processes += 1;
-    this.#process = new Process({
-      engine: this.#engine,
-      log: this.log,
-      agenda: this.#agenda,
-      random: this.#random,
+    const name = `process ${this.#processes}`;
+    const server = new Server(name, {
+      at: this.at,
+      postgres: this.#postgres,
       work: this.#work,
-      acksEarly: this.#options.acksEarly ?? false,
+      config: this.#config,
+      onDeath: died => this.#bury(died),
     });
-    this.#process.recover();
+    this.#servers.push(server);
   }
 
-  /** The process dies; or it only seems to, and goes on for a while beside the one that takes over. */
-  #crash(): void {
-    const old = this.#process;
-    if (this.#work.calm || old === undefined) return;
-    const seemsDead = this.#random.chance(0.3);
-    const die = () => {
-      old.alive = false;
-    };
-    if (seemsDead) this.#agenda.after(this.#random.below(500), die);
-    else die();
-    this.#process = undefined;
-    this.#agenda.after(this.#random.below(200), () => this.#boot());
+  #bury(server: Server): void {
+    this.#servers = this.#servers.filter(other => other !== server);
+    if (this.#servers.length === 0) this.at.agenda.after(this.at.random.below(200), () => this.#boot());
   }
 
-  /** No more trouble: people do what runs wait for, again and again, until all have ended. */
-  #help(rounds: number): void {
-    this.#work.calm = true;
-    const open = [...this.log.runs.values()].filter(run => !run.history.isTerminal);
-    if (open.length === 0) return;
-    if (rounds === 0) throw new Violation('liveness', `${open.map(run => run.id)} never ended`);
-    for (const run of open) if (run.history.status !== null) this.#clients.help(run.id);
-    this.#agenda.after(HELP_EVERY, () => this.#help(rounds - 1));
+  #fault(): void {
+    const { random, agenda, calm } = this.at;
+    const server = this.#servers.find(each => each.leads) ?? this.#servers[0];
+    if (calm || server === undefined) return;
+    const kind = random.next();
+    if (kind < 0.25) this.#crashBetweenTurns(server, random.below(12));
+    else if (kind < 0.42) server.lightFuse(1 + random.below(30));
+    else if (kind < 0.55) void server.close();
+    else if (kind < 0.65) {
+      server.freeze(random.below(3_000));
+      if (random.chance(0.5)) this.#cut(server);
+    } else if (kind < 0.73) this.#cut(server);
+    else if (kind < 0.83) {
+      // It only seems to be dead: another one leads, and it goes on for a while.
+      this.#postgres.lockless = true;
+      this.#twoLed = true;
+      this.#boot();
+      agenda.after(random.below(3_000), () => {
+        this.#postgres.lockless = false;
+        server.die();
+      });
+    } else if (kind < 0.9) server.setClock(random.below(20_000) - 10_000);
+    else if (kind < 0.93) server.setClock(random.pick([-3_600_000, 3_600_000]));
+    else server.stopClock(random.below(2_000));
+  }
+
+  /** Dies between two turns of the microtask queue, in the middle of whatever it is at. */
+  #crashBetweenTurns(server: Server, turns: number): void {
+    if (turns > 0 && server.alive) {
+      queueMicrotask(() => this.#crashBetweenTurns(server, turns - 1));
+      return;
+    }
+    if (!server.alive) return;
+    this.at.count('crash between turns');
+    server.die();
+  }
+
+  #cut(server: Server): void {
+    this.at.count('session ended by the database');
+    server.session?.cut(this.at.random.below(1_000));
+  }
+
+  /** No more trouble. */
+  #calmDown(): void {
+    this.at.calm = true;
+    this.#postgres.lockless = false;
+    for (const server of this.#servers) {
+      server.lightFuse(Number.POSITIVE_INFINITY);
+      // The fence keeps runs whole; that somebody takes up what another leader leaves behind is the lock's affair.
+      if (this.#twoLed) server.die();
+    }
+  }
+
+  /** People do what runs wait for; false when all have ended. */
+  #help(): boolean {
+    const { postponed } = this.#clients;
+    const missing = [...this.at.scenarios.values()].filter(
+      scenario => !scenario.unstorable && !postponed.has(scenario) && this.auditor.run(scenario.runId) === undefined,
+    );
+    if (missing.length > 0) throw new Violation('liveness', `${missing.map(({ runId }) => runId)} never started`);
+    const open = [...this.auditor.runs.values()].filter(run => !run.history.isTerminal);
+    if (open.length === 0 && postponed.size === 0) return false;
+    this.#helps += 1;
+    if (this.#helps > HELP_AT_MOST)
+      throw new Violation('liveness', `${[...open.map(({ id }) => id), ...postponed].length} runs never ended`);
+    for (const run of open) this.#helpRun(run);
+    for (const scenario of postponed) this.at.agenda.after(1_000, () => this.#clients.start(scenario));
+    postponed.clear();
+    return true;
+  }
+
+  #helpRun({ id, state }: AuditedRun): void {
+    const scenario = this.at.scenario(id);
+    if (state.status === 'paused' && state.stopRequested === null)
+      this.#clients.command(scenario, { type: 'resume', by: 'a helper' });
+    else if (state.waiting.size > 0) for (const step of state.waiting) this.#clients.complete(scenario, step);
+    else this.#clients.command(scenario, { type: 'stop', mode: 'immediate', by: 'a helper' });
   }
 
   #tally(): Tally {
-    const tally: Tally = {
-      runs: 0,
-      events: this.log.written,
+    return {
+      runs: this.auditor.runs.size,
+      events: this.auditor.events,
       processes: this.#processes,
-      completed: 0,
-      failed: 0,
-      stopped: 0,
+      coverage: this.at.coverage,
     };
-    for (const { history } of this.log.runs.values()) {
-      tally.runs += 1;
-      if (history.status === 'completed' || history.status === 'failed' || history.status === 'stopped')
-        tally[history.status] += 1;
-    }
-    return tally;
   }
+}
+
+/** Small limits, so that all of them are met. */
+function randomConfig(random: Random): ServerConfig {
+  const maxInFlight = 1 + random.below(6);
+  const small = random.chance(0.15);
+  return {
+    maxInFlight,
+    maxInFlightPerTenant: Math.min(maxInFlight, 1 + random.below(4)),
+    maxActiveRunsPerTenant: random.chance(0.2) ? 1 + random.below(2) : 100,
+    luaWorkers: 0,
+    shutdownGraceMs: random.pick([0, 500, 5_000]),
+    writerLimits: {
+      queuedRows: small ? 1 + random.below(6) : 1_000,
+      queuedBytes: small ? 5_000 : 64 * 1024 * 1024,
+      batchRows: small ? 1 + random.below(4) : 100,
+      batchBytes: 8 * 1024 * 1024,
+    },
+  };
 }

@@ -1,78 +1,187 @@
-import type { Command, JsonValue, RunState } from '../core/index.ts';
-import { stepSpec, type TaskRequest } from '../core/index.ts';
-import type { Agenda } from './agenda.ts';
-import type { Process } from './process.ts';
-import type { Random } from './random.ts';
-import type { Knobs } from './scenario.ts';
+import type { JsonValue, TaskRequest } from '../core/index.ts';
+import type { StepTypes } from '../steps/registry.ts';
+import type { Attempt, Outcome, StepType } from '../steps/step-type.ts';
+import type { Auditor } from './auditor.ts';
+import type { StepPlan } from './plans.ts';
+import { REFUSED } from './scenario.ts';
+import type { Server } from './server.ts';
+import type { Surroundings } from './surroundings.ts';
 
-type Outcome = Extract<Command, { type: 'attempt_succeeded' | 'attempt_failed' | 'attempt_waiting' }>;
+/** An attempt that some process is at work on. */
+export type Execution = { server: Server; attempt: Attempt; signal: AbortSignal; plan: StepPlan };
 
-/** What attempts do: take their time, log, fail, ask a person, or take the process down. */
+/** How long the end of a run, or of a step, may take to reach the attempts that it ends, ms: the longest answer. */
+const ABORT_WITHIN_MS = 1_000;
+
+/** What attempts do, by the plans of their steps; and what must be true whenever one begins or ends. */
 export class Work {
-  readonly #agenda: Agenda;
-  readonly #random: Random;
-  readonly #knobs: Knobs;
-  /** Nothing goes wrong any more: no crash, no lost acknowledgement. */
-  calm = false;
-  crash: () => void = () => {};
+  readonly executing = new Set<Execution>();
+  readonly #at: Surroundings;
+  readonly #auditor: Auditor;
+  readonly #begun = new Set<string>();
 
-  constructor(agenda: Agenda, random: Random, knobs: Knobs) {
-    this.#agenda = agenda;
-    this.#random = random;
-    this.#knobs = knobs;
+  constructor(at: Surroundings, auditor: Auditor) {
+    this.#at = at;
+    this.#auditor = auditor;
   }
 
-  losesAcknowledgement(): boolean {
-    return !this.calm && this.#knobs.faults > 0 && this.#random.chance(0.02);
+  executingOn(server: Server): Execution[] {
+    return [...this.executing].filter(execution => execution.server === server && !execution.signal.aborted);
   }
 
-  begin(process: Process, state: RunState, step: string, attempt: number, finished: () => void): void {
-    const random = this.#random;
-    const spec = stepSpec(state, step);
-    const duration = random.chance(0.5) ? random.below(20) : random.below(2000);
-    if (spec.poison === true && random.chance(0.8)) {
-      this.#agenda.after(1, () => process.alive && this.crash());
+  /** The step types as one process has them. */
+  typesOn(server: Server): StepTypes {
+    const type = (name: string, more: Partial<StepType> = {}): [string, StepType] => {
+      const execute: StepType['execute'] = (attempt, signal) => this.#execute(server, attempt, signal);
+      return [name, { type: name, defaultTimeoutS: null, retries: true, execute, ...more } as StepType];
+    };
+    return new Map([
+      type('lua_script'),
+      type('condition'),
+      type('mcp_call', { queues: true }),
+      type('human_task', { execute: attempt => this.#ask(server, attempt) }),
+    ]);
+  }
+
+  /** A process is gone, and its attempts with it. */
+  gone(server: Server): void {
+    for (const execution of this.executing) if (execution.server === server) this.executing.delete(execution);
+  }
+
+  /** Attempts at work for what has ended. */
+  checkAborts(): void {
+    for (const { server, attempt, signal } of this.executing) {
+      if (signal.aborted || !server.alive) continue;
+      const run = this.#auditor.run(attempt.run.id);
+      if (run?.history.step(attempt.step.id).end == null) continue;
+      if (this.#at.agenda.now - run.changedAt > ABORT_WITHIN_MS && server.leads && server.session?.open === true)
+        this.#at.fail('abort', `"${attempt.step.id}" of ${run.id} has ended, and is still being worked on`);
     }
-    if (random.chance(0.1)) {
-      const log: Command = { type: 'attempt_log', step, attempt, lines: random.chance(0.8) ? ['working'] : [] };
-      this.#agenda.after(duration / 2, () => process.submit(state.runId, log));
-    }
-    const outcome = this.#outcome(spec.type, step, attempt);
-    this.#agenda.after(duration, () => {
-      process.submit(state.runId, outcome, () => finished());
-      // A report that is sent twice must count once.
-      if (random.chance(0.05)) process.submit(state.runId, outcome);
-    });
   }
 
-  #outcome(type: string, step: string, attempt: number): Outcome {
-    const random = this.#random;
-    const log = random.chance(0.15) ? { log: ['done'] } : {};
-    if (random.below(100) < this.#knobs.failures) {
-      const error = { code: 'boom', message: 'It broke.' };
-      const retryable = random.chance(0.8);
-      const retryAfter = random.chance(0.1) ? { retryAfterMs: random.below(5000) } : {};
-      return { type: 'attempt_failed', step, attempt, error, retryable, random: random.next(), ...retryAfter, ...log };
-    }
-    if (type === 'human_task') return { type: 'attempt_waiting', step, attempt, task: this.#task() };
-    return { type: 'attempt_succeeded', step, attempt, result: this.#result(type), ...log };
+  async #execute(server: Server, attempt: Attempt, signal: AbortSignal): Promise<Outcome> {
+    if (!server.seam()) return new Promise(() => {});
+    this.#checkBegin(server, attempt);
+    const plan = this.#plan(attempt);
+    if (plan.kind === 'throws') throw new Error('a step type with a defect');
+    const execution: Execution = { server, attempt, signal, plan };
+    this.executing.add(execution);
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const settle = () => {
+      if (!this.executing.delete(execution)) return;
+      if (signal.aborted) this.#at.count('outcome after the abort');
+      resolve(this.#outcome(attempt, plan));
+      // What comes late must be ignored.
+      if (this.#at.random.chance(0.05)) attempt.log(['afterwards']);
+    };
+    signal.addEventListener('abort', () => this.#aborted(server, settle));
+    this.#happen(server, execution, settle);
+    return promise;
   }
 
-  #task(): TaskRequest {
-    const random = this.#random;
-    return {
-      name: 'Approve',
+  #happen(server: Server, { attempt, plan }: Execution, settle: () => void): void {
+    const { random } = this.#at;
+    const waits = attempt.began === undefined || attempt.step.type !== 'mcp_call' ? 0 : random.below(50);
+    if (waits > 0) server.later(waits, () => attempt.began?.());
+    if (plan.kind === 'poison' && this.#at.trouble(0.8)) {
+      this.#at.count('crash by a step');
+      server.later(1, () => server.die());
+    }
+    if (attempt.step.type === 'mcp_call' && waits === 0) attempt.began?.();
+    if (plan.kind === 'hangs' || plan.kind === 'endless') return;
+    const most = plan.kind === 'tight' ? 4_000 : random.chance(0.5) ? 20 : 1_500;
+    const duration = waits + random.below(most);
+    if (random.chance(0.1)) server.later(duration / 2, () => attempt.log(random.chance(0.8) ? ['working'] : []));
+    if (plan.kind === 'chatty') server.later(duration / 3, () => attempt.log(['z'.repeat(40_000), 'z'.repeat(40_000)]));
+    server.later(duration, settle);
+  }
+
+  /** Soon, late or never. */
+  #aborted(server: Server, settle: () => void): void {
+    if (this.#at.random.chance(0.9)) server.later(this.#at.random.below(300), settle);
+  }
+
+  async #ask(server: Server, attempt: Attempt): Promise<Outcome> {
+    if (!server.seam()) return new Promise(() => {});
+    this.#checkBegin(server, attempt);
+    if (this.#at.random.chance(0.3)) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.later(this.#at.random.below(30), resolve);
+      await promise;
+    }
+    const { timeout_s, on_timeout } = attempt.step;
+    const task: TaskRequest = {
+      name: 'Approve\u0000',
       instructions: '',
       form: null,
-      assignees: [],
-      due_at: random.chance(0.4) ? this.#agenda.now + random.below(8000) : null,
-      on_timeout: random.pick(['fail', 'approve', 'reject']),
+      assignees: ['ann'],
+      due_at: timeout_s === undefined ? null : attempt.now + timeout_s * 1_000,
+      on_timeout: on_timeout === 'approve' || on_timeout === 'reject' ? on_timeout : 'fail',
     };
+    return { kind: 'waiting', task };
   }
 
-  #result(type: string): JsonValue {
-    const value = this.#random.chance(0.5);
-    if (type === 'condition') return { value, branch: value ? 'then' : 'else' };
-    return this.#random.pick<JsonValue>([null, 1, 'text', { branch: 'then' }]);
+  /** Nothing is worked on before the log says that it has begun, nor ever twice. */
+  #checkBegin(server: Server, attempt: Attempt): void {
+    const { run, step } = attempt;
+    const key = `${run.id} ${step.id}#${attempt.attempt}`;
+    if (this.#begun.has(key)) this.#at.fail('durability', `${key} is being worked on a second time`);
+    this.#begun.add(key);
+    const logged = this.#auditor.run(run.id);
+    if (logged === undefined || logged.history.step(step.id).attempt < attempt.attempt) {
+      this.#at.fail('durability', `${key} is being worked on, but the log does not say that it began`);
+      return;
+    }
+    for (const dependency of logged.history.step(step.id).dependencies) {
+      if (logged.history.step(dependency).end === null)
+        this.#at.fail('order', `${key} is being worked on before the end of "${dependency}" is in the log`);
+      const result = logged.state.results.get(dependency) ?? null;
+      if (JSON.stringify(attempt.result(dependency)) !== JSON.stringify(result))
+        this.#at.fail('replay', `${key} sees another result of "${dependency}" than the log has`);
+    }
+    if (attempt.run.tenantId !== logged.tenantId) this.#at.fail('tenant', `${key} runs for ${attempt.run.tenantId}`);
+    if (!server.alive) this.#at.fail('defect', `${key} began in a dead process`);
+  }
+
+  #plan(attempt: Attempt): StepPlan {
+    const plan = this.#at.scenario(attempt.run.id).plans.get(attempt.step.id);
+    if (plan === undefined) throw new Error(`there is no plan for "${attempt.step.id}"`);
+    return plan;
+  }
+
+  #outcome(attempt: Attempt, plan: StepPlan): Outcome {
+    const { random } = this.#at;
+    const log = random.chance(0.15) ? { log: ['done'] } : {};
+    const failures = this.#auditor.run(attempt.run.id)?.history.step(attempt.step.id).retries ?? 0;
+    if (failures < plan.failures) {
+      const error = { code: 'boom', message: 'It broke.' };
+      const retryAfter = random.chance(0.1) ? { retryAfterMs: random.below(5_000) } : {};
+      return { kind: 'failed', error, retryable: plan.retryable, ...retryAfter, ...log };
+    }
+    return { kind: 'completed', result: resultOf(plan), ...log };
+  }
+}
+
+function resultOf(plan: StepPlan): JsonValue {
+  switch (plan.kind) {
+    case 'not-json':
+      return { at: new Date(0), n: 1n } as unknown as JsonValue;
+    case 'too-deep': {
+      let value: JsonValue = 1;
+      for (let depth = 0; depth < 300; depth++) value = [value];
+      return value;
+    }
+    case 'too-large':
+      return { text: 'x'.repeat(1024 * 1024) };
+    case 'unstorable':
+      return { text: REFUSED };
+    case 'works':
+    case 'hangs':
+    case 'endless':
+    case 'tight':
+    case 'poison':
+    case 'throws':
+    case 'chatty':
+      return plan.result;
   }
 }

@@ -1,13 +1,12 @@
-import type { RunState } from '../../core/index.ts';
-import type { Engine } from '../engine.ts';
+import { effects, type RunState } from '../../core/index.ts';
 import type { History } from '../history.ts';
 import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('effects', message);
 
 /** What the core says should be going on is what the log says: nothing forgotten, nothing twice. */
-export function checkEffects(engine: Engine, history: History, state: RunState): void {
-  const { ready, inFlight, timers } = engine.effects(state);
+export function checkEffects(history: History, state: RunState): void {
+  const { ready, inFlight, timers } = effects(state);
   const steps = [...history.steps].filter(([, step]) => step.end === null);
   const advancing = history.status === 'running' && !history.stopping;
   const mayBegin = ([, step]: (typeof steps)[number]) =>

@@ -1,22 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CompiledGraph, RunEvent, RunState } from '../../core/index.ts';
-import type { Engine } from '../engine.ts';
+import type { RunState } from '../../core/index.ts';
 import { Violation } from './violation.ts';
 
-/** The fold of a log, from its first event. */
-export function replay(engine: Engine, runId: string, graph: CompiledGraph, events: readonly RunEvent[]): RunState {
-  const state = engine.newRun(runId, graph);
-  for (const event of events) engine.evolve(state, event);
-  return state;
-}
+/** Set by the start of a run and never again: looked at once for each state in memory. */
+const CONSTANT: ReadonlySet<keyof RunState> = new Set(['started', 'input', 'overrides', 'scope', 'runId']);
+const seen = new WeakSet<RunState>();
 
 /** The state that a process holds is the one that the log gives: nothing is known that is not written. */
 export function checkReplay(live: RunState, replayed: RunState): void {
+  const again = seen.has(live);
+  seen.add(live);
   for (const key of Object.keys(replayed) as (keyof RunState)[]) {
-    if (key !== 'graph' && !same(live[key], replayed[key])) {
-      throw new Violation('replay', `"${key}" of the process is not what the log gives`);
-    }
+    if (key === 'graph' || (again && CONSTANT.has(key))) continue;
+    const equal = key === 'results' ? sameResults(live.results, replayed.results) : same(live[key], replayed[key]);
+    if (!equal) throw new Violation('replay', `"${key}" of the process is not what the log gives for ${live.runId}`);
   }
+}
+
+/** Equal as JSON: a field that is undefined is one that is absent, and -0 is 0. */
+function sameResults(a: RunState['results'], b: RunState['results']): boolean {
+  if (a.size !== b.size) return false;
+  for (const [step, result] of a) {
+    const other = b.get(step);
+    if (!Object.is(result, other) && JSON.stringify(result) !== JSON.stringify(other)) return false;
+  }
+  return true;
 }
 
 /** Deep equality, in which the order of a Set counts (`ready` is a queue); isDeepStrictEqual alone takes three times as long. */

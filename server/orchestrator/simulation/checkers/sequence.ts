@@ -5,11 +5,12 @@ import { Violation } from './violation.ts';
 const fail = (message: string) => new Violation('sequence', message);
 
 /** One start, which comes first; one end, which comes last; transitions that follow from one another and are allowed. */
-export function checkSequence(history: History, event: RunEvent): void {
+export function checkSequence(history: History, event: RunEvent, { timeWentBack }: { timeWentBack: boolean }): void {
   if (history.isTerminal) throw fail(`${event.type} was written to a run that is ${history.status}`);
   if ((event.type === 'run_started') !== (history.status === null)) throw fail(`${event.type} while ${history.status}`);
   const last = history.events.at(-1);
-  if (last !== undefined && event.at < last.at) throw fail(`${event.type} is older than the event before it`);
+  if (!timeWentBack && last !== undefined && event.at < last.at)
+    throw fail(`${event.type} is older than the event before it`);
   if (event.type === 'stop_requested' && history.stopping) throw fail('stop was requested twice');
   if (event.type === 'state_changed') checkTransition(history, event.data.from, event.data.to);
 }

@@ -1,0 +1,124 @@
+import { type CompiledGraph, evolve, newRun, phase, type RunEvent, type RunState } from '../core/index.ts';
+import type { LogEntry } from '../log/index.ts';
+import { checkAttempts } from './checkers/attempts.ts';
+import { checkEffects } from './checkers/effects.ts';
+import { checkEndings } from './checkers/endings.ts';
+import { checkInbox } from './checkers/inbox.ts';
+import { checkNotStuck } from './checkers/not-stuck.ts';
+import { checkOneEnd } from './checkers/one-end.ts';
+import { checkOrder } from './checkers/order.ts';
+import { checkProjection } from './checkers/projection.ts';
+import { checkSequence } from './checkers/sequence.ts';
+import { checkSkips } from './checkers/skips.ts';
+import { checkUsage } from './checkers/usage.ts';
+import { type EventChecker, Violation } from './checkers/violation.ts';
+import { compiledGraph, type Database, decodeRows, type StoredRun } from './database.ts';
+import { History } from './history.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const EVENT_CHECKERS: readonly EventChecker[] = [checkOneEnd, checkOrder, checkAttempts, checkSkips, checkEndings];
+
+/** A run as its log tells it. */
+export type AuditedRun = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly graph: CompiledGraph;
+  readonly stored: StoredRun;
+  readonly history: History;
+  /** The fold of the log. */
+  readonly state: RunState;
+  /** Virtual time of the last commit. */
+  changedAt: number;
+};
+
+/** Reads every commit as it is written and holds it against what was promised. */
+export class Auditor {
+  readonly runs = new Map<string, AuditedRun>();
+  /** Events written. */
+  events = 0;
+  readonly #database: Database;
+  readonly #at: Surroundings;
+
+  constructor(database: Database, surroundings: Surroundings) {
+    this.#database = database;
+    this.#at = surroundings;
+  }
+
+  run(runId: string): AuditedRun | undefined {
+    return this.runs.get(runId);
+  }
+
+  /** After a batch was committed. */
+  committed(batch: readonly LogEntry[]): void {
+    if (batch.length > 1) this.#at.count('batch of many');
+    for (const entry of batch) this.#at.check(() => this.#entry(entry));
+  }
+
+  #entry(entry: LogEntry): void {
+    const run = this.#audited(entry.runId);
+    run.changedAt = this.#at.agenda.now;
+    if (entry.payloads.length > 0) this.#at.count('value kept apart');
+    for (const [index, event] of decodeRows(run.stored, entry.rows).entries()) {
+      const expected = run.history.events.length + 1;
+      if (entry.rows[index]?.seq !== expected)
+        throw new Violation('sequence', `event ${entry.rows[index]?.seq} of ${run.id} where ${expected} is next`);
+      this.#event(run, event);
+    }
+    checkNotStuck(run.history);
+    checkEffects(run.history, run.state);
+    if (entry.projection === null) this.#at.count('progress left out');
+    checkProjection(run, entry.projection !== null && entry.projection.lastSeq >= run.history.events.length);
+    checkInbox(run);
+    checkUsage(run, entry);
+  }
+
+  #event(run: AuditedRun, event: RunEvent): void {
+    checkSequence(run.history, event, { timeWentBack: this.#at.timeWentBack });
+    for (const check of EVENT_CHECKERS) check(run.history, event);
+    run.history.add(event);
+    evolve(run.state, event);
+    this.events += 1;
+    this.#tally(run, event);
+  }
+
+  #audited(runId: string): AuditedRun {
+    const known = this.runs.get(runId);
+    if (known !== undefined) return known;
+    const stored = this.#database.runs.get(runId);
+    if (stored === undefined) throw new Violation('durability', `a commit of ${runId} left nothing behind`);
+    const { tenantId, graph } = this.#at.scenario(runId);
+    const compiled = compiledGraph(graph);
+    const run: AuditedRun = {
+      id: runId,
+      tenantId,
+      graph: compiled,
+      stored,
+      history: new History(graph),
+      state: newRun(runId, compiled),
+      changedAt: 0,
+    };
+    this.runs.set(runId, run);
+    return run;
+  }
+
+  #tally(run: AuditedRun, event: RunEvent): void {
+    const count = (what: string) => this.#at.count(what);
+    count(event.type);
+    if (event.type === 'state_changed') {
+      const { from, to } = event.data;
+      count(to === 'paused' ? 'paused' : to === 'running' ? 'resumed' : `run ${to}`);
+      if (from === 'paused' && to === 'completed') count('completed while paused');
+    }
+    if (event.type === 'step_failed') count(`step failed: ${event.data.error.code}`);
+    if (event.type === 'step_failed' && event.data.error.code === 'task_timed_out') count('task timed out: fail');
+    if (event.type === 'step_retrying' && event.data.error.code === 'step_timed_out') count('step timed out');
+    if (event.type === 'step_failed' && event.data.error.code === 'step_timed_out') count('step timed out');
+    if (event.type === 'step_completed' && 'skipped' in event.data) count(`skip ${event.data.reason}`);
+    if (event.type === 'step_cancelled') count(`cancel ${event.data.reason}`);
+    if (event.type === 'task_completed' && event.data.timed_out) count('task timed out: answered');
+    if (event.type === 'step_log' && event.data.lines.some(line => line.startsWith('… further')))
+      count('log cut at 64 KiB');
+    if (event.type === 'step_started' && run.history.step(event.step).lost > 0) count('attempt lost');
+    if (phase(run.state) === 'blocked') count('blocked');
+  }
+}

@@ -1,0 +1,32 @@
+import type { AuditedRun } from '../auditor.ts';
+import { Violation } from './violation.ts';
+
+/** Each task that was ever asked is in the inbox, in the state that the log gives it; nothing else is. */
+export function checkInbox(run: AuditedRun): void {
+  const { tasks } = run.stored;
+  let asked = 0;
+  for (const [step, { asked: task, answer, end }] of run.history.steps) {
+    if (task === null) continue;
+    asked += 1;
+    const row = tasks.get(step);
+    const state =
+      answer !== null
+        ? answer.timed_out
+          ? 'timed_out'
+          : 'completed'
+        : end === null
+          ? 'pending'
+          : end.type === 'step_failed'
+            ? 'timed_out'
+            : 'cancelled';
+    const fits = row?.state === state && row.completedBy === (answer?.completed_by ?? null);
+    if (!fits || row.approved !== (answer?.approved ?? null) || row.asked.dueAt !== task.dueAt)
+      throw new Violation(
+        'inbox',
+        `the task "${step}" of ${run.id} is ${JSON.stringify(row)}, but by the log ${state}`,
+      );
+    if ((row.completedAt === null) !== (state === 'pending'))
+      throw new Violation('inbox', `the task "${step}" of ${run.id} is ${state}, completed at ${row.completedAt}`);
+  }
+  if (tasks.size !== asked) throw new Violation('inbox', `${run.id} has ${tasks.size} tasks, but ${asked} were asked`);
+}

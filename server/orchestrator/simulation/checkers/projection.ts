@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
+import { phase } from '../../core/index.ts';
+import type { AuditedRun } from '../auditor.ts';
+import { Violation } from './violation.ts';
+
+/**
+ * The row of a run says what its log says: all of it where the commit wrote the row, and all but the progress where
+ * it left the row as it was (`steps_done`, `last_seq`: they may be behind for a moment).
+ */
+export function checkProjection(run: AuditedRun, written: boolean): void {
+  const { row } = run.stored;
+  const { state, history } = run;
+  const expected = {
+    status: history.status,
+    phase: phase(state),
+    pendingTasks: [...history.steps.values()].filter(step => step.asked !== null && step.end === null).length,
+    endedAt: history.isTerminal ? (history.events.at(-1)?.at ?? null) : null,
+    stepsTotal: history.steps.size,
+    tenantId: run.tenantId,
+    startedAt: history.events[0]?.at,
+  };
+  for (const [column, value] of Object.entries(expected)) {
+    const found = row[column as keyof typeof row];
+    if (found !== value) throw fail(run, column, found, value);
+  }
+  const error = row.error === null ? null : JSON.parse(row.error);
+  if (!isDeepStrictEqual(error, state.error)) throw fail(run, 'error', row.error, JSON.stringify(state.error));
+  checkTimer(run);
+  if (written) checkProgress(run);
+}
+
+/** At rest nothing of the row may be behind. */
+export function checkProgress(run: AuditedRun): void {
+  const { row } = run.stored;
+  const done = [...run.history.steps.values()].filter(step => step.end !== null).length;
+  if (row.stepsDone !== done) throw fail(run, 'stepsDone', row.stepsDone, done);
+  if (row.lastSeq !== run.history.events.length) throw fail(run, 'lastSeq', row.lastSeq, run.history.events.length);
+}
+
+/** Recovery leaves a blocked run in the log and trusts its timer. */
+function checkTimer(run: AuditedRun): void {
+  if (run.stored.row.phase !== 'blocked') return;
+  const due = [...run.history.steps.values()].flatMap(({ asked, end }) =>
+    end === null && asked !== null && asked.dueAt !== null ? [asked.dueAt] : [],
+  );
+  const expected = due.length === 0 ? null : Math.min(...due);
+  if (run.stored.row.nextTimerAt !== expected) throw fail(run, 'nextTimerAt', run.stored.row.nextTimerAt, expected);
+}
+
+const fail = (run: AuditedRun, column: string, found: unknown, expected: unknown) =>
+  new Violation('projection', `${column} of ${run.id} is ${found}, but by the log it is ${expected}`);

@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AppError } from '../../../platform/errors.ts';
+import { type Command, isTerminal, type RunEvent, type RunStatus } from '../../core/index.ts';
+import type { RunSnapshot } from '../../orchestrator.ts';
+import type { Auditor } from '../auditor.ts';
+import type { Scenario } from '../scenario.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+type Asked = Exclude<Command, { type: 'start' }>;
+
+/** Whether what callers were told is in the log at the moment in which they are told (engine.md, guarantee 1). */
+export class Promises {
+  readonly #at: Surroundings;
+  readonly #auditor: Auditor;
+  readonly #maxActive: number;
+
+  constructor(at: Surroundings, auditor: Auditor, maxActive: number) {
+    this.#at = at;
+    this.#auditor = auditor;
+    this.#maxActive = maxActive;
+  }
+
+  /** Events of the run that are written by now: what somebody who asks now can rely on. */
+  known(runId: string): number {
+    return this.#auditor.run(runId)?.history.events.length ?? 0;
+  }
+
+  waiting(runId: string): string[] {
+    return [...(this.#auditor.run(runId)?.state.waiting ?? [])];
+  }
+
+  started({ runId, data, tenantId }: Scenario): void {
+    const run = this.#auditor.run(runId);
+    const first = run?.history.events[0];
+    if (first?.type !== 'run_started' || !isDeepStrictEqual(first.data, data)) {
+      this.#fail(`the start of ${runId} was acknowledged, but is not in the log`);
+      return;
+    }
+    if (run?.stored.row.tenantId !== tenantId) this.#fail(`${runId} was started for another tenant`);
+  }
+
+  startRefused({ runId, tenantId, unstorable }: Scenario, { status, code }: AppError): void {
+    const run = this.#auditor.run(runId);
+    if (code === 'run_id_taken' && run === undefined) this.#fail(`${runId} is said to be taken, but is not in the log`);
+    if (code === 'not_storable') {
+      this.#at.count('start refused by the database');
+      if (!unstorable) this.#fail(`the start of ${runId} was refused with what it brought`);
+      if (run !== undefined) this.#fail(`the start of ${runId} was refused, but is in the log`);
+    }
+    // Runs that ended a moment ago may still be counted, and so may starts that are not in the log yet.
+    if (status === 429 && this.#at.calm && this.#recentlyActive(tenantId) < this.#maxActive)
+      this.#at.fail('active-runs', `${tenantId} is said to have as many runs as it may, but has not`);
+    const expected = ['run_id_taken', 'not_storable', 'too_many_active_runs'];
+    if (status !== 503 && !expected.includes(code))
+      this.#at.fail('answers', `a start of ${runId} got ${status} ${code}`);
+  }
+
+  /** `known`: events that were in the log when it was asked. */
+  commanded({ runId }: Scenario, command: Asked, snapshot: RunSnapshot, known: number): void {
+    this.#at.count(command.type === 'complete_task' ? 'task answered' : 'command answered');
+    const run = this.#auditor.run(runId);
+    if (run === undefined) {
+      this.#fail(`${command.type} of ${runId} was acknowledged, but there is no such run`);
+      return;
+    }
+    if (snapshot.runId !== runId) this.#fail(`${command.type} of ${runId} was answered for ${snapshot.runId}`);
+    const { events } = run.history;
+    if (events.some(event => bringsAbout(event, command))) return;
+    this.#at.count('command held already');
+    if (!holds(events, command, known))
+      this.#fail(`${command.type} of ${runId} was acknowledged, but is not in the log and did not hold`);
+  }
+
+  refused({ runId }: Scenario, command: Asked, { status, code }: AppError, known: number): void {
+    if (status === 503) return;
+    const history = this.#auditor.run(runId)?.history;
+    const step = command.type === 'complete_task' ? history?.step(command.step) : undefined;
+    const holds: Record<string, boolean> = {
+      run_already_ended: history?.isTerminal === true,
+      run_stopping: history?.stopping === true,
+      task_already_completed: step?.answer != null,
+      // It may have become pending since.
+      task_not_pending: step?.spec.type === 'human_task',
+      not_found: known === 0 || (step !== undefined && step.spec.type !== 'human_task'),
+      // What others brought at the same time is refused together.
+      not_storable: true,
+    };
+    if (holds[code] === undefined) this.#at.fail('answers', `${command.type} of ${runId} got ${status} ${code}`);
+    else if (!holds[code]) this.#fail(`${command.type} of ${runId} was refused as ${code}, which the log does not say`);
+  }
+
+  #recentlyActive(tenantId: string): number {
+    const recent = this.#at.agenda.now - 5_000;
+    const runs = [...this.#auditor.runs.values()].filter(run => run.tenantId === tenantId);
+    const unknown = [...this.#at.scenarios.values()].filter(
+      scenario => scenario.tenantId === tenantId && this.#auditor.run(scenario.runId) === undefined,
+    );
+    return runs.filter(run => !isTerminal(run.history.status) || run.changedAt > recent).length + unknown.length - 1;
+  }
+
+  #fail(message: string): void {
+    this.#at.fail('durability', message);
+  }
+}
+
+/** Whether the event is what exactly this command brings about: everybody who asks has a name of their own. */
+function bringsAbout(event: RunEvent, command: Asked): boolean {
+  if (!('by' in command)) return false;
+  switch (event.type) {
+    case 'state_changed':
+    case 'stop_requested':
+      return event.data.by === command.by;
+    case 'task_completed':
+      return event.data.completed_by === command.by;
+    default:
+      return false;
+  }
+}
+
+/** Whether what was asked for held at some time since there were `known` events. */
+function holds(events: readonly RunEvent[], command: Asked, known: number): boolean {
+  const statuses = statusesSince(events, known);
+  switch (command.type) {
+    case 'pause':
+      return statuses.includes('paused');
+    case 'resume':
+      return statuses.includes('running');
+    case 'stop':
+      return events.some(event => event.type === 'stop_requested');
+    default:
+      return false;
+  }
+}
+
+function statusesSince(events: readonly RunEvent[], known: number): RunStatus[] {
+  const statuses: RunStatus[] = [];
+  let status: RunStatus = 'running';
+  for (const [index, event] of events.entries()) {
+    if (index === known) statuses.push(status);
+    if (event.type !== 'state_changed') continue;
+    status = event.data.to;
+    if (index >= known) statuses.push(status);
+  }
+  if (known >= events.length) statuses.push(status);
+  return statuses;
+}

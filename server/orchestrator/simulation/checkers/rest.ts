@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AuditedRun } from '../auditor.ts';
+import type { Clients } from '../clients.ts';
+import { expectedEnd } from '../oracle.ts';
+import type { Server } from '../server.ts';
+import type { Surroundings } from '../surroundings.ts';
+import type { Work } from '../work.ts';
+import { checkProgress } from './projection.ts';
+import { Violation } from './violation.ts';
+
+export type AtRest = {
+  at: Surroundings;
+  servers: readonly Server[];
+  runs: readonly AuditedRun[];
+  work: Work;
+  clients: Clients;
+};
+
+/**
+ * Nothing is going to happen any more unless somebody asks for it: then everybody has been answered, and each open run
+ * is paused, waits for people without a limit of time, or has an attempt at work that nothing limits.
+ */
+export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
+  const leader = servers.find(server => server.leads);
+  if (leader?.runtime == null) throw new Violation('liveness', 'no process leads');
+  for (const { what } of clients.pending) throw new Violation('answers', `nobody answered the ${what}`);
+  const busy = new Set<string>();
+  let live = 0;
+  for (const { server, attempt, signal } of work.executing) {
+    if (server !== leader || signal.aborted) continue;
+    busy.add(attempt.run.id);
+    live += 1;
+  }
+  const { slots } = leader.runtime;
+  if (slots.total !== live) throw new Violation('slots', `${slots.total} slots are in use for ${live} attempts`);
+  for (const run of slots.neglected)
+    throw new Violation('not-stuck', `${run.identity.runId} waits for a slot while there is one`);
+  for (const run of runs) {
+    // Behind attempts that never end, a run may wait for a slot for ever: that is what the limits are for.
+    checkRunAtRest(run, busy.has(run.id) || slots.queues(run.id));
+    if (run.stored.events.at(-1)?.writer === leader.session?.writer) checkProgress(run);
+    if (run.history.isTerminal) at.check(() => checkEnd(at, run));
+  }
+  const needed = [...runs].filter(run => busy.has(run.id) || slots.queues(run.id)).length;
+  if (leader.runtime.liveRuns > needed)
+    throw new Violation('memory', `${leader.runtime.liveRuns} runs are in memory, ${needed} of them at work`);
+  leader.stream.checkAtRest();
+}
+
+function checkRunAtRest(run: AuditedRun, busy: boolean): void {
+  const { history } = run;
+  if (history.isTerminal) {
+    if (busy) throw new Violation('abort', `${run.id} has ended, and is still being worked on`);
+    return;
+  }
+  if (busy || (history.status === 'paused' && !history.stopping)) return;
+  const open = [...history.steps].filter(([, step]) => step.end === null);
+  const inFlight = open.find(([, step]) => step.inFlight);
+  if (inFlight !== undefined) throw new Violation('not-stuck', `nobody works on "${inFlight[0]}" of ${run.id}`);
+  for (const [id, step] of open) {
+    if (step.retryAt !== null) throw new Violation('not-stuck', `the retry of "${id}" of ${run.id} never comes`);
+    if (step.asked !== null && step.asked.dueAt !== null)
+      throw new Violation('not-stuck', `the time of the task "${id}" of ${run.id} is up, and nothing happens`);
+    if (step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null))
+      throw new Violation('not-stuck', `"${id}" of ${run.id} may begin, and does not`);
+  }
+  if (!open.some(([, step]) => step.asked !== null)) throw new Violation('not-stuck', `nothing carries ${run.id} on`);
+}
+
+/** The end that the run would have come to without any trouble, unless people or the clock had a hand in it. */
+export function checkEnd(at: Surroundings, run: AuditedRun): void {
+  const scenario = at.scenario(run.id);
+  const { history } = run;
+  const disturbed = history.events.some(
+    event =>
+      (event.type === 'state_changed' && event.data.to === 'stopped') ||
+      (event.type === 'step_failed' &&
+        (event.data.error.code === 'task_timed_out' || event.data.error.code === 'attempt_lost_repeatedly')) ||
+      ((event.type === 'step_failed' || event.type === 'step_retrying') &&
+        event.data.error.code === 'step_timed_out' &&
+        scenario.plans.get(event.step)?.kind !== 'hangs'),
+  );
+  if (disturbed) return;
+  const expected = expectedEnd(scenario);
+  if (expected === null) return;
+  at.count('run as undisturbed');
+  if (history.status !== expected.status)
+    throw new Violation('undisturbed', `${run.id} is ${history.status}, undisturbed it would be ${expected.status}`);
+  if (expected.status === 'failed') return;
+  for (const [step, end] of expected.ends) {
+    const found = history.step(step).end;
+    const data = found?.type === 'step_completed' ? found.data : undefined;
+    const seen = data === undefined ? null : 'skipped' in data ? data.reason : json(data.result);
+    const isHuman = history.step(step).spec.type === 'human_task' && typeof end === 'object';
+    if (
+      isHuman
+        ? data === undefined || 'skipped' in data
+        : !isDeepStrictEqual(seen, typeof end === 'string' ? end : json(end.result))
+    )
+      throw new Violation(
+        'undisturbed',
+        `"${step}" of ${run.id} ended as ${JSON.stringify(found)}, not ${JSON.stringify(end)}`,
+      );
+  }
+}
+
+const json = (value: unknown): string => `result ${JSON.stringify(value)}`;

@@ -1,0 +1,127 @@
+import { type CompiledGraph, compile, evolve, newRun, type RunEvent, type RunState } from '../core/index.ts';
+import { decodeEvent, payloadRefs, type StoredEvent } from '../log/decode.ts';
+import type { EventRow, PayloadRow } from '../log/encode.ts';
+import type { LogEntry, NewRun, RunProjection, TaskChange, UsageRow } from '../log/index.ts';
+import { REFUSED } from './scenario.ts';
+
+/** A row of `runs`. */
+export type RunsRow = NewRun & RunProjection & { id: string };
+export type TaskRow = Omit<TaskChange, 'asked'> & { asked: NonNullable<TaskChange['asked']> };
+export type StoredRow = EventRow & { readonly writer: string };
+
+/** All that the database holds of one run. */
+export type StoredRun = {
+  readonly row: RunsRow;
+  readonly events: StoredRow[];
+  readonly payloads: Map<string, PayloadRow>;
+  readonly tasks: Map<string, TaskRow>;
+  readonly usage: UsageRow[];
+};
+
+/** As pg reports what PostgreSQL refuses. */
+export class DatabaseError extends Error {
+  readonly code: string;
+  readonly constraint: string | undefined;
+  constructor(code: string, constraint?: string) {
+    super(constraint === undefined ? `error ${code}` : `duplicate key value violates "${constraint}"`);
+    this.code = code;
+    this.constraint = constraint;
+  }
+}
+
+/**
+ * The tables that the log's statement writes, in memory: the same keys, the same atomicity, the same refusals.
+ * database.test.ts holds it against PostgreSQL.
+ */
+export class Database {
+  readonly runs = new Map<string, StoredRun>();
+
+  /** Writes all of a batch or, throwing a DatabaseError, nothing of it. */
+  apply(batch: readonly LogEntry[], writer: string): void {
+    this.#refuse(batch);
+    for (const entry of batch) this.#write(entry, writer);
+  }
+
+  #refuse(batch: readonly LogEntry[]): void {
+    const keys = new Set<string>();
+    for (const { runId, rows, created } of batch) {
+      const run = this.runs.get(runId);
+      for (const { seq, json } of rows) {
+        if (json.includes(REFUSED)) throw new DatabaseError('22P05');
+        if (run?.events.some(event => event.seq === seq) || keys.has(`${runId} ${seq}`))
+          throw new DatabaseError('23505', 'run_events_pkey');
+        keys.add(`${runId} ${seq}`);
+      }
+      if (created === undefined) continue;
+      if (run !== undefined || keys.has(runId)) throw new DatabaseError('23505', 'runs_pkey');
+      keys.add(runId);
+    }
+    for (const { payloads } of batch)
+      if (payloads.some(({ json }) => json.includes(REFUSED))) throw new DatabaseError('22P05');
+  }
+
+  #write(entry: LogEntry, writer: string): void {
+    const { runId, rows, payloads, projection, created, tasks, usage } = entry;
+    let run = this.runs.get(runId);
+    if (created !== undefined && projection !== null) {
+      const row = { id: runId, ...created, ...projection };
+      run = { row, events: [], payloads: new Map(), tasks: new Map(), usage: [] };
+      this.runs.set(runId, run);
+    }
+    if (run === undefined) throw new Error(`events of "${runId}", which has no row`);
+    for (const row of rows) run.events.push({ ...row, writer });
+    for (const payload of payloads) run.payloads.set(payload.id, payload);
+    if (projection !== null && run.row.lastSeq <= projection.lastSeq) Object.assign(run.row, projection);
+    for (const task of tasks) writeTask(run, task);
+    run.usage.push(...usage);
+  }
+}
+
+function writeTask(run: StoredRun, { asked, ...change }: TaskChange): void {
+  if (asked !== null) {
+    run.tasks.set(change.step, { ...change, asked });
+    return;
+  }
+  const row = run.tasks.get(change.step);
+  if (row !== undefined) Object.assign(row, change);
+}
+
+/** The events of a run as they are read back, payloads in place. Throws for a payload that is missing. */
+export function decodeRows(run: StoredRun, rows: readonly EventRow[]): RunEvent[] {
+  return rows.map(row => {
+    const data: StoredEvent['data'] = JSON.parse(row.json);
+    for (const { field, ref } of payloadRefs(data)) {
+      const payload = run.payloads.get(ref.payload_id);
+      if (payload === undefined) throw new Error(`payload ${ref.payload_id} is missing`);
+      delete data[`${field}_ref`];
+      data[field] = JSON.parse(payload.json);
+    }
+    return decodeEvent({
+      seq: row.seq,
+      event_type: row.type,
+      step_id: row.step,
+      attempt: row.attempt,
+      data,
+      created_at: new Date(row.at),
+    });
+  });
+}
+
+const compiled = new WeakMap<object, CompiledGraph>();
+
+/** The graph of a run, compiled once. */
+export function compiledGraph(graph: Parameters<typeof compile>[0]): CompiledGraph {
+  let found = compiled.get(graph);
+  if (found === undefined) {
+    found = compile(graph);
+    compiled.set(graph, found);
+  }
+  return found;
+}
+
+/** The fold of events, from the first. */
+export function fold(runId: string, graph: CompiledGraph, events: readonly RunEvent[]): RunState {
+  const state = newRun(runId, graph);
+  for (const event of events) evolve(state, event);
+  return state;
+}

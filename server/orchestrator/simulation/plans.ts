@@ -1,0 +1,88 @@
+import type { GraphStep, JsonValue } from '../core/index.ts';
+import type { Random } from './random.ts';
+import type { Knobs } from './scenario.ts';
+
+/**
+ * What a step is going to do, however often and by whomever it is tried: so that a run has one right end, whatever
+ * happens to those who carry it there.
+ */
+export type StepPlan = {
+  readonly kind:
+    | 'works'
+    /** Ends by its timeout alone. */
+    | 'hangs'
+    /** Ends by a stop alone. */
+    | 'endless'
+    /** May take longer than its timeout. */
+    | 'tight'
+    /** Takes the process down more often than not. */
+    | 'poison'
+    | 'throws'
+    | 'not-json'
+    | 'too-deep'
+    | 'too-large'
+    | 'unstorable'
+    | 'chatty';
+  /** Fails this often before it succeeds. */
+  readonly failures: number;
+  /** Its failures allow another attempt. */
+  readonly retryable: boolean;
+  readonly result: JsonValue;
+};
+
+/** How often each oddity is drawn. What is slow to simulate is rare. */
+const ODDITIES: readonly [StepPlan['kind'], number][] = [
+  ['hangs', 25],
+  ['endless', 7],
+  ['tight', 14],
+  ['poison', 10],
+  ['throws', 12],
+  ['not-json', 10],
+  ['unstorable', 14],
+  ['chatty', 4],
+  ['too-deep', 3],
+  ['too-large', 1],
+];
+
+export function stepPlan(random: Random, knobs: Knobs, step: GraphStep): StepPlan {
+  const isHuman = step.type === 'human_task';
+  const kind = random.below(100) < knobs.oddities && !isHuman ? oddity(random) : 'works';
+  const fails = random.below(100) < knobs.failures;
+  if (kind === 'hangs' || kind === 'tight') step.timeout_s = 1 + random.below(4);
+  return {
+    kind,
+    failures: fails ? 1 + random.below(3) : 0,
+    retryable: random.chance(0.8),
+    result: randomResult(random, step),
+  };
+}
+
+function oddity(random: Random): StepPlan['kind'] {
+  let left = random.below(ODDITIES.reduce((sum, [, weight]) => sum + weight, 0));
+  for (const [kind, weight] of ODDITIES) {
+    left -= weight;
+    if (left < 0) return kind;
+  }
+  return 'works';
+}
+
+const ODD_RESULTS: readonly [JsonValue, ...JsonValue[]] = [
+  null,
+  1,
+  'text',
+  { branch: 'then' },
+  -0,
+  1e300,
+  'a\u0000b',
+  '\ud800',
+  { ['__proto__']: 1, then: [[], {}] },
+  { result_ref: { payload_id: 'forged', bytes: 1 } },
+  [1, [2, [3, { a: null }]]],
+];
+
+function randomResult(random: Random, step: GraphStep): JsonValue {
+  const value = random.chance(0.5);
+  if (step.type === 'condition') return { value, branch: value ? 'then' : 'else' };
+  if (random.chance(0.02)) return { large: 'y'.repeat(16_500) };
+  return random.pick(ODD_RESULTS);
+}

@@ -1,0 +1,71 @@
+import type { Graph } from '../core/index.ts';
+import type { LoggedRun, LogReader } from '../log/index.ts';
+import { type Database, decodeRows, type RunsRow } from './database.ts';
+import type { Server } from './server.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Reads the simulated database as log-reader.ts reads the real one: slowly at times, and in vain at others. */
+export function simulatedReader(database: Database, server: Server, at: Surroundings): LogReader {
+  const ask = <T>(read: () => T): Promise<T> => answerOf(server, at, 'reading failed', read);
+  const open = (): RunsRow[] => [...database.runs.values()].map(({ row }) => row).filter(row => row.endedAt === null);
+  return {
+    readRuns: runIds =>
+      ask(() => {
+        const found = new Map<string, LoggedRun>();
+        for (const runId of runIds) {
+          const run = database.runs.get(runId);
+          if (run === undefined) continue;
+          const { tenantId, projectId, workflowId, version } = run.row;
+          found.set(runId, { runId, tenantId, projectId, workflowId, version, events: decodeRows(run, run.events) });
+        }
+        return found;
+      }),
+    countActiveRuns: () =>
+      ask(() => {
+        const counts = new Map<string, number>();
+        for (const { tenantId } of open()) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
+        return counts;
+      }),
+    movingRuns: (before, limit) =>
+      ask(() => {
+        const ids = open()
+          .filter(({ id, phase }) => phase !== 'blocked' && phase !== 'paused' && (before === null || id < before))
+          .map(({ id }) => id);
+        // A page as small as this shows whether the next one is asked for.
+        return ids.sort().reverse().slice(0, Math.min(limit, 2));
+      }),
+    wakes: () =>
+      ask(() =>
+        open().flatMap(({ id, phase, nextTimerAt }) =>
+          phase === 'blocked' && nextTimerAt !== null ? [{ runId: id, dueAt: nextTimerAt }] : [],
+        ),
+      ),
+  };
+}
+
+/** Reads published versions. */
+export function loadVersionOf(
+  server: Server,
+  at: Surroundings,
+): (ref: { workflowId: string }) => Promise<Graph | null> {
+  const graphs = new Map([...at.scenarios.values()].map(({ workflowId, graph }) => [workflowId, graph]));
+  return ({ workflowId }) => answerOf(server, at, 'graph not readable', () => graphs.get(workflowId) ?? null);
+}
+
+function answerOf<T>(server: Server, at: Surroundings, failure: string, read: () => T): Promise<T> {
+  if (!server.seam()) return new Promise(() => {});
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const slow = at.trouble(0.03);
+  if (slow) at.count('slow read');
+  const fails = at.trouble(0.04);
+  if (fails) at.count(failure);
+  at.agenda.after(at.random.below(slow ? 800 : 3), () => {
+    // The answer is as of when the database gave it.
+    const answer = fails ? undefined : { value: read() };
+    server.later(at.random.below(3), () => {
+      if (answer === undefined) reject(new Error('canceling statement due to a fault'));
+      else resolve(answer.value);
+    });
+  });
+  return promise;
+}

@@ -1,0 +1,66 @@
+import type { Agenda } from './agenda.ts';
+import { Violation } from './checkers/violation.ts';
+import type { Coverage } from './coverage.ts';
+import type { Random } from './random.ts';
+import type { Knobs, Scenario } from './scenario.ts';
+
+/** What all parts of one simulated world share. */
+export class Surroundings {
+  readonly random: Random;
+  readonly agenda: Agenda;
+  readonly knobs: Knobs;
+  readonly coverage: Coverage;
+  readonly scenarios: ReadonlyMap<string, Scenario>;
+  /** Nothing goes wrong any more: from now on everything must come to its end. */
+  calm = false;
+  /** Some clock has been set back: later events may look older. */
+  timeWentBack = false;
+  /** What happened when; kept only where somebody is going to read it. */
+  story: string[] | null = null;
+  #violation: Error | null = null;
+
+  constructor(of: Pick<Surroundings, 'random' | 'agenda' | 'knobs' | 'coverage' | 'scenarios'>) {
+    this.random = of.random;
+    this.agenda = of.agenda;
+    this.knobs = of.knobs;
+    this.coverage = of.coverage;
+    this.scenarios = of.scenarios;
+  }
+
+  /** Something bad that has this chance while there is trouble. */
+  trouble(probability: number): boolean {
+    return !this.calm && this.knobs.faults > 0 && this.random.chance(probability);
+  }
+
+  /** Notes that something happened, for the tally and for the story of a failing seed. */
+  count(what: string): void {
+    this.coverage.count(what);
+    this.story?.push(`${String(this.agenda.now).padStart(7)} ms  ${what}`);
+  }
+
+  /** The first guarantee that did not hold; the simulation ends with it. */
+  get violation(): Error | null {
+    return this.#violation;
+  }
+
+  /** Notes a violation. Not thrown: the code under test would catch some of them. */
+  fail(checker: string, message: string): void {
+    this.#violation ??= new Violation(checker, message);
+  }
+
+  /** Runs a check that throws. */
+  check(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#violation ??= error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  /** Throws for a run that nobody was going to start. */
+  scenario(runId: string): Scenario {
+    const scenario = this.scenarios.get(runId);
+    if (scenario === undefined) throw new Error(`There is no run "${runId}".`);
+    return scenario;
+  }
+}
