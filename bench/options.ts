@@ -16,7 +16,10 @@ export type Options = {
 };
 
 /** What takes too long for every day: `--full`. */
-const FULL: readonly [string, number][] = [['old-runs', 1_000_000]];
+const FULL: readonly [string, number][] = [
+  ['blocked', 10_000],
+  ['old-runs', 1_000_000],
+];
 
 /** Reads the command line. Throws with a message for the person at the terminal. */
 export function readOptions(args: readonly string[]): Options {

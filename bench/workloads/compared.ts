@@ -23,6 +23,7 @@ export const comparedWorkloads: readonly Workload[] = [
     name: 'blocked',
     title: 'runs that wait for a person',
     size: 10_000,
+    sizeWithPeers: 2_000,
     once: true,
     can: blocks,
     run: blocked,

@@ -27,6 +27,8 @@ const service = restate.service({
 });
 const question = restate.workflow({
   name: 'question',
+  // Who waits for a person gives back its place and its memory soon: by default it keeps them for a minute.
+  options: { inactivityTimeout: { seconds: 1 } },
   handlers: {
     run: async (ctx, n) => {
       await ctx.promise('answer');
