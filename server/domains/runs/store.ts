@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { searchRuns } from './search.ts';
 
 /** Where a run must be for the caller to see it. */
 export type RunScope = { tenantId: string; projectId: string; workflowId: string; runId: string };
@@ -64,26 +65,22 @@ export async function listRuns(
   filter: RunFilter,
 ): Promise<RunRow[]> {
   const values: unknown[] = [tenantId, projectIds, filter.limit];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
   const where = ['r.tenant_id = $1', 'r.project_id = p.id'];
-  const add = (condition: (parameter: string) => string, value: unknown) =>
-    where.push(condition(`$${values.push(value)}`));
-  if (filter.workflowId !== undefined) add(p => `r.workflow_id = ${p}`, filter.workflowId);
-  if (filter.status !== undefined) add(p => `r.status = ${p}`, filter.status);
-  if (filter.from !== undefined) add(p => `r.started_at >= ${p}`, filter.from);
-  if (filter.to !== undefined) add(p => `r.started_at < ${p}`, filter.to);
-  if (filter.q !== undefined) {
-    const prefix = `${filter.q.replace(/[\\%_]/g, '\\$&')}%`;
-    add(p => `(r.id::text like lower(${p}) or r.session_id like ${p} or r.trigger_type like ${p})`, prefix);
-  }
+  if (filter.workflowId !== undefined) where.push(`r.workflow_id = ${parameter(filter.workflowId)}`);
+  if (filter.status !== undefined) where.push(`r.status = ${parameter(filter.status)}`);
+  if (filter.from !== undefined) where.push(`r.started_at >= ${parameter(filter.from)}`);
+  if (filter.to !== undefined) where.push(`r.started_at < ${parameter(filter.to)}`);
   if (filter.after !== null) {
-    const at = values.push(filter.after.at);
-    const id = values.push(filter.after.id);
-    where.push(`(r.started_at, r.id) < ($${at}, $${id}::uuid)`);
+    where.push(`(r.started_at, r.id) < (${parameter(filter.after.at)}, ${parameter(filter.after.id)}::uuid)`);
   }
+  const ofProject =
+    filter.q === undefined
+      ? `select * from runs r where ${where.join(' and ')} order by r.started_at desc, r.id desc limit $3`
+      : searchRuns(filter.q, where, parameter);
   const { rows } = await pool.query<RunRow>(
     `with page as (
-       select ${columns} from unnest($2::uuid[]) p(id) cross join lateral (
-         select * from runs r where ${where.join(' and ')} order by r.started_at desc, r.id desc limit $3) r
+       select ${columns} from unnest($2::uuid[]) p(id) cross join lateral (${ofProject}) r
         order by r.started_at desc, r.id desc limit $3)
      select page.*, w.name as workflow_name from page join workflows w on w.id = page.workflow_id
       order by page.started_at desc, page.id desc`,

@@ -1,0 +1,52 @@
+/** How many of a project's newest runs are looked through before the indexes of what `q` means are asked: ~1 ms. */
+const LOOKED_THROUGH = 300;
+
+/**
+ * SQL for the newest runs `r` of a project `p` whose id, session or trigger type begins with `q`; `where` are the other
+ * conditions, `$1` is the tenant and `$3` the most rows wanted. What is frequent is among the newest runs and is found
+ * there, in their order. What is not, is looked up by what it begins with, in indexes that know nothing of the order: in
+ * the order alone, a `q` that nothing matches would read every run of the project (0.8 s for 300,000).
+ */
+export function searchRuns(q: string, where: readonly string[], parameter: (value: unknown) => string): string {
+  const prefix = parameter(`${q.replace(/[\\%_]/g, '\\$&')}%`);
+  const ids = idsBeginningWith(q);
+  const byId = ids === null ? 'false' : `r.id between ${parameter(ids.first)}::uuid and ${parameter(ids.last)}::uuid`;
+  const conditions = where.join(' and ');
+  const inOrder = 'order by r.started_at desc, r.id desc';
+  const bySession = `r.session_id like ${prefix} and r.session_id <> r.id::text`;
+  const mine = 'r.tenant_id = $1 and r.project_id = p.id';
+  const nextType = (after: string) =>
+    `(select r.trigger_type from runs r where ${mine} and r.trigger_type like ${prefix} ${after}
+       order by r.trigger_type using ~<~ limit 1)`;
+  return `
+    with recursive newest as materialized (
+      select r.* from runs r where ${conditions} ${inOrder} limit ${LOOKED_THROUGH}),
+    near as materialized (
+      select r.* from newest r where ${byId} or (${bySession}) or r.trigger_type like ${prefix} ${inOrder} limit $3),
+    enough as materialized (
+      select (select count(*) from near) >= $3 or (select count(*) from newest) < ${LOOKED_THROUGH} as so),
+    types(type) as (
+      select ${nextType('')} where not (select so from enough)
+      union all select ${nextType('and r.trigger_type ~>~ types.type')} from types where types.type is not null),
+    found as materialized (
+      select r.id from runs r where not (select so from enough) and ${byId}
+      union select r.id from runs r where not (select so from enough) and ${mine} and ${bySession}
+      union select r.id from types cross join lateral (
+        select r.id from runs r where r.trigger_type = types.type and ${conditions} ${inOrder} limit $3) r
+        where types.type is not null)
+    select * from near where (select so from enough)
+    union all
+    (select r.* from found f join runs r on r.id = f.id where ${conditions} ${inOrder} limit $3)`;
+}
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** The first and last UUID whose text begins with `q`, in any case; null where none does. */
+function idsBeginningWith(q: string): { first: string; last: string } | null {
+  const begin = q.toLowerCase();
+  const first = begin + FIRST_ID.slice(begin.length);
+  return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(first)
+    ? { first, last: begin + LAST_ID.slice(begin.length) }
+    : null;
+}
