@@ -20,6 +20,7 @@ import type { Database } from './platform/postgres/database.ts';
 import { createRateLimiter } from './platform/rate-limit.ts';
 import { startRetentionJob } from './retention/job.ts';
 import type { Services } from './services.ts';
+import { type MetricsRegistry, startTelemetry } from './telemetry.ts';
 
 /** The running service, as surfaces and the process see it. */
 export type Container = {
@@ -63,6 +64,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
   const stepTypes = createStepTypes({ luaPool });
+  const telemetry = startTelemetry();
   const orchestrator = createEmbeddedOrchestrator({
     pool,
     connectionString: database.url,
@@ -70,10 +72,12 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     logger,
     stepTypes,
     config: config.orchestrator,
+    observer: telemetry.observer,
   });
+  telemetry.watch({ orchestrator, luaPool, pool });
   const rateLimiter = createRateLimiter(config.http.rateLimit, clock);
   const services: Services = { config, clock, logger, pool, prisma, orchestrator, stepTypes, secrets, rateLimiter };
-  const surfaces = createSurfaces(services, keys.sessionSecret);
+  const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry);
   const leading = () => orchestrator.status() === 'leading';
   const { alarm = systemAlarm } = options;
   const retention = startRetentionJob({ database, clock, alarm, logger, policy: config.retention, leading });
@@ -98,9 +102,10 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
 function createSurfaces(
   services: Services,
   sessionSecret: string,
+  measured: MetricsRegistry,
 ): Pick<Container, 'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'stream'> {
   const registry = createRegistry(operations);
-  const metrics = createMetrics(() => services.orchestrator.status() === 'leading');
+  const metrics = createMetrics(() => services.orchestrator.status() === 'leading', measured);
   const common = {
     services,
     sessionSecret,

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { type Frontend, isApiPath, listen, noteAddress, starting, stopListening } from './api/http-server.ts';
-import { serveNode } from './api/node-http.ts';
+import { type Frontend, listen, noteAddress, starting, stopListening } from './api/http-server.ts';
+import { serveSurfaces } from './api/node-http.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { type Container, createContainer } from './container.ts';
 import { type SeededOwner, seedFirstOwner } from './domains/identity/bootstrap.ts';
@@ -88,7 +88,7 @@ async function startConsole({ env, http }: Config, port: number): Promise<Consol
 function serve({ http }: Config, container: Container, next: Console): Frontend {
   return {
     request(request, response) {
-      if (isApiPath(request.url)) return void serveNode(container.rest, request, response, http.trustedProxies);
+      if (serveSurfaces(container, request, response, http.trustedProxies)) return;
       noteAddress(request, http.trustedProxies);
       next.request(request, response);
     },

@@ -1,5 +1,5 @@
 import { listen } from '../../server/api/http-server.ts';
-import { serveNode } from '../../server/api/node-http.ts';
+import { serveSurfaces } from '../../server/api/node-http.ts';
 import { readConfig } from '../../server/config.ts';
 import { createContainer } from '../../server/container.ts';
 import { seedFirstOwner } from '../../server/domains/identity/bootstrap.ts';
@@ -18,7 +18,9 @@ const container = await createContainer({ config, logger, database });
 await container.ready;
 await seedFirstOwner(container.services);
 const { server, port } = await listen(config.http, () => ({
-  request: (request, response) => void serveNode(container.rest, request, response, config.http.trustedProxies),
+  request(request, response) {
+    if (!serveSurfaces(container, request, response, config.http.trustedProxies)) response.writeHead(404).end();
+  },
   upgrade(request, socket, head) {
     if (!container.stream.upgrade(request, socket, head)) socket.destroy();
   },

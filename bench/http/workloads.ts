@@ -18,7 +18,9 @@ export const workloads: readonly Workload[] = [
   // The start and nothing else: the run waits for a person.
   { name: 'rest-starts-only', run: () => starts(blocked) },
   // The same request without the run: what HTTP, authentication and authorization cost.
-  { name: 'rest-reads', run: () => reads() },
+  { name: 'rest-reads', run: () => reads('/v1/me') },
+  // The same call as the console makes it.
+  { name: 'trpc-reads', run: () => reads('/api/trpc/me_get') },
   { name: 'ws-fanout', run: () => fanOut() },
 ];
 
@@ -28,9 +30,9 @@ async function starts(graph: Graph): Promise<Figures> {
   return await measure(service, 'POST', `/v1/workflows/${id}/command`, '{"command":"start","params":{"n":1}}');
 }
 
-async function reads(): Promise<Figures> {
+async function reads(path: string): Promise<Figures> {
   await using service = await HttpService.open();
-  return await measure(service, 'GET', '/v1/me', null);
+  return await measure(service, 'GET', path, null);
 }
 
 /** The compiler, the pool and PostgreSQL's caches are warm before anything is counted. */

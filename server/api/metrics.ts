@@ -1,6 +1,7 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { type Distribution, HotHistogram, hotCounter, type Tally } from '../platform/telemetry/hot-metrics.ts';
 
-/** The process's metrics in Prometheus' words; a registry of its own, so that two containers in a test do not collide. */
+/** The process's metrics in Prometheus' words (docs/observability.md). */
 export type Metrics = {
   /** One answered request; `operation` is a name of the registry, `page` or `none`, so the number of series is bounded. */
   request(operation: string, status: number, ms: number): void;
@@ -9,24 +10,13 @@ export type Metrics = {
   contentType: string;
 };
 
-/** `leading` is asked for at each scrape. */
-export function createMetrics(leading: () => boolean): Metrics {
-  const registry = new Registry();
+/**
+ * The surfaces' own metrics and the process's, in `registry`, which may hold those of other parts too; each container has one,
+ * so that two in a test do not collide. `leading` is asked for at each scrape.
+ */
+export function createMetrics(leading: () => boolean, registry = new Registry()): Metrics {
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const requests = new Counter({
-    name: 'baton_http_requests_total',
-    help: 'Answered API requests.',
-    labelNames: ['operation', 'status'],
-    registers,
-  });
-  const durations = new Histogram({
-    name: 'baton_http_request_duration_seconds',
-    help: 'Time from a request to its answer.',
-    labelNames: ['operation'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers,
-  });
   const open = new Gauge({ name: 'baton_stream_sockets', help: 'Open event stream sockets.', registers });
   const closed = new Counter({
     name: 'baton_stream_sockets_closed_total',
@@ -43,10 +33,7 @@ export function createMetrics(leading: () => boolean): Metrics {
     },
   });
   return {
-    request(operation, status, ms) {
-      requests.inc({ operation, status });
-      durations.observe({ operation }, ms / 1000);
-    },
+    request: requestMetrics(registry),
     sockets: {
       opened: () => open.inc(),
       closed(code) {
@@ -56,5 +43,36 @@ export function createMetrics(leading: () => boolean): Metrics {
     },
     render: () => registry.metrics(),
     contentType: registry.contentType,
+  };
+}
+
+type OperationSeries = { duration: Distribution; answered: Map<number, Tally> };
+
+function requestMetrics(registry: Registry): Metrics['request'] {
+  const requests = hotCounter(registry, {
+    name: 'baton_http_requests_total',
+    help: 'Answered API requests.',
+    labelNames: ['operation', 'status'],
+  });
+  const durations = new HotHistogram(registry, {
+    name: 'baton_http_request_duration_seconds',
+    help: 'Time from a request to its answer.',
+    labelNames: ['operation'],
+    bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+  });
+  const operations = new Map<string, OperationSeries>();
+  return (operation, status, ms) => {
+    let series = operations.get(operation);
+    if (series === undefined) {
+      series = { duration: durations.series({ operation }), answered: new Map() };
+      operations.set(operation, series);
+    }
+    series.duration.observe(ms / 1000);
+    let answered = series.answered.get(status);
+    if (answered === undefined) {
+      answered = requests({ operation, status: String(status) });
+      series.answered.set(status, answered);
+    }
+    answered.count += 1;
   };
 }

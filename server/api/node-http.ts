@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from '../platform/errors.ts';
+import { isApiPath } from './http-server.ts';
 import { clientAddress } from './rate.ts';
 import { type ApiRequest, type ApiResponse, checkContentLength, tooLarge } from './request.ts';
 import type { Rest } from './rest.ts';
+import { isTrpcPath, type Trpc } from './trpc.ts';
 
 /** What is read and thrown away of a body beyond the limit, so that a client that is still sending gets to read the 413. */
 const maxDiscarded = 16 * 1024 * 1024;
@@ -12,13 +14,13 @@ const maxDiscarded = 16 * 1024 * 1024;
  * trivial GET (architecture.md, "Facts measured here"). Never rejects: a client that went away is nobody's failure.
  */
 export async function serveNode(
-  rest: Rest,
+  surface: Rest | Trpc,
   request: IncomingMessage,
   response: ServerResponse,
   trustedProxies: number,
 ): Promise<void> {
   response.on('error', () => undefined);
-  const answer = await rest(fromNode(request, trustedProxies));
+  const answer = await surface(fromNode(request, trustedProxies));
   if (response.destroyed) return;
   sendNode(answer, response, request.method === 'HEAD');
   if (!request.complete) discardRest(request);
@@ -33,6 +35,22 @@ export function readTarget(target: string): { pathname: string; search: string }
   if (!URL.canParse(target, 'http://localhost')) return { pathname: '/', search: '' };
   const { pathname, search } = new URL(target, 'http://localhost');
   return { pathname, search };
+}
+
+/** The surfaces that answer on Node's own server, before Next: its route handlers serve a tenth of the requests per second. */
+export type NodeSurfaces = { rest: Rest; trpc: Trpc };
+
+/** Serves a request to one of the surfaces; false where it is neither's, and nothing has been done. */
+export function serveSurfaces(
+  { rest, trpc }: NodeSurfaces,
+  request: IncomingMessage,
+  response: ServerResponse,
+  trustedProxies: number,
+): boolean {
+  const surface = isApiPath(request.url) ? rest : isTrpcPath(request.url) ? trpc : null;
+  if (surface === null) return false;
+  void serveNode(surface, request, response, trustedProxies);
+  return true;
 }
 
 /** Node's request as the API reads it. */

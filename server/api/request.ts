@@ -21,6 +21,14 @@ export type ApiResponse = { status: number; headers: Record<string, string>; bod
 /** Of a request body; the graph of a workflow has the same limit (decisions.md, Conventions). */
 export const bodyLimit = 1024 * 1024;
 
+/** On every response: nothing of the API is to be sniffed, cached, framed or run. */
+export const protectiveHeaders: Readonly<Record<string, string>> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+};
+
 /** A caller's own request id where it is a sane one (for tracing across systems), else a new one. */
 export function requestIdOf(header: ApiRequest['header']): string {
   const given = header('x-request-id');

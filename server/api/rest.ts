@@ -7,7 +7,7 @@ import { type Invoker, invoke } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
 import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
-import { type ApiRequest, type ApiResponse, bodyLimit, requestIdOf } from './request.ts';
+import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from './request.ts';
 import { refuseCrossSite } from './same-origin.ts';
 import { isStreamPath } from './stream-query.ts';
 
@@ -21,14 +21,6 @@ export type RestOptions = Invoker &
 export type Rest = (request: ApiRequest) => Promise<ApiResponse>;
 
 const json = 'application/json; charset=utf-8';
-/** On every response: nothing of the API is to be sniffed, cached, framed or run. */
-const always: Record<string, string> = {
-  'X-Content-Type-Options': 'nosniff',
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
-};
-
 /** What one request gathers on its way; the failure path needs it too. */
 type Exchange = { request: ApiRequest; requestId: string; headers: Record<string, string>; operation: string };
 
@@ -43,7 +35,7 @@ export function createRest(options: RestOptions): Rest {
     const exchange: Exchange = {
       request,
       requestId,
-      headers: { ...always, 'X-Request-Id': requestId },
+      headers: { ...protectiveHeaders, 'X-Request-Id': requestId },
       operation: 'none',
     };
     const response = await respond(options, exchange).catch(thrown => failure(options, exchange, thrown));

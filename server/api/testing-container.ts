@@ -4,7 +4,7 @@ import { type Container, createContainer } from '../container.ts';
 import { testConfig } from '../domains/identity/testing.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
-import { serveNode } from './node-http.ts';
+import { serveSurfaces } from './node-http.ts';
 
 export type TestContainer = { container: Container; db: TestDatabase; url: string; close(): Promise<void> };
 
@@ -15,7 +15,9 @@ export async function startTestContainer(env: Record<string, string> = {}): Prom
   const config = testConfig({ BATON_MASTER_KEY: masterKey, BATON_RATE_LIMIT_PER_MINUTE: '0', ...env });
   const container = await createContainer({ config, logger: createLogger(config.log.level), database: db });
   await container.ready;
-  const server = createServer((request, response) => void serveNode(container.rest, request, response, 0));
+  const server = createServer((request, response) => {
+    if (!serveSurfaces(container, request, response, 0)) response.writeHead(404).end();
+  });
   server.on('upgrade', (request, socket, head) => {
     if (!container.stream.upgrade(request, socket, head)) socket.destroy();
   });

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Services } from '../services.ts';
 import { createMetrics } from './metrics.ts';
-import { serveNode } from './node-http.ts';
+import { serveNode, serveSurfaces } from './node-http.ts';
 import type { AnyOperation } from './operation.ts';
 import { createPages } from './pages.ts';
 import { createRegistry } from './registry.ts';
@@ -34,7 +34,9 @@ export async function startTestApi(
   const rest = createRest({ ...common, ...invoker, registry, pages: createPages(services, registry, metrics) });
   const trpc = createTrpc({ ...common, ...invoker, registry });
   const stream = createStream({ ...common, ...options.stream });
-  const server = createServer((request, response) => void serveNode(rest, request, response, 0));
+  const server = createServer((request, response) => {
+    if (!serveSurfaces({ rest, trpc }, request, response, 0)) void serveNode(rest, request, response, 0);
+  });
   server.on('upgrade', (request, socket, head) => {
     if (!stream.upgrade(request, socket, head)) socket.destroy();
   });
@@ -44,7 +46,7 @@ export async function startTestApi(
   return {
     url: `http://127.0.0.1:${port}`,
     fetchHandler: async request => toFetch(await rest(fromFetch(request, client.address))),
-    trpc: request => trpc(request, client),
+    trpc: async request => toFetch(await trpc(fromFetch(request, client.address))),
     async close() {
       await stream.close();
       server.closeAllConnections();

@@ -26,14 +26,14 @@ afterAll(async () => {
   await db.close();
 });
 
-/** A client whose requests go straight to the handler; `answers` keeps the responses. */
+/** A client over real HTTP, as the console's in a browser; `answers` keeps the responses. */
 function client(headers: Record<string, string>, { batched = false, at = api } = {}) {
   const answers: Response[] = [];
   const options = {
-    url: 'http://localhost/api/trpc',
+    url: `${at.url}/api/trpc`,
     headers,
     fetch: async (url: URL | RequestInfo, init?: RequestInit) => {
-      const answer = await at.trpc(new Request(url, init));
+      const answer = await fetch(url, init);
       answers.push(answer.clone());
       return answer;
     },
@@ -96,8 +96,8 @@ describe('errors', () => {
     ['a body over the limit', JSON.stringify({ name: 'x'.repeat(1024 * 1024) }), 413],
   ])('%s', async (_, body, status) => {
     const headers = { ...bearer(), 'content-type': 'application/json' };
-    const request = new Request('http://localhost/api/trpc/workflows_create', { method: 'POST', headers, body });
-    expect((await api.trpc(request)).status).toBe(status);
+    const answer = await fetch(`${api.url}/api/trpc/workflows_create`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(status);
   });
 
   test.each([
@@ -107,19 +107,48 @@ describe('errors', () => {
   ])('%s %s', async (method, name, status) => {
     const body = method === 'POST' ? '{}' : undefined;
     const headers = { ...bearer(), 'content-type': 'application/json' };
-    const answer = await api.trpc(new Request(`http://localhost/api/trpc/${name}`, { method, headers, body }));
+    const answer = await fetch(`${api.url}/api/trpc/${name}`, { method, headers, body });
     expect(answer.status).toBe(status);
     expect(await answer.text()).not.toContain('stack');
   });
 
   test('a batch of too many calls is refused', async () => {
     const names = Array(51).fill('me_get').join(',');
-    const answer = await api.trpc(new Request(`http://localhost/api/trpc/${names}?batch=1`, { headers: bearer() }));
+    const answer = await fetch(`${api.url}/api/trpc/${names}?batch=1`, { headers: bearer() });
     expect(answer.status).toBe(400);
   });
 });
 
 describe('headers', () => {
+  test('let no browser sniff, keep or frame an answer, a failed one neither', async () => {
+    for (const [name, status] of [
+      ['me_get', 200],
+      ['nothing', 404],
+    ] as const) {
+      const answer = await fetch(`${api.url}/api/trpc/${name}`, { headers: { ...bearer(), 'x-request-id': 'mine' } });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('content-type')).toContain('application/json');
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'x-request-id': 'mine',
+      });
+    }
+  });
+
+  test("are the same where Next's route hands the call over", async () => {
+    const path = '/api/trpc/workflows_list?input=%7B%22limit%22%3A1%7D';
+    const headers = { ...bearer(), 'x-request-id': 'the-same' };
+    const direct = await fetch(`${api.url}${path}`, { headers });
+    const routed = await api.trpc(new Request(`http://console.internal${path}`, { headers }));
+    expect(routed.status).toBe(200);
+    expect(await routed.json()).toEqual(await direct.json());
+    const own = ['connection', 'content-length', 'date', 'keep-alive'];
+    const sent = Object.fromEntries([...direct.headers].filter(([name]) => !own.includes(name)));
+    expect(Object.fromEntries(routed.headers)).toEqual(sent);
+  });
+
   test('ETag and If-Match work on a single call', async () => {
     const { trpc, answers } = client(bearer());
     const { id, etag } = await trpc.workflows_create.mutate({ name: 'Two' });

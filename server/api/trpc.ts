@@ -11,7 +11,7 @@ import type { AnyOperation } from './operation.ts';
 import type { operations } from './operations.ts';
 import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
-import { bodyLimit, readFetchBody, requestIdOf } from './request.ts';
+import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from './request.ts';
 import { refuseCrossSite } from './same-origin.ts';
 
 type TrpcContext = {
@@ -71,10 +71,17 @@ export type AppInputs = { [O in (typeof operations)[number] as O['name']]: z.inp
 export type AppOutputs = { [O in (typeof operations)[number] as O['name']]: z.output<O['output']> };
 
 export type TrpcOptions = Invoker & Authenticator & { registry: Registry };
-export type Trpc = (request: Request, client: { address: string }) => Promise<Response>;
+/** Never rejects, like the REST surface. */
+export type Trpc = (request: ApiRequest) => Promise<ApiResponse>;
 
 /** Calls in one HTTP request; a console page makes about ten. */
 const maxBatchSize = 50;
+const endpoint = '/api/trpc';
+
+/** Whether the tRPC surface answers this target. */
+export function isTrpcPath(url: string | undefined): boolean {
+  return url?.startsWith(`${endpoint}/`) === true;
+}
 
 /**
  * The tRPC surface at `/api/trpc`, derived from the registry and invoked like every other (architecture.md, "One operation,
@@ -83,35 +90,52 @@ const maxBatchSize = 50;
  */
 export function createTrpc(options: TrpcOptions): Trpc {
   const router = createAppRouter(options);
-  return async (request, client) => {
-    const limited = await limitBody(request);
-    if (limited instanceof Response) return limited;
-    const responseHeaders = new Headers({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
-    return fetchRequestHandler({
-      endpoint: '/api/trpc',
-      req: limited,
-      router,
-      maxBatchSize,
-      createContext: ({ info }) => createContext(options, limited, client, !info.isBatchCall, responseHeaders),
-      responseMeta: () => ({ headers: responseHeaders }),
-      onError({ error, ctx, path }) {
-        const known = knownFailure(error);
-        logFailure(options.services.logger, known, { requestId: ctx?.requestId ?? '', operation: path });
-      },
-    });
+  return async request => {
+    const requestId = requestIdOf(request.header);
+    const responseHeaders = new Headers({ ...protectiveHeaders, 'X-Request-Id': requestId });
+    try {
+      const response = await fetchRequestHandler({
+        endpoint,
+        req: await toCall(request),
+        router,
+        maxBatchSize,
+        createContext: ({ info }) => createContext(options, request, requestId, !info.isBatchCall, responseHeaders),
+        responseMeta: () => ({ headers: responseHeaders }),
+        onError({ error, path }) {
+          logFailure(options.services.logger, knownFailure(error), { requestId, operation: path });
+        },
+      });
+      return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
+    } catch (thrown) {
+      const error = asAppError(thrown);
+      logFailure(options.services.logger, error, { requestId });
+      const headers = { ...Object.fromEntries(responseHeaders), ...error.headers, 'Content-Type': 'application/json' };
+      return { status: error.status, headers, body: JSON.stringify(errorBody(error, requestId)) };
+    }
   };
+}
+
+/**
+ * The request as tRPC reads it. It gets the one header that its format is chosen by; credentials and the rest are read from the API's
+ * own request. AppError 413 for a body beyond the limit, 400 for one that ends early.
+ */
+async function toCall(request: ApiRequest): Promise<Request> {
+  const { method, pathname, search, header } = request;
+  const type = header('content-type');
+  return new Request(`http://localhost${pathname}${search}`, {
+    method,
+    headers: type === undefined ? {} : { 'content-type': type },
+    ...(method === 'POST' ? { body: new Uint8Array(await request.body(bodyLimit)) } : {}),
+  });
 }
 
 function createContext(
   options: TrpcOptions,
-  request: Request,
-  client: { address: string },
+  { header, address }: ApiRequest,
+  requestId: string,
   single: boolean,
   responseHeaders: Headers,
 ): TrpcContext {
-  const header = (name: string) => request.headers.get(name) ?? undefined;
-  const requestId = requestIdOf(header);
-  responseHeaders.set('X-Request-Id', requestId);
   const credential = readCredential(header);
   let principal: Promise<Principal | null> | undefined;
   return {
@@ -122,7 +146,7 @@ function createContext(
       principal ??= authenticate(options, credential, header);
       return principal;
     },
-    address: client.address,
+    address,
     single,
     responseHeaders,
   };
@@ -180,18 +204,5 @@ function trpcFailure(error: TRPCError): AppError {
       return new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
     default:
       return new AppError(500, 'internal_error', 'The server failed to answer.', { cause: error });
-  }
-}
-
-/** The request with its body read up to the limit, or the 413 that answers it. */
-async function limitBody(request: Request): Promise<Request | Response> {
-  if (request.method !== 'POST') return request;
-  try {
-    const body = await readFetchBody(request, bodyLimit);
-    return new Request(request.url, { method: 'POST', headers: request.headers, body: new Uint8Array(body) });
-  } catch (thrown) {
-    const error = asAppError(thrown);
-    const requestId = requestIdOf(name => request.headers.get(name) ?? undefined);
-    return Response.json(errorBody(error, requestId), { status: error.status });
   }
 }

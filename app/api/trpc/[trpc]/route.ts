@@ -1,5 +1,6 @@
 import { clientOf, container } from '../../../container.ts';
 
-const handle = (request: Request): Promise<Response> => container().trpc(request, clientOf(request));
+// The process's own server answers these paths before Next sees them; this is for `next dev` alone or a serverless host.
+const handle = (request: Request): Promise<Response> => container().handleTrpc(request, clientOf(request));
 
 export { handle as GET, handle as POST };
