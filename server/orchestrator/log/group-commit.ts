@@ -180,6 +180,8 @@ export class GroupCommitLog {
   }
 
   async #write(batch: Waiting[]): Promise<void> {
+    // The other half of a batch that the session was lost under.
+    if (this.#lost !== null) return this.#lose(batch, this.#lost.cause);
     const error = await this.#send(batch);
     if (error !== null) return this.#refused(batch, error);
     for (const waiting of batch) {

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { LogEntry } from './entry.ts';
+import { AppendError, GroupCommitLog, type LogSession, type WriterLimits } from './group-commit.ts';
+
+/** What becomes of a commit: nothing amiss, no answer and nothing written, or written and no answer. */
+type Fate = 'commits' | 'is lost' | 'commits and its answer is lost';
+type Appended = { rows: number; kind: 'good' | 'bad' | 'fenced' };
+
+/** The whole promise of group commit, on a session whose every commit may fail: see the properties below. */
+const scenario = fc.record({
+  /** Appends in bursts: between two bursts as many commits end as are named. */
+  bursts: fc.array(
+    fc.record({
+      appends: fc.array(
+        fc.record({
+          rows: fc.integer({ min: 1, max: 6 }),
+          kind: fc.oneof(
+            { weight: 8, arbitrary: fc.constant('good' as const) },
+            { weight: 1, arbitrary: fc.constant('bad' as const) },
+            { weight: 1, arbitrary: fc.constant('fenced' as const) },
+          ),
+        }),
+        { maxLength: 45 },
+      ),
+      commits: fc.nat({ max: 4 }),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+  /** The commit of this number meets this fate; all others succeed. */
+  fault: fc.option(
+    fc.record({
+      at: fc.nat({ max: 12 }),
+      fate: fc.constantFrom<Fate>('is lost', 'commits and its answer is lost'),
+    }),
+    { nil: null },
+  ),
+  batchRows: fc.integer({ min: 1, max: 60 }),
+  queuedRows: fc.integer({ min: 1, max: 120 }),
+});
+
+const entryOf = (runId: string, { rows }: Appended): LogEntry => ({
+  runId,
+  rows: Array.from({ length: rows }, (_, index) => ({
+    seq: index + 1,
+    type: 'step_started',
+    step: 'a',
+    attempt: 1,
+    json: '{}',
+    at: 0,
+  })),
+  payloads: [],
+  projection: null,
+  tasks: [],
+  owner: { tenantId: 't', projectId: 'p', workflowId: 'w' },
+  usage: [],
+});
+
+const refusal = (fields: object) => Object.assign(new Error('refused'), fields);
+
+/** A database of run ids, one commit at a time, each ended by the test. */
+class FaultySession implements LogSession {
+  readonly stored = new Set<string>();
+  readonly batches: number[][] = [];
+  readonly kinds: ReadonlyMap<string, Appended>;
+  readonly fault: { at: number; fate: Fate } | null;
+  #end: (() => void) | null = null;
+  lost = false;
+  readonly violations: string[] = [];
+
+  constructor(kinds: ReadonlyMap<string, Appended>, fault: { at: number; fate: Fate } | null) {
+    this.kinds = kinds;
+    this.fault = fault;
+  }
+
+  get underWay(): boolean {
+    return this.#end !== null;
+  }
+
+  async commit(batch: readonly LogEntry[]): Promise<void> {
+    if (this.#end !== null) this.violations.push('two commits at once');
+    if (this.lost) this.violations.push('a commit on a session that was given up');
+    const number = this.batches.push(batch.map(({ rows }) => rows.length)) - 1;
+    await new Promise<void>(resolve => {
+      this.#end = resolve;
+    });
+    this.#end = null;
+    const fate = this.fault?.at === number ? this.fault.fate : 'commits';
+    this.lost = fate !== 'commits';
+    if (fate === 'is lost') throw refusal({ code: 'ECONNRESET' });
+    for (const { runId } of batch) {
+      const kind = this.kinds.get(runId)?.kind;
+      if (kind === 'good') continue;
+      // A refusal can be lost on its way as well.
+      if (this.lost) throw refusal({ code: 'ECONNRESET' });
+      throw refusal(kind === 'bad' ? { code: '22P05' } : { code: '23505', constraint: 'run_events_2026_01_pkey' });
+    }
+    for (const { runId } of batch) {
+      if (this.stored.has(runId)) this.violations.push(`${runId} was written twice`);
+      this.stored.add(runId);
+    }
+    if (fate !== 'commits') throw refusal({ code: 'ECONNRESET' });
+  }
+
+  /** Ends the commit under way, if there is one, and lets everybody act upon it. */
+  async endOne(): Promise<void> {
+    this.#end?.();
+    await new Promise(resolve => setImmediate(resolve));
+  }
+}
+
+type Outcome = 'committed' | AppendError['kind'];
+
+async function play(drawn: typeof scenario extends fc.Arbitrary<infer T> ? T : never) {
+  const kinds = new Map<string, Appended>();
+  const session = new FaultySession(kinds, drawn.fault);
+  const limits: WriterLimits = {
+    queuedRows: drawn.queuedRows,
+    queuedBytes: Number.POSITIVE_INFINITY,
+    batchRows: drawn.batchRows,
+    batchBytes: Number.POSITIVE_INFINITY,
+  };
+  const causes: unknown[] = [];
+  const log = new GroupCommitLog(session, cause => causes.push(cause), limits);
+  const outcomes = new Map<string, Outcome>();
+  const settle = (runId: string, outcome: Outcome) => {
+    if (outcomes.has(runId)) session.violations.push(`${runId} was settled twice`);
+    // The promise itself: whoever is told that it is committed finds it there, at that very moment.
+    if (outcome === 'committed' && !session.stored.has(runId))
+      session.violations.push(`${runId} was told before its commit`);
+    outcomes.set(runId, outcome);
+  };
+  let rows = 0;
+  for (const burst of drawn.bursts) {
+    for (const appended of burst.appends) {
+      // Whoever appends holds back when the log is full, as the runtime does.
+      if (log.full) break;
+      const runId = `r${kinds.size}`;
+      kinds.set(runId, appended);
+      rows = Math.max(rows, log.backlogRows + appended.rows);
+      log.append(entryOf(runId, appended)).then(
+        () => settle(runId, 'committed'),
+        (error: unknown) => settle(runId, error instanceof AppendError ? error.kind : 'lost'),
+      );
+    }
+    await new Promise(resolve => setImmediate(resolve));
+    for (let commit = 0; commit < burst.commits; commit++) await session.endOne();
+  }
+  let room = !log.full;
+  if (!room) log.onRoom(() => (room = true));
+  let drained = false;
+  const drain = log.drain().then(() => {
+    drained = true;
+    if (outcomes.size < kinds.size) session.violations.push('drained before all were settled');
+  });
+  while (session.underWay) {
+    if (drained) session.violations.push('drained with a commit under way');
+    await session.endOne();
+  }
+  await drain;
+  expect(session.violations).toEqual([]);
+  return { session, outcomes, kinds, causes, limits, room, rows, log };
+}
+
+test('each waiter settles once, after its commit; a bad entry fails alone; a lost session refuses the rest, once', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async drawn => {
+      const { session, outcomes, kinds, causes } = await play(drawn);
+      expect(outcomes.size).toBe(kinds.size);
+      for (const [runId, { kind }] of kinds) {
+        const outcome = outcomes.get(runId);
+        if (outcome === 'committed') expect(kind).toBe('good');
+        if (outcome === 'rejected') expect(kind).toBe('bad');
+        if (outcome === 'fenced') expect(kind).toBe('fenced');
+        // Only a session that is gone may refuse what is not at fault.
+        if (outcome === 'lost') expect(session.lost).toBe(true);
+      }
+      expect(causes).toHaveLength(session.lost ? 1 : 0);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('batches and the backlog keep to their bounds, and whoever waits for room is told', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async drawn => {
+      const { session, limits, room, rows, log } = await play(drawn);
+      for (const batch of session.batches)
+        if (batch.length > 1) expect(batch.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(limits.batchRows);
+      // One more append is taken when the log is not full yet: it is for the caller to hold back.
+      expect(rows).toBeLessThan(limits.queuedRows + 6);
+      expect(room).toBe(true);
+      expect([log.backlogRows, log.backlogBytes]).toEqual([0, 0]);
+    }),
+    { numRuns: 400 },
+  );
+});
