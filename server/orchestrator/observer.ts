@@ -22,8 +22,8 @@ export interface OrchestratorObserver {
   attemptEnded(type: string, end: AttemptEnd, ms: number): void;
   /** Events of one run were committed, in order; `state` is the run after them. */
   turnCommitted(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void;
-  /** A run that has not ended was folded from its log. */
-  runLoaded(run: ObservedRun, events: readonly RunEvent[]): void;
+  /** A run that has not ended was folded from its log: from these events into `state`. */
+  runLoaded(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void;
   /** A run left memory: it ended, only waits, or is no longer ours. */
   runReleased(runId: string): void;
   /** A batch is on disk. */

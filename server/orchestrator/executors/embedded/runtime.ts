@@ -88,7 +88,9 @@ export class Runtime implements RunHost {
     const cached = this.#services.graphs.get(identity);
     const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
     // An id is not taken before its run is there: whoever is refused may look for that run at once.
-    while (this.#starting.has(runId)) await this.#starting.get(runId)?.catch(() => undefined);
+    // And a read of the log that began before would come back with what has started since, and make a second run of it.
+    for (let under = this.#underWay(runId); under !== undefined; under = this.#underWay(runId))
+      await under.catch(() => undefined);
     this.#refuseWhenBusy();
     if (this.#runs.has(runId)) throw runIdTaken();
     this.#activeRuns.reserve(tenantId);
@@ -103,6 +105,10 @@ export class Runtime implements RunHost {
     } finally {
       this.#starting.delete(runId);
     }
+  }
+
+  #underWay(runId: string): Promise<unknown> | undefined {
+    return this.#starting.get(runId) ?? this.#loading.get(runId);
   }
 
   /** Sends a command to a run, which is folded if it is not in memory. AppError 404 if the reference does not match. */
@@ -360,7 +366,7 @@ export class Runtime implements RunHost {
         const run = new LiveRun(loaded.identity, loaded.state, this);
         if (loaded.state.endedAt === null) {
           this.#runs.set(runId, run);
-          this.observer.runLoaded(loaded.identity, loaded.events);
+          this.observer.runLoaded(loaded.identity, loaded.state, loaded.events);
         }
         run.wake();
         return run;

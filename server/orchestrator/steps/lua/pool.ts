@@ -99,6 +99,11 @@ export class LuaPool {
     return this.#slots.size;
   }
 
+  /** Jobs that wait for a worker. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
   /**
    * Runs a prepared script. An abort kills the worker if the script has begun and answers `lua_aborted`. Rejects only with
    * what `data` throws, which is called when the script's turn comes, and again where it has to be run again.

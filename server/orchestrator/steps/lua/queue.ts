@@ -44,6 +44,13 @@ export class TenantQueue<T> {
     if (waiting.length === 0) this.#round.delete(tenant);
   }
 
+  /** Jobs that wait. O(tenants that do). */
+  get size(): number {
+    let size = 0;
+    for (const waiting of this.#round.values()) size += waiting.length;
+    return size;
+  }
+
   /** Takes everything. */
   clear(): T[] {
     const all = [...this.#round.values()].flat();

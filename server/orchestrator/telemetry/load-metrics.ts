@@ -1,0 +1,84 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { OrchestratorLoad } from '../observer.ts';
+import type { OrchestratorStatus } from '../orchestrator.ts';
+
+/** Tenants that get a series of their own: the busiest. All others together are one more, `_other`, which no slug can be. */
+const TENANTS_SHOWN = 20;
+const OTHERS = '_other';
+
+const statuses: readonly OrchestratorStatus[] = [
+  'starting',
+  'leading',
+  'standby',
+  'unavailable',
+  'stopping',
+  'stopped',
+];
+
+type Source = { load(): OrchestratorLoad; lua: { readonly waiting: number; readonly workers: number } };
+
+/** Gauges of how much there is to do, read at a scrape from what the orchestrator counts anyway: no SQL, O(runs in memory). */
+export function loadMetrics(registry: Registry, source: Source): void {
+  const registers = [registry];
+  const plain: [name: string, help: string, of: (load: OrchestratorLoad) => number][] = [
+    [
+      'baton_runs_in_memory',
+      'Runs in memory; those that only wait for people are in the log alone.',
+      load => load.runsInMemory,
+    ],
+    ['baton_steps_in_flight', 'Attempts in flight: slots in use.', load => load.slotsInUse],
+    ['baton_steps_waiting', 'Steps that could begin if there were a slot.', load => load.stepsWaiting],
+    ['baton_log_backlog_rows', 'Events that wait for their commit, or are on the way.', load => load.backlogRows],
+    ['baton_log_backlog_bytes', 'The same in bytes.', load => load.backlogBytes],
+    ['baton_timers', 'Timers set: timeouts, retries, tasks, waking of runs.', load => load.timers],
+    ['baton_lua_queue_depth', 'Scripts that wait for a Lua worker.', () => source.lua.waiting],
+    ['baton_lua_workers', 'Lua worker threads alive.', () => source.lua.workers],
+  ];
+  /** One look for all gauges of a scrape, which collects them all in one turn of the event loop. */
+  let seen: OrchestratorLoad | null = null;
+  const look = (): OrchestratorLoad => {
+    if (seen !== null) return seen;
+    seen = source.load();
+    queueMicrotask(() => {
+      seen = null;
+    });
+    return seen;
+  };
+  for (const [name, help, of] of plain) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(of(look()));
+      },
+    });
+  }
+  new Gauge({
+    name: 'baton_orchestrator_status',
+    help: '1 for the state this process is in.',
+    labelNames: ['status'],
+    registers,
+    collect() {
+      const { status } = look();
+      for (const each of statuses) this.set({ status: each }, each === status ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'baton_tenant_steps_in_flight',
+    help: `Attempts in flight of the ${TENANTS_SHOWN} busiest tenants that have any, and of all others together.`,
+    labelNames: ['tenant'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [tenant, count] of shown(look().inFlightByTenant)) this.set({ tenant }, count);
+    },
+  });
+}
+
+function shown(inFlight: ReadonlyMap<string, number>): [tenant: string, count: number][] {
+  if (inFlight.size <= TENANTS_SHOWN) return [...inFlight];
+  const busiest = [...inFlight].sort((a, b) => b[1] - a[1]);
+  const others = busiest.slice(TENANTS_SHOWN).reduce((sum, [, count]) => sum + count, 0);
+  return [...busiest.slice(0, TENANTS_SHOWN), [OTHERS, others]];
+}

@@ -1,0 +1,96 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+/** A counter that is counted by adding to a field. */
+export type Tally = { count: number };
+
+type Labels = Record<string, string>;
+
+/**
+ * A prom-client counter for the hot path. `inc` with labels hashes them at each call, ~0.5 µs where a whole step costs
+ * 30 µs; here a series is looked up once by its owner and then a number is added to. prom-client reads them at a scrape.
+ */
+export function hotCounter(
+  registry: Registry,
+  about: { name: string; help: string; labelNames?: string[] },
+): (labels?: Labels) => Tally {
+  const series: { labels: Labels; tally: Tally }[] = [];
+  new Counter({
+    ...about,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, tally } of series) this.inc(labels, tally.count);
+    },
+  });
+  return (labels = {}) => {
+    const tally = { count: 0 };
+    series.push({ labels, tally });
+    return tally;
+  };
+}
+
+/** One series of a histogram: observing is a walk over at most its bounds and two additions. */
+export class Distribution {
+  readonly bounds: readonly number[];
+  /** For each bound what fell at or below it and above the one before; the last is beyond them all. */
+  readonly counts: number[];
+  sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.counts = Array.from({ length: bounds.length + 1 }, () => 0);
+  }
+
+  observe(value: number): void {
+    const { bounds, counts } = this;
+    let at = 0;
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at += 1;
+    counts[at] = (counts[at] ?? 0) + 1;
+    this.sum += value;
+  }
+}
+
+type Value = { metricName: string; labels: Record<string, string | number>; value: number };
+type Rendered = { name: string; help: string; type: 'histogram'; aggregator: 'sum'; values: Value[] };
+
+/** A prom-client histogram whose series are Distributions; see hotCounter for why. */
+export class HotHistogram extends Histogram<string> {
+  readonly #about: { name: string; help: string; bounds: readonly number[] };
+  readonly #series: { labels: Labels; distribution: Distribution }[] = [];
+
+  constructor(
+    registry: Registry,
+    { bounds, ...about }: { name: string; help: string; labelNames?: string[]; bounds: readonly number[] },
+  ) {
+    super({ ...about, buckets: [...bounds], registers: [registry] });
+    this.#about = { ...about, bounds };
+  }
+
+  /** A new series; whoever asks keeps it and asks once. */
+  series(labels: Labels = {}): Distribution {
+    const distribution = new Distribution(this.#about.bounds);
+    this.#series.push({ labels, distribution });
+    return distribution;
+  }
+
+  /** What prom-client renders and `get` is made of, in place of the values that it keeps itself. */
+  async getForPromString(): Promise<Rendered> {
+    const values = this.#series.flatMap(({ labels, distribution }) => this.#rendered(labels, distribution));
+    const { name, help } = this.#about;
+    return { name, help, type: 'histogram', aggregator: 'sum', values };
+  }
+
+  #rendered(labels: Labels, { bounds, counts, sum }: Distribution): Value[] {
+    const { name } = this.#about;
+    let total = 0;
+    const buckets = counts.map((count, index) => {
+      total += count;
+      return { metricName: `${name}_bucket`, labels: { ...labels, le: bounds[index] ?? '+Inf' }, value: total };
+    });
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels, value: sum },
+      { metricName: `${name}_count`, labels, value: total },
+    ];
+  }
+}

@@ -1,0 +1,34 @@
+import type { Pool } from 'pg';
+import { Gauge, type Registry } from 'prom-client';
+
+/** Which build this is: always 1, for joins and for telling which build a change of a graph began with. */
+export function buildInfo(registry: Registry, version: string): void {
+  new Gauge({
+    name: 'baton_build_info',
+    help: 'Always 1; the build and its Node as labels.',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  }).set({ version, node: process.version }, 1);
+}
+
+/** How far the database pool is used; counted by the pool itself, read at a scrape. */
+export function poolMetrics(registry: Registry, pool: Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'>): void {
+  new Gauge({
+    name: 'baton_database_connections',
+    help: 'Connections of the pool, without the session that writes the log.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'idle' }, pool.idleCount);
+      this.set({ state: 'used' }, pool.totalCount - pool.idleCount);
+    },
+  });
+  new Gauge({
+    name: 'baton_database_waiting',
+    help: 'Queries that wait for a connection of the pool.',
+    registers: [registry],
+    collect() {
+      this.set(pool.waitingCount);
+    },
+  });
+}

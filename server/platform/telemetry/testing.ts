@@ -1,0 +1,19 @@
+/** Samples of a Prometheus text rendering by their series, as in `name{label="value"}`. */
+export type Samples = ReadonlyMap<string, number>;
+
+/** Asks for metrics over HTTP and reads them. Throws for a line that is none of the text format. */
+export async function scrape(url: string): Promise<Samples> {
+  return parseSamples(await (await fetch(url)).text());
+}
+
+export function parseSamples(text: string): Samples {
+  const samples = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    const [, series, value] = /^([a-z_:][\w:]*(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+    if (series === undefined || value === undefined) throw new Error(`not a sample: ${line}`);
+    if (samples.has(series)) throw new Error(`a series twice: ${series}`);
+    samples.set(series, value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value));
+  }
+  return samples;
+}
