@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeMachine, type Machine } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
-import { publication } from './overview.ts';
+import { fullReport, publication } from './overview.ts';
 import { type Result, textOf } from './report.ts';
 import { SystemProcess } from './system/process.ts';
 import type { Workload } from './system/system.ts';
@@ -110,9 +110,8 @@ async function write(run: {
   await mkdir(RESULTS, { recursive: true });
   const path = join(RESULTS, stamp(run.machine));
   await writeFile(`${path}.json`, `${JSON.stringify(run, null, 2)}\n`);
-  const text = publication(heading(run.machine), run.results);
-  await writeFile(`${path}.md`, text);
-  if (options.publish) await publish(text);
+  await writeFile(`${path}.md`, fullReport(heading(run.machine), run.results));
+  if (options.publish) await publish(publication(heading(run.machine), run.results));
   return relative(process.cwd(), `${path}.md`);
 }
 

@@ -4,10 +4,17 @@ import type { Workload } from '../system/system.ts';
 import { batonWorkloads } from './baton.ts';
 import { comparedWorkloads } from './compared.ts';
 
+const titles: Readonly<Record<string, string>> = {
+  'rest-starts': 'starts through REST and their runs, 32 connections',
+  'rest-starts-only': 'starts through REST of runs that wait, 32 connections',
+  'rest-reads': 'reads through REST, 32 connections',
+  'ws-fanout': 'frames on 200 sockets of one workflow',
+};
+
 /** The service over HTTP starts processes and a PostgreSQL of its own; `size` is not used, BENCH_STARTS is (bench/http). */
 const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
   name,
-  title: `${name} over HTTP`,
+  title: titles[name] ?? name,
   size: 0,
   once: true,
   can: (system): system is BenchService => system instanceof BenchService,
