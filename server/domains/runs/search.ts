@@ -1,5 +1,10 @@
-/** How many of a project's newest runs are looked through before the indexes of what `q` means are asked: ~1 ms. */
-const LOOKED_THROUGH = 300;
+/** How many of a project's newest runs are looked through before the indexes of what `q` means are asked: ~2 ms. */
+const LOOKED_THROUGH = 1_000;
+/**
+ * Above this many matches they are looked for in the order of the list after all. Among a million runs 4,000 matches are
+ * one in 250, so that a page is found after some 13,000; fetching and sorting 4,000 costs about as much.
+ */
+const FEW = 4_000;
 
 /**
  * SQL for the newest runs `r` of a project `p` whose id, session or trigger type begins with `q`; `where` are the other
@@ -11,32 +16,40 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
   const prefix = parameter(`${q.replace(/[\\%_]/g, '\\$&')}%`);
   const ids = idsBeginningWith(q);
   const byId = ids === null ? 'false' : `r.id between ${parameter(ids.first)}::uuid and ${parameter(ids.last)}::uuid`;
+  const bySession = `(r.session_id like ${prefix} and r.session_id <> r.id::text)`;
+  const matches = `(${byId} or ${bySession} or r.trigger_type like ${prefix})`;
   const conditions = where.join(' and ');
   const inOrder = 'order by r.started_at desc, r.id desc';
-  const bySession = `r.session_id like ${prefix} and r.session_id <> r.id::text`;
   const mine = 'r.tenant_id = $1 and r.project_id = p.id';
   const nextType = (after: string) =>
     `(select r.trigger_type from runs r where ${mine} and r.trigger_type like ${prefix} ${after}
        order by r.trigger_type using ~<~ limit 1)`;
+  // Each step is begun only where the ones before it were not enough: a condition that reads no table is asked first.
   return `
     with recursive newest as materialized (
       select r.* from runs r where ${conditions} ${inOrder} limit ${LOOKED_THROUGH}),
-    near as materialized (
-      select r.* from newest r where ${byId} or (${bySession}) or r.trigger_type like ${prefix} ${inOrder} limit $3),
+    near as materialized (select r.* from newest r where ${matches} ${inOrder} limit $3),
     enough as materialized (
       select (select count(*) from near) >= $3 or (select count(*) from newest) < ${LOOKED_THROUGH} as so),
+    few as materialized (
+      (select r.id from runs r where not (select so from enough) and ${byId} limit ${FEW + 1})
+      union all
+      (select r.id from runs r where not (select so from enough) and ${mine} and ${bySession} limit ${FEW + 1})),
+    many as materialized (select count(*) > ${FEW} as so from few),
     types(type) as (
-      select ${nextType('')} where not (select so from enough)
+      select ${nextType('')} where not (select so from enough) and not (select so from many)
       union all select ${nextType('and r.trigger_type ~>~ types.type')} from types where types.type is not null),
     found as materialized (
-      select r.id from runs r where not (select so from enough) and ${byId}
-      union select r.id from runs r where not (select so from enough) and ${mine} and ${bySession}
+      select id from few where not (select so from many)
       union select r.id from types cross join lateral (
         select r.id from runs r where r.trigger_type = types.type and ${conditions} ${inOrder} limit $3) r
         where types.type is not null)
     select * from near where (select so from enough)
     union all
-    (select r.* from found f join runs r on r.id = f.id where ${conditions} ${inOrder} limit $3)`;
+    (select r.* from found f cross join lateral (select * from runs r where r.id = f.id and ${conditions} limit 1) r
+      ${inOrder} limit $3)
+    union all
+    (select r.* from runs r where (select so from many) and ${conditions} and ${matches} ${inOrder} limit $3)`;
 }
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';

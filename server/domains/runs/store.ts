@@ -67,7 +67,14 @@ export async function listRuns(
   const values: unknown[] = [tenantId, projectIds, filter.limit];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const where = ['r.tenant_id = $1', 'r.project_id = p.id'];
-  if (filter.workflowId !== undefined) where.push(`r.workflow_id = ${parameter(filter.workflowId)}`);
+  let projects = 'unnest($2::uuid[]) p(id)';
+  if (filter.workflowId !== undefined) {
+    const workflow = parameter(filter.workflowId);
+    where.push(`r.workflow_id = ${workflow}`);
+    // In another project there is none of its runs, which only reading all of them would show.
+    projects = `(select project_id as id from workflows
+                  where id = ${workflow} and tenant_id = $1 and project_id = any($2::uuid[])) p`;
+  }
   if (filter.status !== undefined) where.push(`r.status = ${parameter(filter.status)}`);
   if (filter.from !== undefined) where.push(`r.started_at >= ${parameter(filter.from)}`);
   if (filter.to !== undefined) where.push(`r.started_at < ${parameter(filter.to)}`);
@@ -80,7 +87,7 @@ export async function listRuns(
       : searchRuns(filter.q, where, parameter);
   const { rows } = await pool.query<RunRow>(
     `with page as (
-       select ${columns} from unnest($2::uuid[]) p(id) cross join lateral (${ofProject}) r
+       select ${columns} from ${projects} cross join lateral (${ofProject}) r
         order by r.started_at desc, r.id desc limit $3)
      select page.*, w.name as workflow_name from page join workflows w on w.id = page.workflow_id
       order by page.started_at desc, page.id desc`,

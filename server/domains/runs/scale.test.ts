@@ -1,0 +1,209 @@
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readEvents, readPayload } from '../../orchestrator/log/index.ts';
+import { createLogReader } from '../../orchestrator/log/log-reader.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { listPendingTasks } from '../tasks/store.ts';
+import { findPayloads, listResultEvents, listRuns, type RunFilter } from './store.ts';
+import { generateHistory, SCALE } from './testing-scale.ts';
+
+/**
+ * The lists on generated data: 50,000 runs and 500,000 events here; docs/operations.md has what 1,000,000 and 20,000,000
+ * gave. What matters is the same at both sizes: an index each time, and rows read by the page and not by the table.
+ */
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await generateHistory(db.pool, { runs: 50_000, events: 10 });
+});
+afterAll(() => db.close());
+
+type Plan = {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: Plan[];
+};
+
+/** What a statement did: rows that its scans read, rows that it sorted, tables that it read from end to end. */
+function workOf(plan: Plan): { read: number; sorted: number; scanned: string[] } {
+  const work = { read: 0, sorted: 0, scanned: [] as string[] };
+  const visit = (node: Plan) => {
+    const loops = node['Actual Loops'];
+    if (node['Relation Name'] !== undefined) {
+      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+      work.read += (node['Actual Rows'] + removed) * loops;
+      // DEFAULT is empty here; the planner may read nothing in whatever way it likes.
+      if (node['Node Type'] === 'Seq Scan' && loops > 0 && node['Actual Rows'] + removed > 20)
+        work.scanned.push(node['Relation Name']);
+    }
+    if (node['Node Type'] === 'Sort') for (const input of node.Plans ?? []) work.sorted += input['Actual Rows'] * loops;
+    for (const child of node.Plans ?? []) visit(child);
+  };
+  visit(plan);
+  return work;
+}
+
+/** A pool that explains each statement before it answers it. */
+function explaining(pool: Pool, seen: Plan[]): Pool {
+  const query = async (statement: string | { text: string; values?: unknown[] }, values?: unknown[]) => {
+    const text = typeof statement === 'string' ? statement : statement.text;
+    const given = (typeof statement === 'string' ? values : statement.values) ?? [];
+    const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, given);
+    seen.push(rows[0]['QUERY PLAN'][0].Plan);
+    return pool.query(text, given);
+  };
+  return { query } as unknown as Pool;
+}
+
+/** Runs `question` and asserts that it read no more than `most` rows, by index. Returns its answer. */
+async function bounded<T>(question: (pool: Pool) => Promise<T>, most = 2_000): Promise<T> {
+  const plans: Plan[] = [];
+  const answer = await question(explaining(db.pool, plans));
+  expect(plans.length).toBeGreaterThan(0);
+  for (const plan of plans) {
+    const work = workOf(plan);
+    expect(work, JSON.stringify(plan)).toMatchObject({ scanned: [] });
+    expect(work.read).toBeLessThanOrEqual(most);
+    expect(work.sorted).toBeLessThanOrEqual(most);
+  }
+  return answer;
+}
+
+const list = (filter: Partial<RunFilter>, most?: number) =>
+  bounded(pool => listRuns(pool, SCALE.tenant, SCALE.projects, { after: null, limit: 51, ...filter }), most);
+/** Of two projects: what is looked through, what is rare, and what is looked up. */
+const search = (filter: Partial<RunFilter>) => list(filter, 12_000);
+const [busy, quiet] = SCALE.workflows;
+const middle = new Date(Date.UTC(2026, 5, 15));
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+describe('runs', () => {
+  test('newest first, and from anywhere on', async () => {
+    expect(await list({})).toHaveLength(51);
+    const page = await list({ after: { at: middle, id: lastId } });
+    expect(page).toHaveLength(51);
+    expect(page[0]?.started_at.getTime()).toBeLessThanOrEqual(middle.getTime());
+    expect(await list({ from: middle, to: new Date(middle.getTime() + 3_600_000) })).not.toEqual([]);
+  });
+
+  test.each(['running', 'paused', 'completed', 'failed', 'stopped'])('%s', async status => {
+    const found = await list({ status });
+    expect(found).toHaveLength(status === 'paused' ? 0 : 51);
+    expect(found.every(run => run.status === status)).toBe(true);
+    // None of the busy workflow's failed, of the other's all have ended: knowing it must not take reading all of them.
+    const none = { busy: ['paused', 'failed', 'stopped'], quiet: ['paused', 'running'] };
+    for (const [name, workflowId] of Object.entries({ busy, quiet })) {
+      const some = await list({ status, workflowId, after: { at: middle, id: lastId } });
+      expect(some.length > 0).toBe(!none[name as keyof typeof none].includes(status));
+    }
+  });
+
+  test('of one workflow', async () => {
+    for (const workflowId of [busy, quiet]) expect(await list({ workflowId })).toHaveLength(51);
+    expect(await list({ workflowId: quiet, from: middle })).toHaveLength(51);
+  });
+
+  test('what begins with q, however old and however rare', async () => {
+    const { rows } = await db.pool.query(
+      `SELECT id, session_id FROM runs WHERE tenant_id = $1 AND session_id LIKE 'customer-%' ORDER BY started_at LIMIT 1`,
+      [SCALE.tenant],
+    );
+    const { id, session_id: session } = rows[0];
+    expect((await search({ q: id })).map(run => run.id)).toEqual([id]);
+    expect((await search({ q: id.slice(0, 9).toUpperCase() })).map(run => run.id)).toContain(id);
+    expect((await search({ q: session })).map(run => run.id)).toContain(id);
+    for (const q of ['api', 'webhook', 'sched', 'customer', 'import', '01'])
+      expect(await search({ q })).toHaveLength(51);
+    const imports = await search({ q: 'import', after: { at: new Date(SCALE.from + 5 * 86_400_000), id: lastId } });
+    expect(imports.every(run => run.trigger_type === 'import-legacy')).toBe(true);
+    expect(imports).toHaveLength(51);
+  });
+
+  test('a q that nothing matches costs no more than one that something does', async () => {
+    for (const q of ['zzz', 'ffffffff', 'customer-x', '%', '\\', 'ap_'])
+      for (const status of [undefined, 'failed']) expect(await search({ q, status })).toEqual([]);
+  });
+
+  test('is exact: what q finds is what reading everything finds', async () => {
+    for (const q of ['sched', 'customer-4', 'customer-12', 'import', 'api', '019c', 'web'])
+      for (const more of [{}, { status: 'failed' }, { workflowId: quiet }, { after: { at: middle, id: lastId } }]) {
+        const found = await listRuns(db.pool, SCALE.tenant, SCALE.projects, { after: null, limit: 20, q, ...more });
+        const filter = more as { status?: string; workflowId?: string; after?: { at: Date } };
+        const { rows } = await db.pool.query(
+          `SELECT id FROM runs WHERE tenant_id = $1 AND project_id = ANY($2) AND (starts_with(id::text, $3)
+             OR starts_with(session_id, $3) OR starts_with(trigger_type, $3)) AND ($4::text IS NULL OR status = $4)
+             AND ($5::uuid IS NULL OR workflow_id = $5) AND ($6::timestamptz IS NULL OR (started_at, id) < ($6, $7::uuid))
+           ORDER BY started_at DESC, id DESC LIMIT 20`,
+          [SCALE.tenant, SCALE.projects, q, filter.status, filter.workflowId, filter.after?.at, lastId],
+        );
+        expect(found.map(run => run.id)).toEqual(rows.map(row => row.id));
+      }
+  });
+});
+
+describe('one run among many', () => {
+  test('its events, its values and its payloads are read from one partition', async () => {
+    const { rows } = await db.pool.query('SELECT run_id, id FROM run_payloads LIMIT 1');
+    const { run_id: runId, id: payloadId } = rows[0];
+    const { rows: owner } = await db.pool.query('SELECT tenant_id FROM runs WHERE id = $1', [runId]);
+    const tenantId = owner[0].tenant_id;
+    const page = { tenantId, runId, after: 3, limit: 5 };
+    expect(await bounded(pool => readEvents(pool, page), 20)).toHaveLength(5);
+    expect(await bounded(pool => readEvents(pool, { ...page, stepId: 'step_7' }), 20)).toHaveLength(1);
+    expect(await bounded(pool => listResultEvents(pool, runId), 20)).toHaveLength(10);
+    expect(await bounded(pool => readPayload(pool, { tenantId, runId, payloadId }), 20)).toBeDefined();
+    expect((await bounded(pool => findPayloads(pool, runId, [payloadId]), 20)).size).toBe(1);
+    const { rows: plan } = await db.pool.query(`EXPLAIN SELECT FROM run_events WHERE run_id = '${runId}' AND seq > 3`);
+    expect(
+      plan
+        .map(row => row['QUERY PLAN'])
+        .join('\n')
+        .match(/on run_events_\w+/g),
+    ).toHaveLength(1);
+  });
+});
+
+describe('the inbox, recovery and usage', () => {
+  const waiting = 100;
+  const inbox = (filter: Partial<Parameters<typeof listPendingTasks>[3]>) =>
+    bounded(pool =>
+      listPendingTasks(pool, SCALE.tenant, SCALE.projects, {
+        workflowId: undefined,
+        assignee: undefined,
+        after: null,
+        limit: 51,
+        ...filter,
+      }),
+    );
+
+  test('what waits is found among what waits', async () => {
+    expect(await inbox({})).toHaveLength(51);
+    expect(await inbox({ assignee: 'ANN@example.com' })).toHaveLength(51);
+    expect(await inbox({ assignee: 'nobody@example.com' })).toEqual([]);
+    const after = { at: new Date(SCALE.from + 86_400_000), runId: lastId, stepId: 'approve' };
+    expect((await inbox({ after })).length).toBeLessThan(51);
+  });
+
+  test('a start reads the runs that have not ended, and no others', async () => {
+    const read = <T>(question: (reader: ReturnType<typeof createLogReader>) => Promise<T>) =>
+      bounded(pool => question(createLogReader(pool)), waiting + 50);
+    expect([...(await read(reader => reader.countActiveRuns())).values()].reduce((a, b) => a + b, 0)).toBe(waiting);
+    expect(await read(reader => reader.movingRuns(null, 500))).toEqual([]);
+    expect(await read(reader => reader.wakes())).toEqual([]);
+  });
+
+  test("a tenant's usage comes by the page", async () => {
+    const { rows } = await bounded(pool =>
+      pool.query(
+        `SELECT id, created_at FROM run_usage WHERE tenant_id = $1 AND (created_at, id) < ($2, $3::uuid)
+         ORDER BY created_at DESC, id DESC LIMIT 51`,
+        ['tenant-19', middle, lastId],
+      ),
+    );
+    expect(rows).toHaveLength(51);
+  });
+});
