@@ -327,7 +327,9 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #refuse(turn: Turn, mail: readonly Mail[], error: unknown): void {
     for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId);
-    const outcomes = mail.flatMap(({ command }) =>
+    // What a caller brought may be at fault as well: no step fails for that, its attempt is begun again.
+    const blamable = mail.some(({ caller }) => caller !== null) ? [] : mail;
+    const outcomes = blamable.flatMap(({ command }) =>
       'attempt' in command && !isRefusedOutcome(command) ? [{ step: command.step, attempt: command.attempt }] : [],
     );
     const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes });
