@@ -6,7 +6,7 @@ import { REFUSED, type Scenario } from './scenario.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
 
-const PATIENCE_MS = 60;
+const PATIENCE_MS = 250;
 
 /** Something that a client asked a process for and has not been answered. */
 export type Call = { readonly server: Server; readonly what: string };

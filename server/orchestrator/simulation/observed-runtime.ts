@@ -54,6 +54,10 @@ export class ObservedRuntime extends Runtime {
   /** After a graceful shutdown nothing is at work any more. */
   checkClosed(): void {
     const left = this.#server.work.executingOn(this.#server);
-    if (left.length > 0) throw new Violation('shutdown', `${left.length} attempts are at work after the shutdown`);
+    if (left.length > 0)
+      throw new Violation(
+        'shutdown',
+        `${left.length} attempts (${left.map(e => e.attempt.run.id + e.attempt.step.id + e.plan.kind)}) are at work after the shutdown`,
+      );
   }
 }

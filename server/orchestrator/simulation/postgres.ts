@@ -84,9 +84,9 @@ export class Session implements LogSession {
 
   commit(batch: readonly LogEntry[]): Promise<unknown> {
     const { at } = this.#postgres;
-    if (this.#pending) at.fail('log', 'a commit was sent while another one was under way');
     if (!this.server.seam()) return new Promise(() => {});
     if (this.#broken) return Promise.reject(new Error(CONNECTION_LOST));
+    if (this.#pending) at.fail('log', 'a commit was sent while another one was under way');
     this.#pending = true;
     const fate = this.#fate();
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();

@@ -41,10 +41,11 @@ while (sum.runs < wanted) {
   }
 }
 const seconds = (performance.now() - begun) / 1_000;
+const cpuSeconds = process.cpuUsage().user / 1e6;
 for (const [what, times] of [...coverage.counts].sort()) console.log(`${String(times).padStart(9)}  ${what}`);
 console.log(
   `${sum.seeds} seeds held: ${sum.runs} runs, ${sum.events} events, ${sum.processes} processes; ` +
-    `${Math.round(sum.runs / seconds)} runs/s`,
+    `${Math.round(sum.runs / seconds)} runs/s, ${Math.round(sum.runs / cpuSeconds)} runs in a second of CPU`,
 );
 
 function wholeNumber(name: string, text: string): number {

@@ -59,7 +59,9 @@ describe('npm run simulate', () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/^from seed 7 on\n/);
     expect(stdout).toMatch(/ {2}start answered\n/);
-    expect(stdout).toMatch(/\d+ seeds held: \d+ runs, \d+ events, \d+ processes; \d+ runs\/s\n$/);
+    expect(stdout).toMatch(
+      /\d+ seeds held: \d+ runs, \d+ events, \d+ processes; \d+ runs\/s, \d+ runs in a second of CPU\n$/,
+    );
   });
 
   test('refuses what is no number', async () => {

@@ -48,7 +48,7 @@ export class Promises {
       if (run !== undefined) this.#fail(`the start of ${runId} was refused, but is in the log`);
     }
     // Runs that ended a moment ago may still be counted, and so may starts that are not in the log yet.
-    if (status === 429 && this.#at.calm && this.#recentlyActive(tenantId) < this.#maxActive)
+    if (status === 429 && this.#at.calm && this.#recentlyActive(tenantId, runId) < this.#maxActive)
       this.#at.fail('active-runs', `${tenantId} is said to have as many runs as it may, but has not`);
     const expected = ['run_id_taken', 'not_storable', 'too_many_active_runs'];
     if (status !== 503 && !expected.includes(code))
@@ -89,13 +89,13 @@ export class Promises {
     else if (!holds[code]) this.#fail(`${command.type} of ${runId} was refused as ${code}, which the log does not say`);
   }
 
-  #recentlyActive(tenantId: string): number {
+  #recentlyActive(tenantId: string, besides: string): number {
     const recent = this.#at.agenda.now - 5_000;
     const runs = [...this.#auditor.runs.values()].filter(run => run.tenantId === tenantId);
     const unknown = [...this.#at.scenarios.values()].filter(
-      scenario => scenario.tenantId === tenantId && this.#auditor.run(scenario.runId) === undefined,
+      scenario => scenario.tenantId === tenantId && scenario.runId !== besides && !this.#auditor.run(scenario.runId),
     );
-    return runs.filter(run => !isTerminal(run.history.status) || run.changedAt > recent).length + unknown.length - 1;
+    return runs.filter(run => !isTerminal(run.history.status) || run.changedAt > recent).length + unknown.length;
   }
 
   #fail(message: string): void {
