@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { samplerNames, type TracingSettings } from './platform/telemetry/tracing.ts';
 
 /**
  * The only reader of the environment (decisions.md, Conventions). One schema per subsystem; docs/configuration.md lists
@@ -67,6 +68,21 @@ const logSchema = z.object({
   BATON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
+/** OpenTelemetry's own names and meanings; its exporter reads further OTEL_EXPORTER_OTLP_* (headers, certificates) itself. */
+const tracingSchema = z.object({
+  /** Of a collector; traces go to `/v1/traces` there. Absent, as the next one: nothing is traced. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional.pipe(z.url({ protocol: /^https?$/ }).optional()),
+  /** For traces alone, used as it is. */
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional.pipe(z.url({ protocol: /^https?$/ }).optional()),
+  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
+  OTEL_SERVICE_NAME: z.string().min(1).default('baton'),
+  OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  OTEL_BSP_MAX_QUEUE_SIZE: integer(8192, 1, 1_000_000),
+  OTEL_BSP_SCHEDULE_DELAY: integer(5000, 10, 600_000),
+});
+
 const schemas = {
   http: httpSchema,
   database: databaseSchema,
@@ -74,6 +90,7 @@ const schemas = {
   orchestrator: orchestratorSchema,
   retention: retentionSchema,
   log: logSchema,
+  tracing: tracingSchema,
 };
 
 /** Every variable there is, for the documentation test. */
@@ -107,6 +124,8 @@ export type Config = {
   };
   retention: { runDays: number; usageMonths: number };
   log: { level: string };
+  /** Null: nothing is traced. */
+  tracing: TracingSettings | null;
 };
 
 /** A configuration that cannot be used; `message` names every variable at fault, one a line. */
@@ -129,6 +148,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const orchestrator = parse(orchestratorSchema);
   const retention = parse(retentionSchema);
   const log = parse(logSchema);
+  const tracing = parse(tracingSchema);
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
 
   const host = http.HOST.includes(':') ? `[${http.HOST}]` : http.HOST;
@@ -164,5 +184,21 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     },
     retention: { runDays: retention.BATON_RETENTION_DAYS, usageMonths: retention.BATON_USAGE_RETENTION_MONTHS },
     log: { level: log.BATON_LOG_LEVEL },
+    tracing: tracingSettings(tracing),
+  };
+}
+
+function tracingSettings(env: z.output<typeof tracingSchema>): TracingSettings | null {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = env;
+  if (env.OTEL_SDK_DISABLED === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null;
+  const url = traces ?? (base === undefined ? undefined : `${base.replace(/\/+$/, '')}/v1/traces`);
+  if (url === undefined) return null;
+  return {
+    url,
+    serviceName: env.OTEL_SERVICE_NAME,
+    sampler: env.OTEL_TRACES_SAMPLER,
+    ratio: env.OTEL_TRACES_SAMPLER_ARG,
+    maxQueue: env.OTEL_BSP_MAX_QUEUE_SIZE,
+    delayMs: env.OTEL_BSP_SCHEDULE_DELAY,
   };
 }

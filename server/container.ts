@@ -64,7 +64,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
   const stepTypes = createStepTypes({ luaPool });
-  const telemetry = startTelemetry();
+  const telemetry = await startTelemetry(config, logger);
   const orchestrator = createEmbeddedOrchestrator({
     pool,
     connectionString: database.url,
@@ -92,6 +92,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await surfaces.stream.close();
       await orchestrator.close();
       await luaPool.close();
+      await telemetry.close();
       await settleLastUsed(services);
     },
   };

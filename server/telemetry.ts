@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
-import type { OrchestratorObserver } from './orchestrator/observer.ts';
+import type { Config } from './config.ts';
+import { allOf, type OrchestratorObserver } from './orchestrator/observer.ts';
 import type { EmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import type { LuaPool } from './orchestrator/steps/lua/index.ts';
-import { createRunMetrics, loadMetrics } from './orchestrator/telemetry/index.ts';
+import { createRunLog, createRunMetrics, createRunTraces, loadMetrics } from './orchestrator/telemetry/index.ts';
+import type { Logger } from './platform/logger.ts';
 import { buildInfo, poolMetrics } from './platform/telemetry/process-metrics.ts';
+import { startTracing } from './platform/telemetry/tracing.ts';
 
 export type MetricsRegistry = Registry;
 
@@ -16,22 +19,29 @@ export type Telemetry = {
   observer: OrchestratorObserver;
   /** What is looked at when metrics are asked for. */
   watch(parts: { orchestrator: EmbeddedOrchestrator; luaPool: LuaPool; pool: Pool }): void;
+  /** Sends the spans that wait. */
+  close(): Promise<void>;
 };
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
-export function startTelemetry(): Telemetry {
+/** Metrics always; traces where they are configured; a line for each run where debug lines are asked for. */
+export async function startTelemetry(config: Pick<Config, 'tracing'>, logger: Logger): Promise<Telemetry> {
   const registry = new Registry();
-  const observer = createRunMetrics(registry);
   buildInfo(registry, version);
+  const tracing = config.tracing === null ? null : await startTracing(config.tracing, version, logger);
+  const observers = [createRunMetrics(registry)];
+  if (tracing !== null) observers.push(createRunTraces(tracing));
+  if (logger.isLevelEnabled('debug')) observers.push(createRunLog(logger));
   return {
     registry,
-    observer,
+    observer: allOf(observers),
     watch({ orchestrator, luaPool, pool }) {
       loadMetrics(registry, { load: () => orchestrator.load(), lua: luaPool });
       poolMetrics(registry, pool);
     },
+    close: async () => tracing?.close(),
   };
 }

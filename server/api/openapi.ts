@@ -30,6 +30,13 @@ const requestHeaders = {
       'Kept for 24 hours: the same key with the same body is answered with the first response, with another body 409.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
+  traceparent: {
+    name: 'traceparent',
+    in: 'header',
+    required: false,
+    description: 'W3C trace context of the caller: where the service traces, the trace of the run is linked to it.',
+    schema: { type: 'string', maxLength: 55 },
+  },
   'If-Match': {
     name: 'If-Match',
     in: 'header',

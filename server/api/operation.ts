@@ -17,8 +17,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   output: O;
   /** Statuses beyond 400, 401, 403, 404, 422, 429 that callers should expect, for OpenAPI. */
   errors?: readonly number[];
-  /** Whether it honours Idempotency-Key / If-Match, for OpenAPI. */
-  headers?: readonly ('Idempotency-Key' | 'If-Match')[];
+  /** Request headers that it reads; described in OpenAPI. */
+  headers?: readonly ('Idempotency-Key' | 'If-Match' | 'traceparent')[];
   mcp?: {
     group: 'core' | 'catalog' | 'memory' | 'chat' | 'files' | 'websocket' | 'vault' | 'pat' | 'inbound' | 'llm_keys';
     risk?: true;

@@ -27,7 +27,7 @@ export type Registry = {
 const reservedRoutes: ReadonlySet<string> = new Set(['GET /v1/openapi.json', 'GET /v1/workflows/{}/stream']);
 /** Names a tRPC router cannot have. */
 const reservedNames: ReadonlySet<string> = new Set(['then', 'call', 'apply']);
-const headerNames: ReadonlySet<string> = new Set(['Idempotency-Key', 'If-Match']);
+const headerNames: ReadonlySet<string> = new Set(['Idempotency-Key', 'If-Match', 'traceparent']);
 
 /**
  * Collects operations and derives what the surfaces need. Throws an Error that lists every contradiction: two operations on one

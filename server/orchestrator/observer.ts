@@ -58,6 +58,57 @@ export const unobserved: OrchestratorObserver = {
   traceparent: () => undefined,
 };
 
+/** One observer that tells several, in their order; a single one is used as it is, with nothing in between. */
+export function allOf(observers: readonly OrchestratorObserver[]): OrchestratorObserver {
+  const [only] = observers;
+  if (observers.length === 1 && only !== undefined) return only;
+  return {
+    stepBegun(...said) {
+      for (const observer of observers) observer.stepBegun(...said);
+    },
+    attemptEnded(...said) {
+      for (const observer of observers) observer.attemptEnded(...said);
+    },
+    turnCommitted(...said) {
+      for (const observer of observers) observer.turnCommitted(...said);
+    },
+    runLoaded(...said) {
+      for (const observer of observers) observer.runLoaded(...said);
+    },
+    runReleased(runId) {
+      for (const observer of observers) observer.runReleased(runId);
+    },
+    batchCommitted(...said) {
+      for (const observer of observers) observer.batchCommitted(...said);
+    },
+    batchBisected() {
+      for (const observer of observers) observer.batchBisected();
+    },
+    appendRefused(kind) {
+      for (const observer of observers) observer.appendRefused(kind);
+    },
+    leadershipTaken(active) {
+      for (const observer of observers) observer.leadershipTaken(active);
+    },
+    statusChanged(status) {
+      for (const observer of observers) observer.statusChanged(status);
+    },
+    recoveryBegan() {
+      for (const observer of observers) observer.recoveryBegan();
+    },
+    recoveryEnded(...said) {
+      for (const observer of observers) observer.recoveryEnded(...said);
+    },
+    traceparent(...of) {
+      for (const observer of observers) {
+        const traceparent = observer.traceparent(...of);
+        if (traceparent !== undefined) return traceparent;
+      }
+      return undefined;
+    },
+  };
+}
+
 /** How much the orchestrator has to do at this moment; all of it is counted anyway. */
 export type OrchestratorLoad = {
   status: OrchestratorStatus;

@@ -3,6 +3,7 @@ import type { Context } from '../../api/context.ts';
 import type { RunSnapshot } from '../../orchestrator/orchestrator.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
+import { formatTraceparent, parseTraceparent } from '../../platform/telemetry/trace-context.ts';
 import { runScope } from './find.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { type CommandInput, CommandOutput, PauseParams, StopParams } from './schemas.ts';
@@ -45,6 +46,13 @@ export function triggerTypeOf(ctx: Context): string {
   }
 }
 
+/** The trace that a start came with, where this service traces. */
+export function callersTrace(ctx: Context): { traceparent?: string } {
+  const given = ctx.services.config.tracing === null ? undefined : ctx.headers.get('traceparent');
+  const traceparent = parseTraceparent(given);
+  return traceparent === undefined ? {} : { traceparent: formatTraceparent(traceparent) };
+}
+
 /** What a start answers. */
 export function toStarted(run: RunSnapshot): Output {
   return {
@@ -66,6 +74,7 @@ async function start(ctx: Context, input: Input): Promise<Output> {
         params: input.params,
         defaultTriggerType: triggerTypeOf(ctx),
         startedBy: email,
+        ...callersTrace(ctx),
         runId,
       }),
     );

@@ -43,7 +43,7 @@ With an \`Idempotency-Key\`, a start that was answered 200 is answered the same 
     input: CommandInput,
     output: CommandOutput,
     errors: [409, 503],
-    headers: ['Idempotency-Key'],
+    headers: ['Idempotency-Key', 'traceparent'],
     mcp: { group: 'core' },
     run: executeCommand,
   }),
@@ -151,6 +151,7 @@ its descendants, seeded with the other results of the old run. It belongs to the
     input: RerunInput,
     output: CommandOutput,
     errors: [409, 503],
+    headers: ['traceparent'],
     run: rerun,
   }),
 ] as const;

@@ -4,7 +4,7 @@ import type { Graph, JsonValue, RunStartedData } from '../../orchestrator/core/i
 import { compile } from '../../orchestrator/core/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import { toStarted, triggerTypeOf } from './command.ts';
+import { callersTrace, toStarted, triggerTypeOf } from './command.ts';
 import { requireRun } from './find.ts';
 import { type RecordedValues, readRecordedValues } from './recorded-values.ts';
 import type { CommandOutput, RerunInput } from './schemas.ts';
@@ -25,8 +25,10 @@ export async function rerun(ctx: Context, input: z.output<typeof RerunInput>): P
   const run = await requireRun(ctx, input);
   const ref = { tenantId, workflowId: run.workflow_id, version: run.version };
   const recorded = await readRecordedValues(services.pool, run.id, seedBudgetBytes);
+  const { traceparent: _, ...before } = recorded.started;
   const again: RunStartedData = {
-    ...recorded.started,
+    ...before,
+    ...callersTrace(ctx),
     version: run.version,
     trigger_type: triggerTypeOf(ctx),
     started_by: principal.email,

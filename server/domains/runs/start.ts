@@ -22,6 +22,8 @@ export type StartRequest = {
   /** Where `params` names none. */
   defaultTriggerType: string;
   startedBy: string;
+  /** The caller's trace context. */
+  traceparent?: string;
   /** The id of the run where `params` names none; default: a new one. */
   runId?: string;
 };
@@ -106,6 +108,7 @@ async function prepare(services: Services, request: StartRequest, workflow: Star
     seed_results: params.seed_results,
     session_id: params.session_id ?? runId,
     started_by: request.startedBy,
+    ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
   };
   checkValues({ input: data.input, trigger_steps: data.trigger_steps, seed_results: data.seed_results });
   await checkSteps(services, { ...request, version }, data);

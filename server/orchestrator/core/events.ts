@@ -34,6 +34,8 @@ export type RunStartedData = {
   seed_results: Record<string, JsonValue>;
   session_id: string;
   started_by: string;
+  /** The caller's W3C trace context, which the run's trace is linked to. */
+  traceparent?: string;
 };
 
 /** An event before the log gives it `seq` and the run it belongs to. `at` is in ms since the epoch. */

@@ -12,6 +12,7 @@ import type { StepTypes } from '../../steps/registry.ts';
 import { GraphCache, type LoadVersion, loadVersionFrom } from './graph-cache.ts';
 import { Hub } from './hub.ts';
 import { LEADER_LOCK, type LeaderSession, lead } from './leadership.ts';
+import { IDLE } from './load.ts';
 import { recoverRuns } from './recovery.ts';
 import { Runtime } from './runtime.ts';
 import { type Alarm, systemAlarm } from './timers.ts';
@@ -52,16 +53,6 @@ export type EmbeddedOrchestrator = Orchestrator & {
    * written and releases the lock. What did not finish is begun again by the next leader.
    */
   close(): Promise<void>;
-};
-
-const IDLE: ReturnType<Runtime['load']> = {
-  runsInMemory: 0,
-  slotsInUse: 0,
-  stepsWaiting: 0,
-  backlogRows: 0,
-  backlogBytes: 0,
-  timers: 0,
-  inFlightByTenant: new Map(),
 };
 
 /** Reconnecting: at once, then ever more slowly up to this. */

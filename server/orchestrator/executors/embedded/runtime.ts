@@ -1,13 +1,14 @@
 import { AppError, conflict, notFound, unavailable } from '../../../platform/errors.ts';
 import { type Command, type CompiledGraph, newRun } from '../../core/index.ts';
 import { AppendError, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
-import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
+import { type OrchestratorObserver, unobserved } from '../../observer.ts';
 import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../orchestrator.ts';
 import type { StepType } from '../../steps/step-type.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { FaultLog } from './fault-log.ts';
 import type { LiveAttempt } from './live-attempt.ts';
 import { type AttemptRef, LiveRun, type RunHost } from './live-run.ts';
+import { loadOf, type RuntimeLoad } from './load.ts';
 import { Loader } from './loader.ts';
 import { ProgressSweep } from './progress.ts';
 import type { RuntimeServices } from './runtime-services.ts';
@@ -66,18 +67,8 @@ export class Runtime implements RunHost {
     return this.#runs.size;
   }
 
-  load(): Omit<OrchestratorLoad, 'status'> {
-    let stepsWaiting = 0;
-    for (const run of this.#runs.values()) stepsWaiting += run.waitingSteps;
-    return {
-      runsInMemory: this.#runs.size,
-      slotsInUse: this.#slots.inUse,
-      stepsWaiting,
-      backlogRows: this.#log.backlogRows,
-      backlogBytes: this.#log.backlogBytes,
-      timers: this.#timers.size,
-      inFlightByTenant: this.#slots.inUseByTenant(),
-    };
+  load(): RuntimeLoad {
+    return loadOf(this.#runs, { slots: this.#slots, log: this.#log, timers: this.#timers });
   }
 
   /** Starts a run; see Orchestrator.start. */

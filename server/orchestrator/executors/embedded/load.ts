@@ -1,0 +1,36 @@
+import type { GroupCommitLog } from '../../log/index.ts';
+import type { OrchestratorLoad } from '../../observer.ts';
+import type { LiveRun } from './live-run.ts';
+import type { Slots } from './slots.ts';
+import type { Timers } from './timers.ts';
+
+export type RuntimeLoad = Omit<OrchestratorLoad, 'status'>;
+
+/** How much a runtime has to do. O(runs in memory). */
+export function loadOf(
+  runs: ReadonlyMap<string, LiveRun>,
+  { slots, log, timers }: { slots: Slots; log: GroupCommitLog; timers: Timers },
+): RuntimeLoad {
+  let stepsWaiting = 0;
+  for (const run of runs.values()) stepsWaiting += run.waitingSteps;
+  return {
+    runsInMemory: runs.size,
+    slotsInUse: slots.inUse,
+    stepsWaiting,
+    backlogRows: log.backlogRows,
+    backlogBytes: log.backlogBytes,
+    timers: timers.size,
+    inFlightByTenant: slots.inUseByTenant(),
+  };
+}
+
+/** Of a process that does not lead. */
+export const IDLE: RuntimeLoad = {
+  runsInMemory: 0,
+  slotsInUse: 0,
+  stepsWaiting: 0,
+  backlogRows: 0,
+  backlogBytes: 0,
+  timers: 0,
+  inFlightByTenant: new Map(),
+};

@@ -1,0 +1,188 @@
+import type { Attributes, Context, Link, Span } from '@opentelemetry/api';
+import { formatTraceparent, parseTraceparent, spanIdOf, traceIdOf } from '../../platform/telemetry/trace-context.ts';
+import type { Tracing } from '../../platform/telemetry/tracing.ts';
+import { isTerminal, type RunEvent, type RunState } from '../core/index.ts';
+import { type ObservedRun, type OrchestratorObserver, unobserved } from '../observer.ts';
+
+/** Spans of a run in memory; the root and the attempts in flight are open, and an open span is never sent. */
+type TracedRun = { root: Span; context: Context; attempts: Map<string, Span> };
+
+/** OpenTelemetry's SpanStatusCode.ERROR: a number here, because the API is loaded only where traces are on. */
+const ERROR = 2;
+
+/**
+ * A run as one trace, each attempt of a step as a span of it (docs/observability.md). Ids come from the run, the step and the
+ * attempt, times from the committed events; so a run that another process goes on with stays the same trace. Of what ran, only
+ * ids, types and error codes are told: results, messages and inputs may hold anything.
+ */
+export function createRunTraces(tracing: Tracing): OrchestratorObserver {
+  return new RunTraces(tracing);
+}
+
+class RunTraces implements OrchestratorObserver {
+  readonly #tracing: Tracing;
+  readonly #runs = new Map<string, TracedRun>();
+  readonly stepBegun = unobserved.stepBegun;
+  readonly attemptEnded = unobserved.attemptEnded;
+  readonly batchCommitted = unobserved.batchCommitted;
+  readonly batchBisected = unobserved.batchBisected;
+  readonly appendRefused = unobserved.appendRefused;
+  readonly statusChanged = unobserved.statusChanged;
+  readonly recoveryBegan = unobserved.recoveryBegan;
+  readonly recoveryEnded = unobserved.recoveryEnded;
+
+  constructor(tracing: Tracing) {
+    this.#tracing = tracing;
+  }
+
+  turnCommitted(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void {
+    const typeOf = (step: string) => state.overrides.get(step)?.spec.type ?? state.graph.steps.get(step)?.spec.type;
+    for (const event of events) this.#follow(run, event, typeOf);
+    if (isTerminal(state.status)) this.#runs.delete(run.runId);
+  }
+
+  /** What the process before has begun is open again here; what it has ended was sent by it. */
+  runLoaded(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void {
+    const typeOf = (step: string) => state.overrides.get(step)?.spec.type ?? state.graph.steps.get(step)?.spec.type;
+    this.#runs.delete(run.runId);
+    for (const event of events) {
+      switch (event.type) {
+        case 'step_completed':
+        case 'step_failed':
+        case 'step_cancelled':
+        case 'step_retrying':
+          this.#runs.get(run.runId)?.attempts.delete(event.step);
+          break;
+        default:
+          this.#follow(run, event, typeOf);
+      }
+    }
+  }
+
+  runReleased(runId: string): void {
+    this.#runs.delete(runId);
+  }
+
+  leadershipTaken(): void {
+    this.#runs.clear();
+  }
+
+  traceparent(runId: string, step: string, attempt: number): string | undefined {
+    const root = this.#runs.get(runId)?.root.spanContext();
+    if (root === undefined) return undefined;
+    const spanId = spanIdOf(runId, step, attempt);
+    return formatTraceparent({ traceId: root.traceId, spanId, traceFlags: root.traceFlags });
+  }
+
+  #follow(run: ObservedRun, event: RunEvent, typeOf: (step: string) => string | undefined): void {
+    if (event.type === 'run_started') {
+      this.#runs.set(run.runId, this.#open(run, event));
+      return;
+    }
+    const traced = this.#runs.get(run.runId);
+    if (traced === undefined) return;
+    switch (event.type) {
+      case 'state_changed':
+        followState(traced.root, event);
+        return;
+      case 'stop_requested':
+        traced.root.addEvent('stop requested', event.at);
+        return;
+      case 'step_started':
+        this.#begin(run, traced, event, typeOf(event.step) ?? 'unknown');
+        return;
+      case 'task_pending':
+      case 'task_completed':
+        traced.attempts.get(event.step)?.addEvent(event.type.replace('_', ' '), event.at);
+        return;
+      case 'step_log':
+        return;
+      default:
+        endAttempt(traced, event);
+    }
+  }
+
+  #open(run: ObservedRun, { at, data }: Extract<RunEvent, { type: 'run_started' }>): TracedRun {
+    const caller = parseTraceparent(data.traceparent);
+    const links: Link[] = caller === undefined ? [] : [{ context: { ...caller, isRemote: true } }];
+    const root = this.#tracing.start({
+      traceId: traceIdOf(run.runId),
+      spanId: spanIdOf(run.runId),
+      parent: null,
+      name: 'run',
+      at,
+      attributes: { ...attributesOf(run), 'baton.trigger.type': data.trigger_type },
+      links,
+    });
+    return { root, context: this.#tracing.contextOf(root), attempts: new Map() };
+  }
+
+  #begin(
+    run: ObservedRun,
+    traced: TracedRun,
+    { step, attempt, at }: Extract<RunEvent, { type: 'step_started' }>,
+    type: string,
+  ): void {
+    const lost = traced.attempts.get(step);
+    if (lost !== undefined) fail(lost, 'attempt_lost', at);
+    const about = { 'baton.step.id': step, 'baton.step.type': type, 'baton.step.attempt': attempt };
+    const span = this.#tracing.start({
+      traceId: traceIdOf(run.runId),
+      spanId: spanIdOf(run.runId, step, attempt),
+      parent: traced.context,
+      name: `${type} ${step}`,
+      at,
+      attributes: { ...attributesOf(run), ...about },
+    });
+    traced.attempts.set(step, span);
+  }
+}
+
+function attributesOf({ runId, tenantId, projectId, workflowId, version }: ObservedRun): Attributes {
+  return {
+    'baton.run.id': runId,
+    'baton.tenant.id': tenantId,
+    'baton.project.id': projectId,
+    'baton.workflow.id': workflowId,
+    'baton.workflow.version': version,
+  };
+}
+
+function followState(root: Span, { at, data }: Extract<RunEvent, { type: 'state_changed' }>): void {
+  if (!isTerminal(data.to)) {
+    root.addEvent(data.to === 'paused' ? 'paused' : 'resumed', at);
+    return;
+  }
+  root.setAttribute('baton.run.status', data.to);
+  if (data.error === undefined) root.end(at);
+  else fail(root.setAttribute('baton.run.failed_step', data.error.step_id), data.error.code, at);
+}
+
+type Ending = Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' | 'step_retrying' }>;
+
+function endAttempt(traced: TracedRun, event: Ending): void {
+  // A step that was skipped had no attempt.
+  const span = traced.attempts.get(event.step);
+  if (span === undefined) return;
+  traced.attempts.delete(event.step);
+  switch (event.type) {
+    case 'step_completed':
+      span.end(event.at);
+      return;
+    case 'step_cancelled':
+      span.setAttribute('baton.step.cancelled', event.data.reason).end(event.at);
+      return;
+    case 'step_retrying':
+      span.setAttribute('baton.step.retry_delay_ms', event.data.delay_ms);
+      fail(span, event.data.error.code, event.at);
+      return;
+    case 'step_failed':
+      fail(span, event.data.error.code, event.at);
+      return;
+  }
+}
+
+/** `code` is stable and says nothing of what was processed. */
+function fail(span: Span, code: string, at: number): void {
+  span.setAttribute('error.type', code).setStatus({ code: ERROR, message: code }).end(at);
+}

@@ -1,0 +1,27 @@
+import { hash } from 'node:crypto';
+
+/** What the W3C `traceparent` header says (https://www.w3.org/TR/trace-context/). */
+export type TraceParent = { traceId: string; spanId: string; traceFlags: number };
+
+const pattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** Reads the header; undefined where it is absent or not of version 00's form, as the standard wants it. */
+export function parseTraceparent(header: string | undefined): TraceParent | undefined {
+  const [, traceId, spanId, flags] = pattern.exec(header ?? '') ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
+}
+
+export function formatTraceparent({ traceId, spanId, traceFlags }: TraceParent): string {
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+}
+
+/** A run's trace id is its own id: whichever process speaks of the run, and whenever, it is one trace. */
+export function traceIdOf(runId: string): string {
+  return runId.replaceAll('-', '');
+}
+
+/** The same span id for the same thing, in every process: of a run's root (no parts), or of one attempt of a step. */
+export function spanIdOf(runId: string, ...parts: (string | number)[]): string {
+  return hash('sha256', [runId, ...parts].join('/')).slice(0, 16);
+}

@@ -1,0 +1,135 @@
+import type { Attributes, Context, Link, Span } from '@opentelemetry/api';
+import type { Sampler } from '@opentelemetry/sdk-trace';
+import type { Logger } from '../logger.ts';
+
+/** Where and how traces are sent; names and meaning as in OpenTelemetry's own environment variables. */
+export type TracingSettings = {
+  /** Of OTLP over HTTP, `…/v1/traces`. */
+  url: string;
+  serviceName: string;
+  sampler: SamplerName;
+  /** 0..1, for the samplers that take a ratio. */
+  ratio: number;
+  /** Spans that may wait to be sent; beyond it they are dropped. */
+  maxQueue: number;
+  /** Between two sends, in ms. */
+  delayMs: number;
+};
+
+export const samplerNames = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+export type SamplerName = (typeof samplerNames)[number];
+
+/** A span whose ids and times are given: what a later process says of the same thing falls into the same place. */
+export type SpanStart = {
+  /** 32 hex digits. */
+  traceId: string;
+  /** 16 hex digits. */
+  spanId: string;
+  /** Null: the root of its trace. */
+  parent: Context | null;
+  name: string;
+  /** ms since the epoch. */
+  at: number;
+  attributes: Attributes;
+  links?: Link[];
+};
+
+export type Tracing = {
+  start(span: SpanStart): Span;
+  /** What makes `span` the parent of others. */
+  contextOf(span: Span): Context;
+  /** Sends what waits, for at most CLOSE_MS. */
+  close(): Promise<void>;
+};
+
+/** A receiver that does not answer must not hold up the shutdown. */
+const CLOSE_MS = 2_000;
+
+/**
+ * OpenTelemetry's SDK with an exporter over HTTP. Loaded here and nowhere else, so that a service without traces never reads
+ * it (~60 ms, 15 MiB). Nothing is registered globally. A failing receiver costs spans, said once a minute, and nothing else.
+ */
+export async function startTracing(settings: TracingSettings, version: string, logger: Logger): Promise<Tracing> {
+  const [api, sdk, { OTLPTraceExporter }, resources] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+  ]);
+  api.diag.setLogger(quiet(logger), { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const given = { traceId: '', spanId: '' };
+  const resource = resources
+    .defaultResource()
+    .merge(resources.detectResources({ detectors: [resources.resourceAttributesEnvDetector] }))
+    .merge(resources.resourceFromAttributes({ 'service.name': settings.serviceName, 'service.version': version }));
+  const exporter = new OTLPTraceExporter({ url: settings.url });
+  const provider = new sdk.TracerProvider({
+    resource,
+    sampler: samplerOf(sdk, settings),
+    // startSpan asks for both at once, before it returns.
+    idGenerator: { generateTraceId: () => given.traceId, generateSpanId: () => given.spanId },
+    spanProcessors: [
+      new sdk.BatchSpanProcessor({
+        exporter,
+        maxQueueSize: settings.maxQueue,
+        maxExportBatchSize: Math.min(512, settings.maxQueue),
+        scheduledDelayMillis: settings.delayMs,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('baton', version);
+  return {
+    start({ traceId, spanId, parent, name, at, attributes, links = [] }) {
+      given.traceId = traceId;
+      given.spanId = spanId;
+      return tracer.startSpan(name, { startTime: at, attributes, links }, parent ?? api.ROOT_CONTEXT);
+    },
+    contextOf: span => api.trace.setSpan(api.ROOT_CONTEXT, span),
+    async close() {
+      const timeout = Promise.withResolvers<void>();
+      const timer = setTimeout(timeout.resolve, CLOSE_MS);
+      await Promise.race([provider.shutdown().catch(() => undefined), timeout.promise]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function samplerOf(sdk: typeof import('@opentelemetry/sdk-trace'), { sampler, ratio }: TracingSettings): Sampler {
+  switch (sampler) {
+    case 'always_on':
+      return new sdk.AlwaysOnSampler();
+    case 'always_off':
+      return new sdk.AlwaysOffSampler();
+    case 'parentbased_always_on':
+      return new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new sdk.ParentBasedSampler({ root: new sdk.AlwaysOffSampler() });
+    case 'traceidratio':
+      return new sdk.TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_traceidratio':
+      return new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(ratio) });
+  }
+}
+
+const QUIET_MS = 60_000;
+
+/** The SDK complains at each batch: once a minute is enough for an operator. */
+function quiet(logger: Logger) {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  const warn = (...said: unknown[]) => {
+    const now = performance.now();
+    if (now - saidAt < QUIET_MS) return;
+    saidAt = now;
+    // Short, and only its beginning: a receiver's answer may repeat what was sent, headers included.
+    logger.warn({ problem: String(said[0]).slice(0, 200) }, 'traces could not be sent');
+  };
+  const silent = () => undefined;
+  return { error: warn, warn, info: silent, debug: silent, verbose: silent };
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { startTestContainer } from './api/testing-container.ts';
+import { createTestPat, createTestTenant } from './domains/identity/testing.ts';
+import { publishGraph, reached } from './domains/runs/testing.ts';
+import { startCollector } from './platform/telemetry/testing-collector.ts';
+
+const caller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+/** Runs a workflow of one step, asked for through REST with a trace context; answers with its events' first data. */
+async function runOnce(env: Record<string, string>): Promise<{ run_id: string; started: Record<string, unknown> }> {
+  const service = await startTestContainer(env);
+  try {
+    const { services } = service.container;
+    const tenant = await createTestTenant(services, { slug: 'acme' });
+    const { token } = await createTestPat(services, tenant.owner, ['workflow:run', 'workflow:read']);
+    const id = await publishGraph(services, tenant.owner, {
+      steps: [{ id: 'a', type: 'condition', expression: 'true' }],
+    });
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', traceparent: caller };
+    const ask = async (path: string, init: RequestInit = {}) => {
+      const response = await fetch(`${service.url}/v1/workflows/${id}${path}`, { headers, ...init });
+      expect(response.status).toBe(200);
+      return response.json();
+    };
+    const { run_id } = await ask('/command', { method: 'POST', body: '{"command":"start"}' });
+    await reached(services, tenant.owner, { id, runID: run_id });
+    const { events } = await ask(`/runs/${run_id}/events`);
+    return { run_id, started: events[0].data };
+  } finally {
+    await service.close();
+  }
+}
+
+test('a run asked for through REST is a trace of its own, linked to the trace of whoever asked', async () => {
+  const collector = await startCollector();
+  try {
+    const { run_id, started } = await runOnce({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` });
+    expect(started.traceparent).toBe(caller);
+    const root = collector.spans.find(({ name }) => name === 'run');
+    expect(root).toMatchObject({ traceId: run_id.replaceAll('-', ''), parent: '' });
+    expect(root?.links).toEqual(['0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331']);
+    expect(collector.spans.map(({ name }) => name).sort()).toEqual(['condition a', 'run']);
+  } finally {
+    await collector.close();
+  }
+});
+
+test.each([
+  ['without an endpoint', {}],
+  ['when it is disabled', { OTEL_SDK_DISABLED: 'true' }],
+  ['with no exporter', { OTEL_TRACES_EXPORTER: 'none' }],
+])('nothing is sent or noted %s', async (_, env) => {
+  const collector = await startCollector();
+  try {
+    const endpoint = Object.keys(env).length === 0 ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const { started } = await runOnce({ ...endpoint, ...env });
+    expect(started).not.toHaveProperty('traceparent');
+    expect(collector.requests).toBe(0);
+  } finally {
+    await collector.close();
+  }
+});
