@@ -12,7 +12,7 @@ const STANDBY_INTERVAL_MS = 1_000;
  * caller waits longer than the two together (the API answers within 15 s).
  */
 const LEASE_CHECK_MS = 2_500;
-const LEASE_TIMEOUT_MS = 10_000;
+const LEASE_TIMEOUT_MS = 8_000;
 /**
  * The server ends the session of a leader that has not asked for this long: of one that is stopped, or beyond a network
  * that swallows everything. Both keep their connection open, and would keep the lock for ever.
