@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { type LoadOrder, ownCpuSeconds, tellParent } from './protocol.ts';
 
@@ -9,10 +10,10 @@ import { type LoadOrder, ownCpuSeconds, tellParent } from './protocol.ts';
 process.once('message', (order: LoadOrder) => void run(order));
 
 async function run(order: LoadOrder): Promise<void> {
-  const request = requestBytes(order);
+  const request = requestBytes(order, '');
   const { hostname, port } = new URL(order.url);
   const lanes = await Promise.all(
-    Array.from({ length: order.connections }, async () => new Lane(await open(Number(port), hostname), request)),
+    Array.from({ length: order.connections }, async () => new Lane(await open(Number(port), hostname))),
   );
   const latencies: number[] = [];
   const statuses: Record<string, number> = {};
@@ -24,7 +25,7 @@ async function run(order: LoadOrder): Promise<void> {
       while (left > 0) {
         left -= 1;
         const sent = performance.now();
-        const status = await lane.exchange();
+        const status = await lane.exchange(order.keyed ? requestBytes(order, randomUUID()) : request);
         latencies.push(performance.now() - sent);
         statuses[status] = (statuses[status] ?? 0) + 1;
       }
@@ -38,8 +39,9 @@ async function run(order: LoadOrder): Promise<void> {
   process.disconnect();
 }
 
-function requestBytes({ url, token, method, path, body }: LoadOrder): Buffer {
+function requestBytes({ url, token, method, path, body, keyed }: LoadOrder, key: string): Buffer {
   const head = [`${method} ${path} HTTP/1.1`, `Host: ${new URL(url).host}`, `Authorization: Bearer ${token}`];
+  if (keyed) head.push(`Idempotency-Key: ${key}`);
   if (body !== null) head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }
@@ -54,23 +56,21 @@ function open(port: number, host: string): Promise<Socket> {
 /** One connection; every answer of the API carries a Content-Length. */
 class Lane {
   readonly #socket: Socket;
-  readonly #request: Buffer;
   #received = '';
   #waiting: { resolve(status: string): void; reject(error: Error): void } | null = null;
 
-  constructor(socket: Socket, request: Buffer) {
+  constructor(socket: Socket) {
     this.#socket = socket;
-    this.#request = request;
     socket.setEncoding('latin1'); // one character per byte: lengths are bytes
     socket.on('data', (text: string) => this.#take(text));
     socket.on('close', () => this.#waiting?.reject(new Error('The server closed the connection.')));
   }
 
   /** Sends the request; settles with the status of the whole answer. */
-  exchange(): Promise<string> {
+  exchange(request: Buffer): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      this.#socket.write(this.#request);
+      this.#socket.write(request);
     });
   }
 

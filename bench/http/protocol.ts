@@ -8,13 +8,15 @@ export type ServerAnswer =
   | { kind: 'usage'; cpuSeconds: number; rss: number }
   | { kind: 'stamps'; stamps: [key: string, at: number][] };
 
-/** One request, repeated; `path` may differ for nobody: what is measured is the server, not a choice of routes. */
+/** One request, repeated. */
 export type LoadOrder = {
   url: string;
   token: string;
   method: 'GET' | 'POST';
   path: string;
   body: string | null;
+  /** Whether each request carries an Idempotency-Key of its own. */
+  keyed: boolean;
   connections: number;
   requests: number;
 };

@@ -1,5 +1,6 @@
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { blocked, chain } from '../graphs.ts';
+import type { LoadOrder } from './protocol.ts';
 import { HttpService } from './server.ts';
 
 const STARTS = Number(process.env.BENCH_STARTS ?? 10_000);
@@ -17,6 +18,8 @@ export const workloads: readonly Workload[] = [
   { name: 'rest-starts', run: () => starts(chain('condition', 1)) },
   // The start and nothing else: the run waits for a person.
   { name: 'rest-starts-only', run: () => starts(blocked) },
+  // The same, each with an Idempotency-Key.
+  { name: 'rest-starts-keyed', run: () => starts(blocked, true) },
   // The same request without the run: what HTTP, authentication and authorization cost.
   { name: 'rest-reads', run: () => reads('/v1/me') },
   // The same call as the console makes it.
@@ -24,25 +27,24 @@ export const workloads: readonly Workload[] = [
   { name: 'ws-fanout', run: () => fanOut() },
 ];
 
-async function starts(graph: Graph): Promise<Figures> {
+async function starts(graph: Graph, keyed = false): Promise<Figures> {
   await using service = await HttpService.open();
   const id = await service.publish('start', graph);
-  return await measure(service, 'POST', `/v1/workflows/${id}/command`, '{"command":"start","params":{"n":1}}');
+  const body = '{"command":"start","params":{"n":1}}';
+  return await measure(service, { method: 'POST', path: `/v1/workflows/${id}/command`, body, keyed });
 }
 
 async function reads(path: string): Promise<Figures> {
   await using service = await HttpService.open();
-  return await measure(service, 'GET', path, null);
+  return await measure(service, { method: 'GET', path, body: null, keyed: false });
 }
 
 /** The compiler, the pool and PostgreSQL's caches are warm before anything is counted. */
 async function measure(
   service: HttpService,
-  method: 'GET' | 'POST',
-  path: string,
-  body: string | null,
+  request: Pick<LoadOrder, 'method' | 'path' | 'body' | 'keyed'>,
 ): Promise<Figures> {
-  const order = { method, path, body, connections: CONNECTIONS };
+  const order = { ...request, connections: CONNECTIONS };
   await service.load({ ...order, requests: Math.ceil(STARTS / 4) });
   const before = await service.usage();
   const { seconds, cpuSeconds, latencies } = await service.load({ ...order, requests: STARTS });

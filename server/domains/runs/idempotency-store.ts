@@ -1,56 +1,133 @@
 import type { Pool } from 'pg';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { groupCalls } from '../../platform/group-calls.ts';
 
-export type Reservation = { requestHash: Buffer; createdAt: Date; response: JsonMap | null; fresh: boolean };
+export type Reservation = { requestHash: Buffer; createdAt: Date; response: JsonMap | null };
 type KeyRef = { tenantId: string; scope: string; key: string };
-type Row = { request_hash: Buffer; created_at: Date; response: JsonMap | null };
+type Wanted = KeyRef & { requestHash: Buffer; at: Date };
+type Answered = KeyRef & { createdAt: Date; response: JsonMap };
+type Row = { tenant_id: string; scope: string; key: string; request_hash: Buffer; created_at: Date };
 
-/** The key's row: made now, taken over because it has expired, or found as somebody left it. */
-export async function reserve(
-  pool: Pool,
-  wanted: KeyRef & { requestHash: Buffer; at: Date; expiry: Date },
-): Promise<Reservation> {
-  const { tenantId, scope, key, requestHash, at, expiry } = wanted;
-  // Two tries: between the insert that found a row and the select that reads it, a purge may have deleted it.
-  for (let tries = 0; tries < 2; tries++) {
-    const made = await pool.query<Row>(
-      `insert into idempotency_keys as k (tenant_id, scope, key, request_hash, response, created_at)
-       values ($1, $2, $3, $4, null, $5)
-       on conflict (tenant_id, scope, key) do update
-         set request_hash = excluded.request_hash, response = null, created_at = excluded.created_at
-         where k.created_at <= $6
-       returning request_hash, created_at, response`,
-      [tenantId, scope, key, requestHash, at, expiry],
-    );
-    if (made.rows[0] !== undefined) return toReservation(made.rows[0], true);
-    const found = await pool.query<Row>(
-      `select request_hash, created_at, response from idempotency_keys where tenant_id = $1 and scope = $2 and key = $3`,
-      [tenantId, scope, key],
-    );
-    if (found.rows[0] !== undefined) return toReservation(found.rows[0], false);
-  }
-  throw new Error('An idempotency key could be neither made nor found.');
-}
+/** Keys are kept for 24 h (decisions.md, Conventions); one that is older is as good as none. */
+const keptMs = 24 * 60 * 60 * 1000;
 
-function toReservation(row: Row, fresh: boolean): Reservation {
-  return { requestHash: row.request_hash, createdAt: row.created_at, response: row.response, fresh };
+/**
+ * The key's row: made now, taken over because it has expired, or found as somebody left it. Requests that come at the same time
+ * share the commit: one each was three round trips and two more commits a start.
+ */
+export function reserve(pool: Pool, wanted: Wanted): Promise<Reservation> {
+  return callsOn(pool).reserve(wanted);
 }
 
 /** Keeps the answer of the reservation made at `createdAt`, and the first one where several were given. */
-export async function saveResponse(pool: Pool, saved: KeyRef & { createdAt: Date; response: JsonMap }): Promise<void> {
-  await pool.query(
-    `update idempotency_keys set response = $5
-      where tenant_id = $1 and scope = $2 and key = $3 and created_at = $4 and response is null`,
-    [saved.tenantId, saved.scope, saved.key, saved.createdAt, JSON.stringify(saved.response)],
-  );
+export function saveResponse(pool: Pool, saved: Answered): Promise<void> {
+  return callsOn(pool).save(saved);
+}
+
+type Calls = { reserve(wanted: Wanted): Promise<Reservation>; save(saved: Answered): Promise<void> };
+// One for each database pool, not one for the module: two containers in a process (tests) share nothing.
+const calls = new WeakMap<Pool, Calls>();
+
+function callsOn(pool: Pool): Calls {
+  const present = calls.get(pool);
+  if (present) return present;
+  const created: Calls = {
+    reserve: groupCalls<Wanted, Reservation>(keyId, wanted => reserveAll(pool, wanted)),
+    save: groupCalls(
+      saved => `${keyId(saved)} ${saved.createdAt.getTime()}`,
+      saved => saveAll(pool, saved),
+    ),
+  };
+  calls.set(pool, created);
+  return created;
+}
+
+const keyId = ({ tenantId, scope, key }: KeyRef) => JSON.stringify([tenantId, scope, key]);
+const rowId = ({ tenant_id, scope, key }: Row) => keyId({ tenantId: tenant_id, scope, key });
+
+async function reserveAll(pool: Pool, wanted: readonly Wanted[]): Promise<Reservation[]> {
+  const reserved = new Map<string, Reservation>();
+  const missing = () => wanted.filter(each => !reserved.has(keyId(each)));
+  // Two tries: between the insert that found a row and the select that reads it, a purge may have deleted it.
+  for (let tries = 0; tries < 2 && reserved.size < wanted.length; tries++) {
+    const made = await insertKeys(pool, missing());
+    for (const row of made) reserved.set(rowId(row), { ...toReservation(row), response: null });
+    const [first] = wanted;
+    if (first && made.length > 0) await purgeExpired(pool, new Date(first.at.getTime() - keptMs), 20 * made.length);
+    if (reserved.size === wanted.length) break;
+    for (const row of await findKeys(pool, missing())) {
+      reserved.set(rowId(row), { ...toReservation(row), response: row.response });
+    }
+  }
+  return wanted.map(each => {
+    const reservation = reserved.get(keyId(each));
+    if (!reservation) throw new Error('An idempotency key could be neither made nor found.');
+    return reservation;
+  });
+}
+
+const toReservation = (row: Row) => ({ requestHash: row.request_hash, createdAt: row.created_at });
+
+const columnsOf = (refs: readonly KeyRef[]) => [
+  refs.map(({ tenantId }) => tenantId),
+  refs.map(({ scope }) => scope),
+  refs.map(({ key }) => key),
+];
+
+/** The rows that were made or taken over. In the order of the primary key, so that two processes cannot wait for each other. */
+async function insertKeys(pool: Pool, wanted: readonly Wanted[]): Promise<Row[]> {
+  const { rows } = await pool.query<Row>({
+    name: 'reserve_idempotency_keys',
+    text: `insert into idempotency_keys as k (tenant_id, scope, key, request_hash, response, created_at)
+           select w.tenant_id, w.scope, w.key, w.request_hash, null, w.created_at
+             from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::timestamptz[])
+               w(tenant_id, scope, key, request_hash, created_at)
+            order by w.tenant_id, w.scope, w.key
+           on conflict (tenant_id, scope, key) do update
+             set request_hash = excluded.request_hash, response = null, created_at = excluded.created_at
+             where k.created_at <= excluded.created_at - make_interval(secs => $6::float8 / 1000)
+           returning tenant_id, scope, key, request_hash, created_at`,
+    values: [...columnsOf(wanted), wanted.map(({ requestHash }) => requestHash), wanted.map(({ at }) => at), keptMs],
+  });
+  return rows;
+}
+
+async function findKeys(pool: Pool, refs: readonly KeyRef[]): Promise<(Row & { response: JsonMap | null })[]> {
+  const { rows } = await pool.query<Row & { response: JsonMap | null }>({
+    name: 'find_idempotency_keys',
+    text: `select tenant_id, scope, key, request_hash, created_at, response
+             from idempotency_keys join unnest($1::text[], $2::text[], $3::text[]) w(tenant_id, scope, key)
+               using (tenant_id, scope, key)`,
+    values: columnsOf(refs),
+  });
+  return rows;
+}
+
+async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefined[]> {
+  const ordered = saved.toSorted((a, b) => (keyId(a) < keyId(b) ? -1 : 1));
+  await pool.query({
+    name: 'answer_idempotency_keys',
+    text: `update idempotency_keys k set response = w.response::json
+             from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[])
+               w(tenant_id, scope, key, created_at, response)
+            where k.tenant_id = w.tenant_id and k.scope = w.scope and k.key = w.key and k.created_at = w.created_at
+              and k.response is null`,
+    values: [
+      ...columnsOf(ordered),
+      ordered.map(({ createdAt }) => createdAt),
+      ordered.map(({ response }) => JSON.stringify(response)),
+    ],
+  });
+  return saved.map(() => undefined);
 }
 
 /** Deletes some expired keys. Each new key clears away up to 20 old ones, so that nothing has to run on a schedule. */
-export async function purgeExpired(pool: Pool, expiry: Date): Promise<void> {
-  await pool.query(
-    `delete from idempotency_keys where (tenant_id, scope, key) in (
-       select tenant_id, scope, key from idempotency_keys where created_at <= $1
-        order by created_at limit 20 for update skip locked)`,
-    [expiry],
-  );
+async function purgeExpired(pool: Pool, expiry: Date, limit: number): Promise<void> {
+  await pool.query({
+    name: 'purge_idempotency_keys',
+    text: `delete from idempotency_keys where (tenant_id, scope, key) in (
+             select tenant_id, scope, key from idempotency_keys where created_at <= $1
+              order by created_at limit $2 for update skip locked)`,
+    values: [expiry, limit],
+  });
 }

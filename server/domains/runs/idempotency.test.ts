@@ -95,6 +95,37 @@ describe('the same key', () => {
   });
 });
 
+describe('many keys at once', () => {
+  test('share their commits, and each keeps its own answer', async () => {
+    const keys = Array.from({ length: 30 }, () => newId());
+    let roundTrips = 0;
+    const count = () => {
+      roundTrips += 1;
+    };
+    db.pool.on('acquire', count);
+    const noRun = async (runId: string) => ({ run_id: runId });
+    const answers = await Promise.all(keys.map(key => ask(key, { start: noRun })));
+    db.pool.off('acquire', count);
+    // Of the first one, alone, and of the others together: make, purge, answer.
+    expect(roundTrips).toBeLessThanOrEqual(8);
+    expect(new Set(answers.map(answer => answer.run_id)).size).toBe(keys.length);
+    const never = () => Promise.reject(new Error('started twice'));
+    expect(await Promise.all(keys.map(key => ask(key, { start: never })))).toEqual(answers);
+  });
+
+  test('of which two are the same with another body: one starts, the other is 409', async () => {
+    const key = newId();
+    await Promise.all([
+      ask(newId()),
+      ask(newId()),
+      ask(key, { body: { a: 1 } }),
+      expect(refusal(ask(key, { body: { a: 2 } }))).resolves.toMatchObject({ code: 'idempotency_key_reused' }),
+      ask(key, { tenantId: 'rival', body: { a: 2 } }),
+    ]);
+    expect(starts).toHaveLength(4);
+  });
+});
+
 describe('a crash', () => {
   test('before the start leaves the key usable', async () => {
     const key = newId();
@@ -157,6 +188,7 @@ describe('time', () => {
   });
 
   test('expired keys are cleared away by new ones', async () => {
+    await db.pool.query('delete from idempotency_keys'); // of the other tests
     for (let n = 0; n < 25; n++) await ask(`old-${n}-${newId()}`, { scope: 'purge' });
     clock.advance(2 * day);
     await ask(newId(), { scope: 'purge' });

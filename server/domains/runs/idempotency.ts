@@ -5,10 +5,7 @@ import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { AppError, conflict, invalid } from '../../platform/errors.ts';
 import type { Services } from '../../services.ts';
 import { canonicalJson } from '../workflows/checksum.ts';
-import { purgeExpired, type Reservation, reserve, saveResponse } from './idempotency-store.ts';
-
-/** Keys are kept for 24 h (decisions.md, Conventions). */
-const keptMs = 24 * 60 * 60 * 1000;
+import { type Reservation, reserve, saveResponse } from './idempotency-store.ts';
 
 /** The request's Idempotency-Key; null without one. AppError 422 for one that is not 1..255 printable ASCII characters. */
 export function idempotencyKey(headers: Context['headers']): string | null {
@@ -47,14 +44,11 @@ export async function once(
   const { pool, clock } = services;
   const { tenantId, scope, key } = owner;
   const requestHash = createHash('sha256').update(canonicalJson(owner.request)).digest();
-  const now = clock.now();
-  const expiry = new Date(now - keptMs);
-  const reservation = await reserve(pool, { tenantId, scope, key, requestHash, at: new Date(now), expiry });
+  const reservation = await reserve(pool, { tenantId, scope, key, requestHash, at: new Date(clock.now()) });
   if (!reservation.requestHash.equals(requestHash)) {
     throw conflict('idempotency_key_reused', 'This Idempotency-Key was used with another request.');
   }
   if (reservation.response !== null) return reservation.response;
-  if (reservation.fresh) await purgeExpired(pool, expiry);
 
   const runId = act.runId ?? derivedRunId(owner, reservation);
   const response = await act.start(runId).catch(async (error: unknown) => {

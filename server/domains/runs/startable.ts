@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
-import { groupReads } from '../../platform/group-read.ts';
+import { groupCalls } from '../../platform/group-calls.ts';
 
 export type StartableRow = {
   status: 'draft' | 'published' | 'archived';
@@ -21,7 +21,7 @@ type Scope = { tenantId: string; projectId: string; workflowId: string };
 export function findStartable(pool: Pool, scope: Scope): Promise<StartableRow | null> {
   const present = lookups.get(pool);
   if (present) return present(scope);
-  const created = groupReads<Scope, StartableRow | null>(
+  const created = groupCalls<Scope, StartableRow | null>(
     ({ tenantId, projectId, workflowId }) => `${workflowId} ${projectId} ${tenantId}`,
     scopes => readStartable(pool, scopes),
   );

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { groupReads } from './group-read.ts';
+import { groupCalls } from './group-calls.ts';
 
-/** Reads that end when the test says so. */
+/** Calls that end when the test says so. */
 function controlled(maxKeys?: number) {
   const reads: { keys: readonly string[]; end(values?: readonly string[]): void; fail(error: Error): void }[] = [];
-  const read = groupReads<string, string>(
+  const read = groupCalls<string, string>(
     key => key,
     keys =>
       new Promise((resolve, reject) => {
@@ -19,8 +19,8 @@ function controlled(maxKeys?: number) {
   return { reads, read, end };
 }
 
-describe('reads that are asked for at the same time', () => {
-  test('a lone read begins at once', async () => {
+describe('calls that are made at the same time', () => {
+  test('a lone one begins at once', async () => {
     const { reads, read, end } = controlled();
     const value = read('a');
     expect(reads.map(({ keys }) => keys)).toEqual([['a']]);
@@ -28,7 +28,7 @@ describe('reads that are asked for at the same time', () => {
     await expect(value).resolves.toBe('a!');
   });
 
-  test('share one read, each key once, and everybody gets the value of his key', async () => {
+  test('share one call, each key once, and everybody gets the value of his key', async () => {
     const { reads, read, end } = controlled();
     const first = read('a');
     const others = [read('b'), read('c'), read('b')];
@@ -38,7 +38,7 @@ describe('reads that are asked for at the same time', () => {
     await expect(Promise.all([first, ...others])).resolves.toEqual(['a!', 'b!', 'c!', 'b!']);
   });
 
-  test('never get the value of a read that had begun before they asked', async () => {
+  test('never get the value of a call that had begun before they asked', async () => {
     const { reads, read, end } = controlled();
     const before = read('a');
     const after = read('a');
@@ -48,7 +48,7 @@ describe('reads that are asked for at the same time', () => {
     await expect(Promise.all([before, after])).resolves.toEqual(['old', 'new']);
   });
 
-  test('fail together, and alone: the next read is another one', async () => {
+  test('fail together, and alone: the next one is another call', async () => {
     const { reads, read, end } = controlled();
     const first = read('a').catch(error => error);
     const second = read('b');
@@ -67,10 +67,10 @@ describe('reads that are asked for at the same time', () => {
     await expect(Promise.all(values)).resolves.toEqual(['a!', 'b!', 'c!', 'd!']);
   });
 
-  test('fail where the read answers for another number of keys', async () => {
+  test('fail where the call answers for another number of keys', async () => {
     const { read, end } = controlled();
     const value = read('a').catch(error => error);
     await end(0, []);
-    expect(await value).toEqual(new Error('1 keys were read as 0 values.'));
+    expect(await value).toEqual(new Error('1 keys got 0 values.'));
   });
 });
