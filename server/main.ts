@@ -152,7 +152,7 @@ function explain(error: unknown): string {
 
 try {
   const config = readConfig();
-  const logger = createLogger(config.log.level);
+  const logger = createLogger(config.log.level, { traces: config.tracing !== null });
   stopOnSignals(await start(config, logger), logger);
 } catch (error) {
   process.stderr.write(explain(error));

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { createLogger } from './logger.ts';
+
+/** What a logger of this level wrote, line by line. */
+function logged(write: (logger: ReturnType<typeof createLogger>) => void, options: { traces?: boolean } = {}) {
+  const lines: string[] = [];
+  write(createLogger('debug', { ...options, destination: { write: line => void lines.push(line) } }));
+  return { text: lines.join(''), lines: lines.map(line => JSON.parse(line) as Record<string, unknown>) };
+}
+
+const secret = 'S3CRET';
+
+test.each([
+  ['a header', { headers: { authorization: secret, Cookie: secret, 'set-cookie': [secret] } }],
+  ['a header of a request in a request', { a: { b: { c: { d: { 'X-Api-Key': secret } } } } }],
+  ['a field', { password: secret, access_token: secret, signingSecret: secret, client_secret: { value: secret } }],
+  ['a list', { connections: [{ credentials: { user: 'u', pass: secret } }, { token: secret }] }],
+  ['a master key', { config: { identity: { masterKey: secret, ownerPassword: secret, pat_token: secret } } }],
+])('%s leaks no credential', (_, fields) => {
+  const { text } = logged(logger => logger.info(fields, 'careless'));
+  expect(text).toContain('[redacted]');
+  expect(text).not.toContain(secret);
+});
+
+test('what hangs on an error leaks no credential either, and its message and stack stay', () => {
+  const error = Object.assign(new Error('refused'), { config: { headers: { Authorization: secret } }, code: 'E1' });
+  const { text, lines } = logged(logger => logger.error({ err: error }, 'failed'));
+  expect(text).not.toContain(secret);
+  expect(lines[0]?.err).toMatchObject({ message: 'refused', code: 'E1', stack: expect.stringContaining('refused') });
+});
+
+test('everything else is written as it is', () => {
+  const fields = { run_id: 'r', input_tokens: 12, token: null, nested: { ok: [1, 'two', { three: 3 }] } };
+  expect(logged(logger => logger.info(fields, 'fine')).lines[0]).toMatchObject({ ...fields, msg: 'fine' });
+});
+
+test('a value that contains itself is cut, not followed', () => {
+  const loop: Record<string, unknown> = { name: 'loop' };
+  loop.self = loop;
+  expect(logged(logger => logger.info({ loop }, 'round')).text).toContain('[too deep]');
+});
+
+test('a line about a run names its trace where runs are traced', () => {
+  const fields = { run_id: '01890a5d-ac96-774b-bcce-b302099a8057' };
+  const [traced] = logged(logger => logger.info(fields, 'x'), { traces: true }).lines;
+  expect(traced).toMatchObject({ ...fields, trace_id: '01890a5dac96774bbcceb302099a8057' });
+  expect(logged(logger => logger.info(fields, 'x')).lines[0]).not.toHaveProperty('trace_id');
+  expect(logged(logger => logger.info({ a: 1 }, 'x'), { traces: true }).lines[0]).not.toHaveProperty('trace_id');
+});
