@@ -91,6 +91,13 @@ export class Load {
     throw new Error(`run ${stuck.id} is stuck in ${stuck.status}:\n${JSON.stringify(log.rows, null, 1)}`);
   }
 
+  /** Lets everybody go home, whatever became of their questions: the test has failed. */
+  abandon(): void {
+    this.#ceased = true;
+    this.#closed = true;
+    for (const watcher of this.watchers) watcher.close();
+  }
+
   async #call(): Promise<void> {
     while (!this.#ceased) {
       await this.#oneRun();
@@ -147,7 +154,7 @@ export class Load {
 
   /** Asks until there is an answer to the question itself: 2xx or 409. Anything else than 503 meanwhile is a violation. */
   async #insist(told: Told, body: unknown, headers: Record<string, string> = {}): Promise<Definite> {
-    for (let tries = 1; ; tries++) {
+    for (let tries = 1; !this.#closed; tries++) {
       const path = `/v1/workflows/${this.#workflow(told)}/command`;
       const { status, body: answer } = await this.client.call('POST', path, body, headers);
       if (status === 200 || status === 409) return { status, tries };
@@ -157,6 +164,7 @@ export class Load {
       }
       await delay(this.#random.between(20, 80));
     }
+    return { status: 0, tries: 0 };
   }
 
   async #answerTasks(): Promise<void> {

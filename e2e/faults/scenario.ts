@@ -22,6 +22,7 @@ export class Scenario {
   readonly pool: pg.Pool;
   service: Service;
   #workflows: ReadonlyMap<string, string> = new Map();
+  readonly #loads: Load[] = [];
   #references: ReadonlyMap<string, Ending> = new Map();
 
   private constructor(of: {
@@ -83,7 +84,9 @@ export class Scenario {
   }
 
   load(callers?: number): Load {
-    return new Load(this.client, this.#workflows, this.random, callers);
+    const load = new Load(this.client, this.#workflows, this.random, callers);
+    this.#loads.push(load);
+    return load;
   }
 
   /** Waits for `ms` ± the half of it, by the seed. */
@@ -126,6 +129,7 @@ export class Scenario {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const load of this.#loads) load.abandon();
     await this.pool.end();
     await this.installation[Symbol.asyncDispose]();
   }

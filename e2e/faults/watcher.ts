@@ -29,6 +29,11 @@ export class Watcher {
   /** Settles when it has seen the end of its run, or is closed. */
   async ended(withinMs: number): Promise<void> {
     await Promise.race([this.#done, delay(withinMs, undefined, { ref: false })]);
+    this.close();
+  }
+
+  /** Does not come back once its connection ends. */
+  close(): void {
     this.#closed = true;
   }
 
