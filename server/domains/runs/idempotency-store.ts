@@ -31,8 +31,9 @@ const calls = new WeakMap<Pool, Calls>();
 function callsOn(pool: Pool): Calls {
   const present = calls.get(pool);
   if (present) return present;
+  const purge = purging(pool);
   const created: Calls = {
-    reserve: groupCalls<Wanted, Reservation>(keyId, wanted => reserveAll(pool, wanted)),
+    reserve: groupCalls<Wanted, Reservation>(keyId, wanted => reserveAll(pool, purge, wanted)),
     save: groupCalls(
       saved => `${keyId(saved)} ${saved.createdAt.getTime()}`,
       saved => saveAll(pool, saved),
@@ -45,7 +46,7 @@ function callsOn(pool: Pool): Calls {
 const keyId = ({ tenantId, scope, key }: KeyRef) => JSON.stringify([tenantId, scope, key]);
 const rowId = ({ tenant_id, scope, key }: Row) => keyId({ tenantId: tenant_id, scope, key });
 
-async function reserveAll(pool: Pool, wanted: readonly Wanted[]): Promise<Reservation[]> {
+async function reserveAll(pool: Pool, purge: Purge, wanted: readonly Wanted[]): Promise<Reservation[]> {
   const reserved = new Map<string, Reservation>();
   const missing = () => wanted.filter(each => !reserved.has(keyId(each)));
   // Two tries: between the insert that found a row and the select that reads it, a purge may have deleted it.
@@ -53,7 +54,7 @@ async function reserveAll(pool: Pool, wanted: readonly Wanted[]): Promise<Reserv
     const made = await insertKeys(pool, missing());
     for (const row of made) reserved.set(rowId(row), { ...toReservation(row), response: null });
     const [first] = wanted;
-    if (first && made.length > 0) await purgeExpired(pool, new Date(first.at.getTime() - keptMs), 20 * made.length);
+    if (first && made.length > 0) await purge(first.at.getTime(), made.length);
     if (reserved.size === wanted.length) break;
     for (const row of await findKeys(pool, missing())) {
       reserved.set(rowId(row), { ...toReservation(row), response: row.response });
@@ -103,12 +104,14 @@ async function findKeys(pool: Pool, refs: readonly KeyRef[]): Promise<(Row & { r
   return rows;
 }
 
+/** Not waited for on disk: whoever asks after a crash that lost an answer is given the run that the key stands for (`once`). */
 async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefined[]> {
   const ordered = saved.toSorted((a, b) => (keyId(a) < keyId(b) ? -1 : 1));
   await pool.query({
     name: 'answer_idempotency_keys',
-    text: `update idempotency_keys k set response = w.response::json
-             from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[])
+    text: `with at_ease as materialized (select set_config('synchronous_commit', 'off', true))
+           update idempotency_keys k set response = w.response::json
+             from at_ease, unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[])
                w(tenant_id, scope, key, created_at, response)
             where k.tenant_id = w.tenant_id and k.scope = w.scope and k.key = w.key and k.created_at = w.created_at
               and k.response is null`,
@@ -121,13 +124,23 @@ async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefine
   return saved.map(() => undefined);
 }
 
-/** Deletes some expired keys. Each new key clears away up to 20 old ones, so that nothing has to run on a schedule. */
-async function purgeExpired(pool: Pool, expiry: Date, limit: number): Promise<void> {
-  await pool.query({
-    name: 'purge_idempotency_keys',
-    text: `delete from idempotency_keys where (tenant_id, scope, key) in (
-             select tenant_id, scope, key from idempotency_keys where created_at <= $1
-              order by created_at limit $2 for update skip locked)`,
-    values: [expiry, limit],
-  });
+type Purge = (now: number, made: number) => Promise<void>;
+/** Where nothing was left to delete, nothing is looked for again for so long. */
+const purgeEveryMs = 60_000;
+
+/** Deletes some expired keys: each new key clears away up to 20 old ones, so that nothing has to run on a schedule. */
+function purging(pool: Pool): Purge {
+  let cleanAt: number | null = null;
+  return async (now, made) => {
+    if (cleanAt !== null && now >= cleanAt && now < cleanAt + purgeEveryMs) return;
+    const limit = 20 * made;
+    const { rowCount } = await pool.query({
+      name: 'purge_idempotency_keys',
+      text: `delete from idempotency_keys where (tenant_id, scope, key) in (
+               select tenant_id, scope, key from idempotency_keys where created_at <= $1
+                order by created_at limit $2 for update skip locked)`,
+      values: [new Date(now - keptMs), limit],
+    });
+    cleanAt = (rowCount ?? 0) < limit ? now : null;
+  };
 }

@@ -113,6 +113,12 @@ describe('many keys at once', () => {
     expect(await Promise.all(keys.map(key => ask(key, { start: never })))).toEqual(answers);
   });
 
+  test('leave every connection waiting for the disk again', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => ask(newId())));
+    const shown = await Promise.all(Array.from({ length: 10 }, () => db.pool.query('show synchronous_commit')));
+    expect(new Set(shown.map(({ rows }) => rows[0].synchronous_commit))).toEqual(new Set(['on']));
+  });
+
   test('of which two are the same with another body: one starts, the other is 409', async () => {
     const key = newId();
     await Promise.all([
