@@ -3,6 +3,20 @@ import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
 import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
+import { Watcher } from './watcher.ts';
+
+const asking = { steps: [{ id: 'ask', type: 'human_task', instructions: 'Well?' }] };
+
+/** A run that waits for its one answer, and somebody who watches it. */
+async function ask(scenario: Scenario, workflow: string): Promise<{ runId: string; watcher: Watcher }> {
+  const start = await scenario.client.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start' });
+  const runId = String(start.body.run_id);
+  const watcher = new Watcher(scenario.client, workflow, runId);
+  await expect
+    .poll(() => watcher.seen.map(({ event_type }) => event_type), { timeout: 20_000, interval: 20 })
+    .toContain('task_pending');
+  return { runId, watcher };
+}
 
 test(
   'connections to the database reset, refused and slow, in the middle of commits',
@@ -37,14 +51,23 @@ test(
     await using db = await createTestDatabase();
     await using proxy = await TcpProxy.start(db.url);
     await using scenario = await Scenario.open('lost answers', { databaseUrl: proxy.url, directUrl: db.url });
+    const workflow = await scenario.publish('one question', asking);
     const load = scenario.load();
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(5, 20));
+      const { runId, watcher } = await ask(scenario, workflow);
       proxy.deafen();
-      // What is sent now is committed, and nobody hears of it.
+      // What is sent now is committed, and nobody hears of it: here, the end of a run that somebody watches.
+      const path = `/v1/workflows/${workflow}/runs/${runId}/tasks/ask/complete`;
+      const answered = scenario.client.call('POST', path, { approved: true });
       await scenario.moment(200);
       proxy.heal();
+      expect([200, 503]).toContain((await answered).status);
       await scenario.service.until('ready');
+      const again = await scenario.client.call('POST', path, { approved: true });
+      expect([200, 409]).toContain(again.status);
+      await watcher.ended(15_000);
+      expect(watcher.following).toBe(false);
     }
     await load.progress(10);
     await scenario.settle(load);

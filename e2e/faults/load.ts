@@ -81,7 +81,7 @@ export class Load {
     while ((await open()).length > 0 && performance.now() < deadline) await delay(50);
     this.#closed = true;
     await this.#inbox;
-    await Promise.all(this.watchers.map(watcher => watcher.ended(10_000)));
+    await Promise.all(this.watchers.map(watcher => watcher.ended(25_000)));
     const stuck = (await open())[0];
     if (stuck === undefined) return;
     const log = await pool.query(
@@ -121,7 +121,7 @@ export class Load {
     };
     this.told.set(told.runId, told);
     const lot = this.#random.next();
-    if (this.watchers.length < 12 && lot < 0.3)
+    if (lot < 0.3 && this.watchers.filter(({ following }) => following).length < 10)
       this.watchers.push(new Watcher(this.client, this.#workflow(told), told.runId));
     await this.#start(told, this.#random.next() < 0.5);
     if (lot > 0.85) await this.#pauseAndResume(told);

@@ -26,7 +26,13 @@ export class Watcher {
     this.#done = this.#follow();
   }
 
-  /** Settles when it has seen the end of its run, or is closed. */
+  /** Whether it has not seen the end of its run yet. */
+  get following(): boolean {
+    const last = this.seen.at(-1);
+    return last === undefined || !isEnd(last);
+  }
+
+  /** Settles when it has seen the end of its run, or the time is up. */
   async ended(withinMs: number): Promise<void> {
     await Promise.race([this.#done, delay(withinMs, undefined, { ref: false })]);
     this.close();
@@ -40,8 +46,7 @@ export class Watcher {
   async #follow(): Promise<void> {
     while (!this.#closed) {
       await this.#connect();
-      const last = this.seen.at(-1);
-      if (last !== undefined && isEnd(last)) return;
+      if (!this.following) return;
       await delay(50);
     }
   }
@@ -65,7 +70,7 @@ export class Watcher {
       });
       socket.on('error', () => undefined);
       // A process that is stopped says nothing, not even that it is gone.
-      const idle = setTimeout(() => socket.terminate(), 8_000);
+      const idle = setTimeout(() => socket.terminate(), 20_000);
       socket.on('close', () => {
         clearTimeout(idle);
         resolve();
