@@ -1,15 +1,12 @@
 import { connect } from 'node:net';
-import { encode } from 'next-auth/jwt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import { createTestPat, createTestServices, type TestTenant } from '../domains/identity/testing.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { conflict } from '../platform/errors.ts';
-import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
 import { createRateLimiter } from '../platform/rate-limit.ts';
-import type { Principal } from './context.ts';
 import { type AnyOperation, operation } from './operation.ts';
-import { startTestApi, type TestApi, testSessionSecret } from './testing.ts';
+import { sessionCookieOf, startTenantApi, startTestApi, type TenantApi, type TestApi } from './testing.ts';
 import { AnyObject, Id, page } from './wire.ts';
 
 const common = { tag: 'Things', summary: 'For tests', scope: 'workflow:read' } as const;
@@ -97,27 +94,24 @@ const things = [
 ] as const satisfies readonly AnyOperation[];
 
 const thing = '/v1/things/0190a0a0-0000-7000-8000-000000000001';
-let db: TestDatabase;
-let api: TestApi;
+let api: TenantApi;
 let tenant: TestTenant;
 let token: string;
 
 beforeAll(async () => {
-  db = await createTestDatabase();
-  const services = createTestServices(db);
-  tenant = await createTestTenant(services, { slug: 'acme' });
-  token = (await createTestPat(services, tenant.contributor, ['workflow:read', 'workflow:write'])).token;
-  api = await startTestApi(services, things);
+  api = await startTenantApi(things);
+  ({ tenant, token } = api);
 });
-afterAll(async () => {
-  await api.close();
-  await db.close();
-});
+afterAll(() => api.close());
 
 type Sent = { method?: string; headers?: Record<string, string>; body?: unknown; raw?: BodyInit; as?: string | null };
 
 /** Sends a request with the contributor's token, or another credential in `as` (null: none). */
-async function send(path: string, { method = 'GET', headers = {}, body, raw, as = token }: Sent = {}, at = api) {
+async function send(
+  path: string,
+  { method = 'GET', headers = {}, body, raw, as = token }: Sent = {},
+  at: TestApi = api,
+) {
   const response = await fetch(at.url + path, {
     method,
     headers: {
@@ -131,11 +125,6 @@ async function send(path: string, { method = 'GET', headers = {}, body, raw, as 
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) };
 }
-
-async function cookieOf(principal: Principal, epoch = 0): Promise<string> {
-  return encode({ secret: testSessionSecret, token: { sub: principal.userId, sessionEpoch: epoch } });
-}
-const sessionCookie = async (principal: Principal) => `next-auth.session-token=${await cookieOf(principal)}`;
 
 describe('credentials', () => {
   test.each([
@@ -151,7 +140,7 @@ describe('credentials', () => {
   });
 
   test('a session cookie is accepted, whole or in chunks, under both names', async () => {
-    const cookie = await cookieOf(tenant.viewer);
+    const cookie = (await sessionCookieOf(tenant.viewer)).slice('next-auth.session-token='.length);
     for (const Cookie of [
       `other=1; next-auth.session-token=${cookie}`,
       `__Secure-next-auth.session-token=${cookie}`,
@@ -162,12 +151,12 @@ describe('credentials', () => {
   });
 
   test('a session that was ended is 401', async () => {
-    const Cookie = `next-auth.session-token=${await cookieOf(tenant.viewer, 1)}`;
+    const Cookie = await sessionCookieOf(tenant.viewer, 1);
     expect((await send('/v1/things', { headers: { Cookie }, as: null })).status).toBe(401);
   });
 
   test('a bad Authorization header is not rescued by a good cookie', async () => {
-    const headers = { Cookie: await sessionCookie(tenant.owner) };
+    const headers = { Cookie: await sessionCookieOf(tenant.owner) };
     expect((await send('/v1/things', { headers, as: 'pat_wrong' })).status).toBe(401);
   });
 
@@ -182,13 +171,13 @@ describe('credentials', () => {
 
 describe('authority', () => {
   test('the role is asked for before the input is looked at', async () => {
-    const headers = { Cookie: await sessionCookie(tenant.viewer), 'Sec-Fetch-Site': 'same-origin' };
+    const headers = { Cookie: await sessionCookieOf(tenant.viewer), 'Sec-Fetch-Site': 'same-origin' };
     const { status, body } = await send(thing, { method: 'PATCH', headers, as: null, body: { nonsense: 1 } });
     expect([status, body.code]).toEqual([403, 'insufficient_role']);
   });
 
   test('the scope is asked for before the input is looked at', async () => {
-    const services = createTestServices(db);
+    const services = createTestServices(api.db);
     const { token: reader } = await createTestPat(services, tenant.contributor, ['workflow:read']);
     const { status, body } = await send(thing, { method: 'PATCH', as: reader, raw: '{{{' });
     expect([status, body.code]).toEqual([403, 'insufficient_scope']);
@@ -404,7 +393,7 @@ describe('requests of other sites', () => {
       await send(method === 'GET' ? '/v1/things' : thing, {
         method,
         as: null,
-        headers: { Cookie: await sessionCookie(tenant.contributor), ...headers },
+        headers: { Cookie: await sessionCookieOf(tenant.contributor), ...headers },
       })
     ).status;
 
@@ -432,7 +421,7 @@ describe('rate limits', () => {
   ) {
     const clock = new ManualClock();
     const rateLimiter = createRateLimiter({ ...limits, signIn: 10 }, clock);
-    const at = await startTestApi(createTestServices(db, { clock, rateLimiter }), things);
+    const at = await startTestApi(createTestServices(api.db, { clock, rateLimiter }), things);
     await run(at, clock).finally(() => at.close());
   }
 

@@ -1,4 +1,3 @@
-import { encode } from 'next-auth/jwt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
@@ -7,7 +6,7 @@ import { newId } from '../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
 import { createRateLimiter } from '../platform/rate-limit.ts';
 import type { Principal, Scope } from './context.ts';
-import { startTestApi, type TestApi, testSessionSecret } from './testing.ts';
+import { sessionCookieOf, startTestApi, type TestApi } from './testing.ts';
 
 type Listener = (items: StreamItem[]) => void;
 type Filter = Parameters<Orchestrator['subscribe']>[0];
@@ -198,9 +197,6 @@ const refusal = (opening: Promise<unknown>) =>
     () => expect.unreachable('the stream was opened'),
     (error: Error & { status: number }) => ({ status: error.status, body: JSON.parse(error.message) }),
   );
-const cookieOf = async ({ userId }: Principal) =>
-  `next-auth.session-token=${await encode({ secret: testSessionSecret, token: { sub: userId, sessionEpoch: 0 } })}`;
-
 describe('opening', () => {
   test('with a token in the header or among the protocols', async () => {
     expect(await (await open()).next()).toEqual({ type: 'ready' });
@@ -210,7 +206,7 @@ describe('opening', () => {
   });
 
   test('with a cookie, from our own origin only', async () => {
-    const Cookie = await cookieOf(tenant.viewer);
+    const Cookie = await sessionCookieOf(tenant.viewer);
     expect(await (await open('', { headers: { Cookie, Origin: api.url } })).next()).toEqual({ type: 'ready' });
     const foreign = await refusal(open('', { headers: { Cookie, Origin: 'https://evil.example' } }));
     expect(foreign).toMatchObject({ status: 403, body: { code: 'cross_site' } });
@@ -432,7 +428,7 @@ describe('closing', () => {
   test('an ended session closes with 4003', async () => {
     const { owner } = await createTestTenant(services(), { slug: `t-${newId().slice(-8)}` });
     const workflow = await insertWorkflow(owner);
-    const client = await open('', { workflow, headers: { Cookie: await cookieOf(owner), Origin: api.url } });
+    const client = await open('', { workflow, headers: { Cookie: await sessionCookieOf(owner), Origin: api.url } });
     await db.pool.query('UPDATE users SET session_epoch = session_epoch + 1 WHERE id = $1', [owner.userId]);
     expect(await client.closed).toBe(4003);
   });

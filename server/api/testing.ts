@@ -1,6 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { encode } from 'next-auth/jwt';
+import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
 import type { Services } from '../services.ts';
+import type { Principal } from './context.ts';
 import { createMetrics } from './metrics.ts';
 import { serveNode, serveSurfaces } from './node-http.ts';
 import type { AnyOperation } from './operation.ts';
@@ -53,4 +57,31 @@ export async function startTestApi(
       await new Promise(resolve => server.close(resolve));
     },
   };
+}
+
+export type TenantApi = TestApi & { db: TestDatabase; tenant: TestTenant; token: string };
+
+/** The surfaces on a database of their own, with a tenant and a token of its contributor that may read and write workflows. */
+export async function startTenantApi(operations: readonly AnyOperation[]): Promise<TenantApi> {
+  const db = await createTestDatabase();
+  const services = createTestServices(db);
+  const tenant = await createTestTenant(services, { slug: 'acme' });
+  const { token } = await createTestPat(services, tenant.contributor, ['workflow:read', 'workflow:write']);
+  const api = await startTestApi(services, operations);
+  return {
+    ...api,
+    db,
+    tenant,
+    token,
+    async close() {
+      await api.close();
+      await db.close();
+    },
+  };
+}
+
+/** The cookie of a session, as next-auth would have set it; `epoch` other than the user's: a session that was ended. */
+export async function sessionCookieOf({ userId }: Principal, epoch = 0): Promise<string> {
+  const session = await encode({ secret: testSessionSecret, token: { sub: userId, sessionEpoch: epoch } });
+  return `next-auth.session-token=${session}`;
 }

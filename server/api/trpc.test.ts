@@ -1,33 +1,24 @@
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from '@trpc/client';
-import { encode } from 'next-auth/jwt';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import { createTestServices, type TestTenant } from '../domains/identity/testing.ts';
 import { ManualClock } from '../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
 import { createRateLimiter } from '../platform/rate-limit.ts';
 import { operations } from './operations.ts';
-import { startTestApi, type TestApi, testSessionSecret } from './testing.ts';
+import { sessionCookieOf, startTenantApi, startTestApi, type TenantApi, type TestApi } from './testing.ts';
 import type { AppInputs, AppRouter } from './trpc.ts';
 
-let db: TestDatabase;
-let api: TestApi;
+let api: TenantApi;
 let tenant: TestTenant;
 let token: string;
 
 beforeAll(async () => {
-  db = await createTestDatabase();
-  const services = createTestServices(db);
-  tenant = await createTestTenant(services, { slug: 'acme' });
-  token = (await createTestPat(services, tenant.contributor, ['workflow:read', 'workflow:write'])).token;
-  api = await startTestApi(services, operations);
+  api = await startTenantApi(operations);
+  ({ tenant, token } = api);
 });
-afterAll(async () => {
-  await api.close();
-  await db.close();
-});
+afterAll(() => api.close());
 
 /** A client over real HTTP, as the console's in a browser; `answers` keeps the responses. */
-function client(headers: Record<string, string>, { batched = false, at = api } = {}) {
+function client(headers: Record<string, string>, { batched = false, at = api as TestApi } = {}) {
   const answers: Response[] = [];
   const options = {
     url: `${at.url}/api/trpc`,
@@ -169,11 +160,7 @@ describe('headers', () => {
 });
 
 test('a mutation by cookie must come from our own pages', async () => {
-  const session = await encode({
-    secret: testSessionSecret,
-    token: { sub: tenant.contributor.userId, sessionEpoch: 0 },
-  });
-  const cookie = `next-auth.session-token=${session}`;
+  const cookie = await sessionCookieOf(tenant.contributor);
   const create = (headers: Record<string, string>) =>
     client({ cookie, ...headers }).trpc.workflows_create.mutate({ name: 'x' });
   expect((await create({ 'sec-fetch-site': 'same-origin' })).name).toBe('x');
@@ -189,7 +176,7 @@ test('a mutation by cookie must come from our own pages', async () => {
 test('each call of a batch counts against the rate limit', async () => {
   const clock = new ManualClock();
   const rateLimiter = createRateLimiter({ principal: 2, address: 10, signIn: 10 }, clock);
-  const at = await startTestApi(createTestServices(db, { clock, rateLimiter }), operations);
+  const at = await startTestApi(createTestServices(api.db, { clock, rateLimiter }), operations);
   const { trpc } = client(bearer(), { batched: true, at });
   const calls = await Promise.allSettled([1, 2, 3].map(limit => trpc.workflows_list.query({ limit })));
   expect(calls.filter(({ status }) => status === 'rejected').length).toBe(1);

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import { asking, publishGraph } from '../domains/runs/testing.ts';
+import { scopes } from './context.ts';
+import { startTestContainer, type TestContainer } from './testing-container.ts';
+
+/** Starts on the real service: what is shared between requests (look-ups, commits, tokens read a moment ago) shares no authority. */
+let service: TestContainer;
+let acme: TestTenant & { workflow: string; token: string };
+let rival: TestTenant & { workflow: string; token: string };
+
+beforeAll(async () => {
+  service = await startTestContainer();
+  acme = await tenantWithWorkflow('acme');
+  rival = await tenantWithWorkflow('rival');
+});
+afterAll(() => service.close());
+
+async function tenantWithWorkflow(slug: string) {
+  const { services } = service.container;
+  const tenant = await createTestTenant(services, { slug });
+  const workflow = await publishGraph(services, tenant.owner, asking());
+  const { token } = await createTestPat(services, tenant.contributor, ['workflow:run', 'workflow:read']);
+  return { ...tenant, workflow, token };
+}
+
+const send = (method: string, path: string, token: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(service.url + path, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...headers },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+const start = (token: string, workflow: string, headers: Record<string, string> = {}) =>
+  send('POST', `/v1/workflows/${workflow}/command`, token, { command: 'start' }, headers);
+
+async function runsOf({ tenantId }: TestTenant): Promise<string[]> {
+  const { rows } = await service.db.pool.query<{ id: string }>('SELECT id FROM runs WHERE tenant_id = $1', [tenantId]);
+  return rows.map(({ id }) => id).sort();
+}
+
+describe('starts at the same time', () => {
+  test.each([
+    ['with no key', () => ({})],
+    ['with one Idempotency-Key for all', () => ({ 'Idempotency-Key': 'the same' })],
+  ])('reach their own tenant alone, %s', async (_, headers) => {
+    const before = { acme: await runsOf(acme), rival: await runsOf(rival) };
+    const answers = await Promise.all(
+      Array.from({ length: 15 }, () => [
+        start(acme.token, acme.workflow, headers()),
+        start(rival.token, rival.workflow, headers()),
+        start(acme.token, rival.workflow, headers()),
+        start(rival.token, acme.workflow, headers()),
+      ]).flat(),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 15 }, () => [200, 200, 404, 404]).flat());
+    const answered = async (offset: number) => {
+      const own = answers.filter((_, at) => at % 4 === offset);
+      const bodies = (await Promise.all(own.map(answer => answer.json()))) as { run_id: string }[];
+      return [...new Set(bodies.map(({ run_id }) => run_id))];
+    };
+    expect(await runsOf(acme)).toEqual([...before.acme, ...(await answered(0))].sort());
+    expect(await runsOf(rival)).toEqual([...before.rival, ...(await answered(1))].sort());
+  });
+});
+
+describe('right after a start that was allowed', () => {
+  test('a token that is revoked starts nothing more', async () => {
+    const { token, principal } = await createTestPat(service.container.services, acme.contributor, ['workflow:run']);
+    const { token: admin } = await createTestPat(service.container.services, acme.owner, ['pat:manage']);
+    expect((await start(token, acme.workflow)).status).toBe(200);
+    const before = await runsOf(acme);
+    const id = principal.credential.kind === 'pat' ? principal.credential.patId : '';
+    expect((await send('DELETE', `/v1/pats/${id}`, admin, undefined)).status).toBe(204);
+    expect((await start(token, acme.workflow)).status).toBe(401);
+    expect(await runsOf(acme)).toEqual(before);
+  });
+
+  test('a contributor who becomes a viewer starts nothing more', async () => {
+    const { services } = service.container;
+    const member = await createTestMember(services, acme, 'project_contributor', 'soon-a-viewer@example.com');
+    const { token } = await createTestPat(services, member, ['workflow:run']);
+    const { token: admin } = await createTestPat(services, acme.owner, [...scopes]);
+    expect((await start(token, acme.workflow)).status).toBe(200);
+    const change = await send('PATCH', `/v1/members/${member.userId}`, admin, { role: 'project_viewer' });
+    expect(change.status).toBe(200);
+    expect((await start(token, acme.workflow)).status).toBe(403);
+  });
+});
