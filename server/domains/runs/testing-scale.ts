@@ -68,7 +68,7 @@ const events = `
   INSERT INTO run_events (run_id, seq, event_type, step_id, attempt, data, created_at)
   SELECT id, seq, CASE seq WHEN 1 THEN 'run_started' ELSE 'step_completed' END, CASE seq WHEN 1 THEN NULL ELSE 'step_' || seq END,
          1, '{"result":{"value":true,"branch":"then"},"duration_ms":3}', started_at
-  FROM runs CROSS JOIN LATERAL generate_series(1, last_seq) seq ORDER BY id, seq`;
+  FROM runs CROSS JOIN LATERAL generate_series(1, last_seq) seq`;
 
 const payloads = `
   INSERT INTO run_payloads (id, run_id, body, created_at)
