@@ -56,7 +56,7 @@ test(
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(5, 20));
       const { runId, watcher } = await ask(scenario, workflow);
-      proxy.deafen();
+      proxy.deafen('baton-orchestrator');
       // What is sent now is committed, and nobody hears of it: here, the end of a run that somebody watches.
       const path = `/v1/workflows/${workflow}/runs/${runId}/tasks/ask/complete`;
       const answered = scenario.client.call('POST', path, { approved: true });
