@@ -87,7 +87,7 @@ export class Clients {
     this.#ask(`${command.type} of ${scenario.runId}`, call, {
       // What already held is answered without a write: one who no longer leads and does not know it may be out of date.
       resolved: (snapshot, server) =>
-        this.#promises.commanded(scenario, command, snapshot, server.holdsLock ? known : 0),
+        this.#promises.commanded(scenario, command, snapshot, server.holdsLock && !this.#at.twoLed ? known : 0),
       rejected: error => {
         if (error.status === 503) this.#at.agenda.after(PATIENCE_MS, again);
         this.#promises.refused(scenario, command, error, known);

@@ -2,6 +2,7 @@ import { type CompiledGraph, compile, evolve, newRun, type RunEvent, type RunSta
 import { decodeEvent, payloadRefs, type StoredEvent } from '../log/decode.ts';
 import type { EventRow, PayloadRow } from '../log/encode.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange, UsageRow } from '../log/index.ts';
+import { Violation } from './checkers/violation.ts';
 import { REFUSED } from './scenario.ts';
 
 /** A row of `runs`. */
@@ -46,15 +47,15 @@ export class Database {
     const keys = new Set<string>();
     for (const { runId, rows, created } of batch) {
       const run = this.runs.get(runId);
+      if (created !== undefined && (run !== undefined || keys.has(runId)))
+        throw new DatabaseError('23505', 'runs_pkey');
+      if (created !== undefined) keys.add(runId);
       for (const { seq, json } of rows) {
         if (json.includes(REFUSED)) throw new DatabaseError('22P05');
         if (run?.events.some(event => event.seq === seq) || keys.has(`${runId} ${seq}`))
           throw new DatabaseError('23505', 'run_events_pkey');
         keys.add(`${runId} ${seq}`);
       }
-      if (created === undefined) continue;
-      if (run !== undefined || keys.has(runId)) throw new DatabaseError('23505', 'runs_pkey');
-      keys.add(runId);
     }
     for (const { payloads } of batch)
       if (payloads.some(({ json }) => json.includes(REFUSED))) throw new DatabaseError('22P05');
@@ -92,7 +93,7 @@ export function decodeRows(run: StoredRun, rows: readonly EventRow[]): RunEvent[
     const data: StoredEvent['data'] = JSON.parse(row.json);
     for (const { field, ref } of payloadRefs(data)) {
       const payload = run.payloads.get(ref.payload_id);
-      if (payload === undefined) throw new Error(`payload ${ref.payload_id} is missing`);
+      if (payload === undefined) throw new Violation('replay', `the ${field} of event ${row.seq} is missing`);
       delete data[`${field}_ref`];
       data[field] = JSON.parse(payload.json);
     }

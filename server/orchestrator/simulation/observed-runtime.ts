@@ -1,11 +1,13 @@
-import type { AppError } from '../../platform/errors.ts';
-import type { AttemptRef, LiveRun } from '../executors/embedded/live-run.ts';
+import type { LiveRun } from '../executors/embedded/live-run.ts';
 import { Runtime, type RuntimeServices } from '../executors/embedded/runtime.ts';
 import { checkReplay } from './checkers/replay.ts';
 import { SlotWatch } from './checkers/slots.ts';
 import { Violation } from './checkers/violation.ts';
 import type { Session } from './postgres.ts';
 import type { Server } from './server.ts';
+
+/** A database that takes longer is not waited for. */
+const LONGEST_FLUSH_MS = 5_000;
 
 /** The real runtime, watched where it speaks to its parts; nothing of what it does is changed. */
 export class ObservedRuntime extends Runtime {
@@ -47,17 +49,12 @@ export class ObservedRuntime extends Runtime {
     });
   }
 
-  override appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError {
-    return super.appendFailed(run, failure);
-  }
-
-  /** After a graceful shutdown nothing is at work any more. */
-  checkClosed(): void {
-    const left = this.#server.work.executingOn(this.#server);
-    if (left.length > 0)
-      throw new Violation(
-        'shutdown',
-        `${left.length} attempts (${left.map(e => e.attempt.run.id + e.attempt.step.id + e.plan.kind)}) are at work after the shutdown`,
-      );
+  /** After a graceful shutdown nothing is at work any more, and nothing is left to be written that could be. */
+  checkClosed(startedAt: number): void {
+    const { work, session, at } = this.#server;
+    const left = work.executingOn(this.#server);
+    if (left.length > 0) throw new Violation('shutdown', `${left.length} attempts are at work after the shutdown`);
+    if (session?.committing === true && at.agenda.now - startedAt < LONGEST_FLUSH_MS)
+      throw new Violation('shutdown', 'a commit is under way after the shutdown');
   }
 }

@@ -33,7 +33,7 @@ export type StepPlan = {
 /** How often each oddity is drawn. What is slow to simulate is rare. */
 const ODDITIES: readonly [StepPlan['kind'], number][] = [
   ['hangs', 25],
-  ['endless', 7],
+  ['endless', 20],
   ['tight', 14],
   ['poison', 10],
   ['throws', 12],

@@ -73,6 +73,10 @@ export class Session implements LogSession {
   /** As the server sees it. */
   #broken = false;
   #pending = false;
+  /** Whether a commit is under way. */
+  get committing(): boolean {
+    return this.#pending && !this.#broken;
+  }
   readonly #onLost: (cause: unknown) => void;
 
   constructor(postgres: Postgres, server: Server, onLost: (cause: unknown) => void) {

@@ -152,10 +152,11 @@ export class Server {
     if (!this.alive || this.status === 'stopping') return;
     this.status = 'stopping';
     this.at.count('graceful shutdown');
+    const startedAt = this.at.agenda.now;
     if (this.work.executingOn(this).length > 0) this.at.count('graceful shutdown with work in flight');
     await this.runtime?.close(this.config.shutdownGraceMs);
     if (!this.alive) return;
-    this.at.check(() => this.runtime?.checkClosed());
+    this.at.check(() => this.runtime?.checkClosed(startedAt));
     this.session?.break(new Error('closed'));
     if (this.alive) this.die();
   }

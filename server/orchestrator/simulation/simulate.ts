@@ -52,8 +52,6 @@ class World {
   #servers: Server[] = [];
   #processes = 0;
   #helps = 0;
-  /** Locks did not hold for a while. */
-  #twoLed = false;
 
   constructor(seed: number, knobs: Knobs) {
     const random = new Random(seed);
@@ -163,7 +161,7 @@ class World {
     else if (kind < 0.83) {
       // It only seems to be dead: another one leads, and it goes on for a while.
       this.#postgres.lockless = true;
-      this.#twoLed = true;
+      this.at.twoLed = true;
       this.#boot();
       agenda.after(random.below(3_000), () => {
         this.#postgres.lockless = false;
@@ -197,7 +195,7 @@ class World {
     for (const server of this.#servers) {
       server.lightFuse(Number.POSITIVE_INFINITY);
       // The fence keeps runs whole; that somebody takes up what another leader leaves behind is the lock's affair.
-      if (this.#twoLed) server.die();
+      if (this.at.twoLed) server.die();
     }
   }
 

@@ -15,6 +15,8 @@ export class Surroundings {
   calm = false;
   /** Some clock has been set back: later events may look older. */
   timeWentBack = false;
+  /** The lock did not hold for a while: two processes led at a time. */
+  twoLed = false;
   /** What happened when; kept only where somebody is going to read it. */
   story: string[] | null = null;
   #violation: Error | null = null;

@@ -1,0 +1,125 @@
+import { LOG_AND_RUNTIME } from './mutations-of-the-runtime.ts';
+
+/** A way to break the engine: the exact text of a file that is replaced when it is loaded. */
+export type Mutation = {
+  readonly name: string;
+  /** Below server/orchestrator. */
+  readonly file: string;
+  /** Occurs exactly once in the file; the tests fail when it no longer does. */
+  readonly find: string;
+  readonly replace: string;
+  /** The checkers one of which must notice. */
+  readonly caughtBy: readonly string[];
+};
+
+const CORE: readonly Mutation[] = [
+  {
+    name: 'a step ends twice',
+    file: 'core/attempts.ts',
+    find: "emit(draft, { type: 'step_completed', step, attempt, data: { result } });",
+    replace:
+      "emit(draft, { type: 'step_completed', step, attempt, data: { result } });\n  emit(draft, { type: 'step_completed', step, attempt, data: { result } });",
+    caughtBy: ['one-end'],
+  },
+  {
+    name: 'what is in flight is not cancelled when the run ends',
+    file: 'core/ending.ts',
+    find: 'cancelStep(draft, id, ending.cancel, ending.causedBy);',
+    replace: 'continue;',
+    caughtBy: ['one-end'],
+  },
+  {
+    name: 'a run is not completed when its last step ends',
+    file: 'core/ending.ts',
+    find: "changeStatus(draft, 'completed');",
+    replace: 'return;',
+    caughtBy: ['not-stuck'],
+  },
+  {
+    name: 'a failed run counts as stopped',
+    file: 'core/ending.ts',
+    find: "changeStatus(draft, 'failed', {",
+    replace: "changeStatus(draft, 'stopped', {",
+    caughtBy: ['endings'],
+  },
+  {
+    name: 'the wrong reason is given for a cancellation',
+    file: 'core/ending.ts',
+    find: "endAllOthers(draft, { cancel: 'run_failed',",
+    replace: "endAllOthers(draft, { cancel: 'RUN_STOPPED',",
+    caughtBy: ['endings'],
+  },
+  {
+    name: 'an ended run takes commands',
+    file: 'core/control.ts',
+    find: 'if (isTerminal(state.status))',
+    replace: 'if (state.status === null)',
+    caughtBy: ['sequence', 'one-end'],
+  },
+  {
+    name: 'a step is retried for ever',
+    file: 'core/attempts.ts',
+    find: 'command.retryable && step.failures < retryCount &&',
+    replace: 'command.retryable &&',
+    caughtBy: ['attempts'],
+  },
+  {
+    name: 'a retry begins before its time',
+    file: 'core/state.ts',
+    find: 'retryAt !== undefined && (retryAt <= now ||',
+    replace: 'retryAt !== undefined && (retryAt <= now + 60_000 ||',
+    caughtBy: ['order'],
+  },
+  {
+    name: 'an attempt that is lost again and again is begun again without end',
+    file: 'core/attempts.ts',
+    find: "step.status === 'running' && step.lost + 1 >= MAX_LOST_ATTEMPTS",
+    replace: "step.status === 'running' && step.lost + 1 >= 1_000",
+    caughtBy: ['attempts'],
+  },
+  {
+    name: 'the end of a dependency counts twice',
+    file: 'core/evolve.ts',
+    find: 'next.open -= 1;',
+    replace: 'next.open -= 2;',
+    caughtBy: ['effects', 'order', 'skips', 'not-stuck'],
+  },
+  {
+    name: 'both branches of a condition run',
+    file: 'core/skips.ts',
+    find: 'return other.has(dependent) && !taken.has(dependent);',
+    replace: 'return other.size > 1_000 && !taken.has(dependent);',
+    caughtBy: ['skips', 'not-stuck'],
+  },
+  {
+    name: 'a disabled step runs',
+    file: 'core/skips.ts',
+    find: "return step.spec.disabled === true ? 'step_disabled' : 'ready';",
+    replace: "return 'ready';",
+    caughtBy: ['skips', 'not-stuck'],
+  },
+  {
+    name: 'a paused run begins steps',
+    file: 'core/effects.ts',
+    find: "const advancing = state.status === 'running' && state.stopRequested === null;",
+    replace: 'const advancing = state.stopRequested === null;',
+    caughtBy: ['effects', 'order'],
+  },
+  {
+    name: 'an attempt that is to be retried costs nothing',
+    file: 'core/metering.ts',
+    find: "case 'step_retrying':\n      return true;",
+    replace: "case 'step_retrying':\n      return false;",
+    caughtBy: ['usage'],
+  },
+  {
+    name: 'attempts that were lost are paid for',
+    file: 'core/metering.ts',
+    find: 'return event.data.error.code !== LOST_REPEATEDLY;',
+    replace: 'return true;',
+    caughtBy: ['usage'],
+  },
+];
+
+/** All the ways in which the tests break the engine: the simulation is worth only as much as what it catches. */
+export const MUTATIONS: readonly Mutation[] = [...CORE, ...LOG_AND_RUNTIME];
