@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import NextAuth from 'next-auth';
 import { decode } from 'next-auth/jwt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Services } from '../../../server/services.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from '../../../server/domains/identity/console.ts';
 import {
   createTestServices,
@@ -15,6 +14,7 @@ import {
 import { ManualClock } from '../../../server/platform/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../server/platform/postgres/testing.ts';
 import { createRateLimiter } from '../../../server/platform/rate-limit.ts';
+import type { Services } from '../../../server/services.ts';
 import { announceUrl, authOptions } from './options.ts';
 
 const sessionSecret = 'a secret of this test';
