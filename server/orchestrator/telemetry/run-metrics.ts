@@ -32,6 +32,7 @@ export function createRunMetrics(registry: Registry): OrchestratorObserver {
 class RunMetrics implements OrchestratorObserver {
   readonly #typeSeries: (type: string) => TypeSeries;
   readonly #types = new Map<string, TypeSeries>();
+  #latest: { type: string; series: TypeSeries } | null = null;
   readonly #started: Tally;
   readonly #ended: Record<'completed' | 'failed' | 'stopped', { count: Tally; duration: Distribution }>;
   /** Runs that have not ended, as the log has it: counted once at the take-over, then kept by the committed events. */
@@ -188,11 +189,14 @@ class RunMetrics implements OrchestratorObserver {
   }
 
   #type(type: string): TypeSeries {
+    // Steps of one type come in rows.
+    if (type === this.#latest?.type) return this.#latest.series;
     let series = this.#types.get(type);
     if (series === undefined) {
       series = this.#typeSeries(type);
       this.#types.set(type, series);
     }
+    this.#latest = { type, series };
     return series;
   }
 
