@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../server/platform/postgr
 import { BenchService } from './baton/service.ts';
 import { cpuSeconds, cpuSecondsOf, memoryBytes } from './meter.ts';
 import { readOptions } from './options.ts';
+import { publication } from './overview.ts';
 import { selfTimes } from './profile.ts';
 import { markdownOf, rowsOf } from './report.ts';
 import type { Measure, System } from './system/system.ts';
@@ -96,6 +97,13 @@ describe('a report', () => {
       reached: true,
     });
     expect(rows.find(row => row.figure === 'p50 ms' && row.system === 'bullmq')).toMatchObject({ ratio: 4 });
+  });
+
+  test('says what was reached, and sets the systems side by side', () => {
+    const text = publication('heading', [result]);
+    expect(text).toContain('| chains: steps/s | ≥ 15,000 | 20,000 | 30,000 | 40,000 | reached |');
+    expect(text).toContain('| chain of 10, 64 in flight, against bullmq | ≥ 2× | | 3.0× | | reached |');
+    expect(text).toMatch(/^\| bullmq \| – \| 10,000 \(3\.0×\) \|/m);
   });
 
   test('keeps what failed', () => {

@@ -20,9 +20,8 @@ function reached(results: readonly Result[]): string {
     if (!row) return [];
     const bound = `${isRate(figure) ? '≥' : '≤'} ${reach.toLocaleString('en')}`;
     const title = results.find(result => result.workload === workload)?.title ?? workload;
-    return [
-      `| ${title}: ${figure} | ${bound} | ${shown(row.median).trim()} | ${row.reached ? 'reached' : '**missed**'} |`,
-    ];
+    const numbers = [row.min, row.median, row.max].map(value => shown(value).trim()).join(' | ');
+    return [`| ${title}: ${figure} | ${bound} | ${numbers} | ${row.reached ? 'reached' : '**missed**'} |`];
   });
   const ratios = Object.entries(ratioTargets).flatMap(([system, bound]) => {
     const row = find('chain', 'steps/s', system);
