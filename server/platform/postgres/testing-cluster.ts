@@ -14,6 +14,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** URL of the migrated template database, on a server where we may create databases. */
     batonTemplateUrl: string;
+    /** How CREATE DATABASE is told to copy files; PostgreSQL 14 knows no other way and no word for it. */
+    batonCloneStrategy: string;
   }
 }
 
@@ -28,7 +30,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const admin = async (sql: string) => {
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();
-    await client.query(sql).finally(() => client.end());
+    return await client.query(sql).finally(() => client.end());
   };
   try {
     await admin(`CREATE DATABASE ${template}`);
@@ -37,6 +39,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await server.stop();
     throw error;
   }
+  const version = await admin('SHOW server_version_num');
+  project.provide('batonCloneStrategy', version.rows[0].server_version_num < 150_000 ? '' : 'STRATEGY file_copy');
   project.provide('batonTemplateUrl', withDatabase(server.url, template));
   return async () => {
     if (given) await admin(`DROP DATABASE ${template} WITH (FORCE)`);

@@ -23,7 +23,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const templateName = new URL(template).pathname.slice(1);
   const name = `baton_test_${randomBytes(8).toString('hex')}`;
   const server = withDatabase(template, 'postgres');
-  await query(server, `CREATE DATABASE ${name} TEMPLATE ${templateName} STRATEGY file_copy`);
+  await query(server, `CREATE DATABASE ${name} TEMPLATE ${templateName} ${inject('batonCloneStrategy')}`);
   const url = withDatabase(template, name);
   const pool = new pg.Pool({ connectionString: url, max: 10, application_name: 'baton-test' });
   // close() ends forgotten sessions by force; without a listener that would be an uncaught exception.
