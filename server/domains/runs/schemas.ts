@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, Json, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
 
 export const RunStatusSchema = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
 export const PhaseSchema = z.enum(['starting', 'executing', 'blocked', 'paused', 'draining', 'complete']);
@@ -60,7 +60,7 @@ export const RunEventSchema = z.strictObject({
   workflow_id: Id,
   step_id: z.string().optional(),
   attempt: z.number().int().optional(),
-  data: z.record(z.string(), z.json()),
+  data: z.record(z.string(), Json),
   created_at: Timestamp,
 });
 
@@ -76,14 +76,14 @@ export const RunContext = z.strictObject({
   steps: z.record(
     z.string(),
     z.strictObject({
-      result: z.json(),
+      result: Json,
       result_ref: z.strictObject({ payload_id: Id, bytes: z.number().int() }).optional(),
     }),
   ),
 });
 export const RunRef = z.strictObject({ id: Id, runID: Id });
 export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id });
-export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: z.json() });
+export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: Json });
 export const RerunInput = z.strictObject({ id: Id, runID: Id, from_step: z.string().min(1).max(64).optional() });
 
 export const CommandInput = z.strictObject({
@@ -136,6 +136,6 @@ export const StartParams = z.looseObject({
   trigger_payload: AnyObject.optional(),
   webhook_payload: AnyObject.optional(),
   trigger_steps: z.record(z.string(), AnyObject).default({}),
-  seed_results: z.record(z.string(), z.json()).default({}),
+  seed_results: z.record(z.string(), Json).default({}),
   use_run_setup_defaults: z.boolean().optional(),
 });
