@@ -1,0 +1,65 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readRun } from '../../orchestrator/log/index.ts';
+import { sweep } from '../../retention/sweep.ts';
+import { createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { taskOperations } from '../tasks/operations.ts';
+import { call, contextFor, refusal } from '../workflows/testing.ts';
+import { runOperations } from './operations.ts';
+import { publishGraph, type RunningService, reached, startTestService } from './testing.ts';
+
+const [command, , feed, summary, events, context, , rerun] = runOperations;
+const [, , tasksOfRun] = taskOperations;
+
+let service: RunningService;
+let tenant: TestTenant;
+beforeAll(async () => {
+  service = await startTestService();
+  tenant = await createTestTenant(service.services, { slug: 'acme' });
+});
+afterAll(() => service.close());
+
+const ctx = () => contextFor(service.services, tenant.contributor);
+
+async function endedRun(): Promise<{ id: string; runID: string }> {
+  const id = await publishGraph(service.services, tenant.owner, {
+    steps: [{ id: 'a', type: 'condition', expression: 'true', mode: 'validate', message: 'never' }],
+  } as never);
+  const { run_id: runID } = await call(command, ctx(), { id, command: 'start', params: {} });
+  await reached(service.services, tenant.owner, { id, runID });
+  return { id, runID };
+}
+
+test('a run that retention let go is not there, whichever way it is asked for', async () => {
+  const ref = await endedRun();
+  expect((await call(events, ctx(), ref)).events.length).toBeGreaterThan(2);
+  const { clock } = service.services;
+  const result = await sweep({
+    url: service.db.url,
+    logger: pino({ level: 'silent' }),
+    cutoffs: { runs: clock.now() + 86_400_000, usage: null },
+    now: clock.now(),
+    pause: async () => undefined,
+  });
+  expect(result.runs).toBe(1);
+  expect((await call(feed, ctx(), {})).runs).toEqual([]);
+  const asked = [
+    () => call(summary, ctx(), ref),
+    () => call(events, ctx(), ref),
+    () => call(context, ctx(), ref),
+    () => call(tasksOfRun, ctx(), ref),
+    () => call(rerun, ctx(), ref),
+    () => call(command, ctx(), { id: ref.id, command: 'stop', params: { run_id: ref.runID } }),
+  ];
+  for (const ask of asked) expect(await refusal(ask())).toMatchObject({ status: 404 });
+});
+
+test('a log that goes between two questions is a run that is not there, not an empty log', async () => {
+  const ref = await endedRun();
+  const { pool } = service.services;
+  await pool.query('DELETE FROM run_events WHERE run_id = $1', [ref.runID]);
+  expect(await refusal(call(events, ctx(), ref))).toMatchObject({ status: 404 });
+  // The next page of a list that was begun before is at its end.
+  expect(await call(events, ctx(), { ...ref, after: 3 })).toEqual({ events: [], next_cursor: null });
+  expect(await readRun(pool, ref.runID)).toBeNull();
+});
