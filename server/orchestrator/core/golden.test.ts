@@ -1,42 +1,199 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { compile, effects, evolve, type Graph, newRun, phase, type RunEvent, type RunState } from './index.ts';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import {
+  type Command,
+  compile,
+  decide,
+  effects,
+  evolve,
+  type Graph,
+  isTerminal,
+  type JsonMap,
+  type JsonValue,
+  newRun,
+  type RunEvent,
+  type RunState,
+} from './index.ts';
+import { type Golden, summary } from './testing/golden.ts';
 
 /**
  * Logs as they were once written. A run outlives the code that began it, so what is read from an old log must stay the
- * same for ever: add files to this folder, never change one.
+ * same for ever: add files to this folder, never change one (docs/adr/0005).
  */
-type Golden = { graph: Graph; events: RunEvent[]; expected: { seq: number; state: unknown }[] };
-
 const folder = new URL('./golden/', import.meta.url);
+const files = readdirSync(folder).filter(file => file.endsWith('.json'));
+const textOf = (file: string) => readFileSync(new URL(file, folder), 'utf8');
+const read = (file: string): Golden => JSON.parse(textOf(file));
 
-test.each(readdirSync(folder))('%s reads as it always did', file => {
-  const { graph, events, expected }: Golden = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
-  const state = newRun('run', compile(graph));
-  const seen = [];
-  for (const event of events) {
-    evolve(state, event);
-    if (expected.some(({ seq }) => seq === state.seq)) seen.push({ seq: state.seq, state: summary(state) });
-  }
-  expect(seen).toEqual(expected);
+describe('golden logs', () => {
+  test.each(files)('%s reads as it always did', file => {
+    const { graph, events, expected } = read(file);
+    const state = newRun('run', compile(graph));
+    const seen = [];
+    for (const event of events) {
+      evolve(state, event);
+      if (expected.some(({ seq }) => seq === state.seq)) seen.push({ seq: state.seq, state: summary(state) });
+    }
+    expect(seen).toEqual(expected);
+  });
+
+  test('none was changed or removed since it was added', () => {
+    const sums = textOf('SHA256SUMS').trim().split('\n');
+    const found = files.map(file => `${createHash('sha256').update(textOf(file)).digest('hex')}  ${file}`);
+    expect(found.sort()).toEqual(sums.sort());
+  });
+
+  test.each(files)('%s is continued to its end', file => {
+    const { graph, events } = read(file);
+    const state = events.reduce(evolve, newRun('run', compile(graph)));
+    const written = continueToEnd(state, graph);
+    expect(isTerminal(state.status)).toBe(true);
+    const ends = [...events, ...written].filter(
+      event => event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled',
+    );
+    expect(ends.map(({ step }) => step).sort()).toEqual(graph.steps.map(({ id }) => id).sort());
+  });
+
+  test('they hold every type of event, and runs in every state that one can be left in', () => {
+    const all = files.map(read);
+    const types = new Set(all.flatMap(({ events }) => events.map(({ type }) => type)));
+    expect([...types].sort()).toEqual([...Object.keys(shapes)].sort());
+    const left = new Set(
+      all.map(({ graph, events }) => {
+        const { status, stopRequested } = events.reduce(evolve, newRun('run', compile(graph)));
+        return stopRequested !== null && !isTerminal(status) ? 'stopping' : status;
+      }),
+    );
+    expect([...left].sort()).toEqual(['completed', 'failed', 'paused', 'running', 'stopped', 'stopping']);
+  });
+
+  test.each(files)('%s has the shapes that events have now', file => {
+    for (const event of read(file).events) expect(eventShape.safeParse(event).error).toBeUndefined();
+  });
 });
 
-function summary(state: RunState) {
-  const { ready, inFlight, timers } = effects(state);
-  return {
-    status: state.status,
-    phase: phase(state),
-    error: state.error,
-    done: state.done,
-    results: [...state.results],
-    steps: Object.fromEntries(
-      [...state.steps].map(([id, step]) => [
-        id,
-        [step.status, step.attempt, step.failures, step.lost, step.skipReason ?? null],
-      ]),
-    ),
-    ready: [...ready],
-    inFlight: [...inFlight],
-    timers: [...timers],
-  };
+/** One thing after the other, as an executor would have it done: it always ends. */
+function continueToEnd(state: RunState, graph: Graph): RunEvent[] {
+  const written: RunEvent[] = [];
+  let now = 4_000_000_000_000;
+  for (let left = 20 * graph.steps.length + 20; left > 0 && !isTerminal(state.status); left--) {
+    now += 100_000;
+    for (const event of decide(state, nextCommand(state), now)) {
+      evolve(state, event);
+      written.push(event);
+    }
+  }
+  return written;
 }
+
+/** What was in flight was lost: it is begun again, or given up where the run is being stopped. */
+function nextCommand(state: RunState): Command {
+  const [flying] = state.inFlight;
+  if (flying !== undefined && state.stopRequested !== null) return { type: 'abandon_attempt', step: flying };
+  if (state.status === 'paused') return { type: 'resume', by: 'ann' };
+  if (flying !== undefined) {
+    const { attempt = 0 } = state.steps.get(flying) ?? {};
+    return { type: 'attempt_succeeded', step: flying, attempt, result: null };
+  }
+  const [step] = [...effects(state).ready, ...state.retrying];
+  if (step !== undefined) return { type: 'begin_attempt', step };
+  const [waiting = ''] = state.waiting;
+  return { type: 'complete_task', step: waiting, approved: true, result: {}, by: 'ann' };
+}
+
+const status = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
+const json = z.custom<JsonValue>(value => value !== undefined);
+const map = z.custom<JsonMap>(value => typeof value === 'object' && value !== null && !Array.isArray(value));
+const error = z.strictObject({ code: z.string(), message: z.string() });
+const ofStep = { step: z.string(), attempt: z.number() };
+
+/** The data of every event. Only optional fields may be added here, and nothing may be taken away (docs/adr/0005). */
+const shapes = {
+  run_started: {
+    data: z.strictObject({
+      version: z.number(),
+      input: map,
+      mode: z.enum(['normal', 'episode']),
+      trigger_type: z.string(),
+      trigger_steps: z.record(z.string(), map),
+      seed_results: z.record(z.string(), json),
+      session_id: z.string(),
+      started_by: z.string(),
+      traceparent: z.string().optional(),
+    }),
+  },
+  state_changed: {
+    data: z.strictObject({
+      from: status,
+      to: status,
+      error: z.strictObject({ code: z.string(), message: z.string(), step_id: z.string() }).optional(),
+      by: z.string().optional(),
+    }),
+  },
+  stop_requested: { data: z.strictObject({ mode: z.literal('graceful'), by: z.string() }) },
+  step_started: { ...ofStep, data: z.strictObject({}) },
+  step_completed: {
+    step: z.string(),
+    attempt: z.number().optional(),
+    data: z.union([
+      z.strictObject({ result: json }),
+      z.strictObject({
+        skipped: z.literal(true),
+        reason: z.enum(['blocked', 'out_of_scope', 'step_disabled', 'branch_not_taken', 'run_stopped']),
+      }),
+    ]),
+  },
+  step_failed: { ...ofStep, data: z.strictObject({ error }) },
+  step_cancelled: {
+    ...ofStep,
+    data: z.strictObject({
+      cancelled: z.literal(true),
+      reason: z.enum(['run_failed', 'RUN_STOPPED']),
+      caused_by_step_id: z.string().optional(),
+    }),
+  },
+  step_retrying: { ...ofStep, data: z.strictObject({ attempt: z.number(), error, delay_ms: z.number() }) },
+  step_log: { ...ofStep, data: z.strictObject({ lines: z.array(z.string()) }) },
+  task_pending: {
+    ...ofStep,
+    data: z.strictObject({
+      name: z.string(),
+      instructions: z.string(),
+      form: map.nullable(),
+      assignees: z.array(z.string()),
+      due_at: z.number().nullable(),
+      on_timeout: z.enum(['fail', 'approve', 'reject']),
+    }),
+  },
+  task_completed: {
+    ...ofStep,
+    data: z.strictObject({
+      approved: z.boolean(),
+      completed_by: z.string().nullable(),
+      timed_out: z.literal(true).optional(),
+    }),
+  },
+} satisfies Record<RunEvent['type'], z.ZodRawShape>;
+
+const common = <T extends RunEvent['type']>(type: T) =>
+  z.strictObject({ at: z.number(), type: z.literal(type), ...shapes[type] });
+const eventShape = z.union(Object.keys(shapes).map(type => common(type as RunEvent['type'])));
+
+test('the shapes are those of the types', () => {
+  type DataOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>['data'];
+  type ShapeOf<T extends RunEvent['type']> = z.infer<(typeof shapes)[T]['data']>;
+  // Free-form JSON is an alias here and its expansion there: the same set, which toEqualTypeOf tells apart.
+  expectTypeOf<keyof ShapeOf<'run_started'>>().toEqualTypeOf<keyof DataOf<'run_started'>>();
+  expectTypeOf<ShapeOf<'run_started'>>().toExtend<DataOf<'run_started'>>();
+  expectTypeOf<ShapeOf<'state_changed'>>().toEqualTypeOf<DataOf<'state_changed'>>();
+  expectTypeOf<ShapeOf<'stop_requested'>>().toEqualTypeOf<DataOf<'stop_requested'>>();
+  expectTypeOf<ShapeOf<'step_completed'>>().toEqualTypeOf<DataOf<'step_completed'>>();
+  expectTypeOf<ShapeOf<'step_failed'>>().toEqualTypeOf<DataOf<'step_failed'>>();
+  expectTypeOf<ShapeOf<'step_cancelled'>>().toEqualTypeOf<DataOf<'step_cancelled'>>();
+  expectTypeOf<ShapeOf<'step_retrying'>>().toEqualTypeOf<DataOf<'step_retrying'>>();
+  expectTypeOf<ShapeOf<'step_log'>>().toEqualTypeOf<DataOf<'step_log'>>();
+  expectTypeOf<ShapeOf<'task_pending'>>().toEqualTypeOf<DataOf<'task_pending'>>();
+  expectTypeOf<ShapeOf<'task_completed'>>().toEqualTypeOf<DataOf<'task_completed'>>();
+});

@@ -25,6 +25,7 @@ registerHooks({
 });
 
 const { simulate } = await import('./simulate.ts');
+const { FULL } = await import('./scenario.ts');
 const { Violation } = await import('./checkers/violation.ts');
 if (!isBroken) throw new Error(`${mutation.file} is not part of the simulation`);
 Error.stackTraceLimit = 0;
@@ -34,7 +35,7 @@ process.on('unhandledRejection', () => undefined);
 async function firstViolation(most: number): Promise<{ seed?: number; checker?: string; message?: string }> {
   for (let seed = 1; seed <= most; seed++) {
     try {
-      await simulate(seed);
+      await simulate(seed, { knobs: { ...FULL, ...mutation?.knobs } });
     } catch (error) {
       const checker = error instanceof Violation ? error.checker : 'none';
       return { seed, checker, message: error instanceof Error ? error.message : String(error) };

@@ -238,6 +238,7 @@ const RUNTIME: readonly Mutation[] = [
     find: 'if (this.#slots.waiting && !this.#abandoned) this.#tickSoon();',
     replace: '',
     caughtBy: ['not-stuck'],
+    knobs: { commands: 8, oddities: 50, faults: 1 },
   },
   {
     name: 'nothing goes on after the writer was full',

@@ -1,4 +1,5 @@
 import { LOG_AND_RUNTIME } from './mutations-of-the-runtime.ts';
+import type { Knobs } from './scenario.ts';
 
 /** A way to break the engine: the exact text of a file that is replaced when it is loaded. */
 export type Mutation = {
@@ -10,6 +11,8 @@ export type Mutation = {
   readonly replace: string;
   /** The checkers one of which must notice. */
   readonly caughtBy: readonly string[];
+  /** Of what there is to be more, where it would take thousands of seeds otherwise. */
+  readonly knobs?: Partial<Knobs>;
 };
 
 const CORE: readonly Mutation[] = [

@@ -1,0 +1,25 @@
+import { effects, type Graph, phase, type RunEvent, type RunState } from '../index.ts';
+
+/** A log as it was once written, and what is to be read from it after some of its events. */
+export type Golden = { graph: Graph; events: RunEvent[]; expected: { seq: number; state: unknown }[] };
+
+/** All that the service relies on after a replay. */
+export function summary(state: RunState) {
+  const { ready, inFlight, timers } = effects(state);
+  return {
+    status: state.status,
+    phase: phase(state),
+    error: state.error,
+    done: state.done,
+    results: [...state.results],
+    steps: Object.fromEntries(
+      [...state.steps].map(([id, step]) => [
+        id,
+        [step.status, step.attempt, step.failures, step.lost, step.skipReason ?? null],
+      ]),
+    ),
+    ready: [...ready],
+    inFlight: [...inFlight],
+    timers: [...timers],
+  };
+}
