@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { startTestContainer } from './api/testing-container.ts';
 import { createTestPat, createTestTenant } from './domains/identity/testing.ts';
@@ -59,4 +60,34 @@ test.each<[string, Record<string, string>]>([
   } finally {
     await collector.close();
   }
+});
+
+test('the SDK is read where traces are configured, and only there', () => {
+  const packagesRead = (tracing: unknown) => {
+    const script = `
+      import { registerHooks } from 'node:module';
+      const read = new Set();
+      registerHooks({ load(url, context, next) {
+        const [, name] = /@opentelemetry\\/([\\w-]+)/.exec(url) ?? [];
+        if (name) read.add(name);
+        return next(url, context);
+      } });
+      const { startTelemetry } = await import(${JSON.stringify(new URL('./telemetry.ts', import.meta.url).href)});
+      const { createLogger } = await import(${JSON.stringify(new URL('./platform/logger.ts', import.meta.url).href)});
+      await startTelemetry({ tracing: ${JSON.stringify(tracing)} }, createLogger('silent'));
+      process.stdout.write([...read].join(' '));
+      process.exit(0);`;
+    return execFileSync(process.execPath, ['--input-type=module', '-e', script]).toString().split(' ');
+  };
+  // prom-client brings OpenTelemetry's API, which does nothing by itself.
+  expect(packagesRead(null)).toEqual(['api']);
+  const settings = {
+    url: 'http://127.0.0.1:1/',
+    serviceName: 'x',
+    sampler: 'always_on',
+    ratio: 1,
+    maxQueue: 1,
+    delayMs: 10,
+  };
+  expect(packagesRead(settings)).toContain('sdk-trace');
 });
