@@ -26,6 +26,7 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
        order by r.trigger_type using ~<~ limit 1)`;
   // The one type that no index holds: where it is what the newest runs are not, it is looked for in the order.
   const ofApi = 'api'.startsWith(q);
+  // Many ids are fetched and sorted all the same: in the order they may lie behind everything that is newer.
   // Each step is begun only where the ones before it were not enough: a condition that reads no table is asked first.
   return `
     with recursive newest as materialized (
@@ -33,16 +34,20 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
     near as materialized (select r.* from newest r where ${matches} ${inOrder} limit $3),
     enough as materialized (
       select (select count(*) from near) >= $3 or (select count(*) from newest) < ${LOOKED_THROUGH} as so),
+    few_ids as materialized (select r.id from runs r where not (select so from enough) and ${byId} limit ${FEW + 1}),
     few as materialized (
-      (select r.id from runs r where not (select so from enough) and ${byId} limit ${FEW + 1})
-      union all
-      (select r.id from runs r where not (select so from enough) and ${mine} and ${bySession} limit ${FEW + 1})),
+      select r.id from runs r where not (select so from enough) and ${mine} and ${bySession} limit ${FEW + 1}),
+    many_ids as materialized (select count(*) > ${FEW} as so from few_ids),
     many as materialized (select not (select so from enough) and (${ofApi} or count(*) > ${FEW}) as so from few),
     types(type) as (
       select ${nextType('')} where not (select so from enough) and not (select so from many)
       union all select ${nextType('and r.trigger_type ~>~ types.type')} from types where types.type is not null),
     found as materialized (
       select id from few where not (select so from many)
+      union select id from few_ids where not (select so from many_ids)
+      union (select r.id from (
+          select * from runs r where (select so from many_ids) and not (select so from many) and ${byId} offset 0) r
+        where ${conditions} ${inOrder} limit $3)
       union select r.id from types cross join lateral (
         select r.id from runs r where r.trigger_type = types.type and r.trigger_type <> 'api' and ${conditions} ${inOrder} limit $3) r
         where types.type is not null)
