@@ -95,6 +95,7 @@ const RUN: readonly Mutation[] = [
     find: 'if (!this.#idle) this.#host.schedule(this);',
     replace: 'if (!ended && !this.#idle) this.#host.schedule(this);',
     caughtBy: ['answers'],
+    knobs: { commands: 16, steps: 4 },
   },
   {
     name: 'what a crash has interrupted is not begun again',
@@ -130,6 +131,7 @@ const RUN: readonly Mutation[] = [
     find: 'else this.#host.releaseSlot(this.tenantId);',
     replace: '',
     caughtBy: ['slots', 'not-stuck'],
+    knobs: { oddities: 60, failures: 0, commands: 1 },
   },
   {
     name: 'a run has two entries under way',
@@ -260,6 +262,7 @@ const RUNTIME: readonly Mutation[] = [
     find: 'return this.#starting.get(runId) ?? this.#loading.get(runId);',
     replace: 'return this.#starting.get(runId);',
     caughtBy: ['shutdown', 'replay', 'memory', 'projection', 'durability', 'slots', 'abort', 'not-stuck', 'fairness'],
+    knobs: { commands: 16, steps: 5 },
   },
   {
     name: 'runs that ended count as active',
