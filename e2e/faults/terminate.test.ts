@@ -3,10 +3,10 @@ import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
-/** Half a second of work, and another step after it. */
+/** Two seconds of work, long enough to be stopped in its middle, and another step after it. */
 const working = {
   steps: [
-    { id: 'work', type: 'lua_script', script: 'local t = os.clock(); while os.clock() - t < 0.5 do end; return 1' },
+    { id: 'work', type: 'lua_script', script: 'local t = os.clock(); while os.clock() - t < 2 do end; return 1' },
     { id: 'after', type: 'lua_script', script: 'return steps.work.result', depends_on: ['work'] },
   ],
 };
