@@ -6,8 +6,9 @@ export type Tally = { count: number };
 type Labels = Record<string, string>;
 
 /**
- * A prom-client counter for the hot path. With labels `inc` takes 0.6 µs and `observe` 1.2 µs, for hashing them, where a whole
- * step costs 25 µs; all that is counted for a step takes 0.3 µs here: a series is looked up once by its owner and then a number is added to. prom-client reads them at a scrape.
+ * A prom-client counter for the hot path. With labels `inc` takes 0.6 µs and `observe` 1.2 µs, for hashing them, where a
+ * whole step costs 25 µs. Here a series is looked up once by its owner and then a number is added to: all that is counted
+ * for a step takes 0.3 µs. prom-client reads the numbers at a scrape.
  */
 export function hotCounter(
   registry: Registry,
