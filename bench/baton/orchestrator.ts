@@ -1,10 +1,12 @@
 import type pg from 'pg';
+import { Registry } from 'prom-client';
 import { readConfig } from '../../server/config.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { createEmbeddedOrchestrator, type EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
 import type { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
 import { createStepTypes } from '../../server/orchestrator/steps/registry.ts';
 import type { StepType } from '../../server/orchestrator/steps/step-type.ts';
+import { createRunMetrics } from '../../server/orchestrator/telemetry/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';
 
@@ -35,6 +37,8 @@ export function createBenchOrchestrator(options: BenchOrchestratorOptions): Embe
     clock: systemClock,
     logger: createLogger('error'),
     stepTypes,
+    // As the service has it: its metrics are always counted.
+    observer: createRunMetrics(new Registry()),
     config: { ...config, ...limits, shutdownGraceMs: 0 },
     loadVersion: async ({ workflowId }) => options.graphOf(workflowId) ?? null,
   });
