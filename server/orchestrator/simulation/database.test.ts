@@ -1,0 +1,125 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { commitStatement, type LogEntry, type RunProjection } from '../log/index.ts';
+import { Database, DatabaseError } from './database.ts';
+import { Random } from './random.ts';
+
+let db: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  client = new pg.Client({ connectionString: db.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await db.close();
+});
+
+const AT = Date.UTC(2026, 0, 1);
+const PROJECT = newId();
+const owner = { tenantId: 'acme', projectId: PROJECT, workflowId: PROJECT };
+
+/** An entry that may fit the log of its run or not: too early, too late, new once more, progress alone. */
+function randomEntry(random: Random, runId: string, length: number): LogEntry {
+  const from = Math.max(1, length + 1 - (random.chance(0.2) ? random.below(3) : 0));
+  const rows = Array.from({ length: random.below(3) + (from === 1 ? 1 : 0) }, (_, index) => ({
+    seq: from + index,
+    type: 'step_log' as const,
+    step: 'a',
+    attempt: 1,
+    json: `{"lines":["${random.below(100)}"]}`,
+    at: AT + random.below(1_000),
+  }));
+  const projection: RunProjection = {
+    status: random.pick(['running', 'paused']),
+    phase: random.pick(['executing', 'blocked']),
+    stepsDone: random.below(5),
+    pendingTasks: random.below(2),
+    endedAt: null,
+    error: null,
+    nextTimerAt: random.chance(0.5) ? AT + random.below(1_000) : null,
+    lastSeq: from + rows.length - 1,
+  };
+  const created = {
+    ...owner,
+    version: 1,
+    sessionId: 's',
+    triggerType: 't',
+    startedBy: 'b',
+    startedAt: AT,
+    stepsTotal: 3,
+  };
+  const isNew = from === 1;
+  return {
+    runId,
+    rows,
+    payloads: [],
+    projection: isNew || rows.length === 0 || random.chance(0.8) ? projection : null,
+    ...(isNew && { created }),
+    tasks: [],
+    owner,
+    usage: [],
+  };
+}
+
+async function tablesOf(runIds: readonly string[]) {
+  const runs = await db.pool.query<{ id: string; status: string; orchestration_phase: string; last_seq: number }>(
+    'SELECT id, status, orchestration_phase, steps_done, pending_tasks, next_timer_at, last_seq FROM runs WHERE id = ANY($1) ORDER BY id',
+    [runIds],
+  );
+  const events = await db.pool.query<{ run_id: string; seq: number; data: unknown }>(
+    'SELECT run_id, seq, data FROM run_events WHERE run_id = ANY($1) ORDER BY run_id, seq',
+    [runIds],
+  );
+  return { runs: runs.rows, events: events.rows };
+}
+
+function simulatedTables(database: Database) {
+  const stored = [...database.runs.values()].sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
+  return {
+    runs: stored.map(({ row }) => ({
+      id: row.id,
+      status: row.status,
+      orchestration_phase: row.phase,
+      steps_done: row.stepsDone,
+      pending_tasks: row.pendingTasks,
+      next_timer_at: row.nextTimerAt === null ? null : new Date(row.nextTimerAt),
+      last_seq: row.lastSeq,
+    })),
+    events: stored.flatMap(({ row, events }) =>
+      events.map(({ seq, json }) => ({ run_id: row.id, seq, data: JSON.parse(json) })),
+    ),
+  };
+}
+
+test('the simulated database takes, refuses and holds what PostgreSQL does', async () => {
+  const random = new Random(1);
+  const database = new Database();
+  const runIds = Array.from({ length: 6 }, newId);
+  let refused = 0;
+  for (let round = 0; round < 150; round++) {
+    const batch = random
+      .some(runIds, 0.4)
+      .map(runId => randomEntry(random, runId, database.runs.get(runId)?.events.length ?? 0));
+    if (batch.length === 0) continue;
+    const real = await client.query(commitStatement(batch)).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    let simulated: unknown = null;
+    try {
+      database.apply(batch, 'test');
+    } catch (error) {
+      simulated = error;
+    }
+    expect(simulated instanceof DatabaseError ? simulated.code : null).toBe(
+      real instanceof pg.DatabaseError ? real.code : null,
+    );
+    if (real !== null) refused += 1;
+  }
+  expect(refused).toBeGreaterThan(10);
+  expect(simulatedTables(database)).toEqual(await tablesOf(runIds));
+});
