@@ -5,14 +5,14 @@ import type { Logger } from '../platform/logger.ts';
 export type ErrorBody = { error: string; code: string; details?: ErrorDetail[]; request_id: string };
 
 /**
- * PostgreSQL classes 08 (connection), 53 (resources) and 57 (shutdown, statements that take too long); Node's and Prisma's words
+ * PostgreSQL classes 08 (connection), 53 (resources), 57 (shutdown, statements that take too long) and 58 (its disk); Node's and Prisma's words
  * for an unreachable server.
  */
 const databaseAway =
-  /^(08...|53...|57P0[1-5]|57014|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|ETIMEDOUT|P1001|P1002|P1008|P1017|P2024)$/;
+  /^(08...|53...|58...|57P0[1-5]|57014|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|ETIMEDOUT|P1001|P1002|P1008|P1017|P2024)$/;
 /** What pg says without a code when its pool or its connection is gone. */
 const connectionLost =
-  /timeout exceeded when trying to connect|Connection terminated|connection timeout|Query read timeout|Client has encountered a connection error/i;
+  /timeout exceeded when trying to connect|Connection terminated|connection timeout|Query read timeout|: File too large|Client has encountered a connection error/i;
 
 /**
  * Any thrown value as the error that is sent. A database that is away is 503 `database_unavailable`; what is no AppError is 500
