@@ -1,143 +1,116 @@
 import { newId } from '../../platform/ids.ts';
 import type { BillableAction, LogEntry, NewRun, RunProjection, TaskChange, UsageOwner } from './entry.ts';
+import {
+  askedTasks,
+  endedTasks,
+  events,
+  type Field,
+  movedRuns,
+  newRuns,
+  type Part,
+  payloads,
+  usage,
+} from './tables.ts';
+
+/** A part, and its rows column by column. */
+type Write = { part: Part; columns: readonly (readonly unknown[])[] };
 
 /**
- * One part of the statement: a data-modifying common table expression over parameters of its own. `$1` is the part's
- * first parameter; `statementOf` moves them to their place.
+ * As many rows as this go one by one, more as arrays. Setting up the functions that unfold arrays costs more than a few
+ * rows themselves: a lone step's commit took 480 us with them and takes 290 without; from some ten rows on arrays are quicker.
  */
-type Part = { name: string; sql: string; parameters: number };
-
-const events: Part = {
-  name: 'events',
-  parameters: 7,
-  sql: `INSERT INTO run_events (run_id, seq, event_type, step_id, attempt, data, created_at)
-  SELECT e.run_id, e.seq, e.type, nullif(e.step, ''), e.attempt, e.data::json, to_timestamp(e.at / 1000)
-  FROM unnest($1::uuid[], $2::int[], $3::text[], string_to_array($4, E'\\x1e'), $5::int[],
-              string_to_array($6, E'\\x1e'), $7::float8[]) AS e(run_id, seq, type, step, attempt, data, at)`,
-};
-
-const payloads: Part = {
-  name: 'payloads',
-  parameters: 4,
-  sql: `INSERT INTO run_payloads (id, run_id, body, created_at)
-  SELECT p.id, p.run_id, p.body::json, to_timestamp(p.at / 1000)
-  FROM unnest($1::uuid[], $2::uuid[], string_to_array($3, E'\\x1e'), $4::float8[]) AS p(id, run_id, body, at)`,
-};
-
-const newRuns: Part = {
-  name: 'new_runs',
-  parameters: 18,
-  sql: `INSERT INTO runs (id, tenant_id, project_id, workflow_id, version, session_id, trigger_type, started_by, started_at,
-                    steps_total, status, orchestration_phase, steps_done, pending_tasks, last_seq, ended_at, error,
-                    next_timer_at)
-  SELECT n.id, n.tenant_id, n.project_id, n.workflow_id, n.version, n.session_id, n.trigger_type, n.started_by,
-         to_timestamp(n.started_at / 1000), n.steps_total, n.status, n.phase, n.done, n.pending, n.seq,
-         to_timestamp(n.ended_at / 1000), n.error::jsonb, to_timestamp(n.timer_at / 1000)
-  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::text[], $8::text[],
-              $9::float8[], $10::int[], $11::text[], $12::text[], $13::int[], $14::int[], $15::int[], $16::float8[],
-              $17::text[], $18::float8[])
-       AS n(id, tenant_id, project_id, workflow_id, version, session_id, trigger_type, started_by, started_at,
-            steps_total, status, phase, done, pending, seq, ended_at, error, timer_at)`,
-};
-
-/** Progress that is written without events is not fenced by their key: it may not take a run back. */
-const movedRuns: Part = {
-  name: 'moved_runs',
-  parameters: 9,
-  sql: `UPDATE runs SET status = m.status, orchestration_phase = m.phase, steps_done = m.done, pending_tasks = m.pending,
-                  last_seq = m.seq, ended_at = to_timestamp(m.ended_at / 1000), error = nullif(m.error, '')::jsonb,
-                  next_timer_at = to_timestamp(m.timer_at / 1000)
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::float8[],
-              string_to_array($8, E'\\x1e'), $9::float8[])
-       AS m(id, status, phase, done, pending, seq, ended_at, error, timer_at)
-  WHERE runs.id = m.id AND runs.last_seq <= m.seq`,
-};
-
-const askedTasks: Part = {
-  name: 'asked_tasks',
-  parameters: 15,
-  sql: `INSERT INTO human_tasks (run_id, step_id, tenant_id, project_id, workflow_id, name, instructions, form, assignees,
-                           created_at, due_at, state, approved, completed_by, completed_at)
-  SELECT a.run_id, a.step, a.tenant_id, a.project_id, a.workflow_id, a.name, a.instructions, a.form::json,
-         ARRAY(SELECT json_array_elements_text(a.assignees::json)), to_timestamp(a.created_at / 1000),
-         to_timestamp(a.due_at / 1000), a.state, a.approved, a.completed_by, to_timestamp(a.completed_at / 1000)
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
-              $9::text[], $10::float8[], $11::float8[], $12::text[], $13::bool[], $14::text[], $15::float8[])
-       AS a(run_id, step, tenant_id, project_id, workflow_id, name, instructions, form, assignees, created_at, due_at,
-            state, approved, completed_by, completed_at)`,
-};
-
-const endedTasks: Part = {
-  name: 'tasks_ended',
-  parameters: 6,
-  sql: `UPDATE human_tasks SET state = t.state, approved = t.approved, completed_by = t.completed_by,
-                         completed_at = to_timestamp(t.completed_at / 1000)
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bool[], $5::text[], $6::float8[])
-       AS t(run_id, step, state, approved, completed_by, completed_at)
-  WHERE human_tasks.run_id = t.run_id AND human_tasks.step_id = t.step`,
-};
-
-const usage: Part = {
-  name: 'usage',
-  parameters: 8,
-  sql: `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, attempts, created_at)
-  SELECT u.id, u.tenant_id, u.project_id, u.workflow_id, u.action, u.quantity, u.attempts::json,
-         to_timestamp(u.at / 1000)
-  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], string_to_array($7, E'\\x1e'),
-              $8::float8[]) AS u(id, tenant_id, project_id, workflow_id, action, quantity, attempts, at)`,
-};
-
+const FEW = 4;
+/** Beyond it, rows go as arrays whatever their number: each statement is prepared once, and kept by the database. */
+const MOST_STATEMENTS = 250;
+const SEPARATOR = '\u001e';
 const texts = new Map<string, string>();
 
-/** The statement made of `parts`; there are at most 128, each prepared once. */
-function statementOf(parts: readonly Part[]): { name: string; text: string } {
+const rowsOf = ({ columns }: Write): number => columns[0]?.length ?? 0;
+const isFew = (write: Write): boolean => rowsOf(write) <= FEW;
+
+const nameOf = (writes: readonly Write[], few: (write: Write) => boolean): string =>
   // Initials: PostgreSQL cuts the name of a prepared statement at 63 characters.
-  const name = `commit_${parts.map(part => part.name.slice(0, 1)).join('')}`;
-  let text = texts.get(name);
-  if (text === undefined) {
-    let before = 0;
-    const tables = parts.map(part => {
-      const offset = before;
-      before += part.parameters;
-      const sql = part.sql.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + offset}`);
-      return `${part.name} AS (\n  ${sql}\n)`;
-    });
-    text = `WITH ${tables.join(', ')}\nSELECT 1`;
-    texts.set(name, text);
-  }
-  return { name, text };
+  `commit_${writes.map(write => `${write.part.name.slice(0, 1)}${few(write) ? rowsOf(write) : ''}`).join('')}`;
+
+function textOf(writes: readonly Write[], few: (write: Write) => boolean): string {
+  let before = 0;
+  const tables = writes.map(write => {
+    const { part } = write;
+    const count = few(write) ? rowsOf(write) : 0;
+    const rows = rowSource(part.fields, count, before);
+    before += part.fields.length * Math.max(1, count);
+    return `${part.name} AS (\n  ${part.sql(rows)}\n)`;
+  });
+  return `WITH ${tables.join(', ')}\nSELECT 1`;
 }
 
-const SEPARATOR = '\u001e';
-/** An array literal of values that need no quoting: UUIDs, numbers, fixed words. */
-const literal = (values: readonly (string | number | null)[]): string =>
-  `{${values.map(value => value ?? 'NULL').join(',')}}`;
+/** `count` rows of parameters, or arrays of any length where it is 0; the first parameter is `$<before + 1>`. */
+function rowSource(fields: readonly Field[], count: number, before: number): string {
+  const alias = `v(${fields.map(([name]) => name).join(', ')})`;
+  if (count === 0) {
+    const arrays = fields.map(([, type, form], index) => {
+      const parameter = `$${before + index + 1}`;
+      return form === 'joined' ? `string_to_array(${parameter}, E'\\x1e')` : `${parameter}::${type}[]`;
+    });
+    return `unnest(${arrays.join(', ')}) AS ${alias}`;
+  }
+  const rows = Array.from({ length: count }, (_, row) => {
+    const values = fields.map(([, type], index) => `$${before + row * fields.length + index + 1}::${type}`);
+    return `(${values.join(', ')})`;
+  });
+  return `(VALUES ${rows.join(', ')}) AS ${alias}`;
+}
+
+/** The parameters that `rowSource` asks for. */
+function parametersOf({ part, columns }: Write, few: boolean): unknown[] {
+  if (few) {
+    const rows = columns[0] ?? [];
+    return rows.flatMap((_, row) => columns.map(column => column[row]));
+  }
+  return part.fields.map(([, , form], index) => listOf(columns[index] ?? [], form));
+}
+
+function listOf(values: readonly unknown[], form: Field[2]): unknown {
+  switch (form) {
+    case 'literal':
+      return `{${values.map(value => value ?? 'NULL').join(',')}}`;
+    case 'joined':
+      return values.join(SEPARATOR);
+    case 'array':
+      return values;
+  }
+}
 
 type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
 
 /**
- * The one statement that commits a batch: events, payloads, the runs projection and the inbox together, in one round
+ * The one statement that commits a batch: events, payloads, the runs projection, the inbox and usage together, in one round
  * trip (engine.md, Group commit). Only the parts that the batch needs are in it: setting up all of them costs ~0.3 ms,
- * as much as a whole commit of a lone step. Lists that may hold any text travel joined by U+001E, which JSON text cannot
- * contain unescaped: a join and a split, where array literals would cost escaping every event twice.
+ * as much as a whole commit of a lone step.
  */
 export function commitStatement(batch: readonly LogEntry[]): { name: string; text: string; values: unknown[] } {
-  const parts: Part[] = [];
-  const values: unknown[] = [];
-  const add = (part: Part, partValues: readonly unknown[]) => {
-    parts.push(part);
-    values.push(...partValues);
-  };
-  if (batch.some(entry => entry.rows.length > 0)) add(events, eventValues(batch));
-  if (batch.some(entry => entry.payloads.length > 0)) add(payloads, payloadValues(batch));
-  if (batch.some(entry => entry.created !== undefined)) add(newRuns, newRunValues(batch));
-  if (batch.some(isMoved)) add(movedRuns, movedRunValues(batch));
-  if (batch.some(entry => entry.tasks.length > 0)) addTasks(batch, add);
-  if (batch.some(entry => entry.usage.length > 0)) add(usage, usageValues(batch));
-  return { ...statementOf(parts), values };
+  const { asked, ended } = tasksOf(batch);
+  const all: Write[] = [
+    { part: events, columns: eventColumns(batch) },
+    { part: payloads, columns: payloadColumns(batch) },
+    { part: newRuns, columns: newRunColumns(batch.filter(isCreated)) },
+    { part: movedRuns, columns: movedRunColumns(batch.filter(isMoved)) },
+    { part: askedTasks, columns: askedTaskColumns(asked) },
+    { part: endedTasks, columns: endedTaskColumns(ended) },
+    { part: usage, columns: usageColumns(batch) },
+  ];
+  const writes = all.filter(write => rowsOf(write) > 0);
+  const few = texts.size < MOST_STATEMENTS || texts.has(nameOf(writes, isFew)) ? isFew : () => false;
+  const name = nameOf(writes, few);
+  const text = texts.get(name) ?? textOf(writes, few);
+  texts.set(name, text);
+  return { name, text, values: writes.flatMap(write => parametersOf(write, few(write))) };
 }
 
-function addTasks(batch: readonly LogEntry[], add: (part: Part, values: readonly unknown[]) => void): void {
+function tasksOf(batch: readonly LogEntry[]): {
+  asked: { runId: string; task: AskedTask }[];
+  ended: { runId: string; task: TaskChange }[];
+} {
   const asked: { runId: string; task: AskedTask }[] = [];
   const ended: { runId: string; task: TaskChange }[] = [];
   for (const { runId, tasks } of batch) {
@@ -146,8 +119,7 @@ function addTasks(batch: readonly LogEntry[], add: (part: Part, values: readonly
       else ended.push({ runId, task });
     }
   }
-  if (asked.length > 0) add(askedTasks, askedTaskValues(asked));
-  if (ended.length > 0) add(endedTasks, endedTaskValues(ended));
+  return { asked, ended };
 }
 
 const isAsked = (task: TaskChange): task is AskedTask => task.asked !== null;
@@ -158,11 +130,13 @@ type Moved = LogEntry & { projection: RunProjection };
 const isCreated = (entry: LogEntry): entry is Created => entry.created !== undefined && entry.projection !== null;
 const isMoved = (entry: LogEntry): entry is Moved => entry.created === undefined && entry.projection !== null;
 
-function eventValues(batch: readonly LogEntry[]): string[] {
+type Columns = readonly (readonly unknown[])[];
+
+function eventColumns(batch: readonly LogEntry[]): Columns {
   const runs: string[] = [];
   const seqs: number[] = [];
   const types: string[] = [];
-  const steps: string[] = [];
+  const steps: (string | null)[] = [];
   const attempts: (number | null)[] = [];
   const data: string[] = [];
   const times: number[] = [];
@@ -171,35 +145,26 @@ function eventValues(batch: readonly LogEntry[]): string[] {
       runs.push(runId);
       seqs.push(row.seq);
       types.push(row.type);
-      steps.push(row.step ?? '');
+      steps.push(row.step);
       attempts.push(row.attempt);
       data.push(row.json);
       times.push(row.at);
     }
   }
-  return [
-    literal(runs),
-    literal(seqs),
-    literal(types),
-    steps.join(SEPARATOR),
-    literal(attempts),
-    data.join(SEPARATOR),
-    literal(times),
-  ];
+  return [runs, seqs, types, steps, attempts, data, times];
 }
 
-function payloadValues(batch: readonly LogEntry[]): string[] {
+function payloadColumns(batch: readonly LogEntry[]): Columns {
   const rows = batch.flatMap(entry => entry.payloads.map(payload => ({ runId: entry.runId, payload })));
   return [
-    literal(rows.map(({ payload }) => payload.id)),
-    literal(rows.map(({ runId }) => runId)),
-    rows.map(({ payload }) => payload.json).join(SEPARATOR),
-    literal(rows.map(({ payload }) => payload.at)),
+    rows.map(({ payload }) => payload.id),
+    rows.map(({ runId }) => runId),
+    rows.map(({ payload }) => payload.json),
+    rows.map(({ payload }) => payload.at),
   ];
 }
 
-function newRunValues(batch: readonly LogEntry[]): unknown[] {
-  const entries = batch.filter(isCreated);
+function newRunColumns(entries: readonly Created[]): Columns {
   const of = (pick: (run: NewRun) => unknown): unknown[] => entries.map(entry => pick(entry.created));
   return [
     entries.map(entry => entry.runId),
@@ -223,22 +188,21 @@ function newRunValues(batch: readonly LogEntry[]): unknown[] {
   ];
 }
 
-function movedRunValues(batch: readonly LogEntry[]): string[] {
-  const entries = batch.filter(isMoved);
+function movedRunColumns(entries: readonly Moved[]): Columns {
   return [
-    literal(entries.map(entry => entry.runId)),
-    literal(entries.map(entry => entry.projection.status)),
-    literal(entries.map(entry => entry.projection.phase)),
-    literal(entries.map(entry => entry.projection.stepsDone)),
-    literal(entries.map(entry => entry.projection.pendingTasks)),
-    literal(entries.map(entry => entry.projection.lastSeq)),
-    literal(entries.map(entry => entry.projection.endedAt)),
-    entries.map(entry => entry.projection.error ?? '').join(SEPARATOR),
-    literal(entries.map(entry => entry.projection.nextTimerAt)),
+    entries.map(entry => entry.runId),
+    entries.map(entry => entry.projection.status),
+    entries.map(entry => entry.projection.phase),
+    entries.map(entry => entry.projection.stepsDone),
+    entries.map(entry => entry.projection.pendingTasks),
+    entries.map(entry => entry.projection.lastSeq),
+    entries.map(entry => entry.projection.endedAt),
+    entries.map(entry => entry.projection.error),
+    entries.map(entry => entry.projection.nextTimerAt),
   ];
 }
 
-function askedTaskValues(asked: readonly { runId: string; task: AskedTask }[]): unknown[] {
+function askedTaskColumns(asked: readonly { runId: string; task: AskedTask }[]): Columns {
   const of = (pick: (task: AskedTask) => unknown): unknown[] => asked.map(({ task }) => pick(task));
   return [
     asked.map(({ runId }) => runId),
@@ -259,7 +223,7 @@ function askedTaskValues(asked: readonly { runId: string; task: AskedTask }[]): 
   ];
 }
 
-function endedTaskValues(ended: readonly { runId: string; task: TaskChange }[]): unknown[] {
+function endedTaskColumns(ended: readonly { runId: string; task: TaskChange }[]): Columns {
   return [
     ended.map(({ runId }) => runId),
     ended.map(({ task }) => task.step),
@@ -274,7 +238,7 @@ type UsageLine = [runId: string, step: string, attempt: number, quantity: number
 type UsageOfCommit = { owner: UsageOwner; action: BillableAction; quantity: number; lines: UsageLine[]; at: number };
 
 /** One row for each workflow and action in the batch, a line in it for each attempt. */
-function usageValues(batch: readonly LogEntry[]): unknown[] {
+function usageColumns(batch: readonly LogEntry[]): Columns {
   const groups = new Map<string, UsageOfCommit>();
   for (const { runId, owner, usage: rows } of batch) {
     for (const { step, attempt, action, quantity, at } of rows) {
@@ -296,7 +260,7 @@ function usageValues(batch: readonly LogEntry[]): unknown[] {
     rows.map(row => row.owner.workflowId),
     rows.map(row => row.action),
     rows.map(row => row.quantity),
-    rows.map(row => JSON.stringify(row.lines)).join(SEPARATOR),
+    rows.map(row => JSON.stringify(row.lines)),
     rows.map(row => row.at),
   ];
 }
