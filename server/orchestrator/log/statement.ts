@@ -177,28 +177,26 @@ function newRunColumns(entries: readonly Created[]): Columns {
     of(run => run.startedBy),
     of(run => run.startedAt),
     of(run => run.stepsTotal),
-    entries.map(entry => entry.projection.status),
-    entries.map(entry => entry.projection.phase),
-    entries.map(entry => entry.projection.stepsDone),
-    entries.map(entry => entry.projection.pendingTasks),
-    entries.map(entry => entry.projection.lastSeq),
-    entries.map(entry => entry.projection.endedAt),
-    entries.map(entry => entry.projection.error),
-    entries.map(entry => entry.projection.nextTimerAt),
+    ...projectionColumns(entries),
   ];
 }
 
 function movedRunColumns(entries: readonly Moved[]): Columns {
+  return [entries.map(entry => entry.runId), ...projectionColumns(entries)];
+}
+
+/** The columns that both a new run and one that moved have, in the order of both. */
+function projectionColumns(entries: readonly Moved[]): Columns {
+  const of = (pick: (projection: RunProjection) => unknown): unknown[] => entries.map(entry => pick(entry.projection));
   return [
-    entries.map(entry => entry.runId),
-    entries.map(entry => entry.projection.status),
-    entries.map(entry => entry.projection.phase),
-    entries.map(entry => entry.projection.stepsDone),
-    entries.map(entry => entry.projection.pendingTasks),
-    entries.map(entry => entry.projection.lastSeq),
-    entries.map(entry => entry.projection.endedAt),
-    entries.map(entry => entry.projection.error),
-    entries.map(entry => entry.projection.nextTimerAt),
+    of(run => run.status),
+    of(run => run.phase),
+    of(run => run.stepsDone),
+    of(run => run.pendingTasks),
+    of(run => run.lastSeq),
+    of(run => run.endedAt),
+    of(run => run.error),
+    of(run => run.nextTimerAt),
   ];
 }
 
