@@ -17,7 +17,7 @@ export {
   type LogSession,
   type WriterLimits,
 } from './group-commit.ts';
-export { countActiveByStatus, createLogReader, type LogReader } from './log-reader.ts';
+export { type ActiveRunCounts, createLogReader, type LogReader } from './log-reader.ts';
 export { type LoggedRun, readEvents, readPayload, readRun, readRuns } from './read.ts';
 export { commitStatement } from './statement.ts';
 export { toWireEvent, type WireEvent } from './wire-event.ts';

@@ -1,5 +1,6 @@
 import type { LiveRun } from '../executors/embedded/live-run.ts';
-import { Runtime, type RuntimeServices } from '../executors/embedded/runtime.ts';
+import { Runtime } from '../executors/embedded/runtime.ts';
+import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
 import { checkReplay } from './checkers/replay.ts';
 import { SlotWatch } from './checkers/slots.ts';
 import { Violation } from './checkers/violation.ts';

@@ -1,5 +1,5 @@
 import type { Graph } from '../core/index.ts';
-import type { LoggedRun, LogReader } from '../log/index.ts';
+import type { ActiveRunCounts, LoggedRun, LogReader } from '../log/index.ts';
 import { type Database, decodeRows, type RunsRow } from './database.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -22,9 +22,12 @@ export function simulatedReader(database: Database, server: Server, at: Surround
       }),
     countActiveRuns: () =>
       ask(() => {
-        const counts = new Map<string, number>();
-        for (const { tenantId } of open()) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
-        return counts;
+        const { byTenant, byStatus }: ActiveRunCounts = { byTenant: new Map(), byStatus: new Map() };
+        for (const { tenantId, status } of open()) {
+          byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + 1);
+          byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+        }
+        return { byTenant, byStatus };
       }),
     movingRuns: (before, limit) =>
       ask(() => {

@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { GraphCache } from '../executors/embedded/graph-cache.ts';
 import { Hub } from '../executors/embedded/hub.ts';
 import { recoverRuns } from '../executors/embedded/recovery.ts';
-import type { RuntimeServices } from '../executors/embedded/runtime.ts';
+import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
 import type { LogReader, WriterLimits } from '../log/index.ts';
 import { ObservedRuntime } from './observed-runtime.ts';
 import { type Postgres, Session } from './postgres.ts';
@@ -175,7 +175,7 @@ export class Server {
     this.postgres.lock(session, () => {
       const active = this.reader.countActiveRuns();
       active.then(
-        counts => this.#begin(session, counts),
+        ({ byTenant }) => this.#begin(session, byTenant),
         error => session.break(error),
       );
     });

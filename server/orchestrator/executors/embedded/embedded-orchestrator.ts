@@ -5,7 +5,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Command } from '../../core/index.ts';
-import { countActiveByStatus, createLogReader, type LogReader, type WriterLimits } from '../../log/index.ts';
+import { createLogReader, type LogReader, type WriterLimits } from '../../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
 import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../orchestrator.ts';
 import type { StepTypes } from '../../steps/registry.ts';
@@ -178,8 +178,9 @@ class Embedded implements EmbeddedOrchestrator {
     const over = new AbortController();
     const runtime = this.#newRuntime(session);
     try {
-      runtime.setActiveRuns(await this.#reader.countActiveRuns());
-      this.#observer.leadershipTaken(await countActiveByStatus(this.#options.pool));
+      const active = await this.#reader.countActiveRuns();
+      runtime.setActiveRuns(active.byTenant);
+      this.#observer.leadershipTaken(active.byStatus);
       this.#session = session;
       this.#runtime = runtime;
       this.#become('leading');

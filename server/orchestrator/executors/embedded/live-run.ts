@@ -319,7 +319,6 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #entry(turn: Turn, wakeAt: number | null, catchUp: boolean): LogEntry {
     const entry = turn.entry(wakeAt);
-    if (entry.projection === null) return entry;
     const projection = this.#progress.take(entry.projection, { now: this.#host.now(), must: catchUp || turn.isNew });
     this.#host.progressBehind(this, projection === null);
     return projection === null ? { ...entry, projection } : entry;

@@ -17,7 +17,7 @@ function memoryLog() {
       new Promise(resolve => {
         reads.push(() => resolve(new Map(runIds.flatMap(id => [...runs].filter(([runId]) => runId === id)))));
       }),
-    countActiveRuns: async () => new Map(),
+    countActiveRuns: async () => ({ byTenant: new Map(), byStatus: new Map() }),
     movingRuns: async () => [],
     wakes: async () => [],
   };

@@ -15,8 +15,6 @@ import type { RuntimeServices } from './runtime-services.ts';
 import { Slots } from './slots.ts';
 import { type TimerHandle, Timers } from './timers.ts';
 
-export type { RuntimeServices } from './runtime-services.ts';
-
 /** How long to wait before a run is folded again that could not be, or that another writer has advanced. */
 const REFOLD_DELAY_MS = 1_000;
 /** A database that has not taken the last events by then will not be waited for at shutdown. */

@@ -10,7 +10,14 @@ import {
   type RunState,
   type RunStatus,
 } from '../../core/index.ts';
-import { encodeEvent, type LogEntry, type NewRun, type TaskChange, type UsageRow } from '../../log/index.ts';
+import {
+  encodeEvent,
+  type LogEntry,
+  type NewRun,
+  type RunProjection,
+  type TaskChange,
+  type UsageRow,
+} from '../../log/index.ts';
 import type { CommittedEvent, StreamItem } from '../../orchestrator.ts';
 
 /** Who a run is: what never changes and what commands are checked against. */
@@ -56,12 +63,12 @@ export class Turn {
     return events.length;
   }
 
-  /** The turn as one entry of the log; serialised once. */
-  entry(nextTimerAt: number | null): LogEntry {
+  /** The turn as one entry of the log, with the whole projection; serialised once. */
+  entry(nextTimerAt: number | null): LogEntry & { projection: RunProjection } {
     const state = this.#state;
     const payloads: LogEntry['payloads'][number][] = [];
     const rows = this.events.map((event, index) => encodeEvent(event, this.#firstSeq + index, payloads));
-    this.#entry = {
+    const entry = {
       runId: this.#run.runId,
       rows,
       payloads,
@@ -80,7 +87,8 @@ export class Turn {
       owner: this.#run,
       usage: this.#usage(),
     };
-    return this.#entry;
+    this.#entry = entry;
+    return entry;
   }
 
   /** The committed events as the stream shows them: a value kept apart is a reference here too. */
