@@ -24,10 +24,23 @@ export type Attempt = {
   began?(): void;
 };
 
+/** What an attempt used beside the step itself, to be paid for whether it ended well or not (interface.md, "Every billable action"). */
+export type Consumption = { action: 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens'; quantity: number };
+
 export type Outcome =
-  | { kind: 'completed'; result: JsonValue; log?: string[] }
+  | { kind: 'completed'; result: JsonValue; log?: string[]; consumed?: readonly Consumption[] }
   | { kind: 'waiting'; task: TaskRequest }
-  | { kind: 'failed'; error: StepError; retryable: boolean; retryAfterMs?: number; log?: string[] };
+  | {
+      kind: 'failed';
+      error: StepError;
+      retryable: boolean;
+      retryAfterMs?: number;
+      log?: string[];
+      consumed?: readonly Consumption[];
+    };
+
+/** Whose graph is checked: instances and models are looked up in this project alone. */
+export type CheckScope = { tenantId: string; projectId: string };
 
 /**
  * One step type: its fields, its checks at publish time and its execution. A new type is one file and one line in the
@@ -47,7 +60,7 @@ export type StepType = {
   /** Attempts may wait in a queue of the type's own; then `timeout_s` runs from `Attempt.began`, not from the dispatch. */
   readonly queues?: boolean;
   /** Semantic checks beside templates (which are checked for all string fields): Lua compiles, CEL parses, a form is a JSON Schema. */
-  check(step: GraphStep): Promise<StepProblem[]> | StepProblem[];
+  check(step: GraphStep, scope: CheckScope): Promise<StepProblem[]> | StepProblem[];
   /** String fields in which `{{…}}` is not substituted textually (Lua scripts). */
   readonly rawFields: readonly string[];
   execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;

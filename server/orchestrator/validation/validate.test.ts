@@ -7,6 +7,7 @@ import { checkShape, validateGraph } from './index.ts';
 const pool = new LuaPool({ workers: 2 });
 const types = createStepTypes({ luaPool: pool });
 afterAll(() => pool.close());
+const scope = { tenantId: 'acme', projectId: '01900000-0000-7000-8000-000000000001' };
 
 const lua = (id: string, more: Partial<GraphStep> = {}): GraphStep => ({
   id,
@@ -23,7 +24,7 @@ const when = (id: string, expression: string, more: Partial<GraphStep> = {}): Gr
 const task = (id: string, more: Partial<GraphStep> = {}): GraphStep => ({ id, type: 'human_task', ...more });
 const graph = (...steps: GraphStep[]): Graph => ({ steps });
 const codes = async (value: Graph) =>
-  (await validateGraph(value, types)).errors.map(e => `${e.step_id}:${e.path}:${e.code}`);
+  (await validateGraph(value, types, scope)).errors.map(e => `${e.step_id}:${e.path}:${e.code}`);
 
 describe('shape', () => {
   test.each([
@@ -133,13 +134,14 @@ describe('every rule', () => {
     const { errors } = await validateGraph(
       graph(lua('a', { depends_on: ['b'] }), lua('b', { depends_on: ['a'] }), lua('c')),
       types,
+      scope,
     );
     expect(errors).toHaveLength(1);
     expect(errors[0]?.code).toBe('cycle');
     expect(errors[0]?.message).toMatch(/a → b → a|b → a → b/);
   });
   test('a step that waits for itself', async () => {
-    const { errors } = await validateGraph(graph(lua('a', { depends_on: ['a'] })), types);
+    const { errors } = await validateGraph(graph(lua('a', { depends_on: ['a'] })), types, scope);
     expect(errors.map(item => item.message)).toEqual(['the steps wait for each other: a → a']);
   });
   test('warnings leave the graph valid', async () => {
@@ -150,6 +152,7 @@ describe('every rule', () => {
         task('t', { on_timeout: 'approve' }),
       ),
       types,
+      scope,
     );
     expect(report.valid).toBe(true);
     expect(report.warnings.map(item => item.code)).toEqual(['unreachable_branch', 'unknown_step', 'timeout_never']);
@@ -158,7 +161,11 @@ describe('every rule', () => {
     const steps = Array.from({ length: 2000 }, (_, n) =>
       lua(`s${n}`, n === 0 ? {} : { depends_on: [`s${n - 1}`], script: `return {{steps.s0.result}} + ${n}` }),
     );
-    expect(await validateGraph({ steps: steps.reverse() }, types)).toEqual({ valid: true, errors: [], warnings: [] });
+    expect(await validateGraph({ steps: steps.reverse() }, types, scope)).toEqual({
+      valid: true,
+      errors: [],
+      warnings: [],
+    });
   });
   test('a large graph leaves the event loop to others in between', async () => {
     const steps = Array.from({ length: 1000 }, (_, n) => when(`s${n}`, 'true'));
@@ -169,7 +176,7 @@ describe('every rule', () => {
       if (!ended) setImmediate(others);
     };
     setImmediate(others);
-    expect((await validateGraph({ steps }, types)).valid).toBe(true);
+    expect((await validateGraph({ steps }, types, scope)).valid).toBe(true);
     ended = true;
     expect(turns).toBeGreaterThanOrEqual(9);
   });

@@ -5,7 +5,7 @@ import { CelSyntaxError, expression } from '../steps/cel/index.ts';
 import { CommonStepFields, commonFieldNames, ownFields } from '../steps/common-fields.ts';
 import { prepareScript } from '../steps/lua/index.ts';
 import type { StepTypes } from '../steps/registry.ts';
-import type { StepType } from '../steps/step-type.ts';
+import type { CheckScope, StepType } from '../steps/step-type.ts';
 import { collectReferences } from '../steps/templates.ts';
 import { checkShape, type GraphProblem } from './shape.ts';
 import { type Topology, topology } from './topology.ts';
@@ -175,7 +175,12 @@ function checkMeaning(step: GraphStep, graph: Topology, into: Collector): void {
   }
 }
 
-async function checkStep(step: GraphStep, types: StepTypes, graph: Topology, into: Collector): Promise<void> {
+async function checkStep(
+  step: GraphStep,
+  { types, scope }: { types: StepTypes; scope: CheckScope },
+  graph: Topology,
+  into: Collector,
+): Promise<void> {
   const type = types.get(step.type);
   if (!type) {
     into.error(
@@ -193,7 +198,7 @@ async function checkStep(step: GraphStep, types: StepTypes, graph: Topology, int
   checkExpression(step, graph, into);
   checkBranches(step, graph, into);
   checkMeaning(step, graph, into);
-  const checked = type.check(step);
+  const checked = type.check(step, scope);
   for (const { path, code, message } of checked instanceof Promise ? await checked : checked) {
     into.error(step.id, path, code, message);
   }
@@ -201,10 +206,10 @@ async function checkStep(step: GraphStep, types: StepTypes, graph: Topology, int
 
 /**
  * Everything decisions.md (Workflows, *Validation finds*) asks of a graph that is to be published. Problems are in the
- * order of the steps. Scripts are compiled by the Lua workers; 2,000 of 300 characters take about 150 ms of this thread,
+ * order of the steps; instances and models are those of `scope`. Scripts are compiled by the Lua workers; 2,000 of 300 characters take about 150 ms of this thread,
  * in pieces of about 8.
  */
-export async function validateGraph(graph: Graph, types: StepTypes): Promise<GraphReport> {
+export async function validateGraph(graph: Graph, types: StepTypes, scope: CheckScope): Promise<GraphReport> {
   const shape = checkShape(graph);
   if (shape.length > 0) return { valid: false, errors: shape, warnings: [] };
   const into = new Collector();
@@ -217,7 +222,7 @@ export async function validateGraph(graph: Graph, types: StepTypes): Promise<Gra
       if (at % STEPS_AT_ONCE === 0) turn = turn.then(() => setImmediate());
       await turn;
       const own = new Collector();
-      await checkStep(step, types, order, own);
+      await checkStep(step, { types, scope }, order, own);
       return own;
     }),
   );

@@ -1,0 +1,42 @@
+import type { JsonMap, JsonValue } from '../core/index.ts';
+import type { CheckScope, StepProblem } from './step-type.ts';
+
+/** A question to a language model, as an `llm_call` step asks it. */
+export type ModelCall = {
+  tenantId: string;
+  projectId: string;
+  /** `provider/model`. */
+  model: string;
+  /** Rendered already, as is `system`. */
+  prompt: string;
+  system?: string | undefined;
+  temperature?: number | undefined;
+  maxTokens?: number | undefined;
+  /** JSON Schema that the answer must fulfil. */
+  responseSchema?: JsonMap | undefined;
+  /** `<run_id>:<step_id>`, sent as a header (decisions.md, Runs). */
+  idempotencyKey: string;
+  traceparent?: string | undefined;
+};
+
+export type TokenUsage = { inputTokens: number; outputTokens: number };
+
+/** What came of it; `usage` is what the provider counted, also where the answer was of no use. */
+export type ModelAnswer =
+  | { kind: 'answer'; text: string; object?: JsonValue; model: string; usage: TokenUsage }
+  | {
+      kind: 'failed';
+      code: string;
+      message: string;
+      retryable: boolean;
+      retryAfterMs?: number;
+      usage?: TokenUsage;
+    };
+
+/** What `llm_call` needs of the world; the domain of models provides it. */
+export type ModelCaller = {
+  /** What is wrong with a step that names this model: an unknown provider or model, or one without a key here. */
+  check(scope: CheckScope, call: { model: string; responseSchema: JsonMap | undefined }): Promise<StepProblem[]>;
+  /** Asks once, streaming text into `log`. Resolves soon after `signal` aborts. Keys are redacted from everything it returns and logs. */
+  call(call: ModelCall, on: { signal: AbortSignal; log: (lines: string[]) => void }): Promise<ModelAnswer>;
+};

@@ -1,0 +1,34 @@
+import type { JsonMap, JsonValue } from '../core/index.ts';
+import type { CheckScope, StepProblem } from './step-type.ts';
+
+/** A call of a tool on an MCP instance, as an `mcp_call` step makes it. */
+export type ToolCall = {
+  tenantId: string;
+  projectId: string;
+  instanceId: string;
+  toolName: string;
+  /** Rendered already. */
+  args: JsonMap;
+  /** `<run_id>:<step_id>`, sent in `_meta` (decisions.md, Runs). */
+  idempotencyKey: string;
+  traceparent?: string | undefined;
+};
+
+/** What came of it. `unsent`: the call certainly never reached the tool, so nothing is to be paid for it. */
+export type ToolAnswer =
+  | { kind: 'result'; result: JsonValue }
+  | { kind: 'failed'; code: string; message: string; retryable: boolean; retryAfterMs?: number; unsent?: true };
+
+/** What `mcp_call` needs of the world; the domain of MCP servers provides it. */
+export type ToolCaller = {
+  /** What is wrong with a step that names this instance and tool; templates in `args` stand for any value. */
+  check(
+    scope: CheckScope,
+    call: { instanceId: string; toolName: string; args: JsonMap | undefined },
+  ): Promise<StepProblem[]>;
+  /**
+   * Calls the tool once. Resolves soon after `signal` aborts, having told the server so. Progress notifications become log
+   * lines. Values of the connection's credentials are redacted from everything it returns and logs.
+   */
+  call(call: ToolCall, on: { signal: AbortSignal; log: (lines: string[]) => void }): Promise<ToolAnswer>;
+};
