@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AllowListError, parseAllowList } from './platform/egress/addresses.ts';
 import { samplerNames, type TracingSettings } from './platform/telemetry/tracing.ts';
 
 /**
@@ -64,8 +65,67 @@ const retentionSchema = z.object({
   BATON_USAGE_RETENTION_MONTHS: integer(0, 0, 1_200),
 });
 
+const egressSchema = z.object({
+  /** Hosts, addresses and CIDRs, comma separated, that may be called though they are not public. */
+  BATON_ALLOW_PRIVATE_NETWORK: z
+    .string()
+    .default('')
+    .transform(list => list.split(',').flatMap(entry => entry.trim() || []))
+    .superRefine((entries, context) => {
+      try {
+        parseAllowList(entries);
+      } catch (error) {
+        if (!(error instanceof AllowListError)) throw error;
+        context.addIssue({ code: 'custom', message: error.message });
+      }
+    }),
+});
+
 const logSchema = z.object({
   BATON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+});
+
+const mcpGroups = [
+  'core',
+  'catalog',
+  'memory',
+  'chat',
+  'files',
+  'websocket',
+  'vault',
+  'pat',
+  'inbound',
+  'llm_keys',
+] as const;
+const list = z
+  .string()
+  .default('')
+  .transform(value =>
+    value
+      .split(',')
+      .map(item => item.trim())
+      .filter(item => item !== ''),
+  );
+
+/** The Platform MCP endpoint (docs/mcp.md). */
+const mcpSchema = z.object({
+  /** Groups of tools, comma separated; the sensitive ones (vault, pat, inbound, llm_keys) only where they are named. */
+  BATON_MCP_GROUPS: z
+    .string()
+    .default('core,catalog,memory,chat,files,websocket')
+    .transform(value =>
+      value
+        .split(',')
+        .map(item => item.trim())
+        .filter(item => item !== ''),
+    )
+    .pipe(z.array(z.enum(mcpGroups))),
+  /** Whether tools whose answers hold secrets are offered. */
+  BATON_MCP_RISK: z.enum(['true', 'false']).default('false'),
+  /** Host names beside the public URL's and this machine's own under which it may be called. */
+  BATON_MCP_ALLOWED_HOSTS: list,
+  /** Origins of pages that may call it, such as an inspector's. */
+  BATON_MCP_ALLOWED_ORIGINS: list,
 });
 
 /** OpenTelemetry's own names and meanings; its exporter reads further OTEL_EXPORTER_OTLP_* (headers, certificates) itself. */
@@ -89,6 +149,8 @@ const schemas = {
   identity: identitySchema,
   orchestrator: orchestratorSchema,
   retention: retentionSchema,
+  egress: egressSchema,
+  mcp: mcpSchema,
   log: logSchema,
   tracing: tracingSchema,
 };
@@ -123,6 +185,8 @@ export type Config = {
     shutdownGraceMs: number;
   };
   retention: { runDays: number; usageMonths: number };
+  egress: { allowPrivate: readonly string[] };
+  mcp: { groups: readonly string[]; risk: boolean; hosts: readonly string[]; origins: readonly string[] };
   log: { level: string };
   /** Null: nothing is traced. */
   tracing: TracingSettings | null;
@@ -147,17 +211,20 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const identity = parse(identitySchema);
   const orchestrator = parse(orchestratorSchema);
   const retention = parse(retentionSchema);
+  const egress = parse(egressSchema);
+  const mcp = parse(mcpSchema);
   const log = parse(logSchema);
   const tracing = parse(tracingSchema);
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
 
   const host = http.HOST.includes(':') ? `[${http.HOST}]` : http.HOST;
+  const url = (http.BATON_URL ?? `http://${host}:${http.PORT}`).replace(/\/+$/, '');
   return {
     env: env.NODE_ENV === 'development' ? 'development' : env.NODE_ENV === 'test' ? 'test' : 'production',
     http: {
       port: http.PORT,
       host: http.HOST,
-      url: (http.BATON_URL ?? `http://${host}:${http.PORT}`).replace(/\/+$/, ''),
+      url,
       rateLimit: {
         principal: http.BATON_RATE_LIMIT_PER_MINUTE,
         address: http.BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
@@ -183,6 +250,13 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       shutdownGraceMs: orchestrator.BATON_SHUTDOWN_GRACE_S * 1000,
     },
     retention: { runDays: retention.BATON_RETENTION_DAYS, usageMonths: retention.BATON_USAGE_RETENTION_MONTHS },
+    egress: { allowPrivate: egress.BATON_ALLOW_PRIVATE_NETWORK },
+    mcp: {
+      groups: mcp.BATON_MCP_GROUPS,
+      risk: mcp.BATON_MCP_RISK === 'true',
+      hosts: [...new Set([new URL(url).hostname, 'localhost', '127.0.0.1', '[::1]', ...mcp.BATON_MCP_ALLOWED_HOSTS])],
+      origins: mcp.BATON_MCP_ALLOWED_ORIGINS,
+    },
     log: { level: log.BATON_LOG_LEVEL },
     tracing: tracingSettings(tracing),
   };

@@ -1,3 +1,4 @@
+import { createMcp, type McpSurface } from './api/mcp/surface.ts';
 import { createMetrics } from './api/metrics.ts';
 import { operations } from './api/operations.ts';
 import { createPages } from './api/pages.ts';
@@ -15,6 +16,7 @@ import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import { LuaPool } from './orchestrator/steps/lua/index.ts';
 import { createStepTypes } from './orchestrator/steps/registry.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
+import { createEgress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Database } from './platform/postgres/database.ts';
 import { createRateLimiter } from './platform/rate-limit.ts';
@@ -30,6 +32,9 @@ export type Container = {
   /** The REST surface on plain data: what the process's own HTTP server uses. */
   rest: Rest;
   trpc: Trpc;
+  mcp: McpSurface;
+  /** The Platform MCP endpoint for a fetch handler. */
+  handleMcp(request: Request, client: { address: string }): Promise<Response>;
   /** The tRPC surface for a fetch handler. */
   handleTrpc(request: Request, client: { address: string }): Promise<Response>;
   stream: Stream;
@@ -62,6 +67,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const { pool, prisma } = database;
   const keys = await loadIdentityKeys(config);
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
+  const egress = createEgress({ allowPrivate: config.egress.allowPrivate });
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
   const stepTypes = createStepTypes({ luaPool });
   const telemetry = await startTelemetry(config, logger);
@@ -76,7 +82,18 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   });
   telemetry.watch({ orchestrator, luaPool, pool });
   const rateLimiter = createRateLimiter(config.http.rateLimit, clock);
-  const services: Services = { config, clock, logger, pool, prisma, orchestrator, stepTypes, secrets, rateLimiter };
+  const services: Services = {
+    config,
+    clock,
+    logger,
+    pool,
+    prisma,
+    orchestrator,
+    stepTypes,
+    secrets,
+    egress,
+    rateLimiter,
+  };
   const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry);
   const leading = () => orchestrator.status() === 'leading';
   const { alarm = systemAlarm } = options;
@@ -92,6 +109,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await surfaces.stream.close();
       await orchestrator.close();
       await luaPool.close();
+      await egress.close();
       await telemetry.close();
       await settleLastUsed(services);
     },
@@ -104,7 +122,7 @@ function createSurfaces(
   services: Services,
   sessionSecret: string,
   measured: MetricsRegistry,
-): Pick<Container, 'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'stream'> {
+): Pick<Container, 'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'handleMcp' | 'mcp' | 'stream'> {
   const registry = createRegistry(operations);
   const metrics = createMetrics(() => services.orchestrator.status() === 'leading', measured);
   const common = {
@@ -117,11 +135,14 @@ function createSurfaces(
   };
   const rest = createRest({ ...common, pages: createPages(services, registry, metrics) });
   const trpc = createTrpc(common);
+  const mcp = createMcp(common);
   return {
     rest,
     handle: async (request, { address }) => toFetch(await rest(fromFetch(request, address))),
     trpc,
     handleTrpc: async (request, { address }) => toFetch(await trpc(fromFetch(request, address))),
+    mcp,
+    handleMcp: async (request, { address }) => toFetch(await mcp(fromFetch(request, address))),
     stream: createStream(common),
   };
 }

@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import type { Orchestrator } from './orchestrator/orchestrator.ts';
 import type { StepTypes } from './orchestrator/steps/registry.ts';
 import type { Clock } from './platform/clock.ts';
+import type { Egress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
 import type { PrismaClient } from './platform/postgres/generated/client.ts';
 import type { RateLimiter } from './platform/rate-limit.ts';
@@ -20,5 +21,7 @@ export type Services = {
   orchestrator: Orchestrator;
   stepTypes: StepTypes;
   secrets: SecretStore;
+  /** The only way to an address that a user named. */
+  egress: Egress;
   rateLimiter: RateLimiter;
 };

@@ -3,6 +3,7 @@ import { type Config, readConfig } from '../../config.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
+import { createEgress } from '../../platform/egress/egress.ts';
 import { newId } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type { TestDatabase } from '../../platform/postgres/testing.ts';
@@ -38,8 +39,9 @@ export function createTestServices(
   overrides: Partial<Services> = {},
 ): Services {
   const clock = overrides.clock ?? systemClock;
+  const config = overrides.config ?? testConfig();
   return {
-    config: testConfig(),
+    config,
     clock,
     logger: createLogger('silent'),
     pool: db.pool,
@@ -47,6 +49,7 @@ export function createTestServices(
     orchestrator: absentOrchestrator,
     stepTypes: new Map(),
     secrets: new DatabaseSecretStore({ pool: db.pool, clock, masterKey: Buffer.alloc(32, 7) }),
+    egress: createEgress({ allowPrivate: config.egress.allowPrivate }),
     rateLimiter: unlimited,
     ...overrides,
   };

@@ -1,3 +1,9 @@
+import { lookup as systemLookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, fetch as undiciFetch } from 'undici';
+import { type AllowList, hostOf, mayConnect, parseAllowList } from './addresses.ts';
+import { carryOver, isRedirect, type Outgoing, readRequest } from './redirects.ts';
+
 /**
  * The one way out of the process: every request to an address that a user named goes through here (decisions.md, MCP servers
  * and instances). It resolves, refuses what is private, and connects to the very address it checked, at every redirect anew.
@@ -18,4 +24,187 @@ export class EgressRefused extends Error {
     super(message);
     this.name = 'EgressRefused';
   }
+}
+
+/** Every address of a host name. Rejects as node:dns does where there is none. */
+export type Lookup = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
+
+export type EgressOptions = {
+  /** Hosts, addresses and CIDRs that may be called though they are not public. Throws AllowListError for a bad one. */
+  allowPrivate: readonly string[];
+  /**
+   * Exact URLs (scheme, host, port, path; no query) on our own address that may be called directly, though not by a redirect.
+   * A function where the port is only known once the server listens.
+   */
+  exempt?: readonly string[] | (() => readonly string[]);
+  lookup?: Lookup;
+  /** Milliseconds. A name's addresses share the time to connect; `headers` and `body` are the longest silence. */
+  timeouts?: { connect?: number; headers?: number; body?: number };
+};
+
+const maxRedirects = 5;
+/** An answer of a large model may take minutes to begin; whoever wants less passes a signal. */
+const defaultTimeouts = { connect: 10_000, headers: 300_000, body: 300_000 };
+
+/** The guard on undici; environment proxies are not used, since a proxy would resolve the name again behind our back. */
+export function createEgress(options: EgressOptions): Egress {
+  const allowed = parseAllowList(options.allowPrivate);
+  const timeouts = { ...defaultTimeouts, ...options.timeouts };
+  const lookup = withTimeout(options.lookup ?? lookUp, timeouts.connect);
+  const exempt = exemptions(options.exempt ?? []);
+  // Pools are kept by origin, so a connection serves only the name it was checked for; those that were not checked lie apart.
+  const guarded = createAgent(timeouts, pinnedLookup(lookup, allowed));
+  const unguarded = createAgent(timeouts, undefined);
+
+  const check = async (target: string | URL) => {
+    const url = checkUrl(target);
+    if (!exempt(url)) await checkHost(url, allowed, lookup);
+  };
+
+  const send = async (request: Outgoing, first: boolean): Promise<Response> => {
+    const direct = first && exempt(request.url);
+    checkUrl(request.url);
+    if (!direct) await checkHost(request.url, allowed, lookup, request.signal);
+    const { url, method, headers, body, signal } = request;
+    try {
+      const sent = undiciFetch(url, {
+        method,
+        headers: [...headers],
+        body: body === null ? null : body.content,
+        signal,
+        redirect: 'manual',
+        duplex: 'half',
+        dispatcher: direct ? unguarded : guarded,
+      });
+      // The package's Response differs from the platform's only in its declaration.
+      return (await sent) as unknown as Response;
+    } catch (error) {
+      throw refusalIn(error) ?? error;
+    }
+  };
+
+  return {
+    async fetch(input, init) {
+      let request = await readRequest(checkUrl(input instanceof Request ? input.url : input), input, init);
+      for (let hop = 0; ; hop += 1) {
+        const response = await send(request, hop === 0);
+        if (!isRedirect(response) || request.redirect === 'manual') return response;
+        const location = response.headers.get('location');
+        if (location === null) return response;
+        await response.body?.cancel();
+        if (request.redirect === 'error')
+          throw new TypeError(`"${request.url.host}" redirected, which was not expected.`);
+        if (hop === maxRedirects)
+          throw new TypeError(`"${request.url.host}" redirected more than ${maxRedirects} times.`);
+        request = carryOver(request, response.status, nextUrl(request.url, location));
+      }
+    },
+    check,
+    async close() {
+      await Promise.all([guarded.destroy(), unguarded.destroy()]);
+    },
+  };
+}
+
+function createAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | undefined): Agent {
+  return new Agent({
+    // One connection carries one request: a slow tool call holds up no other, and nothing is shared between names.
+    allowH2: false,
+    headersTimeout: timeouts.headers,
+    bodyTimeout: timeouts.body,
+    connect: { timeout: timeouts.connect, ...(lookup && { lookup }) },
+  });
+}
+
+/** Parses and checks what can be told from the URL alone but for its host. Throws EgressRefused. */
+function checkUrl(target: string | URL): URL {
+  if (!URL.canParse(String(target))) throw new EgressRefused('The address is not a URL.');
+  const url = new URL(target);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new EgressRefused(`Only http and https addresses may be called, not ${url.protocol}`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new EgressRefused(`The address of "${url.host}" holds credentials; they do not belong in a URL.`);
+  }
+  return url;
+}
+
+async function checkHost(url: URL, allowed: AllowList, lookup: Lookup, signal?: AbortSignal): Promise<void> {
+  const host = hostOf(url);
+  if (allowed.hosts.has(host)) return;
+  if (isIP(host) !== 0) {
+    if (!mayConnect(host, allowed)) throw refused(host);
+    return;
+  }
+  await abortable(resolve(host, allowed, lookup), signal);
+}
+
+/** The addresses of a name, all of them checked: one private address among public ones is how a name is rebound. */
+async function resolve(host: string, allowed: AllowList, lookup: Lookup): ReturnType<Lookup> {
+  const addresses = await lookup(host);
+  if (allowed.hosts.has(host)) return addresses;
+  if (addresses.length === 0 || addresses.some(({ address }) => !mayConnect(address, allowed))) throw refused(host);
+  return addresses;
+}
+
+function refused(host: string): EgressRefused {
+  return new EgressRefused(
+    `"${host}" is not on the public network. Only addresses that BATON_ALLOW_PRIVATE_NETWORK lists may be called there.`,
+  );
+}
+
+/** What a new connection asks: it gets the addresses that were checked, and there is no second look-up after it. */
+function pinnedLookup(lookup: Lookup, allowed: AllowList): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname.replace(/\.$/, ''), allowed, lookup).then(
+      addresses => {
+        if (options.all) return done(null, [...addresses]);
+        const [first] = addresses;
+        return first ? done(null, first.address, first.family) : done(refused(hostname), '', 0);
+      },
+      error => done(error, options.all ? [] : '', 0),
+    );
+  };
+}
+
+/** The refusal among the causes of a failed fetch: a name may be rebound between the check and the connection. */
+function refusalIn(error: unknown): EgressRefused | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof EgressRefused) return at;
+  return undefined;
+}
+
+function exemptions(listed: readonly string[] | (() => readonly string[])): (url: URL) => boolean {
+  const place = (url: URL) => `${url.origin}${url.pathname}`;
+  const now = () => (typeof listed === 'function' ? listed() : listed);
+  return url => now().some(entry => place(new URL(entry)) === place(url));
+}
+
+function nextUrl(from: URL, location: string): URL {
+  if (!URL.canParse(location, from.href))
+    throw new EgressRefused(`"${from.host}" redirected to something that is not a URL.`);
+  const url = new URL(location, from);
+  if (from.protocol === 'https:' && url.protocol === 'http:') {
+    throw new EgressRefused(`"${from.host}" redirected from https to http.`);
+  }
+  return url;
+}
+
+const lookUp: Lookup = hostname => systemLookup(hostname, { all: true, order: 'verbatim' });
+
+/** A look-up that fails as fetch does, and in a time: the system's own may take half a minute over silent name servers. */
+function withTimeout(lookup: Lookup, milliseconds: number): Lookup {
+  return hostname =>
+    abortable(lookup(hostname), AbortSignal.timeout(milliseconds)).catch(error => {
+      throw new TypeError('fetch failed', { cause: error });
+    });
+}
+
+function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((done, fail) => {
+    const stop = () => fail(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(done, fail).finally(() => signal.removeEventListener('abort', stop));
+  });
 }

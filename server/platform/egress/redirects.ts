@@ -1,0 +1,78 @@
+/** A request as it goes over the wire, at one hop. */
+export type Outgoing = {
+  url: URL;
+  method: string;
+  headers: Headers;
+  /** A stream is gone once it was sent; bytes can be sent again to where a redirect leads. */
+  body: { content: Uint8Array<ArrayBuffer>; replayable: true } | { content: ReadableStream; replayable: false } | null;
+  signal: AbortSignal;
+  redirect: RequestRedirect;
+};
+
+/**
+ * What a request may keep on its way to another origin. Named are those that stay: with `auth_mode: header` a credential
+ * may stand under any name, so a list of those that go would miss some.
+ */
+const carriedAcrossOrigins = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'mcp-protocol-version',
+  'traceparent',
+  'user-agent',
+]);
+
+/** What the platform's fetch takes, read whole. Throws TypeError as its Request does. */
+export async function readRequest(
+  url: URL,
+  input: RequestInfo | URL,
+  init: RequestInit | undefined,
+): Promise<Outgoing> {
+  // Request reads all but the address; that one was parsed and checked, and Request's own complaint would repeat it.
+  const request = new Request(input instanceof Request ? input : 'http://host.invalid', init);
+  return {
+    url,
+    method: request.method,
+    headers: request.headers,
+    body: await readBody(request, init?.body instanceof ReadableStream),
+    signal: request.signal,
+    redirect: request.redirect,
+  };
+}
+
+async function readBody(request: Request, streamed: boolean): Promise<Outgoing['body']> {
+  if (request.body === null) return null;
+  if (streamed) return { content: request.body, replayable: false };
+  return { content: new Uint8Array(await request.arrayBuffer()), replayable: true };
+}
+
+export function isRedirect({ status }: Response): boolean {
+  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+}
+
+/**
+ * The request that follows a redirect (Fetch standard, HTTP-redirect fetch): 303, and 301 or 302 after a POST, become a GET;
+ * credentials do not follow to another origin. Throws TypeError where the body cannot be sent again.
+ */
+export function carryOver(request: Outgoing, status: number, url: URL): Outgoing {
+  const headers = new Headers(request.headers);
+  if (url.origin !== request.url.origin) {
+    for (const name of [...headers.keys()]) if (!carriedAcrossOrigins.has(name)) headers.delete(name);
+  }
+  const asGet =
+    status === 303 ? request.method !== 'HEAD' : (status === 301 || status === 302) && request.method === 'POST';
+  if (asGet) {
+    for (const name of [...headers.keys()]) if (name.startsWith('content-')) headers.delete(name);
+    return { ...request, url, headers, method: 'GET', body: null };
+  }
+  if (request.body !== null && !request.body.replayable) {
+    throw new TypeError(
+      `"${request.url.host}" redirected a request whose body was a stream, which cannot be sent again.`,
+    );
+  }
+  return { ...request, url, headers };
+}
