@@ -40,6 +40,14 @@ export type Principal = {
   credential: { kind: 'session' } | { kind: 'pat'; patId: string; scopes: readonly Scope[] };
 };
 
+/** What only an operation with a raw body gets (`raw` of its declaration). */
+export type RawRequest = {
+  /** The exact bytes of the body. AppError 415 where it is not sent as application/json, 413 beyond the limit, 400 where it ends early. */
+  body: () => Promise<Uint8Array>;
+  /** Counts the request as one of `key` (`subscription:<id>`), no longer as one of the client's address. AppError 429. */
+  countAs: (key: string) => Promise<void>;
+};
+
 /** What every use case gets as its first argument: `(ctx, input) → output`. */
 export type Context = {
   principal: Principal;
@@ -47,6 +55,7 @@ export type Context = {
   requestId: string;
   /** The client's address, for limits on public operations; absent where there is none (tests, in-process calls). */
   clientAddress?: string;
+  raw?: RawRequest;
   /** How the request came in; becomes a run's default `trigger_type`. */
   surface: 'rest' | 'trpc' | 'mcp';
   /** Request headers an operation may need (If-Match, Idempotency-Key), lower-case names. */

@@ -29,6 +29,15 @@ export function parseInput(entry: RegisteredOperation, raw: RawInput): unknown {
   return check(entry, input, details);
 }
 
+/** The path parameters of an operation with a raw body, as text: only its schema judges them. AppError 404 where it refuses. */
+export function parsePath(entry: RegisteredOperation, path: readonly string[]): unknown {
+  const parsed = entry.operation.input.safeParse(
+    Object.fromEntries(entry.pathParameters.map((name, at) => [name, path[at]])),
+  );
+  if (!parsed.success) throw notFound('Resource');
+  return parsed.data;
+}
+
 /** The same for surfaces that send one object (tRPC, MCP): a malformed path parameter is 404 as well. */
 export function parseObject(entry: RegisteredOperation, input: unknown): unknown {
   return check(entry, input ?? {}, []);

@@ -1,6 +1,6 @@
 import { AppError, forbidden, notFound, unauthenticated } from '../platform/errors.ts';
 import type { Services } from '../services.ts';
-import { type Context, type Principal, type Role, roles, type Scope } from './context.ts';
+import { type Context, type Principal, type RawRequest, type Role, roles, type Scope } from './context.ts';
 import type { AnyOperation } from './operation.ts';
 import type { RegisteredOperation } from './registry.ts';
 
@@ -21,6 +21,8 @@ export type Invocation = {
   surface: Context['surface'];
   /** For the limits of public operations. */
   clientAddress?: string;
+  /** For an operation with a raw body. */
+  raw?: RawRequest;
   /** Looks a request header up by its lower-case name. */
   header: (name: string) => string | undefined;
   /** Reads and parses the input; called only once the caller is known to be allowed. */
@@ -52,6 +54,7 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
     requestId: call.requestId,
     surface: call.surface,
     ...(call.clientAddress === undefined ? {} : { clientAddress: call.clientAddress }),
+    ...(call.raw === undefined ? {} : { raw: call.raw }),
     headers: declaredHeaders(operation, call.header),
     responseHeaders,
   };

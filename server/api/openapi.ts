@@ -13,7 +13,7 @@ const meanings: Record<number, string> = {
   404: 'There is no such resource here',
   409: 'The state of the resource does not allow this',
   412: 'The resource was changed since it was read (`If-Match`)',
-  413: 'The request body is larger than 1 MiB',
+  413: 'The request body is larger than 1 MiB (where webhooks come in: 256 KiB)',
   415: 'The request body is not application/json',
   422: 'The request is not valid; `details` says where',
   429: 'Rate limited; `Retry-After` says for how long',
@@ -36,6 +36,14 @@ const requestHeaders = {
     required: false,
     description: 'W3C trace context of the caller: where the service traces, the trace of the run is linked to it.',
     schema: { type: 'string', maxLength: 55 },
+  },
+  'X-Service-Timestamp': {
+    name: 'X-Service-Timestamp',
+    in: 'header',
+    required: false,
+    description:
+      'Seconds since the Unix epoch, at most five minutes off. Where it is sent, the signature is over `<timestamp>.<raw body>`; a subscription may demand it.',
+    schema: { type: 'string', pattern: '^[0-9]{1,12}$' },
   },
   'If-Match': {
     name: 'If-Match',
@@ -77,6 +85,13 @@ export function describeApi(registry: Registry, serverUrl: string): Record<strin
       headers: responseHeaders,
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', bearerFormat: 'pat_…', description: 'A personal access token.' },
+        signature: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Service-Signature',
+          description:
+            '`sha256=` and the hex HMAC-SHA256 of the raw body (or of `<timestamp>.<raw body>`), keyed with the whole signing secret of the subscription, `whsec_` included.',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -140,17 +155,22 @@ function describeOperation(entry: RegisteredOperation, schemas: Schemas): Record
     tags: [operation.tag],
     summary: operation.summary,
     description: [operation.description, authority(operation)].filter(Boolean).join('\n\n'),
-    ...(isPublic ? { security: [] } : {}),
+    ...(isSigned(operation) ? { security: [{ token: [], signature: [] }] } : isPublic ? { security: [] } : {}),
     parameters: [
       ...describeParameters(entry),
-      ...(operation.headers ?? []).map(name => ({ $ref: `#/components/parameters/${name}` })),
+      ...(operation.headers ?? [])
+        .filter(name => Object.hasOwn(requestHeaders, name)) // credentials stand in `security`
+        .map(name => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...describeBody(entry, schemas),
     responses: describeResponses(operation, schemas),
   };
 }
 
+const isSigned = (operation: AnyOperation) => operation.headers?.includes('X-Service-Signature') === true;
+
 function authority(operation: AnyOperation): string {
+  if (isSigned(operation)) return 'Needs a token and a signature, both; no session.';
   if (operation.access === 'public') return 'Needs no credential.';
   const role = operation.access === 'member' ? 'Any member of the workspace' : `Role \`${operation.access}\` or higher`;
   return operation.scope === null ? `${role}.` : `${role}; a token needs the scope \`${operation.scope}\`.`;
@@ -182,6 +202,9 @@ function describeParameters(entry: RegisteredOperation): unknown[] {
 /** The body: the input without its path parameters. */
 function describeBody(entry: RegisteredOperation, schemas: Schemas): Record<string, unknown> {
   if (entry.carrier === 'query') return {};
+  if (entry.operation.raw) {
+    return { requestBody: { required: true, content: { 'application/json': { schema: {} } } } };
+  }
   const properties = Object.entries(inputProperties(entry)).filter(([name]) => !entry.pathParameters.includes(name));
   if (properties.length === 0) return {};
   const needed = required(entry).filter(name => !entry.pathParameters.includes(name));
@@ -218,7 +241,9 @@ function describeResponses(operation: AnyOperation, schemas: Schemas): Responses
 function errorStatuses(operation: AnyOperation): number[] {
   const body = operation.method === 'GET' || operation.method === 'DELETE' ? [] : [400, 413, 415];
   const authorized = operation.access === 'public' ? [] : [401, 403];
-  const resource = operation.path.includes('{') || operation.feature !== undefined ? [404] : [];
+  // Whether what a raw operation's path names exists is no answer of its own.
+  const named = operation.path.includes('{') && !operation.raw;
+  const resource = named || operation.feature !== undefined ? [404] : [];
   const precondition = operation.headers?.includes('If-Match') ? [412] : [];
   const all = [...body, ...authorized, ...resource, ...precondition, 422, 429, 500, 503, ...(operation.errors ?? [])];
   return [...new Set(all)].sort((a, b) => a - b);

@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 import type { Context, PublicContext, Role, Scope } from './context.ts';
 
+/** The body is kept as the bytes that came, for a signature over them, at most `limit` of them; `ctx.raw` reads it. */
+export type RawBody = { limit: number };
+
 type Common<I extends z.ZodType, O extends z.ZodType> = {
   /** snake_case, unique; also the MCP tool's name and the tRPC procedure's. */
   name: string;
@@ -18,7 +21,16 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   /** Statuses beyond 400, 401, 403, 404, 422, 429 that callers should expect, for OpenAPI. */
   errors?: readonly number[];
   /** Request headers that it reads; described in OpenAPI. */
-  headers?: readonly ('Idempotency-Key' | 'If-Match' | 'traceparent')[];
+  headers?: readonly (
+    | 'Authorization'
+    | 'Idempotency-Key'
+    | 'If-Match'
+    | 'traceparent'
+    | 'X-Service-Signature'
+    | 'X-Service-Timestamp'
+  )[];
+  /** Public and REST alone: neither tRPC nor MCP could hand the bytes on. The input is the path's parameters, unchecked but by its schema. */
+  raw?: RawBody;
   mcp?: {
     group: 'core' | 'catalog' | 'memory' | 'chat' | 'files' | 'websocket' | 'vault' | 'pat' | 'inbound' | 'llm_keys';
     risk?: true;
@@ -59,5 +71,15 @@ export function operation<
   I extends z.ZodType,
   O extends z.ZodType,
 >(declared: Operation<I, O, N> & { method: M }): Operation<I, O, N> & { method: M } {
+  return declared;
+}
+
+/** The same for one that reads the raw bytes of its body. */
+export function rawOperation<
+  const N extends string,
+  const M extends AnyOperation['method'],
+  I extends z.ZodType,
+  O extends z.ZodType,
+>(declared: Operation<I, O, N> & { method: M; raw: RawBody }): Operation<I, O, N> & { method: M; raw: RawBody } {
   return declared;
 }

@@ -12,6 +12,12 @@ export function takeRequest(
   return principal ? limiter.take('principal', principalKey(principal)) : limiter.take('address', `address:${address}`);
 }
 
+/** Counts a request as one of `key` that was counted as one of its address before it had proved who it is. */
+export async function countAs(limiter: RateLimiter, key: string, address: string): Promise<RateLimitState> {
+  await limiter.giveBack('address', `address:${address}`);
+  return limiter.take('principal', key);
+}
+
 /** `RateLimit-*` of a response; none where the limit is off. */
 export function rateHeaders(state: RateLimitState): Record<string, string> {
   if (state.limit === 0) return {};

@@ -27,7 +27,14 @@ export type Registry = {
 const reservedRoutes: ReadonlySet<string> = new Set(['GET /v1/openapi.json', 'GET /v1/workflows/{}/stream']);
 /** Names a tRPC router cannot have. */
 const reservedNames: ReadonlySet<string> = new Set(['then', 'call', 'apply']);
-const headerNames: ReadonlySet<string> = new Set(['Idempotency-Key', 'If-Match', 'traceparent']);
+const headerNames: ReadonlySet<string> = new Set([
+  'Authorization',
+  'Idempotency-Key',
+  'If-Match',
+  'traceparent',
+  'X-Service-Signature',
+  'X-Service-Timestamp',
+]);
 
 /**
  * Collects operations and derives what the surfaces need. Throws an Error that lists every contradiction: two operations on one
@@ -73,6 +80,9 @@ function checkDeclaration(operation: AnyOperation, problem: (message: string) =>
     if (access !== 'member' && !roles.some(role => role === access)) problem(`unknown role "${access}"`);
     const scope: string | null = operation.scope;
     if (scope !== null && !scopes.some(known => known === scope)) problem(`unknown scope "${scope}"`);
+  }
+  if (operation.raw && (operation.access !== 'public' || operation.method !== 'POST' || operation.mcp)) {
+    problem('a raw body is only for a public POST that is no MCP tool');
   }
   for (const header of operation.headers ?? []) {
     if (!headerNames.has(header)) problem(`unknown header "${header}"`);

@@ -1,11 +1,12 @@
 import { AppError, notFound } from '../platform/errors.ts';
 import { type Authenticator, authenticate, readCredential } from './authenticate.ts';
-import type { Principal } from './context.ts';
+import type { Principal, RawRequest } from './context.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
-import { parseInput, readJsonBody, readQuery } from './input.ts';
+import { parseInput, parsePath, readJsonBody, readQuery } from './input.ts';
 import { type Invoker, invoke } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
-import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
+import type { RawBody } from './operation.ts';
+import { countAs, rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
 import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from './request.ts';
 import { refuseCrossSite } from './same-origin.ts';
@@ -88,12 +89,39 @@ async function respondOperation(
     surface: 'rest',
     clientAddress: request.address,
     header: request.header,
-    input: async () => parseInput(entry, { path, fields: await readFields(entry, request) }),
+    ...(operation.raw ? { raw: rawRequest(options, exchange, operation.raw) } : {}),
+    input: () => readInput(entry, request, path),
   });
   for (const [name, value] of headers) exchange.headers[name] = value;
   if (operation.status === 204) return { status: 204, headers: exchange.headers, body: null };
   exchange.headers['Content-Type'] = json;
   return { status: operation.status, headers: exchange.headers, body: JSON.stringify(output) };
+}
+
+async function readInput(entry: RegisteredOperation, request: ApiRequest, path: readonly string[]): Promise<unknown> {
+  if (!entry.operation.raw) return parseInput(entry, { path, fields: await readFields(entry, request) });
+  readQuery(entry, request.search);
+  return parsePath(entry, path);
+}
+
+function rawRequest({ services }: RestOptions, exchange: Exchange, { limit }: RawBody): RawRequest {
+  const { request } = exchange;
+  return {
+    body: async () => {
+      requireJson(request.header('content-type'));
+      return request.body(limit);
+    },
+    countAs: async key => {
+      const state = await countAs(services.rateLimiter, key, request.address);
+      // In the place of the address's numbers, which say nothing to somebody who has proved who he is.
+      exchange.headers = {
+        ...protectiveHeaders,
+        'X-Request-Id': exchange.requestId,
+        ...rateHeaders(state),
+      };
+      if (!state.allowed) throw rateLimited(state);
+    },
+  };
 }
 
 /** Query parameters, or the fields of the JSON body; a route that takes a body takes no query parameter. */

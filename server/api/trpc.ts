@@ -7,7 +7,7 @@ import type { Principal } from './context.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseObject } from './input.ts';
 import { type Invoker, invoke } from './invoke.ts';
-import type { AnyOperation } from './operation.ts';
+import type { AnyOperation, RawBody } from './operation.ts';
 import type { operations } from './operations.ts';
 import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
@@ -61,7 +61,10 @@ type ProcedureOf<O extends AnyOperation> = O['method'] extends 'GET'
 /** `undefined`: an input of optional fields alone may be left out. */
 type InputOf<O extends AnyOperation> =
   Record<never, never> extends z.input<O['input']> ? z.input<O['input']> | undefined : z.input<O['input']>;
-type Procedures<Ops extends readonly AnyOperation[]> = { [O in Ops[number] as O['name']]: ProcedureOf<O> };
+/** A raw body is REST's alone. */
+type Procedures<Ops extends readonly AnyOperation[]> = {
+  [O in Ops[number] as O extends { raw: RawBody } ? never : O['name']]: ProcedureOf<O>;
+};
 
 /** The console's contract: one procedure per operation, named after it; GET is a query, the others are mutations. */
 export type AppRouter = ReturnType<typeof t.router<Procedures<typeof operations>>>;
@@ -155,7 +158,9 @@ function createContext(
 /** The router at run time: the same record as `Procedures` describes, which a loop cannot tell the compiler. */
 function createAppRouter(options: TrpcOptions): AppRouter {
   const record: Record<string, ReturnType<typeof procedure>> = {};
-  for (const entry of options.registry.operations) record[entry.operation.name] = procedure(options, entry);
+  for (const entry of options.registry.operations) {
+    if (!entry.operation.raw) record[entry.operation.name] = procedure(options, entry);
+  }
   return t.router(record) as unknown as AppRouter;
 }
 

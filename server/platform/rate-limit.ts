@@ -8,6 +8,8 @@ export type RateLimitKind = 'principal' | 'address' | 'sign_in';
 export interface RateLimiter {
   /** Counts one request of `key` (`pat:<id>`, `user:<id>`, `address:<ip>`, `sign-in:<ip>:<email>`). */
   take(kind: RateLimitKind, key: string): Promise<RateLimitState>;
+  /** Takes one request of `key` back: it turned out to be another's. */
+  giveBack(kind: RateLimitKind, key: string): Promise<void>;
 }
 
 const windowMs = 60_000;
@@ -59,5 +61,13 @@ export function createRateLimiter(
     };
   };
 
-  return { take: async (kind, key) => take(kind, key) };
+  const giveBack = (kind: RateLimitKind, key: string): void => {
+    const now = clock.now();
+    const window = windows[kind];
+    const used = window.counts.get(key) ?? 0;
+    // Of a minute that is over there is nothing to give back.
+    if (used > 0 && window.start === now - (now % windowMs)) window.counts.set(key, used - 1);
+  };
+
+  return { take: async (kind, key) => take(kind, key), giveBack: async (kind, key) => giveBack(kind, key) };
 }

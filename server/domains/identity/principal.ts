@@ -15,12 +15,12 @@ const noRole = () =>
   forbidden('You have no role on any project here; ask an administrator for one.', 'no_project_role');
 
 /** `tenant_admin` outranks any project role; null where there is neither. */
-function effectiveRole(tenantAdmin: boolean, projectRole: string | null): Role | null {
+export function effectiveRole(tenantAdmin: boolean, projectRole: string | null): Role | null {
   if (tenantAdmin) return 'tenant_admin';
   return projectRoles.find(role => role === projectRole) ?? null;
 }
 
-type PatRow = {
+export type PatRow = {
   id: string;
   tenant_id: string;
   project_id: string;
@@ -35,23 +35,28 @@ type PatRow = {
   last_used_at: Date | null;
 };
 
-// Three primary-key joins behind one unique index. A removed member or a deleted project leaves no row: the token is dead.
-const patQuery = {
-  name: 'resolve_pat',
-  text: `SELECT t.id, t.tenant_id, t.project_id, p.name AS project_name, t.user_id, u.email, u.name, m.tenant_admin, pm.role,
-                t.scopes, t.expires_at, t.last_used_at
+/**
+ * What tokens (`t`) stand for, as SQL to go on with ` AND …`. Three primary-key joins. A removed member or a deleted project leaves no
+ * row: the token is dead. Expiry and role are for the reader.
+ */
+export const liveGrants = `SELECT t.id, t.tenant_id, t.project_id, p.name AS project_name, t.user_id, u.email, u.name, m.tenant_admin,
+                pm.role, t.scopes, t.expires_at, t.last_used_at
          FROM pats t
          JOIN users u ON u.id = t.user_id
          JOIN memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
          JOIN projects p ON p.id = t.project_id AND p.tenant_id = t.tenant_id
          LEFT JOIN project_members pm ON pm.project_id = t.project_id AND pm.user_id = t.user_id
-         WHERE t.token_hash = $1 AND t.revoked_at IS NULL`,
-};
+         WHERE t.revoked_at IS NULL`;
+
+const patQuery = { name: 'resolve_pat', text: `${liveGrants} AND t.token_hash = $1` };
 
 async function readGrant(services: PrincipalServices, hash: Buffer): Promise<PatGrant | null> {
   const { rows } = await services.pool.query<PatRow>({ ...patQuery, values: [hash] });
   const row = rows[0];
-  if (!row) return null;
+  return row ? toGrant(row) : null;
+}
+
+export function toGrant(row: PatRow): PatGrant {
   return {
     patId: row.id,
     tenantId: row.tenant_id,
@@ -69,7 +74,7 @@ async function readGrant(services: PrincipalServices, hash: Buffer): Promise<Pat
 }
 
 /** Writes last_used_at when the minute has changed; nobody waits for it, and a failure is only logged. */
-function recordUse(services: PrincipalServices, grant: PatGrant, now: number): void {
+export function recordUse(services: PrincipalServices, grant: PatGrant, now: number): void {
   const minute = Math.floor(now / minuteMs);
   if (grant.lastUsedMinute !== null && minute <= grant.lastUsedMinute) return;
   grant.lastUsedMinute = minute;
