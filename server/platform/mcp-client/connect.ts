@@ -1,0 +1,110 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
+import { type Clock, systemClock } from '../clock.ts';
+import { failureOf, McpFailure, unsent } from './failure.ts';
+import { closeSession, createSession, type McpSession } from './session.ts';
+import { Wire } from './wire.ts';
+
+export type ConnectOptions = {
+  /** The server's MCP endpoint, or, for servers of before 2025, their SSE address. */
+  url: string;
+  /** Credentials, sent with every request. The protocol's own headers win. */
+  headers: Record<string, string>;
+  /** Every request goes through it; give it the egress guard's. */
+  fetch: typeof fetch;
+  /** For the dates of `Retry-After`; default the system's. */
+  clock?: Clock;
+  /** Ms that connecting, and each later answer to a list, may take. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** Most bytes of one answer; default 4 MiB. */
+  maxResponseBytes?: number;
+};
+
+const DEFAULT_RESPONSE_BYTES = 4 * 1024 * 1024;
+
+/** What a server of the older transport answers to a POST of `initialize` (MCP 2025-11-25, Transports, Backwards Compatibility). */
+const OLDER_SERVER = new Set([400, 404, 405]);
+
+/** Broken streams are taken up again within some ten seconds, or the call fails. */
+const reconnectionOptions = {
+  initialReconnectionDelay: 250,
+  maxReconnectionDelay: 5_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: 5,
+};
+
+/**
+ * Opens a session with an MCP server: Streamable HTTP, or SSE where the server answers `initialize` as one of the older
+ * transport does. Nothing a server asks for is given: the client has no sampling, elicitation or roots. Rejects with
+ * McpFailure, and leaves nothing open then.
+ */
+export async function connectMcp(options: ConnectOptions): Promise<McpSession> {
+  const url = new URL(options.url);
+  try {
+    return await attempt('streamable_http', url, options);
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.status === undefined || !OLDER_SERVER.has(failure.status)) throw unsent(failure);
+    return await attempt('sse', url, options).catch((second: unknown) => {
+      throw unsent(neither(failure, failureOf(second)));
+    });
+  }
+}
+
+/** A server that speaks neither: what it said to the newer transport is what its owner can act on. */
+function neither(first: McpFailure, second: McpFailure): McpFailure {
+  if (second.code === 'mcp_unauthorized' || second.code === 'mcp_cancelled' || second.retryable) return second;
+  const message = `${first.message}; it offers no event stream either: ${second.message}`;
+  return new McpFailure('mcp_not_a_server', message, false, { status: first.status ?? 0 });
+}
+
+async function attempt(kind: McpSession['transport'], url: URL, options: ConnectOptions): Promise<McpSession> {
+  const { headers, fetch, clock = systemClock, timeoutMs, maxResponseBytes = DEFAULT_RESPONSE_BYTES } = options;
+  const wire = new Wire(kind, { url, headers, fetch, clock, maxBytes: maxResponseBytes });
+  const transport: Transport =
+    kind === 'sse'
+      ? new SSEClientTransport(url, { fetch: wire.fetch })
+      : new StreamableHTTPClientTransport(url, { fetch: wire.fetch, reconnectionOptions });
+  wire.watch(transport);
+  const client = new Client(
+    { name: 'baton', title: 'Baton', version: '1' },
+    { capabilities: {}, jsonSchemaValidator: new CfWorkerJsonSchemaValidator() },
+  );
+  try {
+    await connectWithin(client.connect(transport, { timeout: timeoutMs }), wire, options);
+    return createSession(client, wire, kind, timeoutMs);
+  } catch (error) {
+    // An EventSource tells only that something went wrong.
+    const failure =
+      kind === 'sse' && !(error instanceof McpFailure) ? (wire.lastFailure ?? failureOf(error)) : failureOf(error);
+    await transport.close();
+    await closeSession(client, wire);
+    throw failure;
+  }
+}
+
+/** The SDK waits without end for the first event of an SSE server, and knows no signal while it opens a transport. */
+async function connectWithin(
+  connecting: Promise<void>,
+  wire: Wire,
+  { timeoutMs, signal }: ConnectOptions,
+): Promise<void> {
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const late = new McpFailure('mcp_timeout', `The MCP server did not answer within ${timeoutMs} ms`, true);
+  const timer = setTimeout(() => reject(late), timeoutMs);
+  const cancel = (): void => reject(new McpFailure('mcp_cancelled', 'Connecting was cancelled', false));
+  signal?.addEventListener('abort', cancel, { once: true });
+  if (signal?.aborted) cancel();
+  try {
+    await Promise.race([connecting, over]);
+    if (wire.ended) throw wire.ended;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+    connecting.catch(() => undefined);
+  }
+}

@@ -1,0 +1,142 @@
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { EgressRefused } from '../egress/egress.ts';
+
+/** A dead server should not park a step for a day. */
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+type Details = { unsent?: boolean; retryAfterMs?: number | undefined; status?: number };
+
+/**
+ * What went wrong with an MCP server. `message` may be shown to users; it can quote the server, so what is secret has to be
+ * redacted by whoever knows the secrets. `retryable`: trying again later may help. `unsent`: the request certainly never
+ * reached a tool. `status`: the HTTP status that was answered, where that is what went wrong.
+ */
+export class McpFailure extends Error {
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly unsent: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly status: number | undefined;
+  constructor(code: string, message: string, retryable: boolean, details: Details = {}) {
+    super(message.slice(0, 4_000));
+    this.name = 'McpFailure';
+    this.code = code;
+    this.retryable = retryable;
+    this.unsent = details.unsent ?? false;
+    this.retryAfterMs = details.retryAfterMs;
+    this.status = details.status;
+  }
+}
+
+/** The same failure of a request that was made only to get ready: no tool was called. */
+export function unsent(failure: McpFailure): McpFailure {
+  const { code, message, retryable, retryAfterMs, status } = failure;
+  return new McpFailure(code, message, retryable, { unsent: true, retryAfterMs, ...(status ? { status } : {}) });
+}
+
+/** `Retry-After` in ms: seconds or an HTTP date (RFC 9110, 10.2.3); undefined where it is neither. At most an hour. */
+export function retryAfterMs(value: string | null, now: number): number | undefined {
+  if (value === null) return undefined;
+  const text = value.trim();
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
+}
+
+/** Statuses with which a server says that it did not look at the message. */
+const REFUSED_UNREAD = new Set([404, 405, 406, 413, 415, 429]);
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** What an HTTP status means that is no success; `said` is what the body says, where it says it in JSON. */
+export function statusFailure(response: Response, said: string | undefined, now: number): McpFailure {
+  const { status } = response;
+  const words = said ? `: ${said}` : '';
+  if (status === 401 || status === 403) {
+    const message = `The MCP server refused the credentials (HTTP ${status})${words}`;
+    return new McpFailure('mcp_unauthorized', message, false, { unsent: true, status });
+  }
+  const code = status === 429 ? 'mcp_rate_limited' : status === 503 ? 'mcp_unavailable' : 'mcp_http_error';
+  return new McpFailure(code, `The MCP server answered HTTP ${status}${words}`, PASSING.has(status), {
+    unsent: REFUSED_UNREAD.has(status),
+    retryAfterMs: retryAfterMs(response.headers.get('retry-after'), now),
+    status,
+  });
+}
+
+/** Errors of a connection that never stood, so nothing was sent. */
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** The error that holds a system code, on the way through `cause` and AggregateError. */
+function systemCode(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > 5) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  if (error instanceof AggregateError) return systemCode(error.errors[0], depth + 1);
+  return systemCode(error.cause, depth + 1);
+}
+
+/** The EgressRefused in a chain of causes. */
+function refusal(error: unknown, depth = 0): EgressRefused | undefined {
+  if (error instanceof EgressRefused) return error;
+  return error instanceof Error && depth < 5 ? refusal(error.cause, depth + 1) : undefined;
+}
+
+/** What a rejected fetch means. System errors are named by their code: their messages hold addresses that a name resolved to. */
+export function networkFailure(error: unknown): McpFailure {
+  if (error instanceof McpFailure) return error;
+  const refused = refusal(error);
+  if (refused) return new McpFailure('egress_refused', refused.message, false, { unsent: true });
+  const code = systemCode(error);
+  if (code !== undefined && (code.startsWith('ERR_TLS') || code.includes('CERT') || code.startsWith('ERR_SSL'))) {
+    return new McpFailure('mcp_tls_failed', `The MCP server has no valid certificate (${code})`, false, {
+      unsent: true,
+    });
+  }
+  if (code !== undefined && NEVER_CONNECTED.has(code)) {
+    return new McpFailure('mcp_unreachable', `The MCP server cannot be reached (${code})`, true, { unsent: true });
+  }
+  return new McpFailure(
+    'mcp_connection_lost',
+    `The connection to the MCP server was lost (${code ?? 'network'})`,
+    true,
+  );
+}
+
+/** What a rejected request of the SDK means. */
+export function failureOf(error: unknown): McpFailure {
+  if (error instanceof McpFailure) return error;
+  if (error instanceof McpError) return protocolFailure(error);
+  if (refusal(error) || error instanceof TypeError) return networkFailure(error);
+  if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
+    // The SDK's StreamableHTTPError: a redirect that left the origin, or a content type that is none of the protocol's.
+    const text = error.message.replace('Streamable HTTP error: ', '');
+    if (error.code >= 300 && error.code < 400) return new McpFailure('mcp_redirect_refused', text, false);
+    return new McpFailure('mcp_invalid_response', text, false);
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  return new McpFailure('mcp_invalid_response', `The MCP server's answer is not valid: ${text.slice(0, 500)}`, false);
+}
+
+function protocolFailure(error: McpError): McpFailure {
+  if (error.data instanceof McpFailure) return error.data;
+  const said = error.message.replace(/^MCP error -?\d+: /, '');
+  switch (error.code) {
+    case ErrorCode.RequestTimeout:
+      return new McpFailure('mcp_timeout', `The MCP server did not answer in time: ${said}`, true);
+    case ErrorCode.ConnectionClosed:
+      return new McpFailure('mcp_connection_lost', 'The connection to the MCP server was closed', true);
+    case ErrorCode.InternalError:
+      return new McpFailure('mcp_internal_error', `The MCP server failed: ${said}`, true);
+    case ErrorCode.InvalidParams:
+      return new McpFailure('mcp_invalid_params', `The MCP server refused the arguments: ${said}`, false);
+    case ErrorCode.UrlElicitationRequired:
+      return new McpFailure('mcp_elicitation_required', `The MCP server wants to ask a person: ${said}`, false);
+    default:
+      return new McpFailure('mcp_error', `The MCP server answered with error ${error.code}: ${said}`, false);
+  }
+}

@@ -1,0 +1,88 @@
+/** What a guarded body reports. */
+export type BodyWatch = {
+  /** Bytes as they arrive. May throw: the body then ends with that error, for its reader and for the network. */
+  received(bytes: number): void;
+  /** The last `id:` of the events in a part of an event stream. */
+  eventId?(id: string): void;
+  /** Once, when the body is over, for whatever reason. */
+  ended(): void;
+};
+
+const lastLineEnd = (chunk: Uint8Array) => Math.max(chunk.lastIndexOf(0x0a), chunk.lastIndexOf(0x0d));
+
+/**
+ * Holds back what does not end in a line end yet. The SDK's parser looks at an unfinished line again with every chunk that
+ * arrives: a server that sends a long line byte by byte would cost quadratic time.
+ */
+class Lines {
+  #held: Uint8Array[] = [];
+  take(chunk: Uint8Array): Uint8Array {
+    const end = lastLineEnd(chunk) + 1;
+    if (end === 0) {
+      this.#held.push(chunk);
+      return new Uint8Array();
+    }
+    const whole = Buffer.concat([...this.#held, chunk.subarray(0, end)]);
+    this.#held = end < chunk.length ? [chunk.subarray(end)] : [];
+    return whole;
+  }
+  rest(): Uint8Array {
+    return Buffer.concat(this.#held);
+  }
+}
+
+/** The value of the last `id:` line in whole lines of an event stream. */
+function lastEventId(lines: Uint8Array): string | undefined {
+  const text = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength).toString('utf8');
+  let found: string | undefined;
+  for (const match of text.matchAll(/(?:^|[\r\n])id: ?([^\r\n]*)/g)) found = match[1];
+  return found;
+}
+
+/** A response body that is counted and watched while it is read. `events`: it is an event stream, passed on by whole lines. */
+export function guardBody(
+  body: ReadableStream<Uint8Array>,
+  watch: BodyWatch,
+  { events }: { events: boolean },
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const lines = new Lines();
+  let over = false;
+  const end = (): void => {
+    if (over) return;
+    over = true;
+    watch.ended();
+  };
+  const take = (chunk: Uint8Array): Uint8Array => {
+    watch.received(chunk.byteLength);
+    if (!events) return chunk;
+    const whole = lines.take(chunk);
+    const id = whole.byteLength > 0 ? lastEventId(whole) : undefined;
+    if (id) watch.eventId?.(id);
+    return whole;
+  };
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        for (;;) {
+          const { done, value } = await reader.read();
+          const ready = done ? lines.rest() : take(value);
+          if (ready.byteLength > 0) controller.enqueue(ready);
+          if (done) {
+            controller.close();
+            end();
+          }
+          if (done || ready.byteLength > 0) return;
+        }
+      } catch (error) {
+        controller.error(error);
+        end();
+        await reader.cancel(error).catch(() => undefined);
+      }
+    },
+    async cancel(reason) {
+      end();
+      await reader.cancel(reason);
+    },
+  });
+}

@@ -1,0 +1,3 @@
+export { type ConnectOptions, connectMcp } from './connect.ts';
+export { McpFailure } from './failure.ts';
+export type { CallToolResult, McpCall, McpProgress, McpServerInfo, McpSession, McpTool } from './session.ts';

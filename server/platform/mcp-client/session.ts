@@ -1,0 +1,171 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import {
+  type CallToolResult,
+  CallToolResultSchema,
+  ListToolsResultSchema,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { JsonObject } from '../json.ts';
+import { failureOf, McpFailure } from './failure.ts';
+import type { Wire } from './wire.ts';
+
+/** A server that lists more than this is not one whose tools a person chooses from. */
+const MOST_TOOLS = 1_000;
+const MOST_PAGES = 100;
+const LARGEST_LIST = 4 * 1024 * 1024;
+/** How long telling a server that a call is cancelled, or a session over, may take. */
+const FAREWELL_MS = 2_000;
+
+/** A tool as a server lists it. */
+export type McpTool = {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  annotations?: ToolAnnotations;
+};
+
+export type { CallToolResult };
+
+export type McpServerInfo = { name: string; version: string; protocolVersion: string; instructions?: string };
+
+/** What a server says about a call under way. */
+export type McpProgress = { progress: number; total?: number | undefined; message?: string | undefined };
+
+export type McpCall = {
+  name: string;
+  args: JsonObject;
+  /** Goes into `_meta`; its `traceparent` also into the header of that name. */
+  meta?: JsonObject;
+  signal?: AbortSignal;
+  onProgress?: (progress: McpProgress) => void;
+  /** Ms without a word from the server; progress begins them anew. */
+  timeoutMs: number;
+  /** Ms that the call may take at most, progress or not; default a day. */
+  maxTotalMs?: number;
+};
+
+/** An open session with an MCP server. Calls may run at the same time. */
+export type McpSession = {
+  readonly serverInfo: McpServerInfo;
+  readonly transport: 'streamable_http' | 'sse';
+  /** False once nothing more can be asked of it; close it then. */
+  readonly usable: boolean;
+  /** All pages, at most 1,000 tools and 4 MiB. Rejects with McpFailure. */
+  listTools(signal?: AbortSignal): Promise<McpTool[]>;
+  /** Calls a tool once. After an abort or a timeout it rejects when the server has been told. Rejects with McpFailure. */
+  callTool(call: McpCall): Promise<CallToolResult>;
+  /** Ends calls under way, closes every stream and tells the server (DELETE), best effort. Never rejects. */
+  close(): Promise<void>;
+};
+
+export function createSession(
+  client: Client,
+  wire: Wire,
+  transport: McpSession['transport'],
+  timeoutMs: number,
+): McpSession {
+  const { name = 'unknown', version = '' } = client.getServerVersion() ?? {};
+  const instructions = client.getInstructions();
+  let closed: Promise<void> | undefined;
+  return {
+    serverInfo: {
+      name,
+      version,
+      protocolVersion: wire.protocolVersion ?? '',
+      ...(instructions === undefined ? {} : { instructions }),
+    },
+    transport,
+    get usable() {
+      return closed === undefined && wire.ended === undefined;
+    },
+    listTools: signal => listTools(client, wire, timeoutMs, signal),
+    callTool: call => callTool(client, wire, call),
+    close() {
+      closed ??= closeSession(client, wire);
+      return closed;
+    },
+  };
+}
+
+/** Ends a session, or what there is of one. Never rejects. */
+export async function closeSession(client: Client, wire: Wire): Promise<void> {
+  await within(FAREWELL_MS, wire.cancellationsSent());
+  await client.close().catch(() => undefined);
+  await wire.close(FAREWELL_MS);
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work.catch(() => undefined), promise]);
+  clearTimeout(timer);
+}
+
+/** Runs a request under a signal of its own: the SDK never lets go of the one it is given, and would cancel a finished request with it. */
+async function request<T>(
+  wire: Wire,
+  limits: { signal?: AbortSignal | undefined; maxTotalMs: number },
+  send: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (limits.signal?.aborted) throw new McpFailure('mcp_cancelled', 'The call was cancelled', false, { unsent: true });
+  if (wire.ended) throw wire.ended;
+  const abort = new AbortController();
+  const cancel = (): void => abort.abort('cancelled');
+  limits.signal?.addEventListener('abort', cancel, { once: true });
+  const timer = setTimeout(() => abort.abort(`more than ${limits.maxTotalMs} ms in all`), limits.maxTotalMs);
+  try {
+    return await send(abort.signal);
+  } catch (error) {
+    const failure = limits.signal?.aborted
+      ? new McpFailure('mcp_cancelled', 'The call was cancelled', false)
+      : failureOf(error);
+    if (failure.code === 'mcp_cancelled' || failure.code === 'mcp_timeout') {
+      await within(FAREWELL_MS, wire.cancellationsSent());
+    }
+    throw failure;
+  } finally {
+    clearTimeout(timer);
+    limits.signal?.removeEventListener('abort', cancel);
+  }
+}
+
+async function callTool(client: Client, wire: Wire, call: McpCall): Promise<CallToolResult> {
+  const { onProgress, timeoutMs, maxTotalMs = 86_400_000 } = call;
+  const params = { name: call.name, arguments: call.args, ...(call.meta ? { _meta: call.meta } : {}) };
+  return await request(wire, { signal: call.signal, maxTotalMs }, signal =>
+    // Not client.callTool: it compiles the server's output schemas into code.
+    client.request({ method: 'tools/call', params }, CallToolResultSchema, {
+      signal,
+      timeout: timeoutMs,
+      resetTimeoutOnProgress: true,
+      ...(onProgress ? { onprogress: onProgress } : {}),
+    }),
+  );
+}
+
+async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?: AbortSignal): Promise<McpTool[]> {
+  if (!client.getServerCapabilities()?.tools) return [];
+  const tools = new Map<string, McpTool>();
+  const deadline = { signal, maxTotalMs: 2 * timeoutMs };
+  return await request(wire, deadline, async inTime => {
+    let size = 0;
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const list = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } } as const;
+      const found = await client.request(list, ListToolsResultSchema, { signal: inTime, timeout: timeoutMs });
+      for (const { name, title, description, inputSchema, outputSchema, annotations } of found.tools) {
+        const tool = JSON.stringify({ name, title, description, inputSchema, outputSchema, annotations });
+        size += tool.length;
+        // The first of a name, as a server that pages by offset may list one twice.
+        if (!tools.has(name)) tools.set(name, JSON.parse(tool) as McpTool);
+      }
+      if (tools.size > MOST_TOOLS || size > LARGEST_LIST) break;
+      cursor = found.nextCursor;
+      if (cursor === undefined) return [...tools.values()];
+    }
+    const limits = `${MOST_TOOLS} tools, ${MOST_PAGES} pages or ${LARGEST_LIST} bytes`;
+    throw new McpFailure('mcp_too_many_tools', `The MCP server lists more than ${limits}`, false);
+  });
+}

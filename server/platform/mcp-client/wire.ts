@@ -1,0 +1,313 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import { McpFailure, networkFailure, statusFailure } from './failure.ts';
+import { guardBody } from './guarded-body.ts';
+
+/** A stream that breaks again and again is let go of: with `retry: 0` a server could keep us busy for as long as the call may take. */
+const MOST_RESUMPTIONS = 20;
+const LARGEST_ERROR_BODY = 64 * 1024;
+const STREAM_GRACE_MS = 1_000;
+
+/** A request of ours that has no answer yet. */
+type Exchange = {
+  readonly id: string | number;
+  readonly abort: AbortController;
+  bytes: number;
+  /** The last event of its stream: where it can be taken up again. */
+  eventId: string | undefined;
+  resumptions: number;
+  /** Runs from the answer on: a server that leaves the stream open after it does not get to keep it. */
+  grace: NodeJS.Timeout | undefined;
+};
+
+/** Which body is being read: the answer to a request, the one event stream of the SSE transport, or nothing that matters. */
+type Role = Exchange | 'events' | 'aside';
+
+type Init = RequestInit & { headers: Headers };
+
+const Outgoing = z.object({
+  id: z.union([z.string(), z.number()]).optional(),
+  method: z.string().optional(),
+  params: z
+    .object({
+      requestId: z.union([z.string(), z.number()]).optional(),
+      _meta: z.object({ traceparent: z.string().optional() }).optional(),
+    })
+    .optional(),
+});
+
+const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
+
+const localAnswer = (status: number) => new Response(null, { status });
+
+/** What a body in JSON says went wrong; pages in HTML say nothing that helps. */
+function errorWords(text: string): string | undefined {
+  try {
+    return ErrorBody.safeParse(JSON.parse(text)).data?.error.message.slice(0, 500);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The HTTP beneath one session: what the SDK's transports call as `fetch`. It adds the credentials, bounds what is read, knows
+ * which request an answer belongs to, and ends requests that the SDK would wait for until their timeout: the SDK tells nobody
+ * when a stream ends without the answer.
+ */
+export class Wire {
+  readonly #options: { url: URL; headers: Record<string, string>; fetch: typeof fetch; clock: Clock; maxBytes: number };
+  readonly #lifetime = new AbortController();
+  readonly #exchanges = new Map<string | number, Exchange>();
+  readonly #cancellations = new Set<Promise<unknown>>();
+  readonly #kind: 'streamable_http' | 'sse';
+  #transport: Transport | undefined;
+  #sessionId: string | undefined;
+  #protocolVersion: string | undefined;
+  #eventStreams = 0;
+  #streamBytes = 0;
+  /** Why nothing more can be asked of this session. */
+  ended: McpFailure | undefined;
+  /** What the last request came to grief with: an EventSource does not pass it on. */
+  lastFailure: McpFailure | undefined;
+
+  constructor(
+    kind: 'streamable_http' | 'sse',
+    options: { url: URL; headers: Record<string, string>; fetch: typeof fetch; clock: Clock; maxBytes: number },
+  ) {
+    this.#kind = kind;
+    this.#options = options;
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.#protocolVersion;
+  }
+
+  /** Watches a transport, before the SDK's client takes it: which requests were answered, and with which protocol version. */
+  watch(transport: Transport): void {
+    this.#transport = transport;
+    transport.onmessage = message => {
+      if (('result' in message || 'error' in message) && message.id !== undefined) this.#answered(message.id);
+    };
+    const set = transport.setProtocolVersion?.bind(transport);
+    transport.setProtocolVersion = version => {
+      this.#protocolVersion = version;
+      set?.(version);
+    };
+    transport.onerror = error => {
+      if (error.message.startsWith('Maximum reconnection attempts')) this.#failStreamless();
+    };
+  }
+
+  #answered(id: string | number): void {
+    const exchange = this.#exchanges.get(id);
+    if (!exchange) return;
+    this.#exchanges.delete(id);
+    exchange.grace = setTimeout(() => exchange.abort.abort(), STREAM_GRACE_MS).unref();
+  }
+
+  /** Settles when the server has been told of cancelled requests, or could not be. */
+  async cancellationsSent(): Promise<void> {
+    await Promise.allSettled(this.#cancellations);
+  }
+
+  /** Ends what is under way and, best effort, the session at the server (MCP, Session Management). Never rejects. */
+  async close(withinMs: number): Promise<void> {
+    this.ended ??= new McpFailure('mcp_connection_lost', 'The connection to the MCP server was closed', true);
+    this.#lifetime.abort();
+    if (this.#sessionId === undefined) return;
+    const headers = new Headers({ ...this.#options.headers, 'mcp-session-id': this.#sessionId });
+    if (this.#protocolVersion) headers.set('mcp-protocol-version', this.#protocolVersion);
+    this.#sessionId = undefined;
+    const init: RequestInit = {
+      method: 'DELETE',
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(withinMs),
+    };
+    await this.#options
+      .fetch(this.#options.url, init)
+      .then(response => response.body?.cancel())
+      .catch(() => undefined);
+  }
+
+  /** What the SDK's transports use as fetch. Rejects with McpFailure. */
+  readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(input);
+    this.#checkOrigin(url);
+    const headers = new Headers(this.#options.headers);
+    for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+    return init.method === 'POST'
+      ? await this.#post(url, { ...init, headers })
+      : await this.#get(url, { ...init, headers });
+  };
+
+  /** The credentials stay at the origin they were given for; http → https of the same host is the one exception, as in the SDK. */
+  #checkOrigin(url: URL): void {
+    const own = this.#options.url;
+    const upgraded = url.protocol === 'https:' && url.hostname === own.hostname && !url.port && !own.port;
+    if (url.origin === own.origin || upgraded) return;
+    throw new McpFailure('mcp_redirect_refused', `The MCP server points to another origin, ${url.origin}`, false);
+  }
+
+  async #post(url: URL, init: Init): Promise<Response> {
+    const message = Outgoing.safeParse(JSON.parse(String(init.body))).data ?? {};
+    const traceparent = message.params?._meta?.traceparent;
+    if (traceparent) init.headers.set('traceparent', traceparent);
+    if (message.method === 'notifications/cancelled') return await this.#postCancellation(url, init, message.params);
+    const isRequest = message.id !== undefined && message.method !== undefined;
+    if (!isRequest) return await this.#send(url, init, 'aside');
+    const exchange = this.#begin(message.id ?? '');
+    this.#streamBytes = 0;
+    try {
+      const response = await this.#send(url, init, exchange);
+      if (this.#kind === 'streamable_http' && response.status === 202) {
+        throw new McpFailure('mcp_invalid_response', 'The MCP server accepted a request without answering it', false);
+      }
+      return response;
+    } catch (error) {
+      this.#exchanges.delete(exchange.id);
+      throw error;
+    }
+  }
+
+  #begin(id: string | number): Exchange {
+    const exchange = {
+      id,
+      abort: new AbortController(),
+      bytes: 0,
+      eventId: undefined,
+      resumptions: 0,
+      grace: undefined,
+    };
+    this.#exchanges.set(id, exchange);
+    return exchange;
+  }
+
+  async #postCancellation(url: URL, init: Init, params: z.infer<typeof Outgoing>['params']): Promise<Response> {
+    const exchange = params?.requestId === undefined ? undefined : this.#exchanges.get(params.requestId);
+    if (exchange) this.#exchanges.delete(exchange.id);
+    const sent = this.#send(url, init, 'aside').finally(() => exchange?.abort.abort());
+    this.#cancellations.add(sent);
+    const forget = (): boolean => this.#cancellations.delete(sent);
+    sent.then(forget, forget);
+    return await sent;
+  }
+
+  async #get(url: URL, init: Init): Promise<Response> {
+    if (this.#kind === 'sse') return await this.#openEventStream(url, init);
+    // The stream for what servers say unasked: nothing of it is of use here (no sampling, no roots, lists are read when needed), and
+    // it would hold a connection per session.
+    const eventId = init.headers.get('last-event-id');
+    if (eventId === null) return localAnswer(405);
+    const exchange = [...this.#exchanges.values()].find(one => one.eventId === eventId);
+    if (!exchange) return localAnswer(405);
+    if (++exchange.resumptions > MOST_RESUMPTIONS) {
+      this.#fail(exchange, lost('The stream of the MCP server broke too often'));
+      return localAnswer(405);
+    }
+    return await this.#send(url, init, exchange);
+  }
+
+  async #openEventStream(url: URL, init: Init): Promise<Response> {
+    // EventSource would connect again, to a session that nobody initialized.
+    if (++this.#eventStreams > 1) throw this.ended ?? lost('The event stream of the MCP server ended');
+    return await this.#send(url, init, 'events');
+  }
+
+  async #send(url: URL, init: Init, role: Role): Promise<Response> {
+    try {
+      if (this.ended) throw this.ended;
+      const own = typeof role === 'object' ? role.abort.signal : undefined;
+      const signals = [init.signal, this.#lifetime.signal, own].filter(signal => signal != null);
+      const request = { ...init, redirect: 'manual' as const, signal: AbortSignal.any(signals) };
+      const response = await this.#options.fetch(url, request);
+      if (response.ok || (response.status >= 300 && response.status < 400)) return this.#guard(response, role);
+      throw await this.#refused(response);
+    } catch (error) {
+      this.lastFailure = networkFailure(error);
+      throw this.lastFailure;
+    }
+  }
+
+  async #refused(response: Response): Promise<McpFailure> {
+    let bytes = 0;
+    const received = (count: number): void => {
+      bytes += count;
+      if (bytes > LARGEST_ERROR_BODY) throw new Error('too large');
+    };
+    const body = response.body && guardBody(response.body, { received, ended: () => undefined }, { events: false });
+    const said = errorWords(await new Response(body).text().catch(() => ''));
+    const gone = response.status === 404 || (response.status === 400 && /session/i.test(said ?? ''));
+    if (gone && this.#sessionId !== undefined) {
+      this.#sessionId = undefined;
+      this.ended = new McpFailure('mcp_session_lost', 'The MCP server has ended the session', true, { unsent: true });
+      return this.ended;
+    }
+    return statusFailure(response, said, this.#options.clock.now());
+  }
+
+  /** The response with a body that is bounded, and whose end is noticed. */
+  #guard(response: Response, role: Role): Response {
+    this.#sessionId = response.headers.get('mcp-session-id') ?? this.#sessionId;
+    if (!response.body) return response;
+    const watch = {
+      received: (count: number) => this.#count(count, role),
+      eventId: (id: string) => {
+        if (typeof role === 'object') role.eventId = id;
+      },
+      ended: () => void this.#bodyEnded(role),
+    };
+    const events = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    const body = guardBody(response.body, watch, { events });
+    return new Response(body, { status: response.status, headers: response.headers });
+  }
+
+  #count(count: number, role: Role): void {
+    if (typeof role === 'object') role.bytes += count;
+    else this.#streamBytes += count;
+    const total = typeof role === 'object' ? role.bytes : this.#streamBytes;
+    if (total <= this.#options.maxBytes) return;
+    const limit = `The MCP server sent more than ${this.#options.maxBytes} bytes`;
+    const failure = new McpFailure('mcp_response_too_large', limit, false);
+    if (typeof role === 'object') this.#fail(role, failure);
+    else if (role === 'events') this.#end(failure);
+    throw failure;
+  }
+
+  async #bodyEnded(role: Role): Promise<void> {
+    if (typeof role === 'object') clearTimeout(role.grace);
+    if (role === 'aside' || this.#lifetime.signal.aborted) return;
+    // The reader has what came before the end within microtasks.
+    await setImmediate();
+    if (role === 'events') return this.#end(lost('The event stream of the MCP server ended'));
+    const pending = this.#exchanges.get(role.id) === role;
+    if (pending && role.eventId === undefined && this.#kind === 'streamable_http') {
+      this.#fail(role, lost('The MCP server ended its answer without a result'));
+    }
+  }
+
+  /** Ends the session and everything that waits in it. */
+  #end(failure: McpFailure): void {
+    this.ended ??= failure;
+    for (const exchange of [...this.#exchanges.values()]) this.#fail(exchange, failure);
+  }
+
+  #failStreamless(): void {
+    for (const exchange of [...this.#exchanges.values()]) {
+      if (exchange.eventId !== undefined)
+        this.#fail(exchange, lost('The broken stream of the MCP server could not be resumed'));
+    }
+  }
+
+  /** Answers a request in the server's stead: the SDK's client then rejects it with this failure as the error's data. */
+  #fail(exchange: Exchange, failure: McpFailure): void {
+    this.#exchanges.delete(exchange.id);
+    exchange.abort.abort();
+    const error = { code: -32_000, message: failure.message, data: failure };
+    this.#transport?.onmessage?.({ jsonrpc: '2.0', id: exchange.id, error });
+  }
+}
+
+const lost = (message: string) => new McpFailure('mcp_connection_lost', message, true);
