@@ -1,5 +1,13 @@
 import { z } from 'zod';
 import { AllowListError, parseAllowList } from './platform/egress/addresses.ts';
+import {
+  type MessagingSettings,
+  messagingSchema,
+  messagingSettings,
+  type SuiteSettings,
+  suiteSchema,
+  suiteSettings,
+} from './platform/oauth/settings.ts';
 import { samplerNames, type TracingSettings } from './platform/telemetry/tracing.ts';
 
 /**
@@ -153,6 +161,8 @@ const schemas = {
   mcp: mcpSchema,
   log: logSchema,
   tracing: tracingSchema,
+  suite: suiteSchema,
+  messaging: messagingSchema,
 };
 
 /** Every variable there is, for the documentation test. */
@@ -190,6 +200,10 @@ export type Config = {
   log: { level: string };
   /** Null: nothing is traced. */
   tracing: TracingSettings | null;
+  /** Null: there are no suite connections. */
+  suite: SuiteSettings | null;
+  /** Null: there are no messaging connections. */
+  messaging: MessagingSettings | null;
 };
 
 /** A configuration that cannot be used; `message` names every variable at fault, one a line. */
@@ -215,6 +229,10 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const mcp = parse(mcpSchema);
   const log = parse(logSchema);
   const tracing = parse(tracingSchema);
+  const suite = parse(suiteSchema.transform(read => suiteSettings(read, problem => problems.push(problem))));
+  const messaging = parse(
+    messagingSchema.transform(read => messagingSettings(read, problem => problems.push(problem))),
+  );
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
 
   const host = http.HOST.includes(':') ? `[${http.HOST}]` : http.HOST;
@@ -259,6 +277,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     },
     log: { level: log.BATON_LOG_LEVEL },
     tracing: tracingSettings(tracing),
+    suite,
+    messaging,
   };
 }
 
