@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../json.ts';
+import { createRedactor, shortestSecret } from './redaction.ts';
+
+const secret = 'sk-live/ä+ö "quoted" 🔑=?';
+const { text, json } = createRedactor([secret, 'hunter22']);
+
+describe('a known secret is cut out of a text', () => {
+  test.each([
+    ['as it is', secret],
+    ['in JSON', JSON.stringify({ said: secret })],
+    ['in JSON in JSON', JSON.stringify(JSON.stringify(['hunter22']))],
+    ['in a URL', `https://x.example/?key=${encodeURIComponent(secret)}&a=1`],
+    ['in a URL, in lower case', `?key=${encodeURIComponent(secret).toLowerCase()}`],
+    ['in a form', new URLSearchParams({ key: secret }).toString()],
+    ['in base64', Buffer.from(secret).toString('base64')],
+    ['in base64url', Buffer.from(secret).toString('base64url')],
+    ['in Basic', `Basic ${Buffer.from(`user:${secret}`).toString('base64')}`],
+    ['in Basic, further right', `Basic ${Buffer.from(`users:${secret}x`).toString('base64')}`],
+    ['in Basic, further right still', `Basic ${Buffer.from(`userss:${secret}`).toString('base64')}`],
+  ])('%s', (_, said) => {
+    const cut = text(`before ${said} after`);
+    expect(cut).toContain('[redacted]');
+    expect(cut).toMatch(/^before .* after$/);
+    for (let at = 0; at + 8 <= said.length; at += 1) {
+      const piece = said.slice(at, at + 8);
+      if (secret.includes(piece) || encodeURIComponent(secret).includes(piece)) expect(cut).not.toContain(piece);
+    }
+    const decoded = [...cut.matchAll(/[\w+/-]{4,}/g)].map(([part]) => Buffer.from(part, 'base64').toString()).join(' ');
+    expect(decoded).not.toContain('quoted');
+  });
+
+  test('every time, and where two overlap nothing of either stays', () => {
+    expect(text('hunter22hunter22 hunter22')).toBe('[redacted] [redacted]');
+    const overlapping = createRedactor(['abcdef', 'defghijkl', 'cdef']);
+    expect(overlapping.text('-abcdefghijkl- abcdef cdefghijkl')).toBe('-[redacted]- [redacted] [redacted]');
+  });
+
+  test('without the white space around it', () => {
+    expect(createRedactor(['token-1\n']).text('got token-1.')).toBe('got [redacted].');
+  });
+});
+
+test('in JSON: values, names and numbers, and no field is lost', () => {
+  const said = { hunter22: 1, [secret]: { list: ['hunter22!', true, null, 7] }, plain: 'kept' };
+  expect(json(said)).toEqual({
+    '[redacted]': 1,
+    '[redacted] (2)': { list: ['[redacted]!', true, null, 7] },
+    plain: 'kept',
+  });
+  expect(createRedactor(['123456']).json({ pin: 123456, other: 1234567 })).toEqual({
+    pin: '[redacted]',
+    other: 1234567,
+  });
+  expect(Object.getOwnPropertyNames(json(JSON.parse('{"__proto__":{"a":"hunter22"}}')))).toEqual(['__proto__']);
+});
+
+test('values shorter than four characters are left: they would shred the text', () => {
+  const said = 'yes, the abc of eu, again and again';
+  expect(createRedactor(['a', '', ' ', 'eu', 'abc', '  x ']).text(said)).toBe(said);
+});
+
+test('nesting without end does not exhaust the stack', () => {
+  let deep: Json = 'hunter22';
+  for (let level = 0; level < 100_000; level += 1) deep = [deep];
+  expect(JSON.stringify(json(deep))).not.toContain('hunter22');
+});
+
+const pieces = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 12 }),
+  fc.string({ unit: fc.constantFrom('a', 'b', '[', ']', 'r', '*'), minLength: 1, maxLength: 12 }),
+  fc.constantFrom('redacted', '[redacted]', 'dact', '****', '•••••', '__proto__'),
+);
+const secretLists = fc.array(pieces, { minLength: 1, maxLength: 6 });
+
+describe('whatever the secrets and the text', () => {
+  test('no secret is left', () => {
+    fc.assert(
+      fc.property(secretLists, fc.array(pieces), fc.infiniteStream(fc.nat(20)), (secrets, others, picks) => {
+        const parts = [...secrets, ...others];
+        const said = Array.from(
+          { length: 12 },
+          () => [...parts, ...secrets.map(encodeURIComponent)][picks.next().value % (parts.length + 1)] ?? '',
+        ).join('');
+        const redactor = createRedactor(secrets);
+        const left = redactor.text(said);
+        const leftJson = redactor.json({ [said]: [said, { said }] });
+        const known = secrets.filter(value => value.length >= shortestSecret);
+        for (const value of known) expect(left).not.toContain(value);
+        const strings: string[] = [];
+        JSON.stringify(leftJson, (key, value) => {
+          strings.push(key, ...(typeof value === 'string' ? [value] : []));
+          return value;
+        });
+        // "said" is a name of this test's own.
+        for (const value of known) if (!'said'.includes(value)) expect(strings.join('\n')).not.toContain(value);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('what holds none of them, in no form, is unchanged', () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[A-Z]{4,12}$/)), fc.jsonValue(), (secrets, value) => {
+        const said = JSON.parse(JSON.stringify(value).replace(/[A-Z]/g, 'x')) as Json;
+        const redactor = createRedactor(secrets.map(text => `Q${text}Q`));
+        expect(redactor.json(said)).toEqual(said);
+        expect(redactor.text(JSON.stringify(said))).toBe(JSON.stringify(said));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,112 @@
+import type { Json } from '../json.ts';
+
+/** Cuts known secrets out of what others said before it is kept, logged or shown. */
+export type Redactor = {
+  text(value: string): string;
+  /** Strings and names of fields; a number that is the secret itself becomes the mark. */
+  json(value: Json): Json;
+};
+
+/** Shorter values (a flag, a port, a country) stand in every text: cutting them out would shred it and hide nothing. */
+export const shortestSecret = 4;
+/** From here on base64 is also found in the middle of longer base64, as in `Basic`; shorter ones would match by accident. */
+const shortestInBase64 = 8;
+/** jsonb takes a hundred levels, so a value this deep is refused later anyway; here it must not exhaust the stack. */
+const deepest = 1000;
+
+/**
+ * A redactor for these values (decisions.md, Connections and secrets): exact matches, also as base64 and base64url, URL-encoded,
+ * and escaped in JSON. Values shorter than four characters are left. All matches are found in one pass, and where they overlap
+ * their union goes, so that no rest of a secret stays. No secret occurs in what comes out; what held none is unchanged.
+ */
+export function createRedactor(secrets: Iterable<string>): Redactor {
+  const values = new Set([...secrets].flatMap(value => [value, value.trim()]).filter(isLongEnough));
+  const forms = new Set([...values].flatMap(formsOf).filter(isLongEnough));
+  if (forms.size === 0) return { text: value => value, json: value => value };
+
+  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
+  const anyForm = longestFirst.map(form => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');
+  const present = new RegExp(anyForm);
+  const everywhere = new RegExp(`(?=(${anyForm}))`, 'g');
+  const mark = markApartFrom(forms);
+
+  const text = (value: string) => (present.test(value) ? cut(value, everywhere, mark) : value);
+  const json = (value: Json, depth = 0): Json => {
+    if (typeof value === 'string') return text(value);
+    if (typeof value === 'number') return values.has(String(value)) ? mark : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > deepest) return mark;
+    if (Array.isArray(value)) return value.map(item => json(item, depth + 1));
+    const fields = new Map<string, Json>();
+    for (const [name, field] of Object.entries(value)) fields.set(freeName(text(name), fields), json(field, depth + 1));
+    return Object.fromEntries(fields);
+  };
+  return { text, json: value => json(value) };
+}
+
+const isLongEnough = (value: string) => value.length >= shortestSecret;
+
+/** Replaces the union of all matches. `everywhere` matches nothing wide at each place where a form begins, and captures it. */
+function cut(value: string, everywhere: RegExp, mark: string): string {
+  let result = '';
+  let end = -1;
+  for (const { index, 1: form = '' } of value.matchAll(everywhere)) {
+    if (index > end) {
+      if (end >= 0) result += mark;
+      result += value.slice(Math.max(end, 0), index);
+    }
+    end = Math.max(end, index + form.length);
+  }
+  return end < 0 ? value : `${result}${mark}${value.slice(end)}`;
+}
+
+/** Two names that were cut to the same are kept apart, so that no field is lost. */
+function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
+  for (let at = 1; ; at += 1) {
+    const candidate = at === 1 ? name : `${name} (${at})`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
+function formsOf(secret: string): string[] {
+  // A lone surrogate has no URL-encoded form.
+  const encoded = encodeURIComponent(secret.toWellFormed());
+  const form = new URLSearchParams({ '': secret }).toString().slice(1);
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    ...[encoded, form].flatMap(text => [text, text.replace(/%[0-9A-F]{2}/g, code => code.toLowerCase())]),
+    ...base64Forms(Buffer.from(secret, 'utf8')),
+  ];
+}
+
+function base64Forms(bytes: Buffer): string[] {
+  const whole = bytes.toString('base64');
+  const standard = [whole, whole.replace(/=+$/, '')];
+  if (bytes.length >= shortestInBase64) {
+    // Three bytes are four characters, so a value inside a longer one reads in three ways, by where it begins. The characters
+    // that it shares with its neighbours are theirs to decide: they are left off.
+    for (const [before, shared] of [
+      [0, 0],
+      [1, 2],
+      [2, 3],
+    ] as const) {
+      const all = Math.floor(((before + bytes.length) * 8) / 6);
+      standard.push(
+        Buffer.concat([Buffer.alloc(before), bytes])
+          .toString('base64')
+          .slice(shared, all),
+      );
+    }
+  }
+  return standard.flatMap(text => [text, text.replaceAll('+', '-').replaceAll('/', '_')]);
+}
+
+/** A mark that has no character in common with any form at its ends and is in none, so that putting it in makes no new match. */
+function markApartFrom(forms: ReadonlySet<string>): string {
+  const all = [...forms].join('');
+  const apart = (mark: string) =>
+    ![...forms].some(form => mark.includes(form)) && !all.includes(mark.slice(0, 1)) && !all.includes(mark.slice(-1));
+  for (const mark of ['[redacted]', '***', '•••']) if (apart(mark)) return mark;
+  for (let code = 0x2580; ; code += 1) if (apart(String.fromCodePoint(code))) return String.fromCodePoint(code);
+}
