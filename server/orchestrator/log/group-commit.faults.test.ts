@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LogEntry } from './entry.ts';
-import { AppendError, GroupCommitLog, type LogSession, type WriterLimits } from './group-commit.ts';
+import { AppendError, GroupCommitLog, type LogSession, MOST_BATCHES, type WriterLimits } from './group-commit.ts';
 
-/** What becomes of a commit: nothing amiss, no answer and nothing written, or written and no answer. */
-type Fate = 'commits' | 'is lost' | 'commits and its answer is lost';
+/**
+ * What becomes of a commit: nothing amiss, no answer and nothing written, or written and no answer; or there is no room
+ * on the disk, which gives the session up as well, but by an answer: what was sent behind it is answered too.
+ */
+type Fate = 'commits' | 'is lost' | 'commits and its answer is lost' | 'finds the disk full';
 type Appended = { rows: number; kind: 'good' | 'bad' | 'fenced' };
 
 /** The whole promise of group commit, on a session whose every commit may fail: see the properties below. */
@@ -27,17 +30,27 @@ const scenario = fc.record({
     }),
     { minLength: 1, maxLength: 6 },
   ),
-  /** The commit of this number meets this fate; all others succeed. */
+  /** The commit of this number meets this fate, and what is under way behind it that; all others succeed. */
   fault: fc.option(
     fc.record({
       at: fc.nat({ max: 12 }),
-      fate: fc.constantFrom<Fate>('is lost', 'commits and its answer is lost'),
+      fates: fc.constantFrom<{ fate: Fate; behind: Fate }>(
+        { fate: 'is lost', behind: 'is lost' },
+        { fate: 'commits and its answer is lost', behind: 'is lost' },
+        { fate: 'commits and its answer is lost', behind: 'commits and its answer is lost' },
+        { fate: 'finds the disk full', behind: 'commits' },
+        { fate: 'finds the disk full', behind: 'finds the disk full' },
+        { fate: 'finds the disk full', behind: 'commits and its answer is lost' },
+      ),
     }),
     { nil: null },
   ),
   batchRows: fc.integer({ min: 1, max: 60 }),
+  worthEntries: fc.integer({ min: 1, max: 20 }),
   queuedRows: fc.integer({ min: 1, max: 120 }),
 });
+
+type Drawn = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 
 const entryOf = (runId: string, { rows }: Appended): LogEntry => ({
   runId,
@@ -58,41 +71,42 @@ const entryOf = (runId: string, { rows }: Appended): LogEntry => ({
 
 const refusal = (fields: object) => Object.assign(new Error('refused'), fields);
 
-/** A database of run ids, one commit at a time, each ended by the test. */
+/** A database of run ids; commits may be sent behind one another, and are ended in their order by the test. */
 class FaultySession implements LogSession {
   readonly stored = new Set<string>();
   readonly batches: number[][] = [];
+  /** Most commits that were under way at a time. */
+  deepest = 0;
   readonly kinds: ReadonlyMap<string, Appended>;
-  readonly fault: { at: number; fate: Fate } | null;
-  #end: (() => void) | null = null;
+  readonly fault: Drawn['fault'];
+  readonly #underWay: (() => void)[] = [];
   lost = false;
   readonly violations: string[] = [];
 
-  constructor(kinds: ReadonlyMap<string, Appended>, fault: { at: number; fate: Fate } | null) {
+  constructor(kinds: ReadonlyMap<string, Appended>, fault: Drawn['fault']) {
     this.kinds = kinds;
     this.fault = fault;
   }
 
   get underWay(): boolean {
-    return this.#end !== null;
+    return this.#underWay.length > 0;
   }
 
   async commit(batch: readonly LogEntry[]): Promise<void> {
-    if (this.#end !== null) this.violations.push('two commits at once');
     if (this.lost) this.violations.push('a commit on a session that was given up');
     const number = this.batches.push(batch.map(({ rows }) => rows.length)) - 1;
     await new Promise<void>(resolve => {
-      this.#end = resolve;
+      this.deepest = Math.max(this.deepest, this.#underWay.push(resolve));
     });
-    this.#end = null;
-    const fate = this.fault?.at === number ? this.fault.fate : 'commits';
-    this.lost = fate !== 'commits';
+    const fate = this.#fateOf(number);
+    if (fate !== 'commits') this.lost = true;
     if (fate === 'is lost') throw refusal({ code: 'ECONNRESET' });
+    if (fate === 'finds the disk full') throw refusal({ code: '53100' });
     for (const { runId } of batch) {
       const kind = this.kinds.get(runId)?.kind;
       if (kind === 'good') continue;
       // A refusal can be lost on its way as well.
-      if (this.lost) throw refusal({ code: 'ECONNRESET' });
+      if (fate !== 'commits') throw refusal({ code: 'ECONNRESET' });
       throw refusal(kind === 'bad' ? { code: '22P05' } : { code: '23505', constraint: 'run_events_2026_01_pkey' });
     }
     for (const { runId } of batch) {
@@ -102,16 +116,21 @@ class FaultySession implements LogSession {
     if (fate !== 'commits') throw refusal({ code: 'ECONNRESET' });
   }
 
-  /** Ends the commit under way, if there is one, and lets everybody act upon it. */
+  #fateOf(number: number): Fate {
+    if (this.fault?.at === number) return this.fault.fates.fate;
+    return this.lost && this.fault !== null ? this.fault.fates.behind : 'commits';
+  }
+
+  /** Ends the oldest commit under way, if there is one, and lets everybody act upon it. */
   async endOne(): Promise<void> {
-    this.#end?.();
+    this.#underWay.shift()?.();
     await new Promise(resolve => setImmediate(resolve));
   }
 }
 
 type Outcome = 'committed' | AppendError['kind'];
 
-async function play(drawn: typeof scenario extends fc.Arbitrary<infer T> ? T : never) {
+async function play(drawn: Drawn) {
   const kinds = new Map<string, Appended>();
   const session = new FaultySession(kinds, drawn.fault);
   const limits: WriterLimits = {
@@ -119,6 +138,7 @@ async function play(drawn: typeof scenario extends fc.Arbitrary<infer T> ? T : n
     queuedBytes: Number.POSITIVE_INFINITY,
     batchRows: drawn.batchRows,
     batchBytes: Number.POSITIVE_INFINITY,
+    worthEntries: drawn.worthEntries,
   };
   const causes: unknown[] = [];
   const log = new GroupCommitLog(session, cause => causes.push(cause), limits);
@@ -179,6 +199,19 @@ test('each waiter settles once, after its commit; a bad entry fails alone; a los
     }),
     { numRuns: 400 },
   );
+});
+
+test('no more batches are under way than may be, and all of those at times', async () => {
+  let deepest = 0;
+  await fc.assert(
+    fc.asyncProperty(scenario, async drawn => {
+      const { session } = await play(drawn);
+      expect(session.deepest).toBeLessThanOrEqual(MOST_BATCHES);
+      deepest = Math.max(deepest, session.deepest);
+    }),
+    { numRuns: 400 },
+  );
+  expect(deepest).toBe(MOST_BATCHES);
 });
 
 test('batches and the backlog keep to their bounds, and whoever waits for room is told', async () => {

@@ -20,7 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 beforeEach(async () => {
-  client = new pg.Client({ connectionString: db.url });
+  // As the leader's session has it.
+  client = new pg.Client({ connectionString: db.url, pipeline: true });
   client.on('error', () => undefined);
   await client.connect();
 });
@@ -135,6 +136,41 @@ test('what arrives while a batch is on its way shares the next commit', async ()
   const rest = Array.from({ length: 50 }, () => log.append(entry(newId(), 1, [started(), begun()])));
   await Promise.all([first, ...rest]);
   expect(connection.statements).toBe(2);
+});
+
+test('a batch is sent behind one that is under way, and committed also where that one is refused', async () => {
+  const connection = counted();
+  const log = new GroupCommitLog(connection, never);
+  const taken = newId();
+  const other = await db.pool.connect();
+  await other.query('BEGIN');
+  await other.query(
+    `INSERT INTO run_events (run_id, seq, event_type, data, created_at) VALUES ($1, 1, 'run_started', '{}', to_timestamp(0))`,
+    [taken],
+  );
+  const append = (runId: string) => log.append(entry(runId, 1, [started(), begun()]));
+  const sentNow = () => new Promise(resolve => setImmediate(resolve));
+  const beside = newId();
+  const first = Promise.allSettled([append(taken), append(beside)]);
+  await sentNow();
+  const behind = Array.from({ length: DEFAULT_LIMITS.worthEntries }, newId);
+  const second = Promise.all(behind.slice(1).map(append));
+  await sentNow();
+  // Too few to be worth a commit of their own beside the first.
+  expect(connection.statements).toBe(1);
+  const last = append(behind[0] ?? '');
+  await sentNow();
+  expect(connection.statements).toBe(2);
+  const third = Promise.all(Array.from({ length: 50 }, () => append(newId())));
+  await sentNow();
+  expect(connection.statements).toBe(2);
+  await other.query('COMMIT');
+  other.release();
+  const [fenced, committed] = await first;
+  expect(fenced?.status === 'rejected' && fenced.reason.kind).toBe('fenced');
+  expect(committed?.status).toBe('fulfilled');
+  await Promise.all([second, last, third]);
+  for (const runId of [beside, ...behind]) expect(await seqsOf(runId)).toEqual([1, 2]);
 });
 
 test('one commit writes events, payloads, the projection and the inbox', async () => {

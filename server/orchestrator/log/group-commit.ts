@@ -29,6 +29,8 @@ export type WriterLimits = {
   /** Most that one commit takes, so that a backlog never becomes one huge statement. */
   batchRows: number;
   batchBytes: number;
+  /** Fewer entries do not go beside a batch that is under way: each commit has its price, and they may share one. */
+  worthEntries: number;
 };
 
 /** 64 MiB of backlog is a few seconds of a busy database; 4,000 rows a commit is where a larger batch stops being faster. */
@@ -37,19 +39,21 @@ export const DEFAULT_LIMITS: WriterLimits = {
   queuedBytes: 64 * 1024 * 1024,
   batchRows: 4_000,
   batchBytes: 8 * 1024 * 1024,
+  worthEntries: 16,
 };
 
 /**
- * A batch larger than this that finds nothing on its way goes in two halves, so that the database writes one while the runs
- * of the other decide what comes next: they would take turns otherwise, each waiting for the other.
+ * Batches under way at once: the next one lies at the database before it has answered the one before, so that it never
+ * waits for the runs, nor for the network. The runs of two batches are never the same (LogEntry), so neither needs the other.
  */
-const SPLIT_FROM = 32;
+export const MOST_BATCHES = 2;
 
 type Waiting = { entry: LogEntry; bytes: number; resolve: () => void; reject: (error: AppendError) => void };
 
 /**
- * Group commit (engine.md): entries that arrive while a batch is on its way are written together by the next one. An
- * entry that finds nothing on its way is written at once; no timer is involved. `append` settles after the commit.
+ * Group commit (engine.md): entries that arrive while a batch is on its way are written together by the next one, which
+ * is sent as soon as it is worth a commit of its own or nothing is on its way. An entry that finds nothing on its way is
+ * written at once; no timer is involved. `append` settles after the commit.
  */
 export class GroupCommitLog {
   readonly #session: LogSession;
@@ -58,7 +62,10 @@ export class GroupCommitLog {
   /** Queued and on the way. */
   #rows = 0;
   #bytes = 0;
-  #writing = false;
+  #underWay = 0;
+  #sending = false;
+  /** When the database last answered, by performance.now(). */
+  #answeredAt = 0;
   #lost: AppendError | null = null;
   #whenRoom: (() => void)[] = [];
   #whenIdle: (() => void)[] = [];
@@ -106,16 +113,20 @@ export class GroupCommitLog {
     this.#bytes += bytes;
     return new Promise((resolve, reject) => {
       this.#queue.push({ entry, bytes, resolve, reject });
-      if (this.#writing) return;
-      this.#writing = true;
+      if (this.#sending) return;
+      this.#sending = true;
       // A microtask later, so that what is appended in the same breath shares the commit.
-      queueMicrotask(() => void this.#writeAll());
+      queueMicrotask(() => {
+        this.#sending = false;
+        this.#sendQueued();
+        this.#tellIdle();
+      });
     });
   }
 
   /** Settles when everything appended so far is committed or refused. */
   drain(): Promise<void> {
-    if (!this.#writing) return Promise.resolve();
+    if (this.#idle) return Promise.resolve();
     return new Promise(resolve => this.#whenIdle.push(resolve));
   }
 
@@ -126,36 +137,43 @@ export class GroupCommitLog {
     for (const waiting of this.#queue.splice(0)) this.#refuse(waiting, this.#lost);
   }
 
-  async #writeAll(): Promise<void> {
-    let batch = this.#takeBatch(SPLIT_FROM);
-    let sent = this.#send(batch);
-    while (batch.length > 0) {
-      const error = await sent;
-      if (error !== null) await this.#refused(batch, error);
-      const committed = error === null ? batch : [];
-      batch = this.#takeBatch(Number.POSITIVE_INFINITY);
-      // On its way before anybody acts upon the one before: the database works while the runs decide.
-      if (batch.length > 0) sent = this.#send(batch);
-      for (const waiting of committed) {
-        this.#forget(waiting);
-        waiting.resolve();
-      }
-      if (!this.full) for (const listener of this.#whenRoom.splice(0)) listener();
-      if (batch.length > 0) continue;
-      // Who waited for room has appended by now, and counts on the writer that is still at it.
-      batch = this.#takeBatch(SPLIT_FROM);
-      if (batch.length > 0) sent = this.#send(batch);
-    }
-    this.#writing = false;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  get #idle(): boolean {
+    return this.#underWay === 0 && this.#queue.length === 0;
   }
 
-  /** What is queued; of more than `splitFrom` entries one half. */
-  #takeBatch(splitFrom: number): Waiting[] {
+  #sendQueued(): void {
+    while (this.#queue.length > 0 && this.#underWay < MOST_BATCHES) {
+      if (this.#underWay > 0 && this.#queue.length < this.#limits.worthEntries) break;
+      void this.#write(this.#takeBatch());
+    }
+  }
+
+  #tellIdle(): void {
+    if (this.#idle) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  async #write(batch: Waiting[]): Promise<void> {
+    this.#underWay += 1;
+    const error = await this.#send(batch);
+    if (error !== null) await this.#refused(batch, error);
+    this.#underWay -= 1;
+    // On its way before anybody acts upon this one: the database works while the runs decide.
+    this.#sendQueued();
+    if (error === null) this.#settle(batch);
+    if (!this.full) for (const listener of this.#whenRoom.splice(0)) listener();
+    this.#tellIdle();
+  }
+
+  /**
+   * What is queued; where nothing is under way and it is worth two batches, one half of it: the database writes one while
+   * the runs of the other decide what comes next. They would take turns otherwise, each waiting for the other.
+   */
+  #takeBatch(): Waiting[] {
     let rows = 0;
     let bytes = 0;
     let count = 0;
-    const most = this.#queue.length > splitFrom ? this.#queue.length >> 1 : this.#queue.length;
+    const halved = this.#underWay === 0 && this.#queue.length >= 2 * this.#limits.worthEntries;
+    const most = halved ? this.#queue.length >> 1 : this.#queue.length;
     for (const waiting of this.#queue) {
       rows += waiting.entry.rows.length;
       bytes += waiting.bytes;
@@ -168,26 +186,34 @@ export class GroupCommitLog {
   /** One commit: null, or why it failed. */
   async #send(batch: readonly Waiting[]): Promise<unknown> {
     try {
-      const sent = performance.now();
+      const sentAt = performance.now();
       await this.#session.commit(batch.map(waiting => waiting.entry));
+      // One that was sent behind another began when that one was answered.
+      const beganAt = Math.max(sentAt, this.#answeredAt);
+      this.#answeredAt = performance.now();
       let rows = 0;
       for (const { entry } of batch) rows += entry.rows.length;
-      this.#observer.batchCommitted(batch.length, rows, performance.now() - sent);
+      this.#observer.batchCommitted(batch.length, rows, this.#answeredAt - beganAt);
       return null;
     } catch (error) {
       return error ?? new Error('the commit failed');
     }
   }
 
-  async #write(batch: Waiting[]): Promise<void> {
-    // The other half of a batch that the session was lost under.
-    if (this.#lost !== null) return this.#lose(batch, this.#lost.cause);
-    const error = await this.#send(batch);
-    if (error !== null) return this.#refused(batch, error);
+  #settle(batch: readonly Waiting[]): void {
     for (const waiting of batch) {
       this.#forget(waiting);
       waiting.resolve();
     }
+  }
+
+  /** Part of a batch that was refused. */
+  async #writePart(batch: Waiting[]): Promise<void> {
+    // The other half of a batch that the session was lost under.
+    if (this.#lost !== null) return this.#lose(batch, this.#lost.cause);
+    const error = await this.#send(batch);
+    if (error !== null) await this.#refused(batch, error);
+    else this.#settle(batch);
   }
 
   /** A batch that the database refuses is halved until the bad entry stands alone and fails by itself. */
@@ -198,8 +224,8 @@ export class GroupCommitLog {
     else {
       this.#observer.batchBisected();
       const half = batch.length >> 1;
-      await this.#write(batch.slice(0, half));
-      await this.#write(batch.slice(half));
+      await this.#writePart(batch.slice(0, half));
+      await this.#writePart(batch.slice(half));
     }
   }
 

@@ -15,6 +15,7 @@ export {
   DEFAULT_LIMITS,
   GroupCommitLog,
   type LogSession,
+  MOST_BATCHES,
   type WriterLimits,
 } from './group-commit.ts';
 export { type ActiveRunCounts, createLogReader, type LogReader } from './log-reader.ts';

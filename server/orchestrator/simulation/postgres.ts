@@ -1,4 +1,4 @@
-import type { LogEntry, LogSession } from '../log/index.ts';
+import { type LogEntry, type LogSession, MOST_BATCHES } from '../log/index.ts';
 import type { Auditor } from './auditor.ts';
 import { type Database, DatabaseError } from './database.ts';
 import type { Server } from './server.ts';
@@ -62,7 +62,20 @@ export class Postgres {
 
 type Fate = { sendMs: number; answerMs: number; applies: boolean; answers: 'ok' | 'lost' | 'never' | 'disk full' };
 
-/** One connection of one server, which writes the log through it. */
+/** A batch between its sending and its answer. */
+type Commit = {
+  readonly batch: readonly LogEntry[];
+  readonly fate: Fate;
+  /** Why the database refused it. */
+  error: Error | null;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+};
+
+/**
+ * One connection of one server, which writes the log through it. Batches are sent before those before them are answered;
+ * the database takes them, and answers them, one after the other.
+ */
 export class Session implements LogSession {
   readonly server: Server;
   /** Stands beside what it writes. */
@@ -72,11 +85,17 @@ export class Session implements LogSession {
   open = true;
   /** As the server sees it. */
   #broken = false;
-  #pending = false;
-  /** Whether a commit is under way. */
-  get committing(): boolean {
-    return this.#pending && !this.#broken;
-  }
+  /** Whether what is sent now still reaches the database. */
+  #reaches = true;
+  /** Whether answers still reach the server. */
+  #answers = true;
+  /** Not answered yet, oldest first: on their way to the database, … */
+  readonly #sent: Commit[] = [];
+  /** … and on their way back. */
+  readonly #executed: Commit[] = [];
+  /** When the last of each is through, in virtual ms: nothing overtakes on a connection. */
+  #sentBy = 0;
+  #answeredBy = 0;
   readonly #onLost: (cause: unknown) => void;
 
   constructor(postgres: Postgres, server: Server, onLost: (cause: unknown) => void) {
@@ -86,30 +105,67 @@ export class Session implements LogSession {
     this.#onLost = onLost;
   }
 
+  /** Whether a commit is under way. */
+  get committing(): boolean {
+    return this.#underWay.length > 0 && !this.#broken;
+  }
+
+  get #underWay(): readonly Commit[] {
+    return [...this.#sent, ...this.#executed];
+  }
+
   commit(batch: readonly LogEntry[]): Promise<unknown> {
     const { at } = this.#postgres;
     if (!this.server.seam()) return new Promise(() => {});
     if (this.#broken) return Promise.reject(new Error(CONNECTION_LOST));
-    if (this.#pending) at.fail('log', 'a commit was sent while another one was under way');
-    this.#pending = true;
-    const fate = this.#fate();
+    this.#checkSending(batch);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    at.agenda.after(fate.sendMs, () => {
-      const error = this.#execute(batch, fate);
-      this.server.later(fate.answerMs, () => {
-        if (this.#broken) reject(new Error(CONNECTION_LOST));
-        else if (fate.answers === 'lost') this.#lose(reject);
-        else if (fate.answers === 'never')
-          this.server.later(at.random.below(LONGEST_HANG_MS), () => this.#lose(reject));
-        else if (!this.server.seam()) return;
-        else {
-          this.#pending = false;
-          if (error === null) resolve(null);
-          else reject(error);
-        }
-      });
-    });
+    const commit: Commit = { batch, fate: this.#fate(), error: null, resolve, reject };
+    this.#sent.push(commit);
+    this.#sentBy = Math.max(this.#sentBy, at.agenda.now + commit.fate.sendMs);
+    at.agenda.after(this.#sentBy - at.agenda.now, () => this.#arrived());
     return promise;
+  }
+
+  /** What the database could not see: two batches of one run would leave a hole in its log if the first were refused. */
+  #checkSending(batch: readonly LogEntry[]): void {
+    const { at } = this.#postgres;
+    const before = this.#underWay;
+    if (before.length > 0) at.count('batch behind a batch');
+    if (before.length >= MOST_BATCHES) at.fail('log', 'a batch was sent while as many as may be were under way');
+    const runs = new Set(before.flatMap(commit => commit.batch.map(({ runId }) => runId)));
+    for (const { runId } of batch) {
+      if (runs.has(runId)) at.fail('log', `${runId} has two entries under way`);
+      runs.add(runId);
+    }
+  }
+
+  /** The oldest that was sent has reached the database. */
+  #arrived(): void {
+    const commit = this.#sent.shift();
+    if (commit === undefined) return;
+    const { at } = this.#postgres;
+    commit.error = this.#execute(commit);
+    this.#executed.push(commit);
+    this.#answeredBy = Math.max(this.#answeredBy, at.agenda.now + commit.fate.answerMs);
+    this.server.later(this.#answeredBy - at.agenda.now, () => this.#answered());
+  }
+
+  /** The answer of the oldest that was executed is there, or would be. */
+  #answered(): void {
+    const commit = this.#executed[0];
+    if (commit === undefined || !this.#answers) return;
+    const { at } = this.#postgres;
+    const { answers } = commit.fate;
+    if (this.#broken || answers === 'lost') this.#lose();
+    else if (answers === 'never') {
+      this.#answers = false;
+      this.server.later(at.random.below(LONGEST_HANG_MS), () => this.#lose());
+    } else if (this.server.seam()) {
+      this.#executed.shift();
+      if (commit.error === null) commit.resolve(null);
+      else commit.reject(commit.error);
+    }
   }
 
   /** The server ends it, or is told that it has ended. */
@@ -119,6 +175,9 @@ export class Session implements LogSession {
     // The database finishes what it was at before it looks.
     const { at } = this.#postgres;
     at.agenda.after(at.random.below(at.calm ? 5 : 50), () => this.#postgres.end(this));
+    if (this.#underWay.length > 1) at.count('session lost with two batches under way');
+    // The driver tells whoever waits, a moment later.
+    this.server.later(0, () => this.#rejectAll());
     this.#onLost(cause);
   }
 
@@ -128,17 +187,25 @@ export class Session implements LogSession {
     this.server.later(afterMs, () => this.break(new Error(CONNECTION_LOST)));
   }
 
-  #lose(reject: (error: unknown) => void): void {
+  #lose(): void {
     this.break(new Error(CONNECTION_LOST));
-    reject(new Error(CONNECTION_LOST));
+    this.#rejectAll();
   }
 
-  /** What the database does with a statement that has reached it; null or why it refuses. */
-  #execute(batch: readonly LogEntry[], fate: Fate): Error | null {
+  /** None of them will be answered; those that are on their way may be executed all the same. */
+  #rejectAll(): void {
+    for (const commit of this.#underWay) commit.reject(new Error(CONNECTION_LOST));
+    this.#executed.length = 0;
+  }
+
+  /** What the database does with a batch that has reached it; null or why it refuses. */
+  #execute({ batch, fate }: Commit): Error | null {
     const { at, database, auditor } = this.#postgres;
     if (!this.open) return new Error(CONNECTION_LOST);
     if (fate.answers === 'disk full') return new DatabaseError('53100');
-    if (!fate.applies || (!this.server.alive && at.random.chance(0.5))) return null;
+    // What follows something that never arrived does not arrive either.
+    if (!fate.applies || (!this.server.alive && at.random.chance(0.5))) this.#reaches = false;
+    if (!this.#reaches) return null;
     try {
       database.apply(batch, this.writer);
     } catch (error) {
@@ -148,6 +215,7 @@ export class Session implements LogSession {
       return error;
     }
     if (!this.server.alive) at.count('commit of a dead process applied');
+    if (this.#broken) at.count('commit of a lost session applied');
     auditor.committed(batch);
     return null;
   }

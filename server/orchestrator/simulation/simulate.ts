@@ -250,6 +250,7 @@ function randomConfig(random: Random): ServerConfig {
       queuedBytes: small ? 5_000 : 64 * 1024 * 1024,
       batchRows: small ? 1 + random.below(4) : 100,
       batchBytes: 8 * 1024 * 1024,
+      worthEntries: 1 + random.below(3),
     },
   };
 }

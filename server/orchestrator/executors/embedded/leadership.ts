@@ -73,6 +73,8 @@ async function openSession(
     connectionString,
     application_name: 'baton-orchestrator',
     keepAlive: true,
+    // A batch is sent before the one before is answered.
+    pipeline: true,
     connectionTimeoutMillis: 10_000,
     stream: () => socket,
   });
@@ -87,16 +89,15 @@ async function openSession(
      SET plan_cache_mode = force_generic_plan;
      SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`,
   );
-  let pending: Promise<unknown> | null = null;
-  /** One statement at a time: the log's writer and the lease check take turns. */
+  const underWay = new Set<Promise<unknown>>();
+  /** Sent at once, behind what is under way. PostgreSQL takes them one after the other, each a transaction of its own. */
   const ask = async (statement: string | pg.QueryConfig): Promise<unknown> => {
-    while (pending !== null) await pending.catch(() => undefined);
     const answer = connection.query(statement);
-    pending = answer;
+    underWay.add(answer);
     try {
       return await answer;
     } finally {
-      pending = null;
+      underWay.delete(answer);
     }
   };
   const session: LeaderSession = {
@@ -115,7 +116,7 @@ async function openSession(
     },
   };
   const alive = async () => {
-    await (pending ?? ask('SELECT 1'));
+    await (underWay.size > 0 ? Promise.race(underWay) : ask('SELECT 1'));
   };
   return { connection, session, alive };
 }

@@ -478,7 +478,7 @@ test('a command that arrives while the end of its run is being committed is answ
 });
 
 test('a full log refuses callers until there is room', async () => {
-  const limits = { queuedRows: 1, queuedBytes: 1e6, batchRows: 10, batchBytes: 1e6 };
+  const limits = { queuedRows: 1, queuedBytes: 1e6, batchRows: 10, batchBytes: 1e6, worthEntries: 1 };
   const h = await harness({ writerLimits: limits });
   const workflow = h.workflow(chain(3));
   const runId = newId();

@@ -344,7 +344,10 @@ export class Runtime implements RunHost {
     const starting = this.#starting.get(runId);
     // A start that fails is the affair of its caller; here it only means that the log is to be asked.
     if (starting !== undefined) await starting.catch(() => undefined);
-    return this.#runs.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId);
+    const before = this.#loading.get(runId);
+    // The log was read before this caller came, who may know of a run that another process has started since.
+    const found = before === undefined ? null : await before;
+    return found ?? this.#runs.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId);
   }
 
   #load(runId: string): Promise<LiveRun | null> {
