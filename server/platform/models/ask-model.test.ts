@@ -1,0 +1,347 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../clock.ts';
+import { EgressRefused } from '../egress/egress.ts';
+import { askModel, type ModelQuestion, type ModelReply, type ModelSurroundings } from './ask-model.ts';
+import { listModels } from './list-models.ts';
+import { type ModelAccess, type ModelProvider, modelProviders } from './providers.ts';
+import { type ModelServer, type ScriptedReply, startModelServer } from './testing-model-server.ts';
+
+const clock = new ManualClock();
+const KEY = 'sk-test-0123456789abcdef';
+let server: ModelServer;
+
+beforeAll(async () => {
+  server = await startModelServer();
+});
+beforeEach(() => {
+  server.requests.length = 0;
+  server.reply({ text: 'Hello.' });
+  server.expectKey(KEY);
+});
+afterAll(() => server.close());
+
+const bases: Record<ModelProvider, string> = {
+  openai: '/v1',
+  anthropic: '/v1',
+  google: '/v1beta',
+  mistral: '/mistral/v1',
+  openai_compatible: '/v1',
+};
+const accessTo = (provider: ModelProvider): ModelAccess => ({
+  provider,
+  apiKey: KEY,
+  baseUrl: server.url + bases[provider],
+});
+
+function ask(
+  provider: ModelProvider,
+  more: Partial<ModelQuestion> = {},
+  on: Partial<ModelSurroundings> = {},
+): Promise<ModelReply> {
+  return askModel(
+    { ...accessTo(provider), model: 'tiny', prompt: 'Say hello.', ...more },
+    { fetch, clock, signal: new AbortController().signal, ...on },
+  );
+}
+
+const person = {
+  schema: {
+    type: 'object',
+    properties: { name: { type: 'string' } },
+    required: ['name'],
+    additionalProperties: false,
+  },
+  problem: (value: unknown) =>
+    typeof (value as { name?: unknown } | null)?.name === 'string' ? '' : 'result.name: is missing',
+};
+
+describe.each(modelProviders)('%s', provider => {
+  test('streams its text, and tells model and usage', async () => {
+    server.reply({ text: ['Hel', 'lo', ' there.'], usage: { input: 21, output: 7 }, model: 'tiny-2026-01-01' });
+    const pieces: string[] = [];
+    const reply = await ask(provider, { maxTokens: 100 }, { onText: piece => pieces.push(piece) });
+    expect(reply).toEqual({
+      kind: 'answer',
+      text: 'Hello there.',
+      // Anthropic's and Google's libraries keep to what was asked for.
+      model: expect.stringMatching(/^tiny/),
+      usage: { inputTokens: 21, outputTokens: 7 },
+      cut: false,
+      warnings: [],
+    });
+    expect(pieces.join('')).toBe('Hello there.');
+    expect(pieces.length).toBeGreaterThan(1);
+  });
+
+  test('sends key, headers, instructions and limits, once', async () => {
+    const headers = { 'Idempotency-Key': 'run:step', traceparent: '00-1-2-01' };
+    await ask(provider, { system: 'Be brief.', temperature: 0.5, maxTokens: 77, headers });
+    expect(server.requests).toHaveLength(1);
+    const [request] = server.requests;
+    expect(request?.headers).toMatchObject({ 'idempotency-key': 'run:step', traceparent: '00-1-2-01' });
+    const sent = JSON.stringify(request?.body);
+    for (const part of ['Be brief.', 'Say hello.', '0.5', '77']) expect(sent).toContain(part);
+  });
+
+  test('gives an object that fits the schema, which the provider is told', async () => {
+    server.reply({ text: ['{"na', 'me":"Ada"}'] });
+    const reply = await ask(provider, { object: person });
+    expect(reply).toMatchObject({ kind: 'answer', object: { name: 'Ada' }, text: '{"name":"Ada"}' });
+    expect(JSON.stringify(server.requests[0]?.body)).toContain('"name"');
+  });
+
+  test('an answer that does not fit may be asked for again; its tokens were used', async () => {
+    for (const text of ['{"nome":"Ada"}', 'Ada', '']) {
+      server.reply({ text, usage: { input: 5, output: 4 } });
+      expect(await ask(provider, { object: person })).toMatchObject({
+        kind: 'failed',
+        code: 'response_schema_mismatch',
+        retryable: true,
+        usage: { inputTokens: 5, outputTokens: 4 },
+      });
+    }
+  });
+
+  test('an answer at the limit of tokens is cut; JSON is then useless', async () => {
+    server.reply({ text: '{"name":', finish: 'length', usage: { input: 5, output: 4 } });
+    expect(await ask(provider)).toMatchObject({ kind: 'answer', cut: true, text: '{"name":' });
+    expect(await ask(provider, { object: person })).toMatchObject({
+      code: 'model_output_truncated',
+      retryable: false,
+      usage: { outputTokens: 4 },
+    });
+  });
+
+  test.each([
+    [400, 'model_request_invalid', false],
+    [401, 'model_unauthorized', false],
+    [403, 'model_unauthorized', false],
+    [404, 'model_not_found', false],
+    [408, 'model_unavailable', true],
+    [409, 'model_unavailable', true],
+    [422, 'model_request_invalid', false],
+    [429, 'model_rate_limited', true],
+    [500, 'model_unavailable', true],
+    [503, 'model_unavailable', true],
+    [529, 'model_unavailable', true],
+  ])('%i is %s, retryable: %s', async (status, code, retryable) => {
+    server.reply({ status, message: 'It is the provider who says so.' });
+    const reply = await ask(provider);
+    expect(reply).toMatchObject({ kind: 'failed', code, retryable });
+    expect(reply).not.toHaveProperty('usage');
+    expect((reply as { message: string }).message).toContain(
+      status === 401 ? '(401)' : 'It is the provider who says so.',
+    );
+    expect(server.requests, 'asked once').toHaveLength(1);
+  });
+
+  test('a key that is not accepted is not repeated', async () => {
+    server.expectKey('another');
+    const reply = await ask(provider);
+    expect(reply).toMatchObject({ code: 'model_unauthorized', retryable: false });
+    expect(JSON.stringify(reply)).not.toContain(KEY);
+  });
+
+  test('a page of HTML is not quoted, and a long message is cut', async () => {
+    server.reply({ status: 502, body: `<html>${'<p>secret internals</p>'.repeat(10_000)}</html>` });
+    const page = await ask(provider);
+    expect(page).toMatchObject({ code: 'model_unavailable', retryable: true });
+    expect(JSON.stringify(page)).not.toContain('internals');
+    server.reply({ status: 400, message: 'x'.repeat(50_000) });
+    expect(JSON.stringify(await ask(provider)).length).toBeLessThan(700);
+  });
+
+  test('what breaks off, or cannot be read, may be asked for again', async () => {
+    server.reply({ text: 'Hel', raw: 'data: {"broken": \n\n' });
+    expect(await ask(provider)).toMatchObject({ code: 'model_answer_malformed', retryable: true });
+    server.reply({ text: 'Hel', hangUp: true });
+    expect(await ask(provider)).toMatchObject({ kind: 'failed', code: 'model_unavailable', retryable: true });
+    server.reply({ status: 200, body: 'not an event stream' });
+    expect(await ask(provider)).toMatchObject({ kind: 'failed', retryable: true });
+  });
+
+  test('cancelled midway: it settles, and the provider sees the client leave', async () => {
+    const stop = new AbortController();
+    server.reply({ text: endless() });
+    const pieces: string[] = [];
+    const reply = await ask(
+      provider,
+      {},
+      {
+        signal: stop.signal,
+        onText: piece => {
+          pieces.push(piece);
+          stop.abort();
+        },
+      },
+    );
+    expect(reply).toMatchObject({ kind: 'failed', code: 'cancelled', retryable: false });
+    await server.requests[0]?.left;
+  });
+
+  test('more than 1 MiB of text is cut off, and the provider sees it', async () => {
+    server.reply({ text: endless('x'.repeat(50_000)) });
+    expect(await ask(provider)).toMatchObject({ code: 'model_answer_too_large', retryable: false });
+    await server.requests[0]?.left;
+  });
+
+  test('usage may be absent', async () => {
+    server.reply({ usage: null, text: 'Hi.' });
+    const reply = await ask(provider);
+    expect(reply).toMatchObject({ kind: 'answer', text: 'Hi.' });
+    // Anthropic's messages always carry counts.
+    if (provider !== 'anthropic') expect(reply).not.toHaveProperty('usage');
+  });
+
+  test('lists its models, and says why not', async () => {
+    const on = { fetch, clock, signal: new AbortController().signal };
+    expect(await listModels(accessTo(provider), on)).toEqual({ kind: 'models', models: ['tiny', 'large'] });
+    server.expectKey('another');
+    expect(await listModels(accessTo(provider), on)).toMatchObject({ code: 'model_unauthorized' });
+    expect(await listModels({ ...accessTo(provider), baseUrl: `${server.url}/nowhere` }, on)).toMatchObject({
+      code: 'model_not_found',
+    });
+  });
+});
+
+/** Pieces without end, each on a turn of its own. */
+async function* endless(piece = 'word '): AsyncGenerator<string> {
+  for (;;) {
+    yield piece;
+    await wait(1);
+  }
+}
+
+describe('what the content filter stops', () => {
+  test.each(modelProviders.filter(provider => provider !== 'mistral'))('%s', async provider => {
+    server.reply({ text: 'I', finish: 'filter', usage: { input: 3, output: 1 } });
+    expect(await ask(provider)).toMatchObject({
+      code: 'model_content_filtered',
+      retryable: false,
+      usage: { inputTokens: 3, outputTokens: 1 },
+    });
+  });
+});
+
+describe('Retry-After', () => {
+  const limited = (headers: Record<string, string>): ScriptedReply => ({ status: 429, headers });
+  test.each([
+    ['in seconds', { 'Retry-After': '7' }, 7_000],
+    ['as a date', { 'Retry-After': new Date(clock.now() + 90_000).toUTCString() }, 90_000],
+    ['as a date that has passed', { 'Retry-After': new Date(clock.now() - 90_000).toUTCString() }, 0],
+    ['in ms', { 'retry-after-ms': '250', 'Retry-After': '9' }, 250],
+    ['for a year', { 'Retry-After': '31536000' }, 3_600_000],
+  ])('%s', async (_, headers, ms) => {
+    server.reply(limited(headers));
+    expect(await ask('openai')).toMatchObject({ code: 'model_rate_limited', retryAfterMs: ms });
+  });
+
+  test('that is nonsense, or with an error that stays, is nothing', async () => {
+    server.reply(limited({ 'Retry-After': 'soon' }));
+    expect(await ask('openai')).not.toHaveProperty('retryAfterMs');
+    server.reply({ status: 400, headers: { 'Retry-After': '7' } });
+    expect(await ask('openai')).not.toHaveProperty('retryAfterMs');
+  });
+});
+
+describe('errors in the middle of a stream', () => {
+  test.each([
+    ['anthropic', 'overloaded_error', 'model_unavailable', true],
+    ['anthropic', 'rate_limit_error', 'model_rate_limited', true],
+    ['anthropic', 'invalid_request_error', 'model_request_invalid', false],
+  ] as const)('%s: %s is %s', async (provider, type, code, retryable) => {
+    const error = { type: 'error', error: { type, message: 'It says so.' } };
+    server.reply({ text: 'Hel', raw: `event: error\ndata: ${JSON.stringify(error)}\n\n` });
+    expect(await ask(provider)).toMatchObject({ code, retryable, message: expect.stringContaining('It says so.') });
+  });
+
+  test('of a server without a status', async () => {
+    server.reply({ text: 'Hel', raw: 'data: {"error":{"message":"CUDA out of memory"}}\n\n' });
+    expect(await ask('openai_compatible')).toMatchObject({
+      code: 'model_unavailable',
+      retryable: true,
+      message: expect.stringContaining('CUDA out of memory'),
+    });
+  });
+});
+
+describe('on the way', () => {
+  test('a quota that is used up does not come back by waiting', async () => {
+    server.reply({ status: 429, code: 'insufficient_quota', message: 'You exceeded your current quota.' });
+    expect(await ask('openai')).toMatchObject({ code: 'model_quota_exhausted', retryable: false });
+  });
+
+  test('a redirect is not followed', async () => {
+    server.reply({ status: 307, headers: { Location: `${server.url}/v1/chat/completions` }, body: '' });
+    expect(await ask('anthropic')).toMatchObject({
+      code: 'model_request_invalid',
+      message: expect.stringContaining('redirect'),
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('what the guard refuses is said as it says it', async () => {
+    const refuse = async () => {
+      throw new EgressRefused('The host db.internal is private.');
+    };
+    for (const provider of modelProviders) {
+      expect(await ask(provider, {}, { fetch: refuse })).toMatchObject({
+        code: 'egress_refused',
+        message: 'The host db.internal is private.',
+        retryable: false,
+      });
+    }
+  });
+
+  test('a server that is not there is worth another try', async () => {
+    const gone = await startModelServer();
+    await gone.close();
+    expect(await ask('openai_compatible', { baseUrl: `${gone.url}/v1` })).toMatchObject({
+      code: 'model_unavailable',
+      retryable: true,
+      message: 'OpenAI-compatible server could not be reached (ECONNREFUSED).',
+    });
+  });
+
+  test('a defect of our own is thrown, not blamed on the provider', async () => {
+    const broken = () => {
+      throw new RangeError('our mistake');
+    };
+    await expect(ask('openai', {}, { onText: broken })).rejects.toThrow('our mistake');
+  });
+});
+
+describe('what is particular', () => {
+  test('OpenAI is told not to keep anything, and strict only where it would take the schema', async () => {
+    server.reply({ text: '{"name":"Ada"}' });
+    await ask('openai', { object: person });
+    const loose = { ...person, schema: { type: 'object', properties: { name: {}, age: {} }, required: ['name'] } };
+    await ask('openai', { object: loose });
+    expect(server.requests.map(({ body }) => body)).toMatchObject([
+      { store: false, stream: true, text: { format: { type: 'json_schema', strict: true, schema: person.schema } } },
+      { store: false, text: { format: { type: 'json_schema', strict: false } } },
+    ]);
+  });
+
+  test('a local server needs no key, is told the schema in words too, and may fence its JSON', async () => {
+    server.reply({ text: '```json\n{"name":"Ada"}\n```' });
+    const { provider, baseUrl } = accessTo('openai_compatible');
+    const reply = await askModel(
+      { provider, baseUrl, model: 'tiny', prompt: 'Who?', system: 'Be brief.', object: person },
+      { fetch, clock, signal: new AbortController().signal },
+    );
+    expect(reply).toMatchObject({ code: 'model_unauthorized' });
+    expect(server.requests[0]?.headers).not.toHaveProperty('authorization');
+    expect(await ask('openai_compatible', { object: person, system: 'Be brief.' })).toMatchObject({
+      object: { name: 'Ada' },
+    });
+    expect(server.requests[1]?.body).toMatchObject({
+      messages: [
+        { role: 'system', content: expect.stringMatching(/^Be brief\.\n\nAnswer with JSON alone.*"name"/s) },
+        {},
+      ],
+      stream_options: { include_usage: true },
+    });
+  });
+});

@@ -1,0 +1,228 @@
+import type { FinishReason, LanguageModelUsage, OutputInterface } from 'ai';
+import type { Clock } from '../clock.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { boundedFetch, ModelAnswerTooLarge } from './bounded-fetch.ts';
+import { type ModelFailure, modelFailure } from './failure.ts';
+import { createLanguageModel } from './language-model.ts';
+import { type ModelAccess, type ModelProvider, providerFacts } from './providers.ts';
+import { isStrictSchema, parseObject, schemaInstruction } from './structured-output.ts';
+
+/** Of the text of an answer, in bytes of UTF-8. */
+const LARGEST_TEXT = 1024 * 1024;
+
+export type ModelQuestion = ModelAccess & {
+  /** The provider's own name of the model. */
+  model: string;
+  prompt: string;
+  system?: string | undefined;
+  temperature?: number | undefined;
+  maxTokens?: number | undefined;
+  /** What the answer must be: a JSON Schema for the provider, and what is wrong with a value, '' for nothing. */
+  object?: { schema: JsonObject; problem(value: Json): string } | undefined;
+  /** Sent with the request: an idempotency key, a trace context. */
+  headers?: Readonly<Record<string, string>> | undefined;
+};
+
+export type ModelSurroundings = {
+  fetch: typeof globalThis.fetch;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Called with each piece of text as it comes. */
+  onText?(piece: string): void;
+};
+
+/** What the provider counted. */
+export type ModelUsage = { inputTokens: number; outputTokens: number };
+
+export type ModelReply =
+  | {
+      kind: 'answer';
+      text: string;
+      object?: Json;
+      /** The provider's name of the model that answered. */
+      model: string;
+      /** Absent where the provider said nothing about it. */
+      usage?: ModelUsage;
+      /** Whether it ended at the limit of tokens. */
+      cut: boolean;
+      /** Which settings the model does not take, in words. */
+      warnings: string[];
+    }
+  | (ModelFailure & { usage?: ModelUsage });
+
+type Received = {
+  text: string;
+  bytes: number;
+  model: string;
+  usage: ModelUsage | undefined;
+  finish: FinishReason;
+  warnings: string[];
+};
+
+/**
+ * Asks a model one question and reads its answer as it comes. Never tries again: that is the engine's (`retry_count`). Resolves
+ * with a failure for whatever provider, network or answer can do; rejects for defects alone.
+ */
+export async function askModel(question: ModelQuestion, on: ModelSurroundings): Promise<ModelReply> {
+  const received: Received = {
+    text: '',
+    bytes: 0,
+    model: question.model,
+    usage: undefined,
+    finish: 'other',
+    warnings: [],
+  };
+  // Leaving early (too large an answer, a broken one) must end the request as well.
+  const leaving = new AbortController();
+  try {
+    await receive(question, { ...on, signal: AbortSignal.any([on.signal, leaving.signal]) }, received);
+  } catch (error) {
+    const failure = on.signal.aborted
+      ? cancelled
+      : modelFailure(error, { provider: question.provider, now: on.clock.now() });
+    if (failure === undefined) throw error;
+    return withUsage(failure, received);
+  } finally {
+    leaving.abort();
+  }
+  return on.signal.aborted ? withUsage(cancelled, received) : judge(question, received);
+}
+
+const cancelled: ModelFailure = {
+  kind: 'failed',
+  code: 'cancelled',
+  message: 'The call was cancelled.',
+  retryable: false,
+};
+
+function withUsage(failure: ModelFailure, { usage }: Received): ModelReply {
+  return usage === undefined ? failure : { ...failure, usage };
+}
+
+async function receive(question: ModelQuestion, on: ModelSurroundings, received: Received): Promise<void> {
+  const { streamText, Output } = await import('ai');
+  // The SDK's own way to print; warnings are in the answer instead.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  const { object } = question;
+  const { stream } = streamText({
+    model: await createLanguageModel({ ...question, fetch: boundedFetch(on.fetch) }),
+    prompt: question.prompt,
+    instructions: instructionsOf(question),
+    temperature: question.temperature,
+    maxOutputTokens: question.maxTokens,
+    headers: { ...question.headers },
+    abortSignal: on.signal,
+    maxRetries: 0,
+    telemetry: { isEnabled: false },
+    onError: () => undefined,
+    providerOptions: optionsOf(question.provider, object?.schema),
+    output: object === undefined ? Output.text() : jsonText(Output.text(), object.schema),
+  });
+  for await (const part of stream) {
+    switch (part.type) {
+      case 'text-delta':
+        take(part.text, received);
+        on.onText?.(part.text);
+        break;
+      case 'start-step':
+        for (const warning of part.warnings) received.warnings.push(warningText(warning));
+        break;
+      case 'finish-step':
+        received.usage = usageOf(part.usage);
+        received.finish = part.finishReason;
+        received.model = part.response.modelId || question.model;
+        break;
+      case 'error':
+        throw part.error;
+      default:
+    }
+  }
+}
+
+function take(piece: string, received: Received): void {
+  received.bytes += Buffer.byteLength(piece);
+  if (received.bytes > LARGEST_TEXT) throw new ModelAnswerTooLarge('it exceeds 1 MiB of text');
+  received.text += piece;
+}
+
+/**
+ * Text whose form the provider is told. Not the SDK's `Output.object`: that parses all text so far at each piece, which is
+ * quadratic, and validates with no bound on the work.
+ */
+function jsonText(text: OutputInterface<string, string, never>, schema: JsonObject): typeof text {
+  return { ...text, responseFormat: Promise.resolve({ type: 'json', name: 'response', schema }) };
+}
+
+function instructionsOf({ provider, system, object }: ModelQuestion): string | undefined {
+  if (object === undefined || provider !== 'openai_compatible') return system;
+  return schemaInstruction(system, object.schema);
+}
+
+function optionsOf(provider: ModelProvider, schema: JsonObject | undefined): Record<string, JsonObject> {
+  const strictJsonSchema = schema !== undefined && isStrictSchema(schema);
+  switch (provider) {
+    case 'openai':
+      // Otherwise OpenAI keeps question and answer for 30 days.
+      return { openai: { store: false, strictJsonSchema } };
+    case 'mistral':
+      return { mistral: { strictJsonSchema } };
+    case 'openai_compatible':
+      return { openaiCompatible: { strictJsonSchema } };
+    case 'anthropic':
+    case 'google':
+      return {};
+  }
+}
+
+function usageOf({ inputTokens, outputTokens }: LanguageModelUsage): ModelUsage | undefined {
+  if (inputTokens === undefined && outputTokens === undefined) return undefined;
+  return { inputTokens: count(inputTokens), outputTokens: count(outputTokens) };
+}
+
+/** Somebody else's number: it is paid by, so it has to be a count. */
+function count(tokens: number | undefined): number {
+  return Number.isSafeInteger(tokens) ? Math.max(0, tokens ?? 0) : 0;
+}
+
+function warningText(warning: {
+  type: string;
+  feature?: string;
+  setting?: string;
+  details?: string;
+  message?: string;
+}) {
+  const unsupported = `${warning.feature ?? warning.setting ?? 'a setting'} is not supported by this model`;
+  return (warning.details ?? warning.message ?? unsupported).slice(0, 300);
+}
+
+/** What the answer is worth once it is complete. */
+function judge(question: ModelQuestion, received: Received): ModelReply {
+  const { text, model, usage, finish, warnings } = received;
+  const server = providerFacts[question.provider].name;
+  const fail = (code: string, message: string, retryable: boolean) =>
+    withUsage({ kind: 'failed', code, message, retryable }, received);
+  if (finish === 'content-filter') {
+    return fail('model_content_filtered', `${server} refused to answer: its content filter stepped in.`, false);
+  }
+  if (finish === 'error' || finish === 'interrupted') {
+    return fail('model_unavailable', `${server} broke off before the answer was complete.`, true);
+  }
+  const cut = finish === 'length';
+  const answer = { kind: 'answer' as const, text, model, cut, warnings, ...(usage === undefined ? {} : { usage }) };
+  if (question.object === undefined) return answer;
+  if (cut) {
+    // The same limit cuts the next answer as well.
+    return fail(
+      'model_output_truncated',
+      'The answer reached the limit of tokens before its JSON was complete: raise max_tokens.',
+      false,
+    );
+  }
+  const parsed = parseObject(text);
+  const problem = parsed === undefined ? 'it is not JSON' : question.object.problem(parsed.value);
+  // Models draw at random: the next answer may fit.
+  if (parsed === undefined || problem !== '') {
+    return fail('response_schema_mismatch', `The answer does not fit response_schema: ${problem}.`, true);
+  }
+  return { ...answer, object: parsed.value };
+}

@@ -1,0 +1,55 @@
+/** Of an answer that is an error: a provider's message is far shorter, a proxy's page is cut. */
+const LARGEST_ERROR = 64 * 1024;
+/** Of a whole answer on the wire. A token costs some 250 bytes as an event, so that 1 MiB of text comes to about 64 MiB. */
+const LARGEST_ANSWER = 128 * 1024 * 1024;
+/** Of one event: the largest holds a whole answer once more, escaped. What reads events keeps one in memory and parses it at once. */
+const LARGEST_LINE = 8 * 1024 * 1024;
+
+/** More came than a model can have meant to say. */
+export class ModelAnswerTooLarge extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ModelAnswerTooLarge';
+  }
+}
+
+/**
+ * A fetch whose answers are bounded: an error's body is cut to 64 KiB, any other ends with ModelAnswerTooLarge after 128 MiB
+ * or a line of 8 MiB. Redirects are not followed: no provider's API has any, and a key must not travel to where one points.
+ */
+export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: 'manual' });
+    const { status, statusText, headers } = response;
+    if (response.body === null) return response;
+    const body = response.ok ? response.body.pipeThrough(limit()) : await readSome(response.body, LARGEST_ERROR);
+    return new Response(body, { status, statusText, headers });
+  };
+}
+
+function limit(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  let total = 0;
+  let line = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      total += chunk.byteLength;
+      const end = chunk.lastIndexOf(0x0a);
+      line = end === -1 ? line + chunk.byteLength : chunk.byteLength - end - 1;
+      if (total > LARGEST_ANSWER || line > LARGEST_LINE) {
+        controller.error(new ModelAnswerTooLarge('it is larger than any answer of a model'));
+      } else controller.enqueue(chunk);
+    },
+  });
+}
+
+/** The first bytes of a body, at most `most`; the rest is not read. */
+export async function readSome(body: ReadableStream<Uint8Array<ArrayBuffer>>, most: number): Promise<Blob> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    parts.push(chunk.subarray(0, most - size));
+    size += chunk.byteLength;
+    if (size >= most) break;
+  }
+  return new Blob(parts);
+}

@@ -1,0 +1,219 @@
+import { EgressRefused } from '../egress/egress.ts';
+import { ModelAnswerTooLarge } from './bounded-fetch.ts';
+import { type ModelProvider, providerFacts } from './providers.ts';
+
+/** Why no answer came. `message` is for people and holds at most 500 characters of what the provider said. */
+export type ModelFailure = {
+  kind: 'failed';
+  code: string;
+  message: string;
+  /** Whether the same question may be answered later. */
+  retryable: boolean;
+  /** How long the provider asks to wait, in ms. */
+  retryAfterMs?: number;
+};
+
+/** Enough for a sentence of the provider's; a page of it helps nobody. */
+const LONGEST_QUOTE = 500;
+/** What a provider may ask for; beyond an hour a step has better things to do than to wait. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+/** What is known of a refusal, whether it came as a status or in the middle of a stream. */
+type Refusal = {
+  status: number | undefined;
+  said: string;
+  headers: Readonly<Record<string, string>>;
+  /** Whether the library takes it for one that passes. */
+  passes: boolean;
+  code: string | undefined;
+};
+
+/**
+ * What an error on the way to a model means. Takes what the AI SDK, the egress guard and fetch throw, all of which wrap each
+ * other; `now` is ms since the epoch, for a Retry-After that is a date. Undefined for an error that none of them has: a defect.
+ */
+export function modelFailure(
+  error: unknown,
+  about: { provider: ModelProvider; now: number },
+): ModelFailure | undefined {
+  const chain = causes(error);
+  const server = providerFacts[about.provider].name;
+  const fail = (code: string, message: string, retryable: boolean): ModelFailure => ({
+    kind: 'failed',
+    code,
+    message,
+    retryable,
+  });
+  for (const cause of chain) {
+    if (cause instanceof ModelAnswerTooLarge) {
+      return fail('model_answer_too_large', `The answer of ${server} was cut off: ${cause.message}.`, false);
+    }
+    if (cause instanceof EgressRefused) return fail(cause.code, cause.message, false);
+  }
+  const refusal = refusalIn(chain);
+  if (refusal !== undefined) return refused(refusal, server, about.now);
+  if (chain.some(isNetworkError)) {
+    const code = chain.map(networkCode).find(found => found !== undefined);
+    return fail('model_unavailable', `${server} could not be reached${code ? ` (${code})` : ''}.`, true);
+  }
+  const name = chain.map(nameOf).find(each => named.malformed.has(each) || named.unsuited.has(each)) ?? '';
+  if (named.malformed.has(name)) {
+    return fail('model_answer_malformed', `${server} sent an answer that cannot be read.`, true);
+  }
+  if (named.unsuited.has(name)) return fail('model_request_invalid', quote(messageOf(chain[0])), false);
+  return undefined;
+}
+
+/** Names that the AI SDK gives its errors: they are part of its interface, the classes may come from several copies. */
+const named = {
+  malformed: new Set([
+    'AI_JSONParseError',
+    'AI_TypeValidationError',
+    'AI_InvalidResponseDataError',
+    'AI_EmptyResponseBodyError',
+    'AI_NoOutputGeneratedError',
+    'AI_NoContentGeneratedError',
+  ]),
+  unsuited: new Set([
+    'AI_UnsupportedFunctionalityError',
+    'AI_InvalidArgumentError',
+    'AI_InvalidPromptError',
+    'AI_NoSuchModelError',
+  ]),
+};
+
+function refused(refusal: Refusal, server: string, now: number): ModelFailure {
+  const { status, said, passes } = refusal;
+  const answered = status === undefined ? `${server} broke off` : `${server} answered ${status}`;
+  const failure = (code: string, message: string, retryable: boolean): ModelFailure => {
+    const wait = retryable ? retryAfterMs(refusal.headers, now) : undefined;
+    return { kind: 'failed', code, message, retryable, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
+  };
+  const told = said === '' ? `${answered}.` : `${answered}: ${said}`;
+  // What comes with a 401 is not quoted: some providers repeat parts of the key.
+  if (status === 401) return failure('model_unauthorized', `${server} does not accept the API key (401).`, false);
+  if (status === 403) return failure('model_unauthorized', told, false);
+  if (status === 404) return failure('model_not_found', told, false);
+  if (refusal.code === 'insufficient_quota') return failure('model_quota_exhausted', told, false);
+  if (status === 429) return failure('model_rate_limited', told, true);
+  if (status === 408 || status === 409 || (status !== undefined && status >= 500)) {
+    return failure('model_unavailable', told, true);
+  }
+  if (status !== undefined && status >= 300 && status < 400) {
+    return failure('model_request_invalid', `${answered}, a redirect: is the base URL right?`, false);
+  }
+  if (status !== undefined && status >= 400) return failure('model_request_invalid', told, false);
+  // A stream that was well begun and then broke off without a status: most of these pass.
+  if (status === undefined) return failure('model_unavailable', told, true);
+  return failure('model_answer_malformed', `${server} sent an answer that cannot be read.`, passes);
+}
+
+function refusalIn(chain: readonly unknown[]): Refusal | undefined {
+  for (const cause of chain) {
+    const name = nameOf(cause);
+    const fields = cause as {
+      statusCode?: unknown;
+      isRetryable?: unknown;
+      responseHeaders?: unknown;
+      responseBody?: unknown;
+    };
+    const status = typeof fields.statusCode === 'number' ? fields.statusCode : undefined;
+    const isCall = name === 'AI_APICallError';
+    // Without a status it never got an answer: what it wraps says why.
+    if (isCall && status === undefined) continue;
+    if (isCall && status === 200) return { status, said: '', headers: {}, passes: true, code: undefined };
+    const streamed = name === 'AI_StreamProviderError' || !(cause instanceof Error);
+    if (!isCall && !streamed) continue;
+    if (streamed && messageOf(cause) === '') continue;
+    const body = bodyOf(fields.responseBody) ?? dataOf(cause);
+    return {
+      status,
+      said: quote(textIn(body) ?? messageOf(cause)),
+      headers: isHeaders(fields.responseHeaders) ? fields.responseHeaders : {},
+      passes: fields.isRetryable === true,
+      code: codeIn(body),
+    };
+  }
+  return undefined;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isHeaders = (value: unknown): value is Record<string, string> => isRecord(value);
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
+const messageOf = (error: unknown): string =>
+  isRecord(error) && typeof error.message === 'string' ? error.message : typeof error === 'string' ? error : '';
+const dataOf = (error: unknown): unknown => (isRecord(error) ? (error.data ?? error) : undefined);
+
+function bodyOf(text: unknown): unknown {
+  if (typeof text !== 'string') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `{error: {message}}` is everybody's habit; `message`, `detail` and a bare `error` are those of servers like it. */
+function textIn(body: unknown): string | undefined {
+  if (!isRecord(body)) return undefined;
+  const inner = isRecord(body.error) ? body.error.message : body.error;
+  return [inner, body.message, body.detail].find(each => typeof each === 'string');
+}
+
+function codeIn(body: unknown): string | undefined {
+  const error = isRecord(body) && isRecord(body.error) ? body.error : body;
+  if (!isRecord(error)) return undefined;
+  return [error.code, error.type].find(each => typeof each === 'string');
+}
+
+function quote(text: string): string {
+  // A page of HTML is not what the provider has to say.
+  if (/^\s*</.test(text)) return '';
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= LONGEST_QUOTE ? line : `${line.slice(0, LONGEST_QUOTE)}…`;
+}
+
+/** An error and what caused it, outermost first; no more than ten, since causes may go in a circle. */
+function causes(error: unknown): unknown[] {
+  const chain: unknown[] = [];
+  for (let cause: unknown = error; cause !== undefined && cause !== null && chain.length < 10; ) {
+    chain.push(cause);
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return chain;
+}
+
+function networkCode(error: unknown): string | undefined {
+  const code = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code) ? code : undefined;
+}
+
+function isNetworkError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (networkCode(error) !== undefined) return true;
+  // fetch says `fetch failed` before an answer and `terminated` within one; a timeout of its own is an AbortError.
+  return (
+    (error instanceof TypeError && /^(fetch failed|terminated)/i.test(error.message)) ||
+    error.name === 'AbortError' ||
+    error.name === 'TimeoutError'
+  );
+}
+
+/** How long a provider asks to wait: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date (RFC 9110, 10.2.3). */
+export function retryAfterMs(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const find = (wanted: string) =>
+    Object.entries(headers)
+      .find(([name]) => name.toLowerCase() === wanted)?.[1]
+      ?.trim();
+  const exact = find('retry-after-ms');
+  const general = find('retry-after');
+  const wait =
+    exact !== undefined && /^\d+(\.\d+)?$/.test(exact)
+      ? Number(exact)
+      : general === undefined
+        ? Number.NaN
+        : /^\d+(\.\d+)?$/.test(general)
+          ? Number(general) * 1000
+          : Date.parse(general) - now;
+  return Number.isFinite(wait) ? Math.min(Math.max(0, Math.ceil(wait)), LONGEST_WAIT_MS) : undefined;
+}

@@ -1,0 +1,45 @@
+import type { LanguageModel } from 'ai';
+import { baseUrlOf, type ModelAccess } from './providers.ts';
+
+/**
+ * A model of a provider, as the AI SDK has it. Base URL and key are always given, because the SDK would otherwise read them from
+ * the environment. Each provider's code is loaded when it is first asked for.
+ */
+export async function createLanguageModel(
+  access: ModelAccess & { model: string; fetch: typeof globalThis.fetch },
+): Promise<LanguageModel> {
+  const { provider, model, fetch } = access;
+  const baseURL = baseUrlOf(access);
+  const apiKey = access.apiKey ?? '';
+  switch (provider) {
+    case 'openai': {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      return createOpenAI({ baseURL, apiKey, fetch }).responses(model);
+    }
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return createAnthropic({ baseURL, apiKey, fetch })(model);
+    }
+    case 'google': {
+      const { createGoogle } = await import('@ai-sdk/google');
+      return createGoogle({ baseURL, apiKey, fetch })(model);
+    }
+    case 'mistral': {
+      const { createMistral } = await import('@ai-sdk/mistral');
+      return createMistral({ baseURL, apiKey, fetch })(model);
+    }
+    case 'openai_compatible': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      const name = 'openaiCompatible';
+      // What most servers take today; for those that do not, the instructions say it too (ask-model.ts).
+      const how = { includeUsage: true, supportsStructuredOutputs: true };
+      return createOpenAICompatible({
+        name,
+        baseURL,
+        fetch,
+        ...how,
+        ...(apiKey === '' ? {} : { apiKey }),
+      }).chatModel(model);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/** The providers whose wire format is spoken here. `openai_compatible` is any server that speaks OpenAI's chat completions. */
+export const modelProviders = ['openai', 'anthropic', 'google', 'mistral', 'openai_compatible'] as const;
+export type ModelProvider = (typeof modelProviders)[number];
+
+type ProviderFacts = {
+  /** As people know it. */
+  name: string;
+  /** Where its API is; null where only whoever runs the server knows. */
+  baseUrl: string | null;
+  /** Where its models and keys are described. */
+  documentationUrl: string;
+};
+
+export const providerFacts: Readonly<Record<ModelProvider, ProviderFacts>> = {
+  openai: {
+    name: 'OpenAI',
+    baseUrl: 'https://api.openai.com/v1',
+    documentationUrl: 'https://platform.openai.com/docs/models',
+  },
+  anthropic: {
+    name: 'Anthropic',
+    baseUrl: 'https://api.anthropic.com/v1',
+    documentationUrl: 'https://docs.anthropic.com/en/docs/about-claude/models',
+  },
+  google: {
+    name: 'Google Gemini',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    documentationUrl: 'https://ai.google.dev/gemini-api/docs/models',
+  },
+  mistral: {
+    name: 'Mistral AI',
+    baseUrl: 'https://api.mistral.ai/v1',
+    documentationUrl: 'https://docs.mistral.ai/getting-started/models/models_overview/',
+  },
+  openai_compatible: {
+    name: 'OpenAI-compatible server',
+    baseUrl: null,
+    documentationUrl: 'https://platform.openai.com/docs/api-reference/chat',
+  },
+};
+
+export function isModelProvider(name: string): name is ModelProvider {
+  return (modelProviders as readonly string[]).includes(name);
+}
+
+/** What it takes to reach a provider. */
+export type ModelAccess = {
+  provider: ModelProvider;
+  /** Absent: a server that asks for none (`openai_compatible` alone). */
+  apiKey?: string | undefined;
+  /** Instead of the provider's own; `openai_compatible` needs one. */
+  baseUrl?: string | undefined;
+};
+
+/** Where requests go, without a slash at the end. Throws for an `openai_compatible` without one: callers have checked. */
+export function baseUrlOf({ provider, baseUrl }: ModelAccess): string {
+  const url = baseUrl ?? providerFacts[provider].baseUrl;
+  if (url === null) throw new Error(`${provider} has no base URL of its own.`);
+  return url.replace(/\/+$/, '');
+}
