@@ -69,13 +69,14 @@ async function attempt(kind: McpSession['transport'], url: URL, options: Connect
     kind === 'sse'
       ? new SSEClientTransport(url, { fetch: wire.fetch })
       : new StreamableHTTPClientTransport(url, { fetch: wire.fetch, reconnectionOptions });
-  wire.watch(transport);
   const client = new Client(
     { name: 'baton', title: 'Baton', version: '1' },
     { capabilities: {}, jsonSchemaValidator: new CfWorkerJsonSchemaValidator() },
   );
   try {
-    await connectWithin(client.connect(transport, { timeout: timeoutMs }), wire, options);
+    const connecting = client.connect(transport, { timeout: timeoutMs });
+    wire.watch(transport);
+    await connectWithin(connecting, wire, options);
     return createSession(client, wire, kind, timeoutMs);
   } catch (error) {
     // An EventSource tells only that something went wrong.

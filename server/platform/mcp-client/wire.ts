@@ -84,18 +84,25 @@ export class Wire {
     return this.#protocolVersion;
   }
 
-  /** Watches a transport, before the SDK's client takes it: which requests were answered, and with which protocol version. */
+  /**
+   * Watches a transport that the SDK's client has taken: which requests were answered, and with which protocol version. Answers are
+   * passed on in a turn of their own: the SDK handles notifications a microtask late, and would lose the progress before them.
+   */
   watch(transport: Transport): void {
     this.#transport = transport;
-    transport.onmessage = message => {
-      if (('result' in message || 'error' in message) && message.id !== undefined) this.#answered(message.id);
+    const { onmessage, onerror, setProtocolVersion } = transport;
+    transport.onmessage = (message, extra) => {
+      const isAnswer = 'result' in message || 'error' in message;
+      if (isAnswer && message.id !== undefined) this.#answered(message.id);
+      if (isAnswer) void setImmediate().then(() => onmessage?.(message, extra));
+      else onmessage?.(message, extra);
     };
-    const set = transport.setProtocolVersion?.bind(transport);
     transport.setProtocolVersion = version => {
       this.#protocolVersion = version;
-      set?.(version);
+      setProtocolVersion?.call(transport, version);
     };
     transport.onerror = error => {
+      onerror?.(error);
       if (error.message.startsWith('Maximum reconnection attempts')) this.#failStreamless();
     };
   }
