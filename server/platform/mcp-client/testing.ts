@@ -210,11 +210,14 @@ export async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<A
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
-  for await (const chunk of child.stderr) {
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  // Read to the end: it writes a line per request, and would die of a closed pipe.
+  child.stderr.on('data', chunk => {
     said += String(chunk);
-    if (/listening on port|is running on port/.test(said)) break;
-  }
-  if (child.exitCode !== null) throw new Error(`server-everything ended: ${said}`);
+    if (/listening on port|is running on port/.test(said)) resolve();
+  });
+  child.once('exit', () => reject(new Error(`server-everything ended: ${said}`)));
+  await listening;
   return {
     url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`,
     async [Symbol.asyncDispose]() {
