@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTarget } from './node-http.ts';
+import { readTarget } from './request.ts';
 
 describe('the target of a request', () => {
   test('is read as WHATWG parsing has it, plain or not', () => {

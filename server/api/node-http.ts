@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from '../platform/errors.ts';
 import { isApiPath } from './http-server.ts';
+import { isMcpPath, type McpSurface } from './mcp/surface.ts';
 import { clientAddress } from './rate.ts';
-import { type ApiRequest, type ApiResponse, checkContentLength, tooLarge } from './request.ts';
+import { type ApiRequest, type ApiResponse, checkContentLength, readTarget, tooLarge } from './request.ts';
 import type { Rest } from './rest.ts';
 import { isTrpcPath, type Trpc } from './trpc.ts';
 
@@ -14,7 +15,7 @@ const maxDiscarded = 16 * 1024 * 1024;
  * trivial GET (architecture.md, "Facts measured here"). Never rejects: a client that went away is nobody's failure.
  */
 export async function serveNode(
-  surface: Rest | Trpc,
+  surface: Rest | Trpc | McpSurface,
   request: IncomingMessage,
   response: ServerResponse,
   trustedProxies: number,
@@ -26,28 +27,18 @@ export async function serveNode(
   if (!request.complete) discardRest(request);
 }
 
-/** Paths without a query that parsing would leave as they are: nothing to decode, no empty or dot segment. */
-const plainPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+$/;
-
-/** The target as WHATWG parsing has it, like a fetch Request: dot segments are resolved before anything is routed. */
-export function readTarget(target: string): { pathname: string; search: string } {
-  if (plainPath.test(target)) return { pathname: target, search: '' };
-  if (!URL.canParse(target, 'http://localhost')) return { pathname: '/', search: '' };
-  const { pathname, search } = new URL(target, 'http://localhost');
-  return { pathname, search };
-}
-
 /** The surfaces that answer on Node's own server, before Next: its route handlers serve a tenth of the requests per second. */
-export type NodeSurfaces = { rest: Rest; trpc: Trpc };
+export type NodeSurfaces = { rest: Rest; trpc: Trpc; mcp: McpSurface };
 
 /** Serves a request to one of the surfaces; false where it is neither's, and nothing has been done. */
 export function serveSurfaces(
-  { rest, trpc }: NodeSurfaces,
+  { rest, trpc, mcp }: NodeSurfaces,
   request: IncomingMessage,
   response: ServerResponse,
   trustedProxies: number,
 ): boolean {
-  const surface = isApiPath(request.url) ? rest : isTrpcPath(request.url) ? trpc : null;
+  const { url } = request;
+  const surface = isMcpPath(url) ? mcp : isApiPath(url) ? rest : isTrpcPath(url) ? trpc : null;
   if (surface === null) return false;
   void serveNode(surface, request, response, trustedProxies);
   return true;

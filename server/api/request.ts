@@ -35,6 +35,17 @@ export function requestIdOf(header: ApiRequest['header']): string {
   return given !== undefined && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : newRequestId();
 }
 
+/** Paths without a query that parsing would leave as they are: nothing to decode, no empty or dot segment. */
+const plainPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+$/;
+
+/** The target as WHATWG parsing has it, like a fetch Request: dot segments are resolved before anything is routed. */
+export function readTarget(target: string): { pathname: string; search: string } {
+  if (plainPath.test(target)) return { pathname: target, search: '' };
+  if (!URL.canParse(target, 'http://localhost')) return { pathname: '/', search: '' };
+  const { pathname, search } = new URL(target, 'http://localhost');
+  return { pathname, search };
+}
+
 export function tooLarge(limit: number): AppError {
   return new AppError(413, 'body_too_large', `The request body is larger than ${limit} bytes.`);
 }

@@ -356,7 +356,7 @@ describe('responses', () => {
 
 describe('routes', () => {
   test('unknown ones are 404, with a trailing slash too', async () => {
-    for (const path of ['/v1/nothing', '/v1/things/', '/v1', '/mcp']) {
+    for (const path of ['/v1/nothing', '/v1/things/', '/v1']) {
       expect((await send(path)).body).toMatchObject({ code: 'not_found', error: 'Route not found.' });
     }
   });

@@ -14,13 +14,17 @@ const frames = new WeakMap<CommittedEvent | RejectedStart, Buffer>();
 /** All frames of a publication by the very array that every listener is handed. */
 const batches = new WeakMap<readonly StreamItem[], Buffer>();
 
+/** The event of an item as frames say it. */
+export function eventOf({ kind, item }: StreamItem): WireEvent {
+  return kind === 'event' ? toWireEvent(item) : rejectedEvent(item);
+}
+
 /** The text frame of an item (decisions.md, WebSocket). */
-export function frameOf({ kind, item }: StreamItem): Buffer {
-  const known = frames.get(item);
+export function frameOf(of: StreamItem): Buffer {
+  const known = frames.get(of.item);
   if (known) return known;
-  const event = kind === 'event' ? toWireEvent(item) : rejectedEvent(item);
-  const frame = textFrame(JSON.stringify({ type: 'event', event }));
-  frames.set(item, frame);
+  const frame = textFrame(JSON.stringify({ type: 'event', event: eventOf(of) }));
+  frames.set(of.item, frame);
   return frame;
 }
 

@@ -1,19 +1,14 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
-import { findRejection } from '../domains/runs/store.ts';
-import { readEvents } from '../orchestrator/log/index.ts';
 import type { StreamItem } from '../orchestrator/orchestrator.ts';
 import type { Services } from '../services.ts';
-import type { Principal } from './context.ts';
 import { frameOf, framesOf, readyFrame, seqOf } from './stream-frames.ts';
-import type { StreamQuery } from './stream-query.ts';
+import { replayPages, Selection, type StreamTarget } from './stream-selection.ts';
 
 /** Bytes that may wait for a client before it counts as too slow; two events of the largest size fit. */
 const maxBuffered = 4 * 1024 * 1024;
 /** Live items held back while the replay runs; more mean that the client does not keep up. */
 const maxHeld = 10_000;
-/** Events read per round trip of a replay: 100 of the largest inline ones (16 KiB) stay under `maxBuffered`. */
-const replayPage = 100;
 
 /** Close codes beyond the protocol's own. */
 export const closeCode = { goingAway: 1001, internal: 1011, restart: 1012, unauthorized: 4003, tooSlow: 4008 } as const;
@@ -23,7 +18,6 @@ export const closeCode = { goingAway: 1001, internal: 1011, restart: 1012, unaut
  * `ws` writes (pings, pongs, close): without compression it writes at once and holds nothing back.
  */
 export type FedSocket = { socket: WebSocket; raw: Duplex };
-export type StreamTarget = { principal: Principal; workflowId: string; query: StreamQuery };
 
 /**
  * Feeds one socket: subscribes first and holds live items back, replays the log after `after`, says `ready`, sends what was held
@@ -60,61 +54,22 @@ export async function feed(services: Services, to: FedSocket, target: StreamTarg
   held = null;
 }
 
-/** Which live items a socket has not seen: of a single run, those after the last one sent. */
-class Selection {
-  last: number;
-  readonly #query: StreamQuery;
-
-  constructor(query: StreamQuery) {
-    this.#query = query;
-    this.last = query.after ?? 0;
-  }
-
-  /**
-   * The items to send, as the same array where that is all of them. `gap`: after them something was committed that was not handed
-   * over; the log has it, and a client that resumes gets it.
-   */
-  take(items: readonly StreamItem[]): { fresh: readonly StreamItem[]; gap: boolean } {
-    const { runId, after } = this.#query;
-    if (runId === undefined) return { fresh: items, gap: false };
-    const fresh: StreamItem[] = [];
-    for (const item of items) {
-      const seq = seqOf(item);
-      if (seq <= this.last) continue;
-      if (after !== undefined && seq > this.last + 1) return { fresh, gap: true };
-      this.last = seq;
-      fresh.push(item);
-    }
-    return { fresh: fresh.length === items.length ? items : fresh, gap: false };
-  }
-}
-
 /** Sends the logged events after `after` and returns the last seq sent. Waits for the client page by page. */
 async function replay(
   services: Services,
   to: FedSocket,
-  { principal, workflowId, runId, after }: StreamTarget & { runId: string; after: number },
+  target: StreamTarget & { runId: string; after: number },
 ): Promise<number> {
-  const scope = { tenantId: principal.tenantId, projectId: principal.projectId, workflowId, runId };
-  let last = after;
-  while (to.socket.readyState === WebSocket.OPEN) {
-    const page = await readEvents(services.pool, { tenantId: scope.tenantId, runId, after: last, limit: replayPage });
-    const mine = page
-      .filter(event => event.workflowId === workflowId && event.projectId === scope.projectId)
-      .map((item): StreamItem => ({ kind: 'event', item }));
-    const end = mine.at(-1);
+  let last = target.after;
+  for await (const page of replayPages(services, target)) {
+    if (to.socket.readyState !== WebSocket.OPEN) break;
+    const end = page.at(-1);
     if (!end) break;
-    sendItems(to, mine.slice(0, -1));
+    sendItems(to, page.slice(0, -1));
     await sendFlushed(to, frameOf(end));
     last = seqOf(end);
-    if (page.length < replayPage) break;
   }
-  if (last > 0) return last;
-  const rejection = await findRejection(services.pool, scope);
-  if (!rejection) return 0;
-  const { code, message, created_at } = rejection;
-  sendFrame(to, frameOf({ kind: 'rejected', item: { ...scope, at: created_at.getTime(), code, message } }));
-  return 1;
+  return last;
 }
 
 /** One write where the client can take all of it; otherwise frame by frame, up to the one that is too much. */

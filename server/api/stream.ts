@@ -19,7 +19,8 @@ import type { Metrics } from './metrics.ts';
 import { clientAddress, rateLimited, takeRequest } from './rate.ts';
 import { isOwnOrigin } from './same-origin.ts';
 import { isStreamPath, readStreamQuery, scopeInQuery, streamedWorkflow } from './stream-query.ts';
-import { closeCode, feed, type StreamTarget } from './stream-socket.ts';
+import type { StreamTarget } from './stream-selection.ts';
+import { closeCode, feed } from './stream-socket.ts';
 
 export type StreamOptions = Authenticator & {
   metrics: Pick<Metrics, 'sockets'>;

@@ -5,6 +5,7 @@ import { createTestPat, createTestServices, createTestTenant, type TestTenant } 
 import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
 import type { Services } from '../services.ts';
 import type { Principal } from './context.ts';
+import { createMcp } from './mcp/surface.ts';
 import { createMetrics } from './metrics.ts';
 import { serveNode, serveSurfaces } from './node-http.ts';
 import type { AnyOperation } from './operation.ts';
@@ -37,9 +38,10 @@ export async function startTestApi(
   const invoker = { features: new Set(options.features), checkOutput: true };
   const rest = createRest({ ...common, ...invoker, registry, pages: createPages(services, registry, metrics) });
   const trpc = createTrpc({ ...common, ...invoker, registry });
+  const mcp = createMcp({ ...common, ...invoker, registry });
   const stream = createStream({ ...common, ...options.stream });
   const server = createServer((request, response) => {
-    if (!serveSurfaces({ rest, trpc }, request, response, 0)) void serveNode(rest, request, response, 0);
+    if (!serveSurfaces({ rest, trpc, mcp }, request, response, 0)) void serveNode(rest, request, response, 0);
   });
   server.on('upgrade', (request, socket, head) => {
     if (!stream.upgrade(request, socket, head)) socket.destroy();

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { invalid, notFound } from '../../platform/errors.ts';
+import { parseInput, readJsonBody, readQuery } from '../input.ts';
+import { hasRole, hasScope, invoke } from '../invoke.ts';
+import type { RegisteredOperation } from '../registry.ts';
+import { readTarget } from '../request.ts';
+import { argumentsSchema } from './operation-tools.ts';
+import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
+
+const Arguments = z.strictObject({
+  method: z.enum(['GET', 'POST', 'PATCH', 'PUT', 'DELETE']),
+  path: z.string().min(1).max(2_000).meta({ description: 'A path under /v1/mcp/, without a query' }),
+  query: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
+    .optional()
+    .meta({ description: 'Query parameters' }),
+  body: z.record(z.string(), z.json()).optional().meta({ description: 'The JSON body of POST and PATCH' }),
+});
+
+const prefix = '/v1/mcp/';
+
+/**
+ * `catalog_bff_request` (interface.md, Platform MCP tools): any route under /v1/mcp/ as one tool. What decides is the operation
+ * that the path is routed to, never the text of the path: an encoded or dotted path cannot lead anywhere else. Operations whose
+ * route has a `credentials` segment need the risk group.
+ */
+export function catalogTool(options: McpOptions, allowRisk: boolean): PlatformTool {
+  const entries = options.registry.operations.filter(entry => isCatalogRoute(entry, allowRisk));
+  return {
+    group: 'catalog',
+    risk: false,
+    definition: {
+      name: 'catalog_bff_request',
+      title: 'Call a route of the tool catalog',
+      description: `Calls one of these routes and returns its answer:\n${entries
+        .map(({ operation }) => `${operation.method} ${operation.path}: ${operation.summary}`)
+        .join('\n')}`,
+      inputSchema: argumentsSchema(Arguments),
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+    },
+    usable: principal =>
+      entries.some(
+        ({ operation }) =>
+          operation.access !== 'public' &&
+          hasRole(principal.role, operation.access) &&
+          hasScope(principal, operation.scope),
+      ),
+    async call(caller, args) {
+      const parsed = Arguments.safeParse(args);
+      if (!parsed.success) throw invalidArguments(parsed.error);
+      return request(options, allowRisk, caller, parsed.data);
+    },
+  };
+}
+
+function isCatalogRoute({ operation }: RegisteredOperation, allowRisk: boolean): boolean {
+  if (!operation.path.startsWith(prefix)) return false;
+  return allowRisk || (operation.mcp?.risk !== true && !operation.path.split('/').includes('credentials'));
+}
+
+async function request(
+  options: McpOptions,
+  allowRisk: boolean,
+  caller: McpCaller,
+  { method, path, query, body }: z.output<typeof Arguments>,
+): Promise<unknown> {
+  const { pathname, search } = readTarget(path);
+  if (search !== '')
+    throw invalid('The path holds a query: use `query`.', [{ path: 'path', message: 'holds a query' }]);
+  const match = options.registry.router.match(method, pathname);
+  if (match.kind !== 'found' || !isCatalogRoute(match.value, allowRisk)) throw notFound('Route');
+  const entry = match.value;
+  const { output } = await invoke(options, {
+    entry,
+    principal: caller.principal,
+    requestId: caller.requestId,
+    surface: 'mcp',
+    clientAddress: caller.address,
+    header: () => undefined,
+    input: () => parseInput(entry, { path: match.parameters, fields: readFields(entry, query, body) }),
+  });
+  return { status: entry.operation.status, body: output ?? null };
+}
+
+/** Through the same reading as a request over HTTP, so that the two cannot differ. */
+function readFields(
+  entry: RegisteredOperation,
+  query: z.output<typeof Arguments>['query'],
+  body: z.output<typeof Arguments>['body'],
+): Record<string, unknown> {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    for (const item of [value].flat()) search.append(name, String(item));
+  }
+  const fields = readQuery(entry, search.size > 0 ? `?${search}` : '');
+  if (entry.carrier === 'body') return readJsonBody(Buffer.from(JSON.stringify(body ?? {})));
+  if (body !== undefined)
+    throw invalid(`${entry.operation.method} takes no body.`, [{ path: 'body', message: 'is not taken' }]);
+  return fields;
+}
+
+export function invalidArguments(error: z.ZodError): Error {
+  const details = error.issues.slice(0, 50).map(({ path, message }) => ({ path: path.join('.'), message }));
+  return invalid('The arguments are not valid.', details, 'validation_error');
+}

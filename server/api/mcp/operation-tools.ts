@@ -1,0 +1,95 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { parseObject } from '../input.ts';
+import { hasRole, hasScope, invoke } from '../invoke.ts';
+import { inputJsonSchema, type JsonSchema } from '../parameters.ts';
+import type { RegisteredOperation } from '../registry.ts';
+import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
+
+/** `runID` of the routes is `run_id` in a tool, as the specification names it there. */
+const argumentName = (parameter: string) => parameter.replace(/[A-Z]+/g, letters => `_${letters.toLowerCase()}`);
+
+/** The tools that are operations: one for each that declares an MCP group, named and described as it is. */
+export function operationTools(options: McpOptions): PlatformTool[] {
+  return options.registry.operations.flatMap(entry => {
+    const { operation } = entry;
+    if (operation.mcp === undefined || operation.access === 'public') return [];
+    if (operation.feature !== undefined && !options.features.has(operation.feature)) return [];
+    const { access, scope } = operation;
+    const tool: PlatformTool = {
+      group: operation.mcp.group,
+      risk: operation.mcp.risk === true,
+      definition: define(entry),
+      usable: principal => hasRole(principal.role, access) && hasScope(principal, scope),
+      call: (caller, args) => invokeOperation(options, entry, caller, toInput(entry, args)),
+    };
+    return [tool];
+  });
+}
+
+/** Invokes an operation as this surface does: REST's own checks, no headers. Throws AppError. */
+export async function invokeOperation(
+  options: McpOptions,
+  entry: RegisteredOperation,
+  { principal, requestId, address }: McpCaller,
+  input: Record<string, unknown>,
+): Promise<unknown> {
+  const { output } = await invoke(options, {
+    entry,
+    principal,
+    requestId,
+    surface: 'mcp',
+    clientAddress: address,
+    header: () => undefined,
+    input: () => parseObject(entry, input),
+  });
+  return output;
+}
+
+function define({ operation, inputSchema, pathParameters }: RegisteredOperation): Tool {
+  const output = operation.status === 204 ? undefined : outputSchema(operation.output);
+  return {
+    name: operation.name,
+    title: operation.summary,
+    description: [`${operation.summary}.`, operation.description, `REST: ${operation.method} ${operation.path}`]
+      .filter(text => text !== undefined)
+      .join('\n\n'),
+    inputSchema: renamed(inputSchema, pathParameters),
+    ...(output === undefined ? {} : { outputSchema: output }),
+    annotations: {
+      title: operation.summary,
+      readOnlyHint: operation.method === 'GET',
+      destructiveHint: operation.method === 'DELETE',
+      idempotentHint: operation.method !== 'POST',
+      openWorldHint: false,
+    },
+  };
+}
+
+function renamed(schema: JsonSchema, pathParameters: readonly string[]): Tool['inputSchema'] {
+  const { $schema: _, properties = {}, required = [], ...rest } = schema;
+  const rename = (name: string) => (pathParameters.includes(name) ? argumentName(name) : name);
+  return {
+    ...rest,
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(properties as object).map(([name, value]) => [rename(name), value])),
+    required: (required as string[]).map(rename),
+  };
+}
+
+/** MCP wants an object at the root; a schema that is none is left out, and clients then get the text alone. */
+function outputSchema(schema: z.ZodType): Tool['outputSchema'] {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
+  return json.type === 'object' ? (json as Tool['outputSchema']) : undefined;
+}
+
+/** Arguments under the names of the operation's input. */
+function toInput({ pathParameters }: RegisteredOperation, args: Record<string, unknown>): Record<string, unknown> {
+  const names = new Map(pathParameters.map(name => [argumentName(name), name]));
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [names.get(name) ?? name, value]));
+}
+
+/** The JSON Schema of a tool's own zod schema, as `Tool.inputSchema` has it. */
+export function argumentsSchema(schema: z.ZodType): Tool['inputSchema'] {
+  return renamed(inputJsonSchema(schema), []);
+}

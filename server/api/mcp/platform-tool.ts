@@ -1,0 +1,34 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Principal } from '../context.ts';
+import type { Invoker } from '../invoke.ts';
+import type { Registry } from '../registry.ts';
+
+/** What every tool of the Platform MCP endpoint may reach. */
+export type McpOptions = Invoker & { registry: Registry };
+
+/** Who calls, in which request. */
+export type McpCaller = { principal: Principal; requestId: string; address: string };
+
+export type ToolGroup =
+  | 'core'
+  | 'catalog'
+  | 'memory'
+  | 'chat'
+  | 'files'
+  | 'websocket'
+  | 'vault'
+  | 'pat'
+  | 'inbound'
+  | 'llm_keys';
+
+/** A tool of the Platform MCP endpoint (interface.md, "Platform MCP tools"). */
+export type PlatformTool = {
+  readonly group: ToolGroup;
+  /** Its answers hold secrets: hidden unless the deployment enables the risk group. */
+  readonly risk: boolean;
+  readonly definition: Tool;
+  /** Whether this caller's role and scopes allow it; one that they do not is not listed. */
+  usable(principal: Principal): boolean;
+  /** Does it. Throws AppError. */
+  call(caller: McpCaller, args: Record<string, unknown>): Promise<unknown>;
+};

@@ -1,0 +1,65 @@
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { RegisteredOperation } from '../registry.ts';
+import { invokeOperation } from './operation-tools.ts';
+import type { McpCaller, McpOptions } from './platform-tool.ts';
+
+const json = 'application/json';
+const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+
+/** A workflow and a run as MCP resources; each is read through the operation of the same meaning, with its role and scope. */
+export const resourceTemplates = [
+  {
+    name: 'workflow',
+    title: 'Workflow',
+    uriTemplate: 'baton://workflows/{id}',
+    description: 'The draft of a workflow: its graph, run setup and status.',
+    mimeType: json,
+  },
+  {
+    name: 'run',
+    title: 'Run',
+    uriTemplate: 'baton://workflows/{id}/runs/{run_id}',
+    description: 'How a run stands, step by step.',
+    mimeType: json,
+  },
+];
+
+const workflowUri = new RegExp(`^baton://workflows/(${uuid})$`);
+const runUri = new RegExp(`^baton://workflows/(${uuid})/runs/(${uuid})$`);
+
+/** The newest workflows, a page at a time. */
+export async function listResources(options: McpOptions, caller: McpCaller, cursor: string | undefined) {
+  const answer = (await invokeOperation(options, entryOf(options, 'workflows_list'), caller, {
+    limit: 50,
+    ...(cursor === undefined ? {} : { cursor }),
+  })) as { workflows: { id: string; name: string; description: string }[]; next_cursor: string | null };
+  return {
+    resources: answer.workflows.map(({ id, name, description }) => ({
+      uri: `baton://workflows/${id}`,
+      name,
+      title: name,
+      ...(description === '' ? {} : { description }),
+      mimeType: json,
+    })),
+    ...(answer.next_cursor === null ? {} : { nextCursor: answer.next_cursor }),
+  };
+}
+
+/** Throws McpError for a URI that names nothing, AppError as the operation does. */
+export async function readResource(options: McpOptions, caller: McpCaller, uri: string) {
+  const run = runUri.exec(uri);
+  const workflow = workflowUri.exec(uri);
+  const value = run
+    ? await invokeOperation(options, entryOf(options, 'runs_get_summary'), caller, { id: run[1], runID: run[2] })
+    : workflow
+      ? await invokeOperation(options, entryOf(options, 'workflows_get'), caller, { id: workflow[1] })
+      : undefined;
+  if (value === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no resource ${uri.slice(0, 200)}`);
+  return { contents: [{ uri, mimeType: json, text: JSON.stringify(value) }] };
+}
+
+export function entryOf({ registry }: McpOptions, name: string): RegisteredOperation {
+  const entry = registry.byName.get(name);
+  if (!entry) throw new Error(`There is no operation ${name}.`);
+  return entry;
+}

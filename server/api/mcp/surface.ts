@@ -1,0 +1,161 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { AppError, badRequest, forbidden, invalid, unauthenticated } from '../../platform/errors.ts';
+import { type Authenticator, authenticate, readCredential } from '../authenticate.ts';
+import { asAppError, errorBody, logFailure } from '../failure.ts';
+import type { Metrics } from '../metrics.ts';
+import { rateHeaders, rateLimited, takeRequest } from '../rate.ts';
+import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from '../request.ts';
+import { catalogTool } from './catalog-tool.ts';
+import { healthTool } from './health-tool.ts';
+import { memoryTools } from './memory-tools.ts';
+import { operationTools } from './operation-tools.ts';
+import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
+import { createMcpServer, type ToolSet } from './server.ts';
+import { streamTool } from './stream-tool.ts';
+
+export type McpSurfaceOptions = McpOptions & Authenticator & { metrics: Pick<Metrics, 'request'> };
+/** Never rejects, like the other surfaces. */
+export type McpSurface = (request: ApiRequest) => Promise<ApiResponse>;
+
+const path = '/mcp';
+
+/** Whether the Platform MCP endpoint answers this target. */
+export function isMcpPath(url: string | undefined): boolean {
+  return url === path || url?.startsWith(`${path}?`) === true;
+}
+
+/**
+ * The Platform MCP endpoint (interface.md, Platform MCP tools): Streamable HTTP, stateless, one POST a message and one JSON answer.
+ * Only a token is taken, never a cookie, so that no page of another site can use a browser's session; and the Host and Origin must be
+ * ours, so that none can reach a local server through a name of its own (DNS rebinding).
+ */
+export function createMcp(options: McpSurfaceOptions): McpSurface {
+  const tools = toolSet(options);
+  return async request => {
+    const began = performance.now();
+    const requestId = requestIdOf(request.header);
+    const headers: Record<string, string> = { ...protectiveHeaders, 'X-Request-Id': requestId };
+    const response = await respond(options, tools, request, { requestId, headers }).catch(thrown => {
+      const error = asAppError(thrown);
+      logFailure(options.services.logger, error, { requestId, operation: 'mcp' });
+      return {
+        status: error.status,
+        headers: { ...headers, ...error.headers, 'Content-Type': 'application/json; charset=utf-8' },
+        body: JSON.stringify(errorBody(error, requestId)),
+      };
+    });
+    options.metrics.request('mcp', response.status, performance.now() - began);
+    return request.method === 'HEAD' ? { ...response, body: null } : response;
+  };
+}
+
+/** The tools that this deployment has switched on (docs/mcp.md). Throws where two have one name. */
+export function toolSet(options: McpOptions): ToolSet {
+  const { groups, risk } = options.services.config.mcp;
+  const all: PlatformTool[] = [
+    healthTool(options),
+    ...operationTools(options),
+    catalogTool(options, risk),
+    streamTool(options),
+    ...memoryTools(),
+  ];
+  const enabled = all.filter(tool => groups.includes(tool.group) && (risk || !tool.risk));
+  const set = new Map(enabled.map(tool => [tool.definition.name, tool]));
+  if (set.size !== enabled.length) throw new Error('Two tools of the Platform MCP endpoint have one name.');
+  return set;
+}
+
+async function respond(
+  options: McpSurfaceOptions,
+  tools: ToolSet,
+  request: ApiRequest,
+  { requestId, headers }: { requestId: string; headers: Record<string, string> },
+): Promise<ApiResponse> {
+  refuseForeignHost(options, request);
+  if (request.method !== 'POST') {
+    throw new AppError(405, 'method_not_allowed', 'The MCP endpoint takes POST: it is stateless and sends no stream.', {
+      headers: { Allow: 'POST' },
+    });
+  }
+  const caller = await admit(options, request, requestId, headers);
+  const message = readMessage(request.header('content-type'), await request.body(bodyLimit));
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const server = createMcpServer(options, tools, caller);
+  try {
+    await server.connect(transport);
+    const answer = await transport.handleRequest(asFetchRequest(request), { parsedBody: message });
+    const type = answer.headers.get('content-type');
+    const body = await answer.text();
+    return {
+      status: answer.status,
+      headers: { ...headers, ...(type === null ? {} : { 'Content-Type': type }) },
+      body: body === '' ? null : body,
+    };
+  } finally {
+    await server.close();
+  }
+}
+
+/** 401 without a valid token, 400 with X-Tenant-Id, 429 over the limit. */
+async function admit(
+  options: McpSurfaceOptions,
+  request: ApiRequest,
+  requestId: string,
+  headers: Record<string, string>,
+): Promise<McpCaller> {
+  if (request.header('x-tenant-id') !== undefined) {
+    throw badRequest(
+      'X-Tenant-Id must not be set here: the token says whose request it is.',
+      'tenant_header_not_allowed',
+    );
+  }
+  const credential = readCredential(request.header);
+  const principal = credential.kind === 'pat' ? await authenticate(options, credential, request.header) : null;
+  const state = await takeRequest(options.services.rateLimiter, principal, request.address);
+  Object.assign(headers, rateHeaders(state));
+  if (!state.allowed) throw rateLimited(state);
+  if (!principal) throw unauthenticated('The MCP endpoint needs a personal access token: Authorization: Bearer pat_….');
+  return { principal, requestId, address: request.address };
+}
+
+function refuseForeignHost({ services }: McpSurfaceOptions, { header }: ApiRequest): void {
+  const { hosts, origins } = services.config.mcp;
+  const host = hostnameOf(`http://${header('host') ?? ''}`);
+  if (host === null || !hosts.includes(host))
+    throw forbidden('The Host of the request is not this service.', 'foreign_host');
+  const origin = header('origin');
+  if (origin === undefined || origins.includes(origin)) return;
+  const name = hostnameOf(origin);
+  if (name === null || !hosts.includes(name))
+    throw forbidden('The request did not come from an allowed origin.', 'foreign_origin');
+}
+
+function hostnameOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).hostname : null;
+}
+
+function readMessage(contentType: string | undefined, bytes: Uint8Array): unknown {
+  if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
+    throw new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
+  }
+  let message: unknown;
+  try {
+    message = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new AppError(400, 'malformed_body', 'The request body is not valid JSON.', { cause });
+  }
+  // MCP has no batches since 2025-06-18; taking one would count many calls as one request.
+  if (Array.isArray(message))
+    throw invalid('One message a request: batches are not taken.', undefined, 'batch_not_supported');
+  return message;
+}
+
+/** The transport reads the method and these headers; the body has been parsed. */
+function asFetchRequest({ header }: ApiRequest): Request {
+  const headers = new Headers({ 'content-type': 'application/json' });
+  for (const name of ['accept', 'mcp-protocol-version']) {
+    const value = header(name);
+    if (value !== undefined) headers.set(name, value);
+  }
+  return new Request(`http://localhost${path}`, { method: 'POST', headers });
+}

@@ -1,0 +1,67 @@
+import { findRejection } from '../domains/runs/store.ts';
+import { readEvents } from '../orchestrator/log/index.ts';
+import type { StreamItem } from '../orchestrator/orchestrator.ts';
+import type { Services } from '../services.ts';
+import type { Principal } from './context.ts';
+import { seqOf } from './stream-frames.ts';
+import type { StreamQuery } from './stream-query.ts';
+
+/** What a reader of a workflow's stream asked for. */
+export type StreamTarget = { principal: Principal; workflowId: string; query: StreamQuery };
+
+/** Events read per round trip of a replay: 100 of the largest inline ones (16 KiB) stay under what may wait for a socket. */
+const replayPage = 100;
+
+/** Which live items a reader has not seen: of a single run, those after the last one sent. */
+export class Selection {
+  last: number;
+  readonly #query: StreamQuery;
+
+  constructor(query: StreamQuery) {
+    this.#query = query;
+    this.last = query.after ?? 0;
+  }
+
+  /**
+   * The items to send, as the same array where that is all of them. `gap`: after them something was committed that was not handed
+   * over; the log has it, and a client that resumes gets it.
+   */
+  take(items: readonly StreamItem[]): { fresh: readonly StreamItem[]; gap: boolean } {
+    const { runId, after } = this.#query;
+    if (runId === undefined) return { fresh: items, gap: false };
+    const fresh: StreamItem[] = [];
+    for (const item of items) {
+      const seq = seqOf(item);
+      if (seq <= this.last) continue;
+      if (after !== undefined && seq > this.last + 1) return { fresh, gap: true };
+      this.last = seq;
+      fresh.push(item);
+    }
+    return { fresh: fresh.length === items.length ? items : fresh, gap: false };
+  }
+}
+
+/** The logged events of a run after `after`, page by page; of a start that was refused, its one event. */
+export async function* replayPages(
+  services: Pick<Services, 'pool'>,
+  { principal, workflowId, runId, after }: StreamTarget & { runId: string; after: number },
+): AsyncGenerator<readonly StreamItem[], void> {
+  const scope = { tenantId: principal.tenantId, projectId: principal.projectId, workflowId, runId };
+  let last = after;
+  for (;;) {
+    const page = await readEvents(services.pool, { tenantId: scope.tenantId, runId, after: last, limit: replayPage });
+    const mine = page
+      .filter(event => event.workflowId === workflowId && event.projectId === scope.projectId)
+      .map((item): StreamItem => ({ kind: 'event', item }));
+    const end = mine.at(-1);
+    if (!end) break;
+    yield mine;
+    last = seqOf(end);
+    if (page.length < replayPage) break;
+  }
+  if (last > 0) return;
+  const rejection = await findRejection(services.pool, scope);
+  if (!rejection) return;
+  const { code, message, created_at } = rejection;
+  yield [{ kind: 'rejected', item: { ...scope, at: created_at.getTime(), code, message } }];
+}
