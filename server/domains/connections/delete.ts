@@ -1,0 +1,50 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { AppError, notFound } from '../../platform/errors.ts';
+import { connectionSecret } from './document.ts';
+import { whileHolding } from './exclusive.ts';
+import { requireConnection } from './get.ts';
+import type { DeleteConnectionInput } from './schemas.ts';
+import { deleteHidden, findConnection, hideConnection, showConnection } from './store.ts';
+import { usageOf } from './usage.ts';
+
+/**
+ * DELETE /v1/connections/{id}. In use it is refused with 409 `connection_in_use` and what uses it, unless forced: those are then left
+ * without a connection. The row is hidden, then the secret goes, then the row: a crash in between leaves a hidden row, which
+ * `tidyConnections` finishes. AppError 404; 503 when the secret store is away, and everything is as it was.
+ */
+export async function deleteConnection(
+  ctx: Context,
+  { id, force }: z.output<typeof DeleteConnectionInput>,
+): Promise<undefined> {
+  const { services, principal } = ctx;
+  const ref = { tenantId: principal.tenantId, connectionId: id };
+  const { name } = await requireConnection(ctx, id);
+  await whileHolding(services, id, async () => {
+    if (!force) await refuseInUse(ctx, id, name);
+    const row = await findConnection(services.pool, ref);
+    if (row === null || !(await hideConnection(services.pool, ref))) throw notFound('Connection');
+    try {
+      await services.secrets.delete(ref.tenantId, connectionSecret(id));
+    } catch (error) {
+      await showConnection(services.pool, ref, row.status);
+      throw error;
+    }
+    await deleteHidden(services.pool, ref);
+  });
+}
+
+async function refuseInUse(ctx: Context, id: string, name: string): Promise<void> {
+  const { total, instances, profiles, workflows, elsewhere } = await usageOf(ctx, id);
+  if (total === 0) return;
+  const details = [
+    ...instances.map(each => ({ path: `instances.${each.id}`, message: `MCP instance "${each.name}"` })),
+    ...profiles.map(each => ({
+      path: `profiles.${each.id}`,
+      message: `profile "${each.name}" of the MCP instance "${each.instance_name}"`,
+    })),
+    ...workflows.map(each => ({ path: `workflows.${each.id}`, message: `workflow "${each.name}"` })),
+    ...(elsewhere > 0 ? [{ path: 'elsewhere', message: `${elsewhere} in other projects` }] : []),
+  ];
+  throw new AppError(409, 'connection_in_use', `The connection "${name}" is used in ${total} places.`, { details });
+}

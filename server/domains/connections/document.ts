@@ -1,0 +1,68 @@
+import { z } from 'zod';
+
+/**
+ * What the secret store holds of a connection, as `connection/<id>`: one JSON object of credential name to secret. `@meta` stands
+ * beside them, which no credential can be called.
+ */
+export type CredentialDocument = {
+  /** No prototype: a name that nobody set is undefined, whatever it is. */
+  values: Readonly<Record<string, string>>;
+  /** When each was last set, ms since the epoch. */
+  setAt: ReadonlyMap<string, number>;
+  /** The row's `rotated_at` that this was written with; null in a document written by hand. */
+  revision: number | null;
+};
+
+const metaName = '@meta';
+const Meta = z.object({ revision: z.number(), set_at: z.record(z.string(), z.number()) });
+const Stored = z.record(z.string(), z.unknown());
+
+/** The name of a connection's document in the secret store. */
+export const connectionSecret = (connectionId: string) => `connection/${connectionId}`;
+
+/** A document of these values, written at `revision`; values that `previous` holds alike keep the time they were set. */
+export function documentOf(
+  values: Readonly<Record<string, string>>,
+  revision: number,
+  previous: CredentialDocument | null = null,
+): CredentialDocument {
+  const setAt = new Map(
+    Object.entries(values).map(([name, value]) => {
+      const kept = previous?.values[name] === value ? previous.setAt.get(name) : undefined;
+      return [name, kept ?? revision];
+    }),
+  );
+  return { values: withoutPrototype(values), setAt, revision };
+}
+
+export function encodeDocument({ values, setAt, revision }: CredentialDocument): string {
+  return JSON.stringify({ ...values, [metaName]: { revision, set_at: Object.fromEntries(setAt) } });
+}
+
+/** Reads what `encodeDocument` wrote. Throws an Error that holds nothing of the text. */
+export function decodeDocument(text: string): CredentialDocument {
+  const stored = Stored.safeParse(parseJson(text));
+  if (!stored.success) throw new Error('A connection in the secret store is not a JSON object.');
+  const meta = Meta.safeParse(stored.data[metaName]);
+  const entries = Object.entries(stored.data).filter(
+    (entry): entry is [string, string] => entry[0] !== metaName && typeof entry[1] === 'string',
+  );
+  return {
+    values: withoutPrototype(Object.fromEntries(entries)),
+    setAt: new Map(meta.success ? Object.entries(meta.data.set_at) : []),
+    revision: meta.success ? meta.data.revision : null,
+  };
+}
+
+/** JSON.parse quotes the text in its error, and the text is secret. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutPrototype(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.assign(Object.create(null), values);
+}

@@ -1,0 +1,73 @@
+import type { Pool } from 'pg';
+
+/**
+ * Who changes a connection's secret and row holds its lock, across processes: two refreshes with one refresh token would look like a
+ * theft to the provider, which then revokes the grant. An advisory lock and not the row's: a locked row would stop those who only
+ * note its last use, or bind it, while a provider is being asked. It goes with its transaction, so a process that dies leaves none.
+ */
+const lockKey = (connectionId: string) => `connection/${connectionId}`;
+
+/** Each holder keeps a connection of the pool, and its work needs more: half of the smallest pool (4) is left to the work. */
+const holders = 2;
+
+class Turnstile {
+  #free = holders;
+  readonly #waiting: (() => void)[] = [];
+
+  async enter(): Promise<void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>(resolve => this.#waiting.push(resolve));
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#free += 1;
+  }
+}
+
+const turnstiles = new WeakMap<Pool, Turnstile>();
+
+function turnstile(pool: Pool): Turnstile {
+  const present = turnstiles.get(pool);
+  if (present) return present;
+  const created = new Turnstile();
+  turnstiles.set(pool, created);
+  return created;
+}
+
+/** Runs `work` while nobody else, in any process, holds this connection. `work` commits its own statements on the pool. */
+export function whileHolding<T>({ pool }: { pool: Pool }, connectionId: string, work: () => Promise<T>): Promise<T> {
+  return locked(pool, connectionId, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', work);
+}
+
+/** The same, but leaves at once, without `work`, where somebody holds it. */
+export async function ifNobodyHolds(
+  { pool }: { pool: Pool },
+  connectionId: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  await locked(pool, connectionId, 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS held', work);
+}
+
+async function locked<T>(pool: Pool, connectionId: string, statement: string, work: () => Promise<T>): Promise<T> {
+  const gate = turnstile(pool);
+  await gate.enter();
+  try {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const { rows } = await client.query<{ held?: boolean }>(statement, [lockKey(connectionId)]);
+      if (rows[0]?.held === false) return undefined as T;
+      return await work();
+    } finally {
+      await client.query('ROLLBACK').catch((error: Error) => {
+        broken = error;
+      });
+      client.release(broken);
+    }
+  } finally {
+    gate.leave();
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  allowInsecureRequests,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  type CustomFetch,
+  customFetch,
+  discovery,
+  type FetchBody,
+  None,
+  ResponseBodyError,
+  type ServerMetadata,
+} from 'openid-client';
+import { EgressRefused } from '../../../platform/egress/egress.ts';
+import { type AppError, unavailable } from '../../../platform/errors.ts';
+import type { OauthSettings } from '../../../platform/oauth/settings.ts';
+import type { Services } from '../../../services.ts';
+
+export type OauthServices = Pick<Services, 'clock' | 'egress'>;
+
+/** Seconds that an authorization server gets for an answer: less than what a database waits for a lock (10). */
+const timeout = 4;
+/** Metadata and keys of a server change about once a year; an hour is what most clients keep them. */
+const keptMs = 3_600_000;
+
+type Kept = { at: number; configuration: Promise<Configuration> };
+const kept = new WeakMap<OauthSettings, Kept>();
+
+/** The client of these settings, discovered where they name an issuer alone; every request goes through the egress guard. */
+export async function oauthClient(services: OauthServices, settings: OauthSettings): Promise<Configuration> {
+  const now = services.clock.now();
+  const known = kept.get(settings);
+  if (known && now - known.at < keptMs) return known.configuration;
+  const configuration = connect(services, settings);
+  kept.set(settings, { at: now, configuration });
+  configuration.catch(() => kept.delete(settings));
+  return configuration;
+}
+
+async function connect({ egress }: OauthServices, settings: OauthSettings): Promise<Configuration> {
+  // Plain http only where the operator wrote it: a server on the same machine or network.
+  const insecure = (settings.endpoints?.token ?? settings.issuer ?? '').startsWith('http:');
+  const execute = insecure ? [allowInsecureRequests] : [];
+  const guarded: CustomFetch = (url, { body, signal, ...init }) =>
+    egress.fetch(url, { ...init, body: bodyOf(body), signal: signal ?? null });
+  const options = { [customFetch]: guarded, timeout, execute };
+  const server =
+    settings.endpoints === undefined
+      ? (
+          await discovery(new URL(settings.issuer ?? ''), settings.clientId, undefined, undefined, options)
+        ).serverMetadata()
+      : metadataOf(settings.issuer, settings.endpoints);
+  const configuration = new Configuration(server, settings.clientId, undefined, authentication(server, settings));
+  configuration[customFetch] = guarded;
+  configuration.timeout = timeout;
+  if (insecure) allowInsecureRequests(configuration);
+  return configuration;
+}
+
+/** The client's type of a body allows bytes in shared memory, which fetch's does not. */
+const bodyOf = (body: FetchBody) => (body instanceof Uint8Array ? new Uint8Array(body) : (body ?? null));
+
+function metadataOf(issuer: string | undefined, endpoints: NonNullable<OauthSettings['endpoints']>): ServerMetadata {
+  return {
+    issuer: issuer ?? new URL(endpoints.token).origin,
+    authorization_endpoint: endpoints.authorization,
+    token_endpoint: endpoints.token,
+    ...(endpoints.userinfo === undefined ? {} : { userinfo_endpoint: endpoints.userinfo }),
+  };
+}
+
+/** The secret in the body, as most servers take it, unless this one says that it takes it in the header only. */
+function authentication(server: ServerMetadata, { clientSecret }: OauthSettings) {
+  if (clientSecret === undefined) return None();
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_post'];
+  return methods.includes('client_secret_post') ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
+}
+
+/** What came of asking an authorization server: it said no, by an OAuth error code, or could not be asked. */
+export type OauthFailure = { refused: string } | { away: string };
+
+/**
+ * Reads an error of the client. Neither what the server wrote in words nor the error itself goes on: both can quote tokens.
+ */
+export function oauthFailure(error: unknown): OauthFailure {
+  if (error instanceof ResponseBodyError && error.status < 500 && error.status !== 429) {
+    return { refused: /^[a-z_]{1,64}$/.test(error.error) ? error.error : 'error' };
+  }
+  const refused = causeOf(error, EgressRefused);
+  if (refused) return { away: refused.message };
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return { away: error.code };
+  return { away: 'it cannot be reached' };
+}
+
+/** An authorization server that cannot be asked: AppError 503, the reason in words of ours. */
+export function oauthAway(provider: string, reason: string): AppError {
+  return unavailable('oauth_unavailable', `The ${provider} authorization server cannot be asked (${reason}).`, 10);
+}
+
+function causeOf<E extends Error>(error: unknown, kind: new (...values: never[]) => E): E | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof kind) return each;
+  return undefined;
+}

@@ -1,0 +1,128 @@
+import { refreshTokenGrant } from 'openid-client';
+import { AppError, conflict } from '../../../platform/errors.ts';
+import type { OauthSettings } from '../../../platform/oauth/settings.ts';
+import type { Services } from '../../../services.ts';
+import { whileHolding } from '../exclusive.ts';
+import type { ConnectionRef, ConnectionRow } from '../store.ts';
+import { change, readHeld, replaceSecret, type StoredConnection } from '../stored.ts';
+import { narrowedScope } from '../suite/services.ts';
+import { oauthAway, oauthClient, oauthFailure } from './client.ts';
+import { credentialsOf, expiryOf } from './tokens.ts';
+
+export type RefreshServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'egress' | 'config'>;
+
+/** A token is fetched anew this long before it ends, so that none ends on its way to a server. */
+const marginMs = 60_000;
+
+const underWay = new WeakMap<RefreshServices['pool'], Map<string, Promise<StoredConnection | null>>>();
+
+/** Whether the access token has ended, or is about to. */
+export function needsRefresh(row: ConnectionRow, now: number): boolean {
+  return row.expires_at !== null && row.expires_at.getTime() - marginMs <= now;
+}
+
+/**
+ * The connection with a fresh access token. However many ask at once, in however many processes, the refresh token is used once. A token
+ * that is refused marks the connection `expired`: AppError 409 `connection_expired`, now and until it is connected anew. A server that
+ * cannot be asked marks it `error`; the old token is given as long as it lasts, then AppError 503 `oauth_unavailable`.
+ */
+export function refreshed(services: RefreshServices, ref: ConnectionRef): Promise<StoredConnection | null> {
+  const running = underWay.get(services.pool) ?? new Map<string, Promise<StoredConnection | null>>();
+  underWay.set(services.pool, running);
+  const key = `${ref.tenantId}/${ref.connectionId}`;
+  const joined = running.get(key);
+  if (joined) return joined;
+  const refreshing = whileHolding(services, ref.connectionId, () => refreshHeld(services, ref)).finally(() =>
+    running.delete(key),
+  );
+  running.set(key, refreshing);
+  return refreshing;
+}
+
+async function refreshHeld(services: RefreshServices, ref: ConnectionRef): Promise<StoredConnection | null> {
+  const stored = await readHeld(services, ref);
+  // Another process may have been faster.
+  if (stored === null || !needsRefresh(stored.row, services.clock.now())) return stored;
+  if (stored.row.status === 'expired') throw expired(stored.row);
+  const settings = settingsOf(services, stored.row.provider);
+  const saved = await saveUnsaved(services, stored);
+  if (saved !== null) return saved;
+  const { refresh_token: refreshToken } = stored.document.values;
+  if (refreshToken === undefined)
+    return orEnd(services, stored, 'its access token has ended, and it has no refresh token');
+  if (settings === null) return orEnd(services, stored, `connecting ${stored.row.provider} is not configured any more`);
+  return askServer(services, stored, settings, refreshToken);
+}
+
+async function askServer(
+  services: RefreshServices,
+  stored: StoredConnection,
+  settings: OauthSettings,
+  refreshToken: string,
+): Promise<StoredConnection> {
+  const { row, document } = stored;
+  const scope = services.config.suite === settings ? narrowedScope(services.config.suite, row) : undefined;
+  try {
+    const client = await oauthClient(services, settings);
+    const tokens = await refreshTokenGrant(client, refreshToken, scope === undefined ? {} : { scope });
+    // A server that rotates sends a new refresh token; one that does not expects the old one again.
+    const values = { ...document.values, ...credentialsOf(tokens) };
+    const fresh = { of: row.rotated_at.getTime(), values, expiresAt: expiryOf(tokens, services.clock.now()) };
+    unsavedOf(services).set(row.id, fresh);
+    return await save(services, stored, fresh);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const failure = oauthFailure(error);
+    if ('refused' in failure && failure.refused === 'invalid_grant') {
+      return orEnd(services, stored, 'the provider refused its refresh token: access was withdrawn, or has lapsed');
+    }
+    const reason = 'refused' in failure ? `it answered ${failure.refused}` : failure.away;
+    const away = oauthAway(row.provider, reason);
+    const marked = await change(services, row, { status: 'error', lastError: away.message });
+    if (stillGood(row, services.clock.now())) return { row: marked, document };
+    throw away;
+  }
+}
+
+/** Tokens that were fetched and not stored yet. A server that rotates has thrown the old ones away, so these must not be lost. */
+type Unsaved = { of: number; values: Record<string, string>; expiresAt: Date | null };
+const unsaved = new WeakMap<RefreshServices['pool'], Map<string, Unsaved>>();
+
+function unsavedOf({ pool }: RefreshServices): Map<string, Unsaved> {
+  const present = unsaved.get(pool) ?? new Map<string, Unsaved>();
+  unsaved.set(pool, present);
+  return present;
+}
+
+/** Stores what an earlier refresh could not, the secret store having been away; null where there is nothing of this secret. */
+async function saveUnsaved(services: RefreshServices, stored: StoredConnection): Promise<StoredConnection | null> {
+  const found = unsavedOf(services).get(stored.row.id);
+  if (found === undefined || found.of !== stored.row.rotated_at.getTime()) return null;
+  const saved = await save(services, stored, found);
+  return needsRefresh(saved.row, services.clock.now()) ? null : saved;
+}
+
+async function save(services: RefreshServices, stored: StoredConnection, fresh: Unsaved): Promise<StoredConnection> {
+  const { values, expiresAt } = fresh;
+  const saved = await replaceSecret(services, stored, values, { expiresAt, status: 'active', lastError: null });
+  unsavedOf(services).delete(stored.row.id);
+  return saved;
+}
+
+/** The access token while it lasts; after that the connection has expired. */
+async function orEnd(services: RefreshServices, stored: StoredConnection, reason: string): Promise<StoredConnection> {
+  if (stillGood(stored.row, services.clock.now())) return stored;
+  const row = await change(services, stored.row, { status: 'expired', lastError: `Connect it again: ${reason}.` });
+  throw expired(row);
+}
+
+const stillGood = (row: ConnectionRow, now: number) => row.expires_at !== null && row.expires_at.getTime() > now;
+
+function settingsOf({ config }: RefreshServices, provider: string): OauthSettings | null {
+  if (provider === 'suite') return config.suite;
+  return provider === 'messaging' ? (config.messaging?.oauth ?? null) : null;
+}
+
+function expired({ name, last_error: lastError }: ConnectionRow): AppError {
+  return conflict('connection_expired', `The connection "${name}" has expired. ${lastError ?? 'Connect it again.'}`);
+}

@@ -1,0 +1,12 @@
+import type { TokenEndpointResponse } from 'openid-client';
+
+/** What is kept of a token response. The id token is not: it has been read by then, and nobody needs it again. */
+export function credentialsOf(tokens: TokenEndpointResponse): Record<string, string> {
+  const { access_token: accessToken, refresh_token: refreshToken } = tokens;
+  return { access_token: accessToken, ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }) };
+}
+
+/** When the access token ends, by our own clock; null where the server did not say. */
+export function expiryOf({ expires_in: seconds }: TokenEndpointResponse, now: number): Date | null {
+  return seconds === undefined ? null : new Date(now + seconds * 1000);
+}

@@ -1,0 +1,119 @@
+import { operation } from '../../api/operation.ts';
+import { NoContent } from '../identity/schemas.ts';
+import { createConnection } from './create.ts';
+import { credentialMetadata } from './credential-metadata.ts';
+import { deleteConnection } from './delete.ts';
+import { getConnection } from './get.ts';
+import { listConnections } from './list.ts';
+import { patchConnection } from './patch.ts';
+import * as schema from './schemas.ts';
+import { connectionUsage } from './usage.ts';
+
+const common = {
+  tag: 'Connections',
+  access: 'project_contributor',
+  scope: 'connection:manage',
+  mcp: { group: 'vault' },
+} as const;
+
+/** The operations that `/v1/mcp/connections` serves too, for legacy clients: one declaration, two paths (interface.md, Connections). */
+const crud = {
+  list: {
+    ...common,
+    method: 'GET',
+    status: 200,
+    summary: "List the workspace's connections, newest first",
+    input: schema.ListConnectionsInput,
+    output: schema.ListConnectionsOutput,
+    run: listConnections,
+  },
+  create: {
+    ...common,
+    method: 'POST',
+    status: 201,
+    summary: 'Create a connection from credentials',
+    description: 'The secrets go to the secret store and are never returned.',
+    input: schema.CreateConnectionInput,
+    output: schema.Connection,
+    errors: [503],
+    run: createConnection,
+  },
+  get: {
+    ...common,
+    method: 'GET',
+    status: 200,
+    summary: 'Read a connection, without its secrets',
+    input: schema.ById,
+    output: schema.Connection,
+    run: getConnection,
+  },
+  patch: {
+    ...common,
+    method: 'PATCH',
+    status: 200,
+    summary: 'Rename a connection, or replace its secrets or settings',
+    description:
+      'Credentials are merged: null removes one. Those of `suite` and `messaging` connections are kept by their flows.',
+    input: schema.PatchConnectionInput,
+    output: schema.Connection,
+    errors: [503],
+    run: patchConnection,
+  },
+  delete: {
+    ...common,
+    method: 'DELETE',
+    status: 204,
+    summary: 'Delete a connection and its secrets',
+    description:
+      'One that is in use is 409 `connection_in_use` with what uses it in `details`, unless `force` is true.',
+    input: schema.DeleteConnectionInput,
+    output: NoContent,
+    errors: [409, 503],
+    run: deleteConnection,
+  },
+  credentials: {
+    ...common,
+    method: 'GET',
+    status: 200,
+    summary: "Names of a connection's credentials, and when each was set",
+    input: schema.ById,
+    output: schema.CredentialMetadata,
+    errors: [409, 503],
+    run: credentialMetadata,
+  },
+} as const;
+
+/** The same operation on the legacy path; not a tool of its own, which would be the same tool twice. */
+function legacy<const Declared extends { summary: string; mcp: unknown }>({ mcp: _, summary, ...declared }: Declared) {
+  return { ...declared, summary: `${summary} (legacy path)` };
+}
+
+export const connectionOperations = [
+  operation({ ...crud.list, name: 'connections_list', path: '/v1/connections' }),
+  operation({ ...crud.create, name: 'connections_create', path: '/v1/connections' }),
+  operation({ ...crud.get, name: 'connections_get', path: '/v1/connections/{id}' }),
+  operation({ ...crud.patch, name: 'connections_patch', path: '/v1/connections/{id}' }),
+  operation({ ...crud.delete, name: 'connections_delete', path: '/v1/connections/{id}' }),
+  operation({ ...crud.credentials, name: 'connections_credentials_get', path: '/v1/connections/{id}/credentials' }),
+  operation({
+    ...common,
+    name: 'connections_usage',
+    method: 'GET',
+    path: '/v1/connections/{id}/usage',
+    status: 200,
+    summary: 'What uses a connection',
+    input: schema.ById,
+    output: schema.ConnectionUsage,
+    run: connectionUsage,
+  }),
+  operation({ ...legacy(crud.list), name: 'mcp_connections_list', path: '/v1/mcp/connections' }),
+  operation({ ...legacy(crud.create), name: 'mcp_connections_create', path: '/v1/mcp/connections' }),
+  operation({ ...legacy(crud.get), name: 'mcp_connections_get', path: '/v1/mcp/connections/{id}' }),
+  operation({ ...legacy(crud.patch), name: 'mcp_connections_patch', path: '/v1/mcp/connections/{id}' }),
+  operation({ ...legacy(crud.delete), name: 'mcp_connections_delete', path: '/v1/mcp/connections/{id}' }),
+  operation({
+    ...legacy(crud.credentials),
+    name: 'mcp_connections_credentials_get',
+    path: '/v1/mcp/connections/{id}/credentials',
+  }),
+] as const;

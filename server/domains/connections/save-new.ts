@@ -1,0 +1,52 @@
+import { newId } from '../../platform/ids.ts';
+import type { Services } from '../../services.ts';
+import { connectionSecret, documentOf, encodeDocument } from './document.ts';
+import { whileHolding } from './exclusive.ts';
+import { activate, type ConnectionRef, type ConnectionRow, deleteHidden, insertPending } from './store.ts';
+
+export type NewConnection = {
+  tenantId: string;
+  name: string;
+  provider: string;
+  service: string;
+  values: Readonly<Record<string, string>>;
+  config: unknown;
+  account: unknown;
+  expiresAt: Date | null;
+  createdBy: string;
+};
+type SavingServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'logger'>;
+
+/**
+ * Saves a connection: a row that nobody sees, then the secret, then the row is shown. A crash in between leaves a hidden row, by which
+ * `tidyConnections` finds what is left of the secret; writing the secret first would leave one that nothing leads to. AppError 503
+ * when the secret store is away: nothing is left.
+ */
+export async function saveNew(services: SavingServices, made: NewConnection): Promise<ConnectionRow> {
+  const { pool, secrets, clock } = services;
+  const { tenantId, values, expiresAt, ...row } = made;
+  const ref = { tenantId, connectionId: newId() };
+  const at = new Date(clock.now());
+  // Held from before the row is there: tidyConnections takes a hidden row that nobody holds for what a crash left.
+  return whileHolding(services, ref.connectionId, async () => {
+    await insertPending(pool, { ...row, ref, at });
+    try {
+      const document = encodeDocument(documentOf(values, at.getTime()));
+      await secrets.put(tenantId, connectionSecret(ref.connectionId), document);
+      return await activate(pool, ref, { keys: Object.keys(values), expiresAt, rotatedAt: at });
+    } catch (error) {
+      await discard(services, ref);
+      throw error;
+    }
+  });
+}
+
+/** The secret may have arrived although the store's answer did not, so it goes first, and the row only when it is gone. */
+async function discard({ pool, secrets, logger }: SavingServices, ref: ConnectionRef): Promise<void> {
+  try {
+    await secrets.delete(ref.tenantId, connectionSecret(ref.connectionId));
+    await deleteHidden(pool, ref);
+  } catch (error) {
+    logger.warn({ err: error, connection_id: ref.connectionId }, 'what is left of a connection is removed later');
+  }
+}

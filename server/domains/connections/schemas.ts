@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+
+export const connectionStatuses = ['active', 'expired', 'error'] as const;
+/** `error`: its provider could not be asked for a fresh token, which is tried again; `expired`: it has to be connected anew. */
+export type ConnectionStatus = (typeof connectionStatuses)[number];
+
+export const maxCredentials = 32;
+export const maxSecretBytes = 8 * 1024;
+export const maxConfigBytes = 16 * 1024;
+
+const bytesOf = (text: string) => new TextEncoder().encode(text).byteLength;
+
+/** `__proto__` fits the pattern and is no name that a JSON object can be trusted with. */
+export const CredentialName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"')
+  .refine(name => name !== '__proto__', 'must be another name');
+export const Secret = PlainText(maxSecretBytes)
+  .min(1)
+  .refine(secret => bytesOf(secret) <= maxSecretBytes, `must be at most ${maxSecretBytes} bytes`)
+  .meta({ description: 'A secret, 1 byte to 8 KiB. Never returned.' });
+export const Credentials = z
+  .record(CredentialName, Secret)
+  .refine(
+    credentials => within(Object.keys(credentials).length, 1, maxCredentials),
+    `must hold 1 to ${maxCredentials} credentials`,
+  );
+const within = (count: number, min: number, max: number) => count >= min && count <= max;
+
+export const ConnectionConfig = AnyObject.refine(
+  config => bytesOf(JSON.stringify(config)) <= maxConfigBytes,
+  `must be at most ${maxConfigBytes} bytes of JSON`,
+).meta({ description: 'Settings that are no secrets, such as a base URL; returned as they are.' });
+export const DisplayName = PlainText(120).trim().min(1);
+const Kind = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');
+
+export const Connection = z.strictObject({
+  id: Id,
+  name: z.string(),
+  provider: z.string(),
+  service: z.string(),
+  status: z.enum(connectionStatuses),
+  credential_keys: z.array(z.string()),
+  config: AnyObject,
+  /** Whom it speaks for, where a provider said so. */
+  account: AnyObject.nullable(),
+  last_error: z.string().nullable(),
+  /** Of the access token; a fresh one is fetched before then where the provider allows it. */
+  expires_at: Timestamp.nullable(),
+  rotated_at: Timestamp,
+  last_used_at: Timestamp.nullable(),
+  /** MCP instances and config profiles of the whole workspace. */
+  used_by: z.number().int(),
+  created_by: Id,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+export const ById = z.strictObject({ id: Id });
+export const ListConnectionsInput = z.strictObject({
+  ...page,
+  provider: z.string().max(64).optional(),
+  service: z.string().max(64).optional(),
+  status: z.enum(connectionStatuses).optional(),
+  q: PlainText(200).optional(),
+});
+export const ListConnectionsOutput = z.strictObject({ connections: z.array(Connection), ...nextCursor });
+
+/** Providers whose connections come from their own flow, which checks them. */
+export const flowProviders: readonly string[] = ['suite', 'messaging'];
+export const CreateConnectionInput = z.strictObject({
+  display_name: DisplayName,
+  provider: Kind.refine(provider => !flowProviders.includes(provider), 'is connected by its own flow'),
+  service: Kind,
+  credentials: Credentials,
+  config: ConnectionConfig.optional(),
+});
+export const PatchConnectionInput = z.strictObject({
+  id: Id,
+  display_name: DisplayName.optional(),
+  /** Merged: a name that is not given keeps its secret, null removes it. */
+  credentials: z
+    .record(CredentialName, Secret.nullable())
+    .refine(credentials => Object.keys(credentials).length <= 2 * maxCredentials, 'names too many credentials')
+    .optional(),
+  /** Replaces the whole. */
+  config: ConnectionConfig.optional(),
+});
+export const DeleteConnectionInput = z.strictObject({
+  id: Id,
+  /** Delete though it is in use; what used it is left without a connection. */
+  force: z.boolean().default(false),
+});
+
+export const CredentialMetadata = z.strictObject({
+  credentials: z.array(z.strictObject({ name: z.string(), set_at: Timestamp })),
+});
+
+const Named = z.strictObject({ id: Id, name: z.string() });
+export const ConnectionUsage = z.strictObject({
+  /** Whatever uses it, in every project of the workspace. */
+  total: z.number().int(),
+  /** Of the request's project, as the lists below. */
+  instances: z.array(Named),
+  profiles: z.array(Named.extend({ instance_id: Id, instance_name: z.string() })),
+  /** Workflows with an LLM step whose model is this provider's; only of connections that hold model keys. */
+  workflows: z.array(Named),
+  /** How many of `total` are in other projects, whose names are not told. */
+  elsewhere: z.number().int(),
+});

@@ -1,0 +1,95 @@
+import { conflict, notFound } from '../../platform/errors.ts';
+import type { Services } from '../../services.ts';
+import { type CredentialDocument, connectionSecret, decodeDocument, documentOf, encodeDocument } from './document.ts';
+import { whileHolding } from './exclusive.ts';
+import {
+  type ConnectionChange,
+  type ConnectionRef,
+  type ConnectionRow,
+  findConnection,
+  updateConnection,
+} from './store.ts';
+
+export type StoreServices = Pick<Services, 'pool' | 'secrets' | 'clock'>;
+/** A row and its secret, of one and the same writing. */
+export type StoredConnection = { row: ConnectionRow; document: CredentialDocument };
+/** `document` null: the secret store has none. */
+type MaybeLost = { row: ConnectionRow; document: CredentialDocument | null };
+
+/**
+ * The connection with its secret; null where the tenant has none of that id. Secret and row are two writes: a reader who comes between
+ * them could pair a new key with an old base URL, so the two name a revision, and where it differs the reader waits for the writer.
+ * AppError 503 when the secret store is away, 409 `connection_incomplete` when it has lost the secret.
+ */
+export async function readStored(services: StoreServices, ref: ConnectionRef): Promise<StoredConnection | null> {
+  const stored = await readBoth(services, ref);
+  if (stored === null || agrees(stored)) return stored && present(stored);
+  return whileHolding(services, ref.connectionId, () => readHeld(services, ref));
+}
+
+/** The same for who holds the connection. Here a difference is what a crash left: the secret counts, and the row is set right. */
+export async function readHeld(services: StoreServices, ref: ConnectionRef): Promise<StoredConnection | null> {
+  const stored = await readForWriting(services, ref);
+  return stored && present(stored);
+}
+
+/** The same for who is about to write the secret anew: one that is lost is null, and no error. */
+export async function readForWriting(services: StoreServices, ref: ConnectionRef): Promise<MaybeLost | null> {
+  const stored = await readBoth(services, ref);
+  if (stored === null || agrees(stored)) return stored;
+  const { row, document } = stored;
+  const rotatedAt = new Date(document?.revision ?? row.rotated_at.getTime());
+  const secret = { keys: Object.keys(document?.values ?? {}), rotatedAt, expiresAt: row.expires_at };
+  return { row: await change(services, row, { secret }), document };
+}
+
+/**
+ * Writes these values in place of the former, with what else changes in the row. For who holds the connection. The secret first: a
+ * failure then leaves all as it was.
+ */
+export async function replaceSecret(
+  services: StoreServices,
+  { row, document: previous }: MaybeLost,
+  values: Readonly<Record<string, string>>,
+  more: Omit<ConnectionChange, 'secret' | 'expiresAt'> & { expiresAt?: Date | null } = {},
+): Promise<StoredConnection> {
+  const revision = Math.max(services.clock.now(), row.rotated_at.getTime() + 1);
+  const document = documentOf(values, revision, previous);
+  await services.secrets.put(row.tenant_id, connectionSecret(row.id), encodeDocument(document));
+  const { expiresAt = row.expires_at, ...others } = more;
+  const secret = { keys: Object.keys(values), rotatedAt: new Date(revision), expiresAt };
+  return { row: await change(services, row, { ...others, secret }), document };
+}
+
+/** Changes the row alone, for who holds the connection. */
+export async function change(
+  services: StoreServices,
+  row: ConnectionRow,
+  changes: ConnectionChange,
+): Promise<ConnectionRow> {
+  const at = new Date(services.clock.now());
+  const ref = { tenantId: row.tenant_id, connectionId: row.id, rotatedAt: row.rotated_at, at };
+  const changed = await updateConnection(services.pool, ref, changes);
+  if (changed === null) throw notFound('Connection');
+  return changed;
+}
+
+async function readBoth({ pool, secrets }: StoreServices, ref: ConnectionRef): Promise<MaybeLost | null> {
+  const row = await findConnection(pool, ref);
+  if (row === null) return null;
+  const text = await secrets.get(ref.tenantId, connectionSecret(ref.connectionId));
+  if (text !== null) return { row, document: decodeDocument(text) };
+  // Deleted between the two readings, or lost.
+  return (await findConnection(pool, ref)) === null ? null : { row, document: null };
+}
+
+const agrees = ({ row, document }: MaybeLost) =>
+  document === null || document.revision === null || document.revision === row.rotated_at.getTime();
+
+function present({ row, document }: MaybeLost): StoredConnection {
+  if (document !== null) return { row, document };
+  throw conflict(
+    'connection_incomplete',
+    `The credentials of the connection "${row.name}" are not in the secret store: enter them again.`,
+  );
+}

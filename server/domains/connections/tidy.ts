@@ -1,0 +1,27 @@
+import type { Services } from '../../services.ts';
+import { connectionSecret } from './document.ts';
+import { ifNobodyHolds } from './exclusive.ts';
+import { deleteHidden, isHidden, listHidden } from './store.ts';
+
+/** More than a crash can leave: a process makes two at a time. */
+const batch = 100;
+
+/**
+ * Removes what crashes and absent secret stores left of connections that were being made or deleted: the secret, then the row that leads to
+ * it. One that somebody holds is being worked on. What cannot be removed now is logged, and found again the next time.
+ */
+export async function tidyConnections(services: Pick<Services, 'pool' | 'secrets' | 'logger'>): Promise<void> {
+  const { pool, secrets, logger } = services;
+  try {
+    for (const ref of await listHidden(pool, batch)) {
+      await ifNobodyHolds(services, ref.connectionId, async () => {
+        // Between the list and the lock it may have been shown.
+        if (!(await isHidden(pool, ref))) return;
+        await secrets.delete(ref.tenantId, connectionSecret(ref.connectionId));
+        await deleteHidden(pool, ref);
+      });
+    }
+  } catch (error) {
+    logger.warn({ err: error }, 'what is left of deleted connections was not removed');
+  }
+}

@@ -1,0 +1,33 @@
+import type { Pool } from 'pg';
+import type { ConnectionRef } from './store.ts';
+
+export type ConnectionUser = { id: string; name: string; project_id: string } & (
+  | { kind: 'instance' | 'workflow' }
+  | { kind: 'profile'; instance_id: string; instance_name: string }
+);
+
+/**
+ * Whatever uses a connection, in every project of the tenant, by name. `modelsOf`: also workflows that are not archived and have an LLM step
+ * with a model of this provider, in the draft or in the version that starts.
+ */
+export async function findUsers(pool: Pool, ref: ConnectionRef, modelsOf: string | null): Promise<ConnectionUser[]> {
+  const { rows } = await pool.query<ConnectionUser>(
+    `SELECT 'instance' AS kind, i.id, i.name, i.project_id, NULL::uuid AS instance_id, NULL AS instance_name
+       FROM mcp_instances i WHERE i.tenant_id = $1 AND i.connection_id = $2
+     UNION ALL
+     SELECT 'profile', p.id, p.name, i.project_id, i.id, i.name
+       FROM mcp_config_profiles p JOIN mcp_instances i ON i.id = p.instance_id
+      WHERE p.tenant_id = $1 AND i.tenant_id = $1 AND p.connection_id = $2
+     UNION ALL
+     SELECT 'workflow', w.id, w.name, w.project_id, NULL, NULL
+       FROM workflows w
+       LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.tenant_id = w.tenant_id AND v.version = w.latest_version
+      WHERE $3::text IS NOT NULL AND w.tenant_id = $1 AND w.status <> 'archived' AND EXISTS (
+        SELECT 1 FROM (VALUES (w.graph), (v.graph_snapshot)) graphs(graph),
+          json_array_elements(CASE json_typeof(graph -> 'steps') WHEN 'array' THEN graph -> 'steps' ELSE '[]'::json END) step
+        WHERE step ->> 'type' = 'llm_call' AND starts_with(step ->> 'model', $3 || '/'))
+     ORDER BY name, id`,
+    [ref.tenantId, ref.connectionId, modelsOf],
+  );
+  return rows;
+}

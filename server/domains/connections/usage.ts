@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { requireConnection } from './get.ts';
+import type { ById, ConnectionUsage } from './schemas.ts';
+import { findUsers } from './usage-store.ts';
+
+type Usage = z.input<typeof ConnectionUsage>;
+
+/** GET /v1/connections/{id}/usage: what would be left without a connection. Names of the request's project only. AppError 404. */
+export async function connectionUsage(ctx: Context, { id }: z.output<typeof ById>): Promise<Usage> {
+  return usageOf(ctx, id);
+}
+
+/** The same for a deletion, which is refused by just what is shown here. */
+export async function usageOf(ctx: Context, id: string): Promise<Usage> {
+  const { provider, service } = await requireConnection(ctx, id);
+  const { tenantId, projectId } = ctx.principal;
+  // A model key serves whatever names its provider's models; it is not bound to them by an id.
+  const modelsOf = service === 'llm' ? provider : null;
+  const users = await findUsers(ctx.services.pool, { tenantId, connectionId: id }, modelsOf);
+  const here = users.filter(user => user.project_id === projectId);
+  const named = ({ id: of, name }: { id: string; name: string }) => ({ id: of, name });
+  return {
+    total: users.length,
+    instances: here.filter(user => user.kind === 'instance').map(named),
+    profiles: here
+      .filter(user => user.kind === 'profile')
+      .map(user => ({ ...named(user), instance_id: user.instance_id, instance_name: user.instance_name })),
+    workflows: here.filter(user => user.kind === 'workflow').map(named),
+    elsewhere: users.length - here.length,
+  };
+}
