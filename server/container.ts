@@ -11,6 +11,7 @@ import type { Config } from './config.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore } from './domains/identity/keys.ts';
 import { settleLastUsed } from './domains/identity/principal.ts';
+import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
 import { type Alarm, systemAlarm } from './orchestrator/executors/embedded/timers.ts';
 import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import { LuaPool } from './orchestrator/steps/lua/index.ts';
@@ -112,6 +113,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await egress.close();
       await telemetry.close();
       await settleLastUsed(services);
+      await settleDeliveries(services);
     },
   };
   Reflect.set(globalThis, published, container);

@@ -1,7 +1,9 @@
+import { connectionOperations } from '../domains/connections/operations.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
 import { patOperations } from '../domains/pats/operations.ts';
 import { runOperations } from '../domains/runs/operations.ts';
 import { taskOperations } from '../domains/tasks/operations.ts';
+import { webhookOperations } from '../domains/webhooks/operations.ts';
 import { workflowOperations } from '../domains/workflows/operations.ts';
 import type { AnyOperation } from './operation.ts';
 
@@ -12,4 +14,6 @@ export const operations = [
   ...workflowOperations,
   ...runOperations,
   ...taskOperations,
+  ...connectionOperations,
+  ...webhookOperations,
 ] as const satisfies readonly AnyOperation[];

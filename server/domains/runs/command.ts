@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
 import type { RunSnapshot } from '../../orchestrator/orchestrator.ts';
@@ -8,7 +9,7 @@ import { runScope } from './find.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { type CommandInput, CommandOutput, PauseParams, StopParams } from './schemas.ts';
 import { startRun } from './start.ts';
-import { findRun } from './store.ts';
+import { findRun, type RunScope } from './store.ts';
 
 type Input = z.output<typeof CommandInput>;
 type Output = z.input<typeof CommandOutput>;
@@ -47,7 +48,7 @@ export function triggerTypeOf(ctx: Context): string {
 }
 
 /** The trace that a start came with, where this service traces. */
-export function callersTrace(ctx: Context): { traceparent?: string } {
+export function callersTrace(ctx: Pick<Context, 'services' | 'headers'>): { traceparent?: string } {
   const given = ctx.services.config.tracing === null ? undefined : ctx.headers.get('traceparent');
   const traceparent = parseTraceparent(given);
   return traceparent === undefined ? {} : { traceparent: formatTraceparent(traceparent) };
@@ -88,7 +89,8 @@ async function start(ctx: Context, input: Input): Promise<Output> {
     { tenantId, scope, key, request: { command: input.command, params: input.params } },
     {
       start: begin,
-      find: (runId, notBefore) => findStarted(ctx, { id: input.id, runID: runId }, notBefore),
+      find: (runId, notBefore) =>
+        findStarted(ctx.services.pool, runScope(ctx, { id: input.id, runID: runId }), notBefore),
       runId: given.success ? given.data : undefined,
     },
   );
@@ -96,8 +98,8 @@ async function start(ctx: Context, input: Input): Promise<Output> {
 }
 
 /** The answer that the start of an existing run gave, if it was started no earlier than `notBefore`. */
-async function findStarted(ctx: Context, ref: { id: string; runID: string }, notBefore: Date): Promise<Output | null> {
-  const run = await findRun(ctx.services.pool, runScope(ctx, ref));
+export async function findStarted(pool: Pool, scope: RunScope, notBefore: Date): Promise<Output | null> {
+  const run = await findRun(pool, scope);
   if (run === null || run.started_at < notBefore) return null;
   return {
     run_id: run.id,

@@ -114,12 +114,18 @@ export async function updateDraft(
   return rows[0] ?? null;
 }
 
-/** Archives; false where there is no such workflow. Archiving twice keeps the first time. */
+/** Archives, and switches its webhooks off; false where there is no such workflow. Archiving twice keeps the first time. */
 export async function archiveWorkflow(pool: Pool, scope: ProjectScope, id: string, at: Date): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `update workflows
-        set updated_at = case when status = 'archived' then updated_at else $4 end, status = 'archived'
-      where id = $1 and tenant_id = $2 and project_id = $3`,
+    `with archived as (
+       update workflows
+          set updated_at = case when status = 'archived' then updated_at else $4 end, status = 'archived'
+        where id = $1 and tenant_id = $2 and project_id = $3
+       returning id),
+     silenced as (
+       update webhook_subscriptions set enabled = false, updated_at = $4
+        where workflow_id in (select id from archived) and enabled)
+     select id from archived`,
     [id, scope.tenantId, scope.projectId, at],
   );
   return rowCount === 1;

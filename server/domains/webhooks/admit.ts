@@ -1,0 +1,83 @@
+import { unavailable } from '../../platform/errors.ts';
+import { isId } from '../../platform/ids.ts';
+import type { Services } from '../../services.ts';
+import { recordUse } from '../identity/principal.ts';
+import { generatePatToken, isWellFormedPat, patHash } from '../pats/token.ts';
+import { mayStart } from './automation.ts';
+import { isSigned, isTimely, type Signed } from './signature.ts';
+import { readSigningSecrets } from './signing-secrets.ts';
+import { findIngress, type Ingress, type IngressRow } from './store.ts';
+
+/** The proof that comes with a delivery, as it was sent. */
+export type Proof = Signed & { authorization: string | undefined };
+
+/** `webhookId` null: there is none to write the refusal down for. */
+export type Admission =
+  | { admitted: true; webhook: IngressRow; startedBy: string }
+  | { admitted: false; webhookId: string | null; code: string; message: string };
+
+/** Ask for something that is in the form of an id or of a token, and is neither. */
+const nobody = { tenantId: '-', id: '00000000-0000-0000-0000-000000000000', token: generatePatToken() };
+
+/** The id in the path in the form it is stored in; null where it can be no id at all. */
+export function webhookIdIn(text: string): string | null {
+  const id = text.toLowerCase();
+  return isId(id) ? id : null;
+}
+
+/**
+ * Whether a delivery may start a run (interface.md, Ingress rules): the signature first, then the token, which must have
+ * `workflow:run` in the webhook's own project, its user a contributor. The work is the same whatever is wrong: one query, one reading
+ * of the secret store, two HMACs; so nobody learns from the time whether a webhook exists or which half of the proof was right.
+ * AppError 503 where the database or the secret store is away.
+ */
+export async function admit(services: Services, givenId: string | null, proof: Proof): Promise<Admission> {
+  const token = bearerOf(proof.authorization);
+  const found = await findIngress(services.pool, givenId ?? nobody.id, patHash(token)).catch(cause => {
+    throw unavailable('token_lookup_unavailable', 'The token cannot be looked up at the moment.', 2, cause);
+  });
+  const { webhook } = found;
+  const ref = { tenantId: webhook?.tenantId ?? nobody.tenantId, id: webhook?.id ?? nobody.id };
+  const secrets = await readSigningSecrets(services, ref);
+  const now = services.clock.now();
+  const signed = isSigned(proof, secrets, now);
+  const timely = isTimely(proof.timestamp, webhook?.requireTimestamp === true, now);
+  return judge(services, found, { signed, timely, now });
+}
+
+function judge(
+  services: Services,
+  { webhook, bearer, automation }: Ingress,
+  { signed, timely, now }: { signed: boolean; timely: boolean; now: number },
+): Admission {
+  if (webhook === null) return refused(null, 'unknown_webhook');
+  if (!webhook.enabled) return refused(webhook.id, 'disabled');
+  if (!signed) return refused(webhook.id, 'bad_signature');
+  if (!timely) return refused(webhook.id, 'bad_timestamp');
+  if (!mayStart(bearer, webhook, now)) return refused(webhook.id, 'bad_token');
+  if (webhook.automationPatId !== null && !mayStart(automation, webhook, now))
+    return refused(webhook.id, 'bad_automation_token');
+  const author = automation ?? bearer;
+  for (const grant of new Set([bearer, author])) recordUse(services, grant, now);
+  return { admitted: true, webhook, startedBy: author.email };
+}
+
+/** What the owner of the webhook reads in its deliveries; the sender is told nothing of it. */
+const reasons = {
+  unknown_webhook: 'There is no such webhook.',
+  disabled: 'The webhook is switched off.',
+  bad_signature: 'X-Service-Signature is missing, or is not this body’s with a secret that is accepted.',
+  bad_timestamp: 'X-Service-Timestamp is missing, malformed, or more than five minutes off.',
+  bad_token: 'The Bearer token is missing or dead, or may not start runs of this project.',
+  bad_automation_token: 'The stored automation token is dead, or may not start runs of this project any more.',
+} as const;
+
+function refused(webhookId: string | null, code: keyof typeof reasons): Admission {
+  return { admitted: false, webhookId, code, message: reasons[code] };
+}
+
+/** The token to look up: where there is none, or none that can be one, a token that nobody has. */
+function bearerOf(authorization: string | undefined): string {
+  const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+  return token !== undefined && isWellFormedPat(token) ? token : nobody.token;
+}

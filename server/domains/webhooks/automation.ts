@@ -1,0 +1,51 @@
+import type { Context } from '../../api/context.ts';
+import { invalid } from '../../platform/errors.ts';
+import { requireScopes } from '../identity/authority.ts';
+import { effectiveRole } from '../identity/principal.ts';
+import type { PatGrant } from '../identity/principal-cache.ts';
+import { isWellFormedPat, patHash } from '../pats/token.ts';
+import { findProjectGrant, type ProjectScope } from './store.ts';
+
+/** Whether a token may start runs of this project now: live, its own, with the scope, its user a contributor or more. */
+export function mayStart(
+  grant: PatGrant | null,
+  { tenantId, projectId }: ProjectScope,
+  now: number,
+): grant is PatGrant {
+  if (grant === null || grant.tenantId !== tenantId || grant.projectId !== projectId) return false;
+  if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
+  const role = effectiveRole(grant.tenantAdmin, grant.projectRole);
+  return role !== null && role !== 'project_viewer' && grant.scopes.includes('workflow:run');
+}
+
+export type AutomationChoice = {
+  automation_pat_id?: string | null | undefined;
+  automation_bearer?: string | undefined;
+};
+
+/**
+ * The id of the token that runs shall be attributed to; null for none. By its id, a contributor may name only a token of his own, an
+ * administrator any of the project; whoever has the token itself may store it. AppError 403 where the caller is a token that cannot
+ * start runs itself, 422 for a token that is unknown, another's, dead or without `workflow:run`: which of these is not told.
+ */
+export async function resolveAutomation(
+  { principal, services }: Context,
+  choice: AutomationChoice,
+): Promise<string | null> {
+  const { automation_pat_id: id, automation_bearer: bearer } = choice;
+  if (bearer === undefined && (id === undefined || id === null)) return null;
+  const path = bearer === undefined ? 'automation_pat_id' : 'automation_bearer';
+  if (bearer !== undefined && id !== undefined) throw unusable(path, 'cannot be given together with automation_pat_id');
+  requireScopes(principal, ['workflow:run']);
+  const by = bearer === undefined ? { id: id ?? '' } : { tokenHash: patHash(bearer) };
+  const wellFormed = bearer === undefined || isWellFormedPat(bearer);
+  const grant = wellFormed ? await findProjectGrant(services.pool, principal, by) : null;
+  const allowed = bearer !== undefined || principal.role === 'tenant_admin' || grant?.userId === principal.userId;
+  if (!allowed || !mayStart(grant, principal, services.clock.now())) {
+    throw unusable(path, 'must be a live token of your own in this project, with the scope workflow:run');
+  }
+  return grant.patId;
+}
+
+const unusable = (path: string, message: string) =>
+  invalid('The automation token cannot be used.', [{ path, message }], 'invalid_automation_token');

@@ -1,0 +1,79 @@
+import type { Pool } from 'pg';
+import type { z } from 'zod';
+import type { DeliveryOutcome } from './schemas.ts';
+
+export type DeliveryRow = {
+  id: string;
+  outcome: z.output<typeof DeliveryOutcome>;
+  http_status: number;
+  run_id: string | null;
+  code: string | null;
+  message: string | null;
+  bytes: number;
+  duration_ms: number;
+  received_at: Date;
+};
+export type NewDelivery = DeliveryRow & { subscriptionId: string };
+
+/** Answers that a flood without credentials, or one of good deliveries, is given: kept apart, so that it cannot push out what matters. */
+const noisyStatuses: readonly number[] = [400, 401, 413, 415, 429, 503];
+export const isNoise = ({ http_status }: Pick<DeliveryRow, 'http_status'>) => noisyStatuses.includes(http_status);
+/** Rows of a webhook that are kept: of the noise, and of all else. */
+export const kept = { noise: 50, rest: 200 } as const;
+
+/** Inserts deliveries of webhooks that exist; for others nothing, so that nobody need have looked. */
+export async function insertDeliveries(pool: Pool, deliveries: readonly NewDelivery[]): Promise<void> {
+  const column = <K extends keyof NewDelivery>(key: K) => deliveries.map(delivery => delivery[key]);
+  await pool.query({
+    name: 'insert_webhook_deliveries',
+    text: `insert into webhook_deliveries (id, subscription_id, tenant_id, outcome, http_status, run_id, code, message, bytes,
+             duration_ms, received_at)
+           select d.id, s.id, s.tenant_id, d.outcome, d.http_status, d.run_id, d.code, d.message, d.bytes, d.duration_ms, d.received_at
+             from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::uuid[], $6::text[], $7::text[], $8::int[], $9::int[],
+                    $10::timestamptz[])
+                  d(id, subscription_id, outcome, http_status, run_id, code, message, bytes, duration_ms, received_at)
+             join webhook_subscriptions s on s.id = d.subscription_id`,
+    values: [
+      column('id'),
+      column('subscriptionId'),
+      column('outcome'),
+      column('http_status'),
+      column('run_id'),
+      column('code'),
+      column('message'),
+      column('bytes'),
+      column('duration_ms'),
+      column('received_at'),
+    ],
+  });
+}
+
+/** Lets go of all but the newest deliveries of a webhook. */
+export async function pruneDeliveries(pool: Pool, subscriptionId: string): Promise<void> {
+  await pool.query({
+    name: 'prune_webhook_deliveries',
+    text: `delete from webhook_deliveries where subscription_id = $1 and id in (
+             select id from (
+               select id, http_status = any($4::int[]) as is_noise,
+                      row_number() over (partition by http_status = any($4::int[]) order by id desc) as place
+                 from webhook_deliveries where subscription_id = $1) ranked
+              where place > case when is_noise then $2::int else $3::int end)`,
+    values: [subscriptionId, kept.noise, kept.rest, noisyStatuses],
+  });
+}
+
+/** Newest first, of a webhook that the caller was found to see. */
+export async function listDeliveryRows(
+  pool: Pool,
+  ref: { tenantId: string; subscriptionId: string },
+  after: string | null,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const { rows } = await pool.query<DeliveryRow>(
+    `select id, outcome, http_status, run_id, code, message, bytes, duration_ms, received_at from webhook_deliveries
+      where subscription_id = $1 and tenant_id = $2 and ($3::uuid is null or id < $3)
+      order by id desc limit $4`,
+    [ref.subscriptionId, ref.tenantId, after, limit],
+  );
+  return rows;
+}

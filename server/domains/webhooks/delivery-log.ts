@@ -1,0 +1,96 @@
+import type { Pool } from 'pg';
+import { groupCalls } from '../../platform/group-calls.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Services } from '../../services.ts';
+import { type DeliveryRow, insertDeliveries, isNoise, type NewDelivery, pruneDeliveries } from './deliveries-store.ts';
+
+type LogServices = Pick<Services, 'pool' | 'logger'>;
+export type Delivery = Omit<DeliveryRow, 'id'> & { subscriptionId: string };
+
+/** Refusals that can come by the thousand (`isNoise`): so many of a webhook are written down a minute. */
+export const noiseRowsPerMinute = 10;
+const minuteMs = 60_000;
+/** A webhook is pruned with every so manieth row of it. */
+export const pruneEvery = 50;
+/** Webhooks that are counted at a time; beyond it all are forgotten, which costs a few rows more. */
+const capacity = 10_000;
+
+type Noise = { minute: number; rows: number; dropped: number };
+
+/** The log of one database. */
+class DeliveryLog {
+  readonly pending = new Set<Promise<void>>();
+  readonly #noise = new Map<string, Noise>();
+  readonly #sincePrune = new Map<string, number>();
+  readonly #insert: (delivery: NewDelivery) => Promise<null>;
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+    this.#insert = groupCalls(
+      delivery => delivery.id,
+      async deliveries => {
+        await insertDeliveries(pool, deliveries);
+        return deliveries.map(() => null);
+      },
+    );
+  }
+
+  async write(delivery: Delivery): Promise<void> {
+    const message = this.#admitted(delivery);
+    if (message === undefined) return;
+    await this.#insert({ ...delivery, message, id: newId() });
+    const { subscriptionId } = delivery;
+    const since = this.#sincePrune.get(subscriptionId) ?? 0;
+    if (this.#sincePrune.size >= capacity) this.#sincePrune.clear();
+    this.#sincePrune.set(subscriptionId, (since + 1) % pruneEvery);
+    if (since === 0) await pruneDeliveries(this.#pool, subscriptionId);
+  }
+
+  /** The message to write; undefined where this is one refusal too many. The next one that is written says how many were not. */
+  #admitted(delivery: Delivery): string | null | undefined {
+    const { subscriptionId, message, received_at } = delivery;
+    if (!isNoise(delivery)) return message;
+    const minute = Math.floor(received_at.getTime() / minuteMs);
+    const known = this.#noise.get(subscriptionId);
+    if (known?.minute === minute) {
+      known.rows += 1;
+      if (known.rows <= noiseRowsPerMinute) return message;
+      known.dropped += 1;
+      return undefined;
+    }
+    if (this.#noise.size >= capacity) this.#noise.clear();
+    this.#noise.set(subscriptionId, { minute, rows: 1, dropped: 0 });
+    if (known === undefined || known.dropped === 0) return message;
+    return [message, `Before it, ${known.dropped} more refusals were not written down.`].filter(Boolean).join(' ');
+  }
+}
+
+// One for each database pool, not one for the module: two containers in a process (tests) share nothing.
+const logs = new WeakMap<Pool, DeliveryLog>();
+
+function logOf(pool: Pool): DeliveryLog {
+  const present = logs.get(pool);
+  if (present) return present;
+  const created = new DeliveryLog(pool);
+  logs.set(pool, created);
+  return created;
+}
+
+/**
+ * Writes down what became of a delivery, if the webhook exists. Nobody waits for it: a refusal of a webhook that exists must not take
+ * longer than one of a webhook that does not, and a log that cannot be written must not fail what was done.
+ */
+export function recordDelivery({ pool, logger }: LogServices, delivery: Delivery): void {
+  const log = logOf(pool);
+  const write = log
+    .write(delivery)
+    .catch(error => logger.warn({ err: error, webhook_id: delivery.subscriptionId }, 'a delivery was not written down'))
+    .finally(() => log.pending.delete(write));
+  log.pending.add(write);
+}
+
+/** Waits for what is being written down: before the pool is closed. */
+export async function settleDeliveries({ pool }: Pick<Services, 'pool'>): Promise<void> {
+  await Promise.all(logOf(pool).pending);
+}

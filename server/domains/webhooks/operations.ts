@@ -1,0 +1,128 @@
+import { operation, rawOperation } from '../../api/operation.ts';
+import { NoContent } from '../identity/schemas.ts';
+import { createWebhook } from './create.ts';
+import { deleteWebhook } from './delete.ts';
+import { ingest } from './ingest.ts';
+import { getWebhook, listDeliveries, listWebhooks } from './list.ts';
+import { patchWebhook } from './patch.ts';
+import * as schema from './schemas.ts';
+import { testWebhook } from './test-delivery.ts';
+
+const manage = { tag: 'Inbound webhooks', access: 'project_contributor', scope: 'webhook:manage' } as const;
+
+/** Everything that can be done with inbound webhooks, and the ingress itself. */
+export const webhookOperations = [
+  operation({
+    ...manage,
+    name: 'webhooks_list',
+    method: 'GET',
+    path: '/v1/inbound-webhooks',
+    status: 200,
+    summary: 'List the webhooks of the project, newest first, without their secrets',
+    input: schema.ListWebhooksInput,
+    output: schema.ListWebhooksOutput,
+    mcp: { group: 'inbound' },
+    run: listWebhooks,
+  }),
+  operation({
+    ...manage,
+    name: 'webhooks_create',
+    method: 'POST',
+    path: '/v1/inbound-webhooks',
+    status: 201,
+    summary: 'Create a webhook that starts a workflow; its signing secret is shown once',
+    description: `The signing secret keys the signature of every delivery. With an automation token stored, runs are attributed to
+that token's user; without one, to the user of the token that a delivery comes with. Storing a token needs the scope \`workflow:run\`, and
+a contributor may name only a token of their own.`,
+    input: schema.CreateWebhookInput,
+    output: schema.CreateWebhookOutput,
+    errors: [404],
+    mcp: { group: 'inbound', risk: true },
+    run: createWebhook,
+  }),
+  operation({
+    ...manage,
+    name: 'webhooks_get',
+    method: 'GET',
+    path: '/v1/inbound-webhooks/{id}',
+    status: 200,
+    summary: 'Read a webhook, without its secret',
+    input: schema.WebhookRef,
+    output: schema.Webhook,
+    mcp: { group: 'inbound' },
+    run: getWebhook,
+  }),
+  operation({
+    ...manage,
+    name: 'webhooks_patch',
+    method: 'PATCH',
+    path: '/v1/inbound-webhooks/{id}',
+    status: 200,
+    summary: 'Change a webhook, switch it on or off, or rotate its signing secret',
+    description: `\`rotate_secret\` answers with a new \`signing_secret\`, once. The secret it replaces is accepted for
+\`rotation_overlap_s\` more seconds (default a day, 0: not at all); the one before that no longer.`,
+    input: schema.PatchWebhookInput,
+    output: schema.PatchWebhookOutput,
+    mcp: { group: 'inbound', risk: true },
+    run: patchWebhook,
+  }),
+  operation({
+    ...manage,
+    name: 'webhooks_delete',
+    method: 'DELETE',
+    path: '/v1/inbound-webhooks/{id}',
+    status: 204,
+    summary: 'Delete a webhook with its secret and its deliveries; its runs stay',
+    input: schema.WebhookRef,
+    output: NoContent,
+    mcp: { group: 'inbound' },
+    run: deleteWebhook,
+  }),
+  operation({
+    ...manage,
+    name: 'webhooks_deliveries_list',
+    method: 'GET',
+    path: '/v1/inbound-webhooks/{id}/deliveries',
+    status: 200,
+    summary: 'What came in lately and what became of it, newest first',
+    description: `The newest 200 are kept; of refusals that can come by the thousand (400, 401, 413, 415, 429, 503) the newest 50. Of those at
+most ten a minute are written down; the next one says how many were not.`,
+    input: schema.ListDeliveriesInput,
+    output: schema.ListDeliveriesOutput,
+    mcp: { group: 'inbound' },
+    run: listDeliveries,
+  }),
+  operation({
+    ...manage,
+    name: 'webhooks_test',
+    method: 'POST',
+    path: '/v1/inbound-webhooks/{id}/test',
+    status: 202,
+    scope: 'workflow:run',
+    summary: 'Deliver a payload as a test: starts a real run, attributed to you',
+    input: schema.TestWebhookInput,
+    output: schema.IngestOutput,
+    errors: [409],
+    mcp: { group: 'inbound' },
+    run: testWebhook,
+  }),
+  rawOperation({
+    name: 'webhooks_ingest',
+    method: 'POST',
+    path: '/v1/inbound-webhooks/{id}',
+    status: 202,
+    tag: 'Inbound webhooks',
+    summary: 'Deliver to a webhook: starts a run of its workflow',
+    description: `The body (any JSON, at most 256 KiB) becomes the run's input, read as \`{{input.<field>}}\`; what is no object is wrapped as
+\`{"body": …}\`. \`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the signing secret; with
+\`X-Service-Timestamp\` of \`<timestamp>.<raw body>\`. An unknown or switched-off webhook, a bad signature, timestamp or token are one and the same 401.
+With an \`Idempotency-Key\` the same body starts one run in 24 hours; another body under the key is 409.`,
+    access: 'public',
+    input: schema.IngestInput,
+    output: schema.IngestOutput,
+    errors: [401, 409],
+    headers: ['Authorization', 'X-Service-Signature', 'X-Service-Timestamp', 'Idempotency-Key', 'traceparent'],
+    raw: { limit: schema.ingressLimit },
+    run: ingest,
+  }),
+] as const;

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { AnyObject, Id, Json, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+
+/** Of the body that is posted to a webhook (decisions.md, Conventions). */
+export const ingressLimit = 256 * 1024;
+/** Enough for a sender on every other continent to be told the new secret; at most a week. */
+export const rotationOverlap = { default: 86_400, max: 604_800 } as const;
+/** Webhooks a project may have. */
+export const maxWebhooks = 200;
+
+const WebhookName = PlainText(200).trim().min(1);
+const WebhookId = { id: Id };
+
+export const Extras = z.strictObject({
+  use_run_setup_defaults: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Merge the version’s saved run-setup defaults beneath the input. Default: no.' }),
+  trigger_payload: AnyObject.optional().meta({ description: 'A fixed payload; what is posted is laid over it.' }),
+});
+export const DeliveryOutcome = z.enum(['accepted', 'duplicate', 'rejected', 'unauthorized', 'error']);
+
+export const Delivery = z.strictObject({
+  id: Id,
+  outcome: DeliveryOutcome,
+  http_status: z.number().int(),
+  run_id: Id.nullable(),
+  /** What went wrong, in a word of ours; null where nothing did. */
+  code: z.string().nullable(),
+  message: z.string().nullable(),
+  bytes: z.number().int(),
+  duration_ms: z.number().int(),
+  received_at: Timestamp,
+});
+
+export const Webhook = z.strictObject({
+  id: Id,
+  tenant_id: z.string(),
+  project_id: Id,
+  workflow_id: Id,
+  workflow_name: z.string(),
+  name: z.string(),
+  enabled: z.boolean(),
+  automation_pat_id: Id.nullable(),
+  /** Whom runs are attributed to where a token is stored. */
+  automation_email: z.string().nullable(),
+  extras: Extras,
+  require_timestamp: z.boolean(),
+  /** Until then the secret before the last rotation is accepted too; null: only the present one is. */
+  previous_secret_expires_at: Timestamp.nullable(),
+  ingress_url: z.string(),
+  ingress_path: z.string(),
+  last_delivery: Delivery.pick({ outcome: true, http_status: true, received_at: true }).nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+export const CreateWebhookInput = z.strictObject({
+  workflow_id: Id,
+  name: WebhookName,
+  automation_pat_id: Id.optional().meta({ description: 'A token of your own (as tenant_admin: any of the project)' }),
+  automation_bearer: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'Instead of its id, a token itself; only its id is kept' }),
+  extras: Extras.default({}),
+  require_timestamp: z.boolean().default(false).meta({ description: 'Refuse deliveries without X-Service-Timestamp' }),
+});
+export const CreateWebhookOutput = z.strictObject({
+  subscription: Webhook,
+  /** Shown once. */
+  signing_secret: z.string(),
+  ingress_url: z.string(),
+  ingress_path: z.string(),
+});
+
+export const ListWebhooksInput = z.strictObject({ ...page, workflow_id: Id.optional() });
+export const ListWebhooksOutput = z.strictObject({ subscriptions: z.array(Webhook), ...nextCursor });
+export const WebhookRef = z.strictObject(WebhookId);
+
+export const PatchWebhookInput = z.strictObject({
+  ...WebhookId,
+  name: WebhookName.optional(),
+  enabled: z.boolean().optional(),
+  extras: Extras.optional().meta({ description: 'Replaces the extras as a whole' }),
+  automation_pat_id: Id.nullable().optional().meta({ description: 'null: runs belong to whoever delivers' }),
+  require_timestamp: z.boolean().optional(),
+  rotate_secret: z.boolean().optional().meta({ description: 'Answer with a new signing_secret, once' }),
+  rotation_overlap_s: z
+    .number()
+    .int()
+    .min(0)
+    .max(rotationOverlap.max)
+    .optional()
+    .meta({ description: `For how long the old secret is accepted too; default ${rotationOverlap.default}` }),
+});
+export const PatchWebhookOutput = Webhook.extend({ signing_secret: z.string().optional() });
+
+export const ListDeliveriesInput = z.strictObject({ ...WebhookId, ...page });
+export const ListDeliveriesOutput = z.strictObject({ deliveries: z.array(Delivery), ...nextCursor });
+
+export const TestWebhookInput = z.strictObject({ ...WebhookId, payload: Json.default({}) });
+
+/** Any text: a malformed id is answered like an unknown one. */
+export const IngestInput = z.strictObject({ id: z.string().meta({ description: 'UUID of the subscription' }) });
+export const IngestOutput = z.strictObject({
+  run_id: Id,
+  status: z.enum(['running', 'paused', 'completed', 'failed', 'stopped']),
+  workflow_id: Id,
+  started_at: Timestamp,
+});

@@ -1,0 +1,55 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { randomToken } from '../../platform/crypto/digest.ts';
+
+/** The signing secrets of a webhook, as they rest in the secret store: one value, so that a rotation happens wholly or not at all. */
+export const SigningSecrets = z.strictObject({
+  current: z.string(),
+  /** The one before the last rotation, and until when (ms) it is accepted. */
+  previous: z.strictObject({ secret: z.string(), until: z.number() }).nullable(),
+});
+export type SigningSecrets = z.output<typeof SigningSecrets>;
+
+/** Where the secrets of a webhook rest. */
+export const signingSecretName = (webhookId: string) => `webhook/${webhookId}`;
+
+/** `whsec_` and 256 random bits in base64url (decisions.md, Tenancy). */
+export function newSigningSecret(): string {
+  return `whsec_${randomToken(32)}`;
+}
+
+/** A delivery is taken up to this long before or after the time it was signed at. */
+export const timestampToleranceMs = 5 * 60_000;
+
+export type Signed = { body: Uint8Array; signature: string | undefined; timestamp: string | undefined };
+
+/** Stands for a secret that is not there, so that the work is the same; nobody can sign with it. */
+const decoy = randomBytes(32);
+
+/**
+ * Whether one of the secrets signed these very bytes: `sha256=<hex HMAC-SHA256>` over the raw body, with a timestamp over
+ * `<timestamp>.<raw body>`. Whatever is missing or malformed, it computes two HMACs and compares in constant time.
+ */
+export function isSigned({ body, signature, timestamp }: Signed, secrets: SigningSecrets | null, now: number): boolean {
+  const given = parseSignature(signature);
+  const previous = secrets?.previous && secrets.previous.until > now ? secrets.previous.secret : null;
+  const matches = [secrets?.current ?? null, previous].map(secret => {
+    const mac = createHmac('sha256', secret ?? decoy);
+    if (timestamp !== undefined) mac.update(`${timestamp}.`);
+    const equal = timingSafeEqual(mac.update(body).digest(), given ?? decoy);
+    return equal && secret !== null && given !== null;
+  });
+  return matches.includes(true);
+}
+
+/** The 32 bytes of `sha256=<64 hex digits>`; null for anything else, such as the header sent twice. */
+function parseSignature(header: string | undefined): Buffer | null {
+  const hex = /^sha256=([0-9a-fA-F]{64})$/.exec(header ?? '')?.[1];
+  return hex === undefined ? null : Buffer.from(hex, 'hex');
+}
+
+/** Whether a timestamp header is in order: whole seconds within five minutes of now, and absent only where none is demanded. */
+export function isTimely(timestamp: string | undefined, required: boolean, now: number): boolean {
+  if (timestamp === undefined) return !required;
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= timestampToleranceMs;
+}

@@ -1,0 +1,144 @@
+import type { Pool } from 'pg';
+import type { z } from 'zod';
+import { liveGrants, type PatRow, toGrant } from '../identity/principal.ts';
+import type { PatGrant } from '../identity/principal-cache.ts';
+import type { DeliveryOutcome, Extras } from './schemas.ts';
+
+/** Where a webhook must be for the caller to see it. */
+export type ProjectScope = { tenantId: string; projectId: string };
+
+export type WebhookRow = {
+  id: string;
+  tenant_id: string;
+  project_id: string;
+  workflow_id: string;
+  workflow_name: string;
+  name: string;
+  enabled: boolean;
+  automation_pat_id: string | null;
+  automation_email: string | null;
+  extras: z.output<typeof Extras>;
+  require_timestamp: boolean;
+  previous_secret_expires_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+  last_outcome: z.output<typeof DeliveryOutcome> | null;
+  last_status: number | null;
+  last_received_at: Date | null;
+};
+
+/** Archiving switches off what it sees; a webhook that is created in that very moment must be off too. */
+const isOn = `(s.enabled and w.status <> 'archived')`;
+
+const selectWebhooks = `
+  select s.id, s.tenant_id, s.project_id, s.workflow_id, w.name as workflow_name, s.name, ${isOn} as enabled, s.automation_pat_id,
+         u.email as automation_email, s.extras, s.require_timestamp, s.previous_secret_expires_at, s.created_at, s.updated_at,
+         d.outcome as last_outcome, d.http_status as last_status, d.received_at as last_received_at
+    from webhook_subscriptions s
+    join workflows w on w.id = s.workflow_id
+    left join pats t on t.id = s.automation_pat_id and t.tenant_id = s.tenant_id
+    left join users u on u.id = t.user_id
+    left join lateral (select outcome, http_status, received_at from webhook_deliveries
+                        where subscription_id = s.id order by id desc limit 1) d on true
+   where s.tenant_id = $1 and s.project_id = $2`;
+
+/** Newest first. */
+export async function listWebhookRows(
+  pool: Pool,
+  scope: ProjectScope,
+  filter: { workflowId: string | undefined; after: { at: Date; id: string } | null; limit: number },
+): Promise<WebhookRow[]> {
+  const { rows } = await pool.query<WebhookRow>(
+    `${selectWebhooks}
+       and ($3::uuid is null or s.workflow_id = $3)
+       and ($4::timestamptz is null or (s.created_at, s.id) < ($4, $5::uuid))
+     order by s.created_at desc, s.id desc limit $6`,
+    [
+      scope.tenantId,
+      scope.projectId,
+      filter.workflowId ?? null,
+      filter.after?.at ?? null,
+      filter.after?.id ?? null,
+      filter.limit,
+    ],
+  );
+  return rows;
+}
+
+/** The webhook, or null where this project has none of that id. */
+export async function findWebhookRow(pool: Pool, scope: ProjectScope, id: string): Promise<WebhookRow | null> {
+  const { rows } = await pool.query<WebhookRow>(`${selectWebhooks} and s.id = $3`, [
+    scope.tenantId,
+    scope.projectId,
+    id,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** Deletes a webhook with its deliveries; false where there is none. */
+export async function deleteWebhookRow(pool: Pool, scope: ProjectScope, id: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'delete from webhook_subscriptions where tenant_id = $1 and project_id = $2 and id = $3',
+    [scope.tenantId, scope.projectId, id],
+  );
+  return rowCount === 1;
+}
+
+/** What a token of the project stands for, by its id or by the hash of it; null where there is no live one. */
+export async function findProjectGrant(
+  pool: Pool,
+  scope: ProjectScope,
+  by: { id: string } | { tokenHash: Buffer },
+): Promise<PatGrant | null> {
+  const { rows } = await pool.query<PatRow>(
+    `${liveGrants} and t.tenant_id = $1 and t.project_id = $2 and ${'id' in by ? 't.id' : 't.token_hash'} = $3`,
+    [scope.tenantId, scope.projectId, 'id' in by ? by.id : by.tokenHash],
+  );
+  return rows[0] ? toGrant(rows[0]) : null;
+}
+
+export type IngressRow = {
+  id: string;
+  tenantId: string;
+  projectId: string;
+  workflowId: string;
+  enabled: boolean;
+  automationPatId: string | null;
+  extras: z.output<typeof Extras>;
+  requireTimestamp: boolean;
+};
+/** Null: there is no such webhook; no live token; none is stored, or the stored one is dead. */
+export type Ingress = { webhook: IngressRow | null; bearer: PatGrant | null; automation: PatGrant | null };
+
+type GrantJson = Omit<PatRow, 'expires_at' | 'last_used_at'> & {
+  expires_at: string | null;
+  last_used_at: string | null;
+};
+type IngressColumns = { webhook: IngressRow | null; bearer: GrantJson | null; automation: GrantJson | null };
+
+const ingressQuery = {
+  name: 'find_webhook_ingress',
+  text: `select case when s.id is not null then json_build_object(
+                  'id', s.id, 'tenantId', s.tenant_id, 'projectId', s.project_id, 'workflowId', s.workflow_id, 'enabled', ${isOn},
+                  'automationPatId', s.automation_pat_id, 'extras', s.extras, 'requireTimestamp', s.require_timestamp) end as webhook,
+                row_to_json(bearer) as bearer, row_to_json(automation) as automation
+           from (values ($1::uuid)) asked(id)
+           left join webhook_subscriptions s on s.id = asked.id
+           left join workflows w on w.id = s.workflow_id
+           left join lateral (${liveGrants} and t.token_hash = $2) bearer on true
+           left join lateral (${liveGrants} and t.id = s.automation_pat_id) automation on true`,
+};
+
+/** All that the database knows about a delivery, in one round trip whatever it knows: the time must not tell which part was missing. */
+export async function findIngress(pool: Pool, webhookId: string, tokenHash: Buffer): Promise<Ingress> {
+  const { rows } = await pool.query<IngressColumns>({ ...ingressQuery, values: [webhookId, tokenHash] });
+  const [row] = rows;
+  if (!row) throw new Error('The look-up of a webhook returned no row.');
+  return { webhook: row.webhook, bearer: revive(row.bearer), automation: revive(row.automation) };
+}
+
+function revive(json: GrantJson | null): PatGrant | null {
+  if (json === null) return null;
+  const date = (text: string | null) => (text === null ? null : new Date(text));
+  return toGrant({ ...json, expires_at: date(json.expires_at), last_used_at: date(json.last_used_at) });
+}

@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { conflict, invalid } from '../../platform/errors.ts';
+import { callersTrace } from '../runs/command.ts';
+import { deliver } from './deliver.ts';
+import { recordDelivery } from './delivery-log.ts';
+import { accepted, failed } from './ingest.ts';
+import { type IngestOutput, ingressLimit, type TestWebhookInput } from './schemas.ts';
+import { requireWebhook } from './view.ts';
+
+/**
+ * POST /v1/inbound-webhooks/{id}/test: a delivery by the server itself, from its bytes on the same as one from outside, started by the
+ * caller. AppError 404, 409 `webhook_disabled`, and whatever refuses a delivery; that is in the deliveries too.
+ */
+export async function testWebhook(
+  ctx: Context,
+  { id, payload }: z.output<typeof TestWebhookInput>,
+): Promise<z.input<typeof IngestOutput>> {
+  const { principal, services } = ctx;
+  const row = await requireWebhook(ctx, id);
+  if (!row.enabled) throw conflict('webhook_disabled', 'The webhook is switched off.');
+  const body = Buffer.from(JSON.stringify(payload), 'utf8');
+  if (body.byteLength > ingressLimit) {
+    throw invalid('The payload is too large.', [{ path: 'payload', message: `is larger than ${ingressLimit} bytes` }]);
+  }
+  const { tenantId, projectId, email } = principal;
+  const webhook = { id, tenantId, projectId, workflowId: row.workflow_id, extras: row.extras };
+  const receivedAt = services.clock.now();
+  const record = (finding: ReturnType<typeof accepted>) =>
+    recordDelivery(services, {
+      ...finding,
+      message: [`Test by ${email}.`, finding.message].filter(Boolean).join(' '),
+      subscriptionId: id,
+      bytes: body.byteLength,
+      duration_ms: Math.max(0, services.clock.now() - receivedAt),
+      received_at: new Date(receivedAt),
+    });
+  try {
+    const { output } = await deliver(services, webhook, { body, startedBy: email, key: null, ...callersTrace(ctx) });
+    record(accepted(output.run_id, false));
+    return output;
+  } catch (error) {
+    record(failed(error));
+    throw error;
+  }
+}

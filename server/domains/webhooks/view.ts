@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { Services } from '../../services.ts';
+import type { DeliveryRow } from './deliveries-store.ts';
+import type { Delivery, Webhook } from './schemas.ts';
+import { findWebhookRow, type WebhookRow } from './store.ts';
+
+const iso = (date: Date) => isoTimestamp(date.getTime());
+
+/** A webhook as every surface shows it: never with a secret. */
+export function toWebhook({ config }: Pick<Services, 'config'>, row: WebhookRow): z.input<typeof Webhook> {
+  const path = `/v1/inbound-webhooks/${row.id}`;
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    project_id: row.project_id,
+    workflow_id: row.workflow_id,
+    workflow_name: row.workflow_name,
+    name: row.name,
+    enabled: row.enabled,
+    automation_pat_id: row.automation_pat_id,
+    automation_email: row.automation_email,
+    extras: row.extras,
+    require_timestamp: row.require_timestamp,
+    previous_secret_expires_at: row.previous_secret_expires_at && iso(row.previous_secret_expires_at),
+    ingress_url: `${config.http.url}${path}`,
+    ingress_path: path,
+    last_delivery:
+      row.last_outcome && row.last_status && row.last_received_at
+        ? { outcome: row.last_outcome, http_status: row.last_status, received_at: iso(row.last_received_at) }
+        : null,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+export function toDelivery(row: DeliveryRow): z.input<typeof Delivery> {
+  return {
+    id: row.id,
+    outcome: row.outcome,
+    http_status: row.http_status,
+    run_id: row.run_id,
+    code: row.code,
+    message: row.message,
+    bytes: row.bytes,
+    duration_ms: row.duration_ms,
+    received_at: iso(row.received_at),
+  };
+}
+
+/** The webhook of the credential's project. AppError 404. */
+export async function requireWebhook({ principal, services }: Context, id: string): Promise<WebhookRow> {
+  const row = await findWebhookRow(services.pool, principal, id);
+  if (row === null) throw notFound('Webhook');
+  return row;
+}
