@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -64,11 +65,17 @@ export function hostOf(url: URL): string {
 /** Whether an address (as DNS or the URL parser gives it) may be connected to: a public one, or one that is allowed. */
 export function mayConnect(address: string, allowed: AllowList): boolean {
   const [bare = ''] = address.split('%');
-  if (!ipaddr.isValid(bare)) return false;
-  const given = ipaddr.parse(bare);
+  if (isIP(bare) === 0) return false;
+  const given = parse(bare);
   // ::ffff:10.0.0.1 is a spelling: the packets go to 10.0.0.1 over IPv4.
   const meant = given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress() ? given.toIPv4Address() : given;
   return isPublic(meant) || isWithin(given, allowed) || isWithin(meant, allowed);
+}
+
+function parse(address: string): Address {
+  // ipaddr.js reads ::10.0.0.1 (IPv4-compatible, another network) as if it were ::ffff:10.0.0.1; the URL parser writes it in hex.
+  const dotted = address.includes(':') && address.includes('.');
+  return ipaddr.parse(dotted ? hostOf(new URL(`http://[${address}]`)) : address);
 }
 
 function isWithin(address: Address, { networks }: AllowList): boolean {
