@@ -157,6 +157,11 @@ describe.each(modelProviders)('%s', provider => {
     expect(await ask(provider)).toMatchObject({ code: 'model_answer_malformed', retryable: true });
     server.reply({ text: 'Hel', hangUp: true });
     expect(await ask(provider)).toMatchObject({ kind: 'failed', code: 'model_unavailable', retryable: true });
+    server.reply({ text: 'Hel', raw: '' });
+    expect(await ask(provider), 'a stream that ends as if it were complete').toMatchObject({
+      kind: 'failed',
+      retryable: true,
+    });
     server.reply({ status: 200, body: 'not an event stream' });
     expect(await ask(provider)).toMatchObject({ kind: 'failed', retryable: true });
   });

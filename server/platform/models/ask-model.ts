@@ -1,9 +1,8 @@
-import type { FinishReason, LanguageModelUsage, OutputInterface } from 'ai';
 import type { Clock } from '../clock.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { boundedFetch, ModelAnswerTooLarge } from './bounded-fetch.ts';
 import { type ModelFailure, modelFailure } from './failure.ts';
-import { createLanguageModel } from './language-model.ts';
+import { createLanguageModel, type LanguageModel } from './language-model.ts';
 import { type ModelAccess, type ModelProvider, providerFacts } from './providers.ts';
 import { isStrictSchema, parseObject, schemaInstruction } from './structured-output.ts';
 
@@ -50,12 +49,18 @@ export type ModelReply =
     }
   | (ModelFailure & { usage?: ModelUsage });
 
+type CallOptions = Parameters<LanguageModel['doStream']>[0];
+type Part = Awaited<ReturnType<LanguageModel['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
+type Finish = Extract<Part, { type: 'finish' }>;
+type Warning = Extract<Part, { type: 'stream-start' }>['warnings'][number];
+
 type Received = {
   text: string;
   bytes: number;
   model: string;
   usage: ModelUsage | undefined;
-  finish: FinishReason;
+  /** Null until the provider has said why it ended. */
+  finish: Finish['finishReason']['unified'] | null;
   warnings: string[];
 };
 
@@ -69,7 +74,7 @@ export async function askModel(question: ModelQuestion, on: ModelSurroundings): 
     bytes: 0,
     model: question.model,
     usage: undefined,
-    finish: 'other',
+    finish: null,
     warnings: [],
   };
   // Leaving early (too large an answer, a broken one) must end the request as well.
@@ -100,57 +105,53 @@ function withUsage(failure: ModelFailure, { usage }: Received): ModelReply {
 }
 
 async function receive(question: ModelQuestion, on: ModelSurroundings, received: Received): Promise<void> {
-  const { streamText, Output } = await import('ai');
-  // The SDK's own way to print; warnings are in the answer instead.
-  globalThis.AI_SDK_LOG_WARNINGS = false;
-  const { object } = question;
-  const { stream } = streamText({
-    model: await createLanguageModel({ ...question, fetch: boundedFetch(on.fetch) }),
-    prompt: question.prompt,
-    instructions: instructionsOf(question),
-    temperature: question.temperature,
-    maxOutputTokens: question.maxTokens,
-    headers: { ...question.headers },
-    abortSignal: on.signal,
-    maxRetries: 0,
-    telemetry: { isEnabled: false },
-    onError: () => undefined,
-    providerOptions: optionsOf(question.provider, object?.schema),
-    output: object === undefined ? Output.text() : jsonText(Output.text(), object.schema),
-  });
+  const model = await createLanguageModel({ ...question, fetch: boundedFetch(on.fetch) });
+  const { stream } = await model.doStream(callOptions(question, on.signal));
   for await (const part of stream) {
     switch (part.type) {
       case 'text-delta':
-        take(part.text, received);
-        on.onText?.(part.text);
+        take(part.delta, received);
+        on.onText?.(part.delta);
         break;
-      case 'start-step':
-        for (const warning of part.warnings) received.warnings.push(warningText(warning));
+      case 'stream-start':
+        received.warnings = part.warnings.map(warningText);
         break;
-      case 'finish-step':
+      case 'response-metadata':
+        received.model = part.modelId || question.model;
+        break;
+      case 'finish':
         received.usage = usageOf(part.usage);
-        received.finish = part.finishReason;
-        received.model = part.response.modelId || question.model;
+        received.finish = finishOf(part.finishReason);
         break;
       case 'error':
         throw part.error;
       default:
+      // Reasoning, sources and the like are not asked for.
     }
   }
+}
+
+function callOptions(question: ModelQuestion, abortSignal: AbortSignal): CallOptions {
+  const { provider, prompt, temperature, maxTokens, object } = question;
+  const system = instructionsOf(question);
+  return {
+    prompt: [
+      ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
+      { role: 'user', content: [{ type: 'text', text: prompt }] },
+    ],
+    temperature,
+    maxOutputTokens: maxTokens,
+    ...(object === undefined ? {} : { responseFormat: { type: 'json', name: 'response', schema: object.schema } }),
+    headers: { ...question.headers },
+    providerOptions: optionsOf(provider, object?.schema),
+    abortSignal,
+  };
 }
 
 function take(piece: string, received: Received): void {
   received.bytes += Buffer.byteLength(piece);
   if (received.bytes > LARGEST_TEXT) throw new ModelAnswerTooLarge('it exceeds 1 MiB of text');
   received.text += piece;
-}
-
-/**
- * Text whose form the provider is told. Not the SDK's `Output.object`: that parses all text so far at each piece, which is
- * quadratic, and validates with no bound on the work.
- */
-function jsonText(text: OutputInterface<string, string, never>, schema: JsonObject): typeof text {
-  return { ...text, responseFormat: Promise.resolve({ type: 'json', name: 'response', schema }) };
 }
 
 function instructionsOf({ provider, system, object }: ModelQuestion): string | undefined {
@@ -174,9 +175,14 @@ function optionsOf(provider: ModelProvider, schema: JsonObject | undefined): Rec
   }
 }
 
-function usageOf({ inputTokens, outputTokens }: LanguageModelUsage): ModelUsage | undefined {
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  return { inputTokens: count(inputTokens), outputTokens: count(outputTokens) };
+function usageOf({ inputTokens, outputTokens }: Finish['usage']): ModelUsage | undefined {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
+  return { inputTokens: count(inputTokens.total), outputTokens: count(outputTokens.total) };
+}
+
+/** Without a reason of the provider's own it is the library that says `other`: the stream ended too early. */
+function finishOf({ unified, raw }: Finish['finishReason']): Received['finish'] {
+  return unified === 'other' && raw === undefined ? null : unified;
 }
 
 /** Somebody else's number: it is paid by, so it has to be a count. */
@@ -184,15 +190,14 @@ function count(tokens: number | undefined): number {
   return Number.isSafeInteger(tokens) ? Math.max(0, tokens ?? 0) : 0;
 }
 
-function warningText(warning: {
-  type: string;
-  feature?: string;
-  setting?: string;
-  details?: string;
-  message?: string;
-}) {
-  const unsupported = `${warning.feature ?? warning.setting ?? 'a setting'} is not supported by this model`;
-  return (warning.details ?? warning.message ?? unsupported).slice(0, 300);
+function warningText(warning: Warning): string {
+  switch (warning.type) {
+    case 'unsupported':
+    case 'compatibility':
+      return (warning.details ?? `${warning.feature} is not supported by this model`).slice(0, 300);
+    default:
+      return warning.message.slice(0, 300);
+  }
 }
 
 /** What the answer is worth once it is complete. */
@@ -204,7 +209,7 @@ function judge(question: ModelQuestion, received: Received): ModelReply {
   if (finish === 'content-filter') {
     return fail('model_content_filtered', `${server} refused to answer: its content filter stepped in.`, false);
   }
-  if (finish === 'error' || finish === 'interrupted') {
+  if (finish === null || finish === 'error') {
     return fail('model_unavailable', `${server} broke off before the answer was complete.`, true);
   }
   const cut = finish === 'length';

@@ -1,8 +1,14 @@
-import type { LanguageModel } from 'ai';
+import type { OpenAIProvider } from '@ai-sdk/openai';
 import { baseUrlOf, type ModelAccess } from './providers.ts';
 
 /**
- * A model of a provider, as the AI SDK has it. Base URL and key are always given, because the SDK would otherwise read them from
+ * A model as the AI SDK's providers have it. It is asked directly, without `streamText` on top: that took three times as long for
+ * each token (62 µs instead of 21) and 180 MB for an answer of 1 MiB, for loops and tools that one question has no use for.
+ */
+export type LanguageModel = ReturnType<OpenAIProvider['responses']>;
+
+/**
+ * A model of a provider. Base URL and key are always given, because the SDK would otherwise read them from
  * the environment. Each provider's code is loaded when it is first asked for.
  */
 export async function createLanguageModel(
