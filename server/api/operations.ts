@@ -1,5 +1,6 @@
 import { connectionOperations } from '../domains/connections/operations.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
+import { mcpServerOperations } from '../domains/mcp-servers/operations.ts';
 import { patOperations } from '../domains/pats/operations.ts';
 import { runOperations } from '../domains/runs/operations.ts';
 import { taskOperations } from '../domains/tasks/operations.ts';
@@ -15,5 +16,6 @@ export const operations = [
   ...runOperations,
   ...taskOperations,
   ...connectionOperations,
+  ...mcpServerOperations,
   ...webhookOperations,
 ] as const satisfies readonly AnyOperation[];

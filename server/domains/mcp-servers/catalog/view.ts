@@ -1,0 +1,33 @@
+import type { z } from 'zod';
+import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import type { ServerInfo, Tool } from '../schemas.ts';
+import type { StoredServerInfo } from '../servers/store.ts';
+
+/** A stored tool as every surface shows it. */
+export function toTool(tool: McpTool): z.input<typeof Tool> {
+  return {
+    name: tool.name,
+    title: tool.title ?? null,
+    description: tool.description ?? null,
+    input_schema: asObject(tool.inputSchema),
+    output_schema: tool.outputSchema === undefined ? null : asObject(tool.outputSchema),
+    annotations: tool.annotations === undefined ? null : asObject(tool.annotations),
+  };
+}
+
+type JsonObject = z.input<typeof Tool>['input_schema'];
+
+/** What was read from a column of JSON is JSON, whatever the SDK calls it. */
+function asObject(value: object): JsonObject {
+  return value as JsonObject;
+}
+
+export function toServerInfo(info: StoredServerInfo): z.input<typeof ServerInfo> {
+  return {
+    name: info.name,
+    version: info.version,
+    protocol_version: info.protocolVersion,
+    transport: info.transport,
+    instructions: info.instructions ?? null,
+  };
+}

@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import type { AuthMode } from './schemas.ts';
+
+export type CredentialHeaders = { headers: Record<string, string> } | { problem: string };
+
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+/** The protocol's own, and those that frame a request: a credential of such a name would change what is sent, not who asks. */
+const reservedName =
+  /^(?:host|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|accept|mcp-.*)$/i;
+
+/**
+ * How a server's `auth_mode` sends the values of a connection (decisions.md, MCP servers and instances): `none` not at all;
+ * `token` as a bearer token from `token`, `api_key` or `access_token`; `oauth` as one from `access_token`; `header` each as the
+ * header of its name. A problem is told without any value.
+ */
+export function credentialHeaders(
+  mode: z.output<typeof AuthMode>,
+  values: Readonly<Record<string, string>>,
+): CredentialHeaders {
+  switch (mode) {
+    case 'none':
+      return { headers: {} };
+    case 'token':
+      return bearer(values.token ?? values.api_key ?? values.access_token, '“token”, “api_key” or “access_token”');
+    case 'oauth':
+      return bearer(values.access_token, '“access_token”');
+    case 'header':
+      return namedHeaders(values);
+  }
+}
+
+function bearer(token: string | undefined, needed: string): CredentialHeaders {
+  if (token === undefined || token === '') return { problem: `It has no credential named ${needed}.` };
+  if (!isHeaderValue(token)) return { problem: 'Its token holds characters that a header cannot carry.' };
+  return { headers: { Authorization: `Bearer ${token}` } };
+}
+
+function namedHeaders(values: Readonly<Record<string, string>>): CredentialHeaders {
+  const entries = Object.entries(values);
+  if (entries.length === 0) return { problem: 'It has no credentials.' };
+  for (const [name, value] of entries) {
+    if (!headerName.test(name) || reservedName.test(name))
+      return { problem: `“${name}” is no header that may be set.` };
+    if (!isHeaderValue(value)) return { problem: `“${name}” holds characters that a header cannot carry.` };
+  }
+  return { headers: Object.fromEntries(entries) };
+}
+
+function isHeaderValue(value: string): boolean {
+  return /^[\x20-\x7e]*$/.test(value) && value === value.trim();
+}

@@ -1,0 +1,97 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { conflict, invalid, notFound } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import {
+  type CreateProfileInput,
+  type InstanceRef,
+  type ListProfilesOutput,
+  limits,
+  type PatchProfileInput,
+  type Profile,
+  type ProfileRef,
+  type SetActiveInput,
+} from '../schemas.ts';
+import {
+  deleteProfileRow,
+  findProfile,
+  insertProfile,
+  listProfileRows,
+  type ProfileKey,
+  setActiveProfile,
+  updateProfile,
+} from './profile-store.ts';
+import { checkSettings } from './settings.ts';
+import { instanceKey, requireInstance, requireOwnConnection, toProfile } from './view.ts';
+
+type ProfileView = z.input<typeof Profile>;
+
+/** All of them: an instance has at most fifty. AppError 404. */
+export async function listProfiles(
+  ctx: Context,
+  input: z.output<typeof InstanceRef>,
+): Promise<z.input<typeof ListProfilesOutput>> {
+  const { id } = await requireInstance(ctx, input.id);
+  const rows = await listProfileRows(ctx.services.pool, instanceKey(ctx, id));
+  return { profiles: rows.map(toProfile) };
+}
+
+/** AppError 404, 409 `name_taken`, 422 `unknown_connection`, `invalid_settings`, `limit_reached`. It is not active yet. */
+export async function createProfile(ctx: Context, input: z.output<typeof CreateProfileInput>): Promise<ProfileView> {
+  const { pool, clock } = ctx.services;
+  await requireInstance(ctx, input.id);
+  const { name, settings, connection_id: connectionId = null } = input;
+  await requireOwnConnection(ctx, connectionId);
+  checkSettings('settings', settings);
+  const key = profileKey(ctx, { id: input.id, profile_id: newId() });
+  const outcome = await insertProfile(pool, { ...key, at: new Date(clock.now()) }, { name, settings, connectionId });
+  if (outcome === 'taken') throw nameTaken(name);
+  if (outcome === 'full') {
+    throw invalid(`An instance has at most ${limits.profilesPerInstance} profiles.`, [], 'limit_reached');
+  }
+  return describeProfile(ctx, key);
+}
+
+/** Changes what is given. AppError 404, 409 `name_taken`, 422 as for creating. */
+export async function patchProfile(ctx: Context, input: z.output<typeof PatchProfileInput>): Promise<ProfileView> {
+  const { pool, clock } = ctx.services;
+  const key = profileKey(ctx, input);
+  await describeProfile(ctx, key);
+  const { name, settings, connection_id: connectionId } = input;
+  await requireOwnConnection(ctx, connectionId);
+  if (settings !== undefined) checkSettings('settings', settings);
+  const at = new Date(clock.now());
+  if (name !== undefined || settings !== undefined || connectionId !== undefined) {
+    const outcome = await updateProfile(pool, { ...key, at }, { name, settings, connectionId });
+    if (outcome === 'taken') throw nameTaken(name ?? '');
+    if (outcome === 'missing') throw notFound('Profile');
+  }
+  return describeProfile(ctx, key);
+}
+
+/** AppError 404. Where it was the active one, the instance's own connection and settings hold again. */
+export async function deleteProfile(ctx: Context, input: z.output<typeof ProfileRef>): Promise<undefined> {
+  if (!(await deleteProfileRow(ctx.services.pool, profileKey(ctx, input)))) throw notFound('Profile');
+}
+
+/** Makes it the instance's one active profile, or with `active: false` no more. Calls that begin from now on use it. AppError 404. */
+export async function setActive(ctx: Context, input: z.output<typeof SetActiveInput>): Promise<ProfileView> {
+  const { pool, clock } = ctx.services;
+  const key = profileKey(ctx, input);
+  if (!(await setActiveProfile(pool, { ...key, at: new Date(clock.now()) }, input.active))) throw notFound('Profile');
+  return describeProfile(ctx, key);
+}
+
+function profileKey(ctx: Context, ref: z.output<typeof ProfileRef>): ProfileKey {
+  return { ...instanceKey(ctx, ref.id), profileId: ref.profile_id };
+}
+
+async function describeProfile(ctx: Context, key: ProfileKey): Promise<ProfileView> {
+  const row = await findProfile(ctx.services.pool, key);
+  if (row === null) throw notFound('Profile');
+  return toProfile(row);
+}
+
+function nameTaken(name: string) {
+  return conflict('name_taken', `The instance has a profile named “${name}” already.`);
+}

@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../../api/cursor.ts';
+import type { InstanceDetail, InstanceRef, ListInstancesInput, ListInstancesOutput } from '../schemas.ts';
+import { listInstanceRows } from './store.ts';
+import { describeInstance, toInstance } from './view.ts';
+
+/** The project's instances, newest first. */
+export async function listInstances(
+  ctx: Context,
+  input: z.output<typeof ListInstancesInput>,
+): Promise<z.input<typeof ListInstancesOutput>> {
+  const key = decodeCursor(TimeIdKey, input.cursor);
+  const { tenantId, projectId } = ctx.principal;
+  const rows = await listInstanceRows(
+    ctx.services.pool,
+    { tenantId, projectId },
+    {
+      serverId: input.server_id,
+      q: input.q,
+      after: key && { at: new Date(key[0]), id: key[1] },
+      limit: input.limit + 1,
+    },
+  );
+  const page = cutPage(rows, input.limit, row => [row.created_at.getTime(), row.id]);
+  return { instances: page.rows.map(toInstance), next_cursor: page.next_cursor };
+}
+
+/** AppError 404. */
+export async function getInstance(
+  ctx: Context,
+  input: z.output<typeof InstanceRef>,
+): Promise<z.input<typeof InstanceDetail>> {
+  return describeInstance(ctx, input.id);
+}

@@ -1,0 +1,121 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { invalid } from '../../../platform/errors.ts';
+import { isId } from '../../../platform/ids.ts';
+import { requireWorkflow } from '../../workflows/get.ts';
+import type { Resolution, ResolveInput, ResolveOutput } from '../schemas.ts';
+import { type BindingRow, findBindings, findOffers, type OfferRow } from './store.ts';
+
+/** A graph has at most 2,000 steps (decisions.md, Workflows); one that was never saved is held to it here. */
+const maxSteps = 2_000;
+
+type Step = { id: string; toolName: string | null; instanceId: string | null };
+type Problem = z.output<typeof Resolution>['problems'][number];
+
+/**
+ * For each `mcp_call` step: which instance, server, version and connection it would call now, what stands against it, and which
+ * instances of the project offer its tool where its own does not. AppError 404 for a workflow that is not there, 422 where not
+ * exactly one of `workflow_id` and `graph` is given. Nothing is called.
+ */
+export async function resolveInstances(
+  ctx: Context,
+  input: z.output<typeof ResolveInput>,
+): Promise<z.input<typeof ResolveOutput>> {
+  const { pool } = ctx.services;
+  const { tenantId, projectId } = ctx.principal;
+  const steps = await stepsOf(ctx, input);
+  const ids = new Set(
+    steps.flatMap(step => (step.instanceId !== null && isId(step.instanceId) ? [step.instanceId] : [])),
+  );
+  const rows = ids.size === 0 ? [] : await findBindings(pool, { tenantId, projectId }, [...ids]);
+  const bindings = new Map(rows.map(row => [row.id, row]));
+  const found = steps.map(step => {
+    const binding = step.instanceId === null ? undefined : bindings.get(step.instanceId);
+    return { step, binding, problems: problemsOf(step, binding) };
+  });
+  const lost = found.flatMap(({ step, problems }) =>
+    step.toolName !== null && needsAnother(problems) ? [step.toolName] : [],
+  );
+  const offers = lost.length === 0 ? [] : await findOffers(pool, { tenantId, projectId }, [...new Set(lost)]);
+  const resolved = found.map(({ step, binding, problems }) => toResolution(step, binding, problems, offers));
+  return { valid: resolved.every(step => step.ok), steps: resolved };
+}
+
+async function stepsOf(ctx: Context, { workflow_id, graph }: z.output<typeof ResolveInput>): Promise<Step[]> {
+  if ((workflow_id === undefined) === (graph === undefined)) {
+    throw invalid('Give either workflow_id or graph.', [{ path: 'workflow_id', message: 'or graph, one of the two' }]);
+  }
+  const given = workflow_id === undefined ? graph?.steps : (await requireWorkflow(ctx, workflow_id)).graph.steps;
+  const steps = given?.filter(step => step.type === 'mcp_call') ?? [];
+  if (steps.length > maxSteps) {
+    throw invalid('The graph has too many steps.', [{ path: 'graph.steps', message: `must be at most ${maxSteps}` }]);
+  }
+  return steps.map(step => ({ id: step.id, toolName: text(step.tool_name), instanceId: text(step.instance_id) }));
+}
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+
+function problemsOf(step: Step, binding: BindingRow | undefined): Problem[] {
+  const problems: Problem[] = [];
+  const problem = (code: string, message: string) => problems.push({ code, message });
+  if (step.toolName === null) problem('missing_tool', 'The step names no tool.');
+  if (step.instanceId === null) problem('missing_instance', 'The step names no instance.');
+  else if (binding === undefined) problem('unknown_instance', 'The project has no such instance.');
+  if (binding === undefined) return problems;
+  if (binding.version === null || binding.server_status !== 'published') {
+    problem('server_not_published', `“${binding.server_name}” has no published version at its present address.`);
+  } else if (step.toolName !== null && !binding.tools.some(tool => tool.name === step.toolName)) {
+    problem('unknown_tool', `Version ${binding.version} of “${binding.server_name}” has no tool “${step.toolName}”.`);
+  }
+  if (binding.auth_mode !== 'none' && binding.connection_id === null) {
+    problem('missing_connection', `“${binding.server_name}” needs credentials, and no connection is bound.`);
+  }
+  if (binding.connection_status !== null && binding.connection_status !== 'active') {
+    problem('connection_not_active', `The connection “${binding.connection_name}” is ${binding.connection_status}.`);
+  }
+  return problems;
+}
+
+/** Whether another instance would help: not where only the connection is wrong. */
+function needsAnother(problems: readonly Problem[]): boolean {
+  const codes = ['missing_instance', 'unknown_instance', 'unknown_tool', 'server_not_published'];
+  return problems.some(({ code }) => codes.includes(code));
+}
+
+function toResolution(
+  step: Step,
+  binding: BindingRow | undefined,
+  problems: Problem[],
+  offers: readonly OfferRow[],
+): z.input<typeof Resolution> {
+  const suggestions = needsAnother(problems)
+    ? offers.filter(offer => offer.tool_name === step.toolName && offer.instance_id !== step.instanceId)
+    : [];
+  return {
+    step_id: step.id,
+    tool_name: step.toolName,
+    instance_id: step.instanceId,
+    instance: pair(binding?.id, binding?.name),
+    server:
+      binding === undefined
+        ? null
+        : { id: binding.server_id, name: binding.server_name, service: binding.server_service },
+    version: binding?.version ?? null,
+    profile: pair(binding?.profile_id, binding?.profile_name),
+    connection:
+      binding?.connection_id == null
+        ? null
+        : {
+            id: binding.connection_id,
+            name: binding.connection_name ?? '',
+            status: binding.connection_status ?? '',
+          },
+    ok: problems.length === 0,
+    problems,
+    suggestions: suggestions.map(({ instance_id, name, server_name }) => ({ instance_id, name, server_name })),
+  };
+}
+
+function pair(id: string | null | undefined, name: string | null | undefined): { id: string; name: string } | null {
+  return id == null || name == null ? null : { id, name };
+}

@@ -1,0 +1,84 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import { invalid, notFound } from '../../../platform/errors.ts';
+import type { Instance, InstanceDetail, Profile } from '../schemas.ts';
+import type { ProfileRow } from './profile-store.ts';
+import { findConnection, findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './store.ts';
+
+/** How many workflows are named that use an instance. */
+export const usesShown = 20;
+
+/** An instance of the caller's project. */
+export function instanceKey({ principal }: Context, id: string): InstanceKey {
+  return { tenantId: principal.tenantId, projectId: principal.projectId, id };
+}
+
+/** AppError 404 where the project has no such instance. */
+export async function requireInstance(ctx: Context, id: string): Promise<InstanceRow> {
+  const row = await findInstance(ctx.services.pool, instanceKey(ctx, id));
+  if (row === null) throw notFound('MCP instance');
+  return row;
+}
+
+/**
+ * AppError 422 `unknown_connection` for a connection, named in a body, that the workspace does not have: the same for another
+ * workspace's as for one that does not exist.
+ */
+export async function requireOwnConnection(ctx: Context, id: string | null | undefined): Promise<void> {
+  if (id === null || id === undefined) return;
+  if ((await findConnection(ctx.services.pool, ctx.principal.tenantId, id)) === null) throw unknownConnection();
+}
+
+export function unknownConnection() {
+  const detail = { path: 'connection_id', message: 'is no connection of this workspace', code: 'unknown_connection' };
+  return invalid('The connection does not exist.', [detail], 'unknown_connection');
+}
+
+export function toInstance(row: InstanceRow): z.input<typeof Instance> {
+  return {
+    id: row.id,
+    project_id: row.project_id,
+    server_id: row.server_id,
+    server: {
+      id: row.server_id,
+      name: row.server_name,
+      service: row.server_service,
+      status: row.server_status,
+      auth_mode: row.auth_mode,
+    },
+    version: row.version,
+    effective_version: row.effective_version,
+    tool_count: row.tool_count,
+    name: row.name,
+    connection_id: row.connection_id,
+    connection_name: row.connection_name,
+    config: row.config,
+    active_profile_id: row.active_profile_id,
+    active_profile_name: row.active_profile_name,
+    created_at: isoTimestamp(row.created_at.getTime()),
+    updated_at: isoTimestamp(row.updated_at.getTime()),
+  };
+}
+
+/** The instance with the workflows that use it. */
+export async function describeInstance(ctx: Context, id: string): Promise<z.input<typeof InstanceDetail>> {
+  const row = await requireInstance(ctx, id);
+  const uses = await usesOfInstance(ctx.services.pool, instanceKey(ctx, id), usesShown);
+  const used_by = uses.map(({ workflow_id, name, draft, published }) => ({ workflow_id, name, draft, published }));
+  return { ...toInstance(row), used_by };
+}
+
+export function toProfile(row: ProfileRow): z.input<typeof Profile> {
+  return {
+    id: row.id,
+    instance_id: row.instance_id,
+    name: row.name,
+    settings: row.settings,
+    connection_id: row.connection_id,
+    connection_name: row.connection_name,
+    active: row.active,
+    created_at: isoTimestamp(row.created_at.getTime()),
+    updated_at: isoTimestamp(row.updated_at.getTime()),
+  };
+}

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../../platform/json.ts';
+import { type ConnectOptions, connectMcp, McpFailure, type McpTool } from '../../platform/mcp-client/index.ts';
+import { createRedactor } from '../../platform/secrets/redaction.ts';
+import type { Services } from '../../services.ts';
+import { bounds, cleanCatalogue, cleanText } from './catalog/clean.ts';
+import type { StoredServerInfo } from './servers/store.ts';
+
+/** A server that takes longer to begin is down for whoever waits in front of the console. */
+const timeoutMs = 15_000;
+
+/** Where to ask, as whom, and what must not come back. */
+export type Access = Pick<ConnectOptions, 'url' | 'headers'> & { secrets: readonly string[] };
+
+export type LiveServer = { info: StoredServerInfo; tools: McpTool[]; warnings: string[] };
+export type LiveFailure = { stage: 'connecting' | 'listing'; code: string; message: string };
+export type LiveAnswer =
+  | ({ ok: true } & LiveServer)
+  | { ok: false; failure: LiveFailure; info: StoredServerInfo | null };
+
+/**
+ * Connects to a server through the egress guard and reads who it is and its tools, cleaned, without the secrets that it was
+ * asked with. What goes wrong out there is an answer, not an exception; the session is always closed.
+ */
+export async function readLive(
+  { egress, clock }: Pick<Services, 'egress' | 'clock'>,
+  { url, headers, secrets }: Access,
+): Promise<LiveAnswer> {
+  const redactor = createRedactor(secrets);
+  const failed = (stage: LiveFailure['stage'], error: unknown, info: StoredServerInfo | null): LiveAnswer => {
+    if (!(error instanceof McpFailure)) throw error;
+    const message = cleanText(redactor.text(error.message), 1_000);
+    return { ok: false, failure: { stage, code: error.code, message }, info };
+  };
+  let session: Awaited<ReturnType<typeof connectMcp>>;
+  try {
+    session = await connectMcp({ url, headers, fetch: egress.fetch, clock, timeoutMs });
+  } catch (error) {
+    return failed('connecting', error, null);
+  }
+  const { name, version, protocolVersion, instructions } = session.serverInfo;
+  const said = (text: string, max: number) => cleanText(redactor.text(text), max);
+  const info: StoredServerInfo = {
+    name: said(name, bounds.titleLength),
+    version: said(version, bounds.titleLength),
+    protocolVersion,
+    transport: session.transport,
+    ...(instructions === undefined ? {} : { instructions: said(instructions, bounds.instructionsLength) }),
+  };
+  try {
+    const listed = await session.listTools();
+    // Tools are JSON: what they are made of came in as JSON.
+    const redacted = listed.map(tool => redactor.json(tool as unknown as JsonObject) as unknown as McpTool);
+    return { ok: true, info, ...cleanCatalogue(redacted) };
+  } catch (error) {
+    return failed('listing', error, info);
+  } finally {
+    await session.close();
+  }
+}

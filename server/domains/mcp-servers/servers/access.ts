@@ -1,0 +1,27 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { invalid } from '../../../platform/errors.ts';
+import { loadCredentials } from '../../connections/credentials.ts';
+import { credentialHeaders } from '../credential-headers.ts';
+import { unknownConnection } from '../instances/view.ts';
+import type { Access } from '../live.ts';
+import type { AuthMode } from '../schemas.ts';
+
+type Server = { canonical_url: string; auth_mode: z.output<typeof AuthMode> };
+
+/**
+ * How to call a server with a connection of the caller's own workspace; without one, without credentials, never with another's.
+ * AppError 422 `unknown_connection` or `unfit_connection` (it holds nothing that this auth_mode can send), 409 and 503 as loadCredentials.
+ */
+export async function accessTo(ctx: Context, server: Server, connectionId: string | undefined): Promise<Access> {
+  const url = server.canonical_url;
+  if (connectionId === undefined) return { url, headers: {}, secrets: [] };
+  const ref = { tenantId: ctx.principal.tenantId, connectionId };
+  const credentials = await loadCredentials(ctx.services, ref);
+  if (credentials === null) throw unknownConnection();
+  const made = credentialHeaders(server.auth_mode, credentials.values);
+  if ('headers' in made) return { url, headers: made.headers, secrets: Object.values(credentials.values) };
+  const detail = { path: 'connection_id', message: made.problem, code: 'unfit_connection' };
+  const message = `The connection does not fit a server with auth_mode “${server.auth_mode}”. ${made.problem}`;
+  throw invalid(message, [detail], 'unfit_connection');
+}

@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { conflict, notFound } from '../../../platform/errors.ts';
+import type { DeleteServerInput, PatchServerInput, ServerDetail } from '../schemas.ts';
+import { acceptUrl } from './create.ts';
+import { deleteServerRow, updateServer } from './store.ts';
+import { describeServer, requireServer, requireServerDetail, serverKey } from './view.ts';
+
+/**
+ * Changes what is given. Another `canonical_url` or `auth_mode` makes the server a draft again and forgets what was discovered:
+ * nobody has seen the tools at the new address yet. Its versions stay; its instances cannot be called until the next one is
+ * published. AppError 404, 422 as for registering.
+ */
+export async function patchServer(
+  ctx: Context,
+  input: z.output<typeof PatchServerInput>,
+): Promise<z.input<typeof ServerDetail>> {
+  const { pool, clock } = ctx.services;
+  const server = await requireServer(ctx, input.id);
+  const canonicalUrl = input.canonical_url === undefined ? undefined : await acceptUrl(ctx, input.canonical_url);
+  const { name, auth_mode: authMode } = input;
+  const nothing = name === undefined && canonicalUrl === undefined && authMode === undefined;
+  const key = { ...serverKey(ctx, server.id), at: new Date(clock.now()) };
+  if (!nothing && !(await updateServer(pool, key, { name, canonicalUrl, authMode }))) throw notFound('MCP server');
+  return describeServer(ctx, await requireServerDetail(ctx, server.id));
+}
+
+/** Deletes the server with its versions. AppError 404, 409 `server_in_use` while it has instances, unless `force`. */
+export async function deleteServer(ctx: Context, input: z.output<typeof DeleteServerInput>): Promise<undefined> {
+  const outcome = await deleteServerRow(ctx.services, serverKey(ctx, input.id), input.force);
+  if (outcome === 'missing') throw notFound('MCP server');
+  if (outcome === 'in_use') {
+    throw conflict('server_in_use', 'The server has instances. Delete them first, or repeat with force=true.');
+  }
+}

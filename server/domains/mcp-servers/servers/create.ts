@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { EgressRefused } from '../../../platform/egress/egress.ts';
+import { conflict, invalid } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { type CreateServerInput, limits, type Server } from '../schemas.ts';
+import { parseCanonicalUrl } from './canonical-url.ts';
+import { freeSlug, serviceSlug } from './service-slug.ts';
+import { insertServer, takenServices } from './store.ts';
+import { toServer } from './view.ts';
+
+/** Servers registered at the same moment under one name take each other's slug; then the next is tried. */
+const maxTries = 10;
+
+/**
+ * Registers a server as a draft; it is not called yet. AppError 422 `invalid_url`, `egress_refused` (an address that may not
+ * be called) or `limit_reached`.
+ */
+export async function createServer(
+  ctx: Context,
+  input: z.output<typeof CreateServerInput>,
+): Promise<z.input<typeof Server>> {
+  const { pool, clock } = ctx.services;
+  const { tenantId, userId } = ctx.principal;
+  const canonicalUrl = await acceptUrl(ctx, input.canonical_url);
+  const slug = serviceSlug(input.name);
+  for (let tries = 0; tries < maxTries; tries++) {
+    const row = await insertServer(pool, {
+      id: newId(),
+      tenantId,
+      name: input.name,
+      service: freeSlug(slug, await takenServices(pool, tenantId, slug)),
+      canonicalUrl,
+      mode: input.mode,
+      authMode: input.auth_mode,
+      createdBy: userId,
+      at: new Date(clock.now()),
+    });
+    if (row === 'full')
+      throw invalid(`A workspace has at most ${limits.serversPerTenant} MCP servers.`, [], 'limit_reached');
+    if (row !== 'taken') return toServer(row);
+  }
+  throw conflict('name_taken', 'Too many servers are being registered under this name. Try again.');
+}
+
+/**
+ * The address in its one written form, if Baton may call it: AppError 422 otherwise. A name that does not resolve now is
+ * accepted; discovery will tell.
+ */
+export async function acceptUrl(ctx: Context, text: string): Promise<string> {
+  const url = parseCanonicalUrl(text);
+  try {
+    await ctx.services.egress.check(url);
+  } catch (error) {
+    if (!(error instanceof EgressRefused)) return url;
+    const { message, code } = error;
+    throw invalid('This address may not be called.', [{ path: 'canonical_url', message, code }], code);
+  }
+  return url;
+}

@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { conflict, invalid } from '../../../platform/errors.ts';
+import { readLive } from '../live.ts';
+import type { ServerDetail, WithConnection } from '../schemas.ts';
+import { accessTo } from './access.ts';
+import { saveDiscovery } from './store.ts';
+import { describeServer, requireServer, requireServerDetail, serverKey } from './view.ts';
+
+/**
+ * Asks the live server for its tools and keeps them as what the next version will hold. AppError 404, 422 `discovery_failed` with the
+ * reason in `details` (also kept in `last_error`; what was found before stays), 409 `server_changed` where its address changed meanwhile.
+ */
+export async function discoverServer(
+  ctx: Context,
+  input: z.output<typeof WithConnection>,
+): Promise<z.input<typeof ServerDetail>> {
+  const { pool, clock } = ctx.services;
+  const server = await requireServer(ctx, input.id);
+  const access = await accessTo(ctx, server, input.connection_id);
+  const live = await readLive(ctx.services, access);
+  const asked = {
+    ...serverKey(ctx, server.id),
+    canonicalUrl: server.canonical_url,
+    authMode: server.auth_mode,
+    at: new Date(clock.now()),
+  };
+  const found = live.ok
+    ? { tools: live.tools, server_info: live.info, warnings: live.warnings }
+    : { failure: live.failure.message };
+  const saved = await saveDiscovery(pool, asked, found);
+  if (!live.ok) {
+    const { code, message } = live.failure;
+    const hint = code === 'mcp_unauthorized' && input.connection_id === undefined ? ' Choose a connection.' : '';
+    throw invalid(
+      `Discovery failed: ${message}${hint}`,
+      [{ path: 'canonical_url', message, code }],
+      'discovery_failed',
+    );
+  }
+  if (!saved) throw conflict('server_changed', 'The server was changed while it was being asked. Discover again.');
+  return describeServer(ctx, await requireServerDetail(ctx, server.id));
+}

@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { conflict, notFound } from '../../../platform/errors.ts';
+import { catalogueChecksum } from '../catalog/diff.ts';
+import type { PublishServerInput, Version } from '../schemas.ts';
+import { findServerVersion, insertServerVersion } from './version-store.ts';
+import { describeVersion, latestVersion, requireServerDetail, serverKey } from './view.ts';
+
+/** Somebody may discover or publish in between; then what is there now is published. */
+const maxTries = 5;
+
+/**
+ * Publishes the tools of the last discovery as the next version, never to be changed again. AppError 404; 409 `not_discovered`;
+ * 409 `nothing_changed` where the latest version holds the same tools already (a server that was moved and is a draft again gets
+ * its new version all the same: it says that the tools are these at the new address).
+ */
+export async function publishServer(
+  ctx: Context,
+  input: z.output<typeof PublishServerInput>,
+): Promise<z.input<typeof Version>> {
+  const { pool, clock } = ctx.services;
+  for (let tries = 0; tries < maxTries; tries++) {
+    const server = await requireServerDetail(ctx, input.id);
+    if (server.discovered === null || server.discovered_at === null) {
+      throw conflict('not_discovered', 'Discover the tools of the server first.');
+    }
+    const checksum = catalogueChecksum(server.discovered.tools);
+    const previous = await latestVersion(ctx, server);
+    if (previous?.checksum === checksum && server.status === 'published') {
+      throw conflict('nothing_changed', `Version ${previous.version} holds the same tools already.`);
+    }
+    const key = serverKey(ctx, server.id);
+    const ref = { ...key, previous: server.latest_version, discoveredAt: server.discovered_at };
+    const by = ctx.principal.userId;
+    const at = new Date(clock.now());
+    if (await insertServerVersion(pool, ref, { changelog: input.changelog ?? '', checksum, by, at })) {
+      const row = await findServerVersion(pool, key, (server.latest_version ?? 0) + 1);
+      if (row === null) throw notFound('MCP server');
+      return describeVersion(ctx, row);
+    }
+  }
+  throw conflict('server_changed', 'The server keeps changing. Publish again when it is at rest.');
+}

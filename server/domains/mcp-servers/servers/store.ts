@@ -1,0 +1,219 @@
+import type { Pool } from 'pg';
+import type { z } from 'zod';
+import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import type { Services } from '../../../services.ts';
+import { inTransaction } from '../../identity/transaction.ts';
+import { type AuthMode, limits, type ServerMode, type ServerStatus } from '../schemas.ts';
+
+export type StoredServerInfo = {
+  name: string;
+  version: string;
+  protocolVersion: string;
+  transport: string;
+  instructions?: string;
+};
+/** The column `discovered`. */
+export type StoredDiscovery = { tools: McpTool[]; server_info: StoredServerInfo; warnings?: string[] };
+
+export type ServerRow = {
+  id: string;
+  tenant_id: string;
+  name: string;
+  service: string;
+  canonical_url: string;
+  mode: z.output<typeof ServerMode>;
+  auth_mode: z.output<typeof AuthMode>;
+  status: z.output<typeof ServerStatus>;
+  latest_version: number | null;
+  tool_count: number;
+  instance_count: number;
+  discovered_at: Date | null;
+  last_error: string | null;
+  created_at: Date;
+  updated_at: Date;
+};
+export type ServerDetailRow = ServerRow & { discovered: StoredDiscovery | null };
+export type ServerKey = { tenantId: string; id: string };
+
+const columns = `s.id, s.tenant_id, s.name, s.service, s.canonical_url, s.mode, s.auth_mode, s.status, s.latest_version,
+  s.tool_count, s.discovered_at, s.last_error, s.created_at, s.updated_at,
+  (select count(*)::int from mcp_instances i where i.server_id = s.id and i.tenant_id = s.tenant_id) as instance_count`;
+
+/** Services (slugs) of the tenant that begin with `slug`: what a new one must differ from. */
+export async function takenServices(pool: Pool, tenantId: string, slug: string): Promise<Set<string>> {
+  const { rows } = await pool.query<{ service: string }>(
+    'select service from mcp_servers where tenant_id = $1 and starts_with(service, $2)',
+    [tenantId, slug],
+  );
+  return new Set(rows.map(row => row.service));
+}
+
+/** Inserts a draft: 'taken' where the service is somebody else's by now, 'full' where the tenant has as many as it may. */
+export async function insertServer(
+  pool: Pool,
+  row: {
+    id: string;
+    tenantId: string;
+    name: string;
+    service: string;
+    canonicalUrl: string;
+    mode: string;
+    authMode: string;
+    createdBy: string;
+    at: Date;
+  },
+): Promise<ServerRow | 'taken' | 'full'> {
+  const { rows } = await pool.query<{ count: number; inserted: boolean }>(
+    `with present as (select count(*)::int as count from mcp_servers where tenant_id = $2),
+     new as (
+       insert into mcp_servers (id, tenant_id, name, service, canonical_url, mode, auth_mode, status, tool_count,
+         created_by, created_at, updated_at)
+       select $1, $2, $3, $4, $5, $6, $7, 'draft', 0, $8, $9, $9 from present where count < $10
+       on conflict (tenant_id, service) do nothing
+       returning id)
+     select present.count, exists (select from new) as inserted from present`,
+    [
+      row.id,
+      row.tenantId,
+      row.name,
+      row.service,
+      row.canonicalUrl,
+      row.mode,
+      row.authMode,
+      row.createdBy,
+      row.at,
+      limits.serversPerTenant,
+    ],
+  );
+  const [answer] = rows;
+  if (answer?.inserted !== true) return (answer?.count ?? 0) >= limits.serversPerTenant ? 'full' : 'taken';
+  const inserted = await findServer(pool, row);
+  return inserted ?? 'taken';
+}
+
+/** The server without its tools; null where the tenant has none of that id. */
+export async function findServer(pool: Pool, { tenantId, id }: ServerKey): Promise<ServerRow | null> {
+  const { rows } = await pool.query<ServerRow>(
+    `select ${columns} from mcp_servers s where s.id = $1 and s.tenant_id = $2`,
+    [id, tenantId],
+  );
+  return rows[0] ?? null;
+}
+
+/** The same with the tools of the last discovery. */
+export async function findServerDetail(pool: Pool, { tenantId, id }: ServerKey): Promise<ServerDetailRow | null> {
+  const { rows } = await pool.query<ServerDetailRow>(
+    `select ${columns}, s.discovered from mcp_servers s where s.id = $1 and s.tenant_id = $2`,
+    [id, tenantId],
+  );
+  return rows[0] ?? null;
+}
+
+export type ServerFilter = {
+  status?: string | undefined;
+  q?: string | undefined;
+  after: { at: Date; id: string } | null;
+  limit: number;
+};
+
+/** Newest first. */
+export async function listServerRows(pool: Pool, tenantId: string, filter: ServerFilter): Promise<ServerRow[]> {
+  const { rows } = await pool.query<ServerRow>(
+    `select ${columns} from mcp_servers s
+      where s.tenant_id = $1 and ($2::text is null or s.status = $2)
+        and ($3::text is null or s.name ilike $3 or s.service ilike $3 or s.canonical_url ilike $3)
+        and ($4::timestamptz is null or (s.created_at, s.id) < ($4, $5::uuid))
+      order by s.created_at desc, s.id desc limit $6`,
+    [
+      tenantId,
+      filter.status ?? null,
+      likePattern(filter.q),
+      filter.after?.at ?? null,
+      filter.after?.id ?? null,
+      filter.limit,
+    ],
+  );
+  return rows;
+}
+
+/** A pattern for ILIKE that finds the text itself anywhere; null for none. */
+export function likePattern(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/**
+ * Changes what is given. Another address or another way to sign in is another server as far as anybody knows: what was
+ * discovered is forgotten and the status is draft again. False where there is no such server.
+ */
+export async function updateServer(
+  pool: Pool,
+  key: ServerKey & { at: Date },
+  change: { name?: string | undefined; canonicalUrl?: string | undefined; authMode?: string | undefined },
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `update mcp_servers
+        set name = coalesce($4, name), canonical_url = coalesce($5, canonical_url), auth_mode = coalesce($6, auth_mode),
+            status = case when moved then 'draft' else status end,
+            discovered = case when moved then null else discovered end,
+            discovered_at = case when moved then null else discovered_at end,
+            tool_count = case when moved then 0 else tool_count end,
+            last_error = case when moved then null else last_error end,
+            updated_at = $3
+       from (select id as this, coalesce($5, canonical_url) <> canonical_url or coalesce($6, auth_mode) <> auth_mode as moved
+               from mcp_servers where id = $1 and tenant_id = $2 for update) before
+      where id = $1 and tenant_id = $2 and this = id`,
+    [key.id, key.tenantId, key.at, change.name ?? null, change.canonicalUrl ?? null, change.authMode ?? null],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Keeps what a discovery found, or why it failed (what was found before then stays). False where the server was changed or
+ * deleted while it was being asked.
+ */
+export async function saveDiscovery(
+  pool: Pool,
+  asked: ServerKey & { canonicalUrl: string; authMode: string; at: Date },
+  found: StoredDiscovery | { failure: string },
+): Promise<boolean> {
+  const failure = 'failure' in found ? found.failure : null;
+  const discovery = 'failure' in found ? null : found;
+  const { rowCount } = await pool.query(
+    `update mcp_servers
+        set discovered = coalesce($6::json, discovered), tool_count = coalesce($7, tool_count),
+            discovered_at = case when $6::json is null then discovered_at else $5 end, last_error = $8, updated_at = $5
+      where id = $1 and tenant_id = $2 and canonical_url = $3 and auth_mode = $4`,
+    [
+      asked.id,
+      asked.tenantId,
+      asked.canonicalUrl,
+      asked.authMode,
+      asked.at,
+      discovery === null ? null : JSON.stringify(discovery),
+      discovery?.tools.length ?? null,
+      failure,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/** Deletes a server, its versions and, where `force`, its instances; 'in_use' where it has instances and not `force`. */
+export async function deleteServerRow(
+  prisma: Pick<Services, 'prisma'>,
+  { tenantId, id }: ServerKey,
+  force: boolean,
+): Promise<'deleted' | 'in_use' | 'missing'> {
+  try {
+    return await inTransaction(prisma, async tx => {
+      if (force) await tx.mcpInstance.deleteMany({ where: { serverId: id, tenantId } });
+      const unused = force ? {} : { instances: { none: {} } };
+      const { count } = await tx.mcpServer.deleteMany({ where: { id, tenantId, ...unused } });
+      if (count === 1) return 'deleted';
+      return (await tx.mcpServer.count({ where: { id, tenantId } })) === 0 ? 'missing' : 'in_use';
+    });
+  } catch (error) {
+    // An instance was made meanwhile: its foreign key holds the server.
+    if (error instanceof Error && 'code' in error && error.code === 'P2003') return 'in_use';
+    throw error;
+  }
+}

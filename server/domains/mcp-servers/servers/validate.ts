@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { AppError, notFound } from '../../../platform/errors.ts';
+import { checkLive, failed, notChecked, passed, report } from '../checks.ts';
+import { findConnection } from '../instances/store.ts';
+import type { CheckReport, ValidateConnectionInput, WithConnection } from '../schemas.ts';
+import { accessTo } from './access.ts';
+import { latestVersion, requireServer } from './view.ts';
+
+type Report = z.input<typeof CheckReport>;
+
+/**
+ * Whether the server can be used as it is published: address, protocol, credentials, tools, and that nothing changed since. What is
+ * wrong out there is in the checks. AppError 404, 422 `unknown_connection` or `unfit_connection`.
+ */
+export async function validateServer(ctx: Context, input: z.output<typeof WithConnection>): Promise<Report> {
+  const server = await requireServer(ctx, input.id);
+  const access = await accessTo(ctx, server, input.connection_id);
+  return report(await checkLive(ctx.services, access, await latestVersion(ctx, server)));
+}
+
+/** The same with one connection, saying first whether it is active and fits the server's `auth_mode`. AppError 404 for either. */
+export async function validateConnection(
+  ctx: Context,
+  input: z.output<typeof ValidateConnectionInput>,
+): Promise<Report> {
+  const { services, principal } = ctx;
+  const server = await requireServer(ctx, input.id);
+  const connection = await findConnection(services.pool, principal.tenantId, input.connection_id);
+  if (connection === null) throw notFound('Connection');
+  const active =
+    connection.status === 'active'
+      ? passed('connection_active', `“${connection.name}” is active.`)
+      : failed('connection_active', `“${connection.name}” is ${connection.status}: it has to be connected again.`);
+  try {
+    const access = await accessTo(ctx, server, input.connection_id);
+    const fits = passed('credentials_fit', describeMode(server.auth_mode));
+    return report([active, fits, ...(await checkLive(services, access, await latestVersion(ctx, server)))]);
+  } catch (error) {
+    // 422: the credentials do not fit; 409: somebody has to connect it again. Both are what was asked.
+    if (!(error instanceof AppError) || (error.status !== 422 && error.status !== 409)) throw error;
+    return report([
+      active,
+      failed('credentials_fit', error.message),
+      notChecked('reachable'),
+      notChecked('authentication'),
+    ]);
+  }
+}
+
+function describeMode(mode: string): string {
+  switch (mode) {
+    case 'none':
+      return 'The server takes no credentials; none are sent.';
+    case 'header':
+      return 'Each credential is sent as the header of its name.';
+    default:
+      return 'Its token is sent as a bearer token.';
+  }
+}

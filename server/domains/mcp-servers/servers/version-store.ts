@@ -1,0 +1,77 @@
+import type { Pool } from 'pg';
+import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import type { ServerKey, StoredServerInfo } from './store.ts';
+
+export type VersionSummaryRow = {
+  server_id: string;
+  version: number;
+  changelog: string;
+  checksum: string;
+  tool_count: number;
+  published_by: string;
+  published_at: Date;
+};
+export type VersionRow = VersionSummaryRow & { tools: McpTool[]; server_info: StoredServerInfo };
+
+const summary = `v.server_id, v.version, v.changelog, v.checksum, json_array_length(v.tools) as tool_count,
+  coalesce(u.email, v.published_by::text) as published_by, v.published_at`;
+const from = 'mcp_server_versions v left join users u on u.id = v.published_by';
+
+/**
+ * Publishes the last discovery under the next number, if the server still stands at `previous` with the discovery made at
+ * `discoveredAt`; false otherwise. One statement: of two publishers at once, one finds nothing to update.
+ */
+export async function insertServerVersion(
+  pool: Pool,
+  ref: ServerKey & { previous: number | null; discoveredAt: Date },
+  published: { changelog: string; checksum: string; by: string; at: Date },
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `with server as (
+       update mcp_servers
+          set latest_version = coalesce(latest_version, 0) + 1, status = 'published', updated_at = $5
+        where id = $1 and tenant_id = $2 and latest_version is not distinct from $3::int and discovered_at = $4
+        returning id, tenant_id, latest_version, discovered)
+     insert into mcp_server_versions (server_id, version, tenant_id, tools, server_info, changelog, checksum,
+       published_by, published_at)
+     select id, latest_version, tenant_id, discovered->'tools', discovered->'server_info', $6, $7, $8, $5 from server`,
+    [
+      ref.id,
+      ref.tenantId,
+      ref.previous,
+      ref.discoveredAt,
+      published.at,
+      published.changelog,
+      published.checksum,
+      published.by,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/** Newest first, without their tools; `before` is the number after which the page begins. */
+export async function listServerVersions(
+  pool: Pool,
+  { tenantId, id }: ServerKey,
+  page: { before: number | null; limit: number },
+): Promise<VersionSummaryRow[]> {
+  const { rows } = await pool.query<VersionSummaryRow>(
+    `select ${summary} from ${from}
+      where v.tenant_id = $1 and v.server_id = $2 and ($3::int is null or v.version < $3)
+      order by v.version desc limit $4`,
+    [tenantId, id, page.before, page.limit],
+  );
+  return rows;
+}
+
+export async function findServerVersion(
+  pool: Pool,
+  { tenantId, id }: ServerKey,
+  version: number,
+): Promise<VersionRow | null> {
+  const { rows } = await pool.query<VersionRow>(
+    `select ${summary}, v.tools, v.server_info from ${from} where v.tenant_id = $1 and v.server_id = $2 and v.version = $3`,
+    [tenantId, id, version],
+  );
+  return rows[0] ?? null;
+}

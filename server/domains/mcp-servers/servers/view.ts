@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { diffCatalogues } from '../catalog/diff.ts';
+import { toServerInfo, toTool } from '../catalog/view.ts';
+import type { Server, ServerDetail, Version, VersionSummary } from '../schemas.ts';
+import { findServer, findServerDetail, type ServerDetailRow, type ServerKey, type ServerRow } from './store.ts';
+import { findServerVersion, type VersionRow, type VersionSummaryRow } from './version-store.ts';
+
+/** A server of the caller's workspace. */
+export function serverKey(ctx: Context, id: string): ServerKey {
+  return { tenantId: ctx.principal.tenantId, id };
+}
+
+/** AppError 404 where the workspace has no such server. */
+export async function requireServer(ctx: Context, id: string): Promise<ServerRow> {
+  const row = await findServer(ctx.services.pool, serverKey(ctx, id));
+  if (row === null) throw notFound('MCP server');
+  return row;
+}
+
+/** The same with the tools of the last discovery. */
+export async function requireServerDetail(ctx: Context, id: string): Promise<ServerDetailRow> {
+  const row = await findServerDetail(ctx.services.pool, serverKey(ctx, id));
+  if (row === null) throw notFound('MCP server');
+  return row;
+}
+
+export function toServer(row: ServerRow): z.input<typeof Server> {
+  return {
+    id: row.id,
+    name: row.name,
+    service: row.service,
+    canonical_url: row.canonical_url,
+    mode: row.mode,
+    auth_mode: row.auth_mode,
+    status: row.status,
+    latest_version: row.latest_version,
+    tool_count: row.tool_count,
+    instance_count: row.instance_count,
+    discovered_at: row.discovered_at === null ? null : isoTimestamp(row.discovered_at.getTime()),
+    last_error: row.last_error,
+    created_at: isoTimestamp(row.created_at.getTime()),
+    updated_at: isoTimestamp(row.updated_at.getTime()),
+  };
+}
+
+/** The server with its discovery, compared with what is published. */
+export async function describeServer(ctx: Context, row: ServerDetailRow): Promise<z.input<typeof ServerDetail>> {
+  const { discovered } = row;
+  if (discovered === null) return { ...toServer(row), discovered: null };
+  const published = await latestVersion(ctx, row);
+  return {
+    ...toServer(row),
+    discovered: {
+      tools: discovered.tools.map(toTool),
+      server_info: toServerInfo(discovered.server_info),
+      warnings: discovered.warnings ?? [],
+      diff: diffCatalogues(published, discovered.tools),
+    },
+  };
+}
+
+/** What is published now; null while nothing is. */
+export async function latestVersion(ctx: Context, row: ServerRow): Promise<VersionRow | null> {
+  if (row.latest_version === null) return null;
+  return findServerVersion(ctx.services.pool, serverKey(ctx, row.id), row.latest_version);
+}
+
+export function toVersionSummary(row: VersionSummaryRow): z.input<typeof VersionSummary> {
+  return {
+    server_id: row.server_id,
+    version: row.version,
+    changelog: row.changelog,
+    checksum: row.checksum,
+    tool_count: row.tool_count,
+    published_by: row.published_by,
+    published_at: isoTimestamp(row.published_at.getTime()),
+  };
+}
+
+/** A version with its tools and what it changed. */
+export async function describeVersion(ctx: Context, row: VersionRow): Promise<z.input<typeof Version>> {
+  const key = serverKey(ctx, row.server_id);
+  const previous = row.version === 1 ? null : await findServerVersion(ctx.services.pool, key, row.version - 1);
+  return {
+    ...toVersionSummary(row),
+    tools: row.tools.map(toTool),
+    server_info: toServerInfo(row.server_info),
+    diff: diffCatalogues(previous, row.tools),
+  };
+}
