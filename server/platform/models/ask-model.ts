@@ -121,7 +121,7 @@ async function receive(question: ModelQuestion, on: ModelSurroundings, received:
         break;
       case 'finish':
         received.usage = usageOf(part.usage);
-        received.finish = finishOf(part.finishReason);
+        received.finish = part.finishReason.unified;
         break;
       case 'error':
         throw part.error;
@@ -180,11 +180,6 @@ function usageOf({ inputTokens, outputTokens }: Finish['usage']): ModelUsage | u
   return { inputTokens: count(inputTokens.total), outputTokens: count(outputTokens.total) };
 }
 
-/** Without a reason of the provider's own it is the library that says `other`: the stream ended too early. */
-function finishOf({ unified, raw }: Finish['finishReason']): Received['finish'] {
-  return unified === 'other' && raw === undefined ? null : unified;
-}
-
 /** Somebody else's number: it is paid by, so it has to be a count. */
 function count(tokens: number | undefined): number {
   return Number.isSafeInteger(tokens) ? Math.max(0, tokens ?? 0) : 0;
@@ -209,7 +204,7 @@ function judge(question: ModelQuestion, received: Received): ModelReply {
   if (finish === 'content-filter') {
     return fail('model_content_filtered', `${server} refused to answer: its content filter stepped in.`, false);
   }
-  if (finish === null || finish === 'error') {
+  if (finish === null || finish === 'error' || finish === 'interrupted') {
     return fail('model_unavailable', `${server} broke off before the answer was complete.`, true);
   }
   const cut = finish === 'length';
