@@ -54,7 +54,7 @@ export function createEgress(options: EgressOptions): Egress {
   const exempt = exemptions(options.exempt ?? []);
   // Pools are kept by origin, so a connection serves only the name it was checked for; those that were not checked lie apart.
   const guarded = createAgent(timeouts, pinnedLookup(lookup, allowed));
-  const unguarded = createAgent(timeouts, pinnedLookup(lookup, allowed));
+  const unguarded = createAgent(timeouts, undefined);
 
   const check = async (target: string | URL) => {
     const url = checkUrl(target);
@@ -66,6 +66,7 @@ export function createEgress(options: EgressOptions): Egress {
     checkUrl(request.url);
     if (!direct) await checkHost(request.url, allowed, lookup, request.signal);
     const { url, method, headers, body, signal } = request;
+    if (!headers.has('user-agent')) headers.set('user-agent', 'Baton');
     try {
       const sent = undiciFetch(url, {
         method,
