@@ -7,6 +7,7 @@ import {
   ScrollText,
   Users,
   Waypoints,
+  Webhook,
   Workflow,
 } from 'lucide-react';
 
@@ -17,6 +18,7 @@ export const mainPages: readonly ConsolePage[] = [
   { href: '/workflows', label: 'Workflows', icon: Workflow, key: 'w' },
   { href: '/runs', label: 'Runs', icon: Waypoints, key: 'r' },
   { href: '/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
+  { href: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'h' },
 ];
 export const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },

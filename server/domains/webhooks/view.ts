@@ -10,7 +10,11 @@ import { findWebhookRow, type WebhookRow } from './store.ts';
 const iso = (date: Date) => isoTimestamp(date.getTime());
 
 /** A webhook as every surface shows it: never with a secret. */
-export function toWebhook({ config }: Pick<Services, 'config'>, row: WebhookRow): z.input<typeof Webhook> {
+export function toWebhook(
+  { config, clock }: Pick<Services, 'config' | 'clock'>,
+  row: WebhookRow,
+): z.input<typeof Webhook> {
+  const until = row.previous_secret_expires_at;
   const path = `/v1/inbound-webhooks/${row.id}`;
   return {
     id: row.id,
@@ -24,7 +28,7 @@ export function toWebhook({ config }: Pick<Services, 'config'>, row: WebhookRow)
     automation_email: row.automation_email,
     extras: row.extras,
     require_timestamp: row.require_timestamp,
-    previous_secret_expires_at: row.previous_secret_expires_at && iso(row.previous_secret_expires_at),
+    previous_secret_expires_at: until && until.getTime() > clock.now() ? iso(until) : null,
     ingress_url: `${config.http.url}${path}`,
     ingress_path: path,
     last_delivery:

@@ -1,0 +1,153 @@
+'use client';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { type Inputs, useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import { FormError } from '../ui/states.tsx';
+import { useDebounced } from '../ui/use-debounced.ts';
+import { SecretShown } from './secret-shown.tsx';
+import { emptyDraft, extrasOf, type WebhookDraft, WebhookFields } from './webhook-form.tsx';
+
+type Props = { onClose: () => void };
+
+/** Makes a webhook and shows its signing secret, once. */
+export function CreateWebhookDialog({ onClose }: Props) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const formId = useId();
+  const [draft, setDraft] = useState(emptyDraft);
+  const [workflow, setWorkflow] = useState<string>();
+  const [problems, setProblems] = useState<Problems>({});
+  const create = useMutation(
+    trpc.webhooks_create.mutationOptions({
+      onSuccess: () => queries.invalidateQueries(trpc.webhooks_list.queryFilter()),
+    }),
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const read = readDraft(draft, workflow);
+    setProblems('input' in read ? {} : read.problems);
+    if ('input' in read) create.mutate(read.input);
+  };
+  if (create.data) {
+    const { subscription, signing_secret, ingress_url } = create.data;
+    return (
+      <Dialog
+        open
+        size="lg"
+        // Escape or a stray click must not lose the only sight of the secret.
+        onOpenChange={() => {}}
+        title={`${subscription.name} is ready`}
+        footer={
+          <Button variant="primary" onClick={onClose}>
+            I have copied it
+          </Button>
+        }
+      >
+        <SecretShown
+          url={ingress_url}
+          secret={signing_secret}
+          note="Copy the signing secret now: it is not shown again. If it is lost, rotate it."
+        />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog
+      open
+      onOpenChange={next => !next && onClose()}
+      title="Create webhook"
+      description="A system outside starts a workflow with a signed request."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={formId} pending={create.isPending}>
+            Create
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={create.error} />
+        <WebhookFields draft={draft} onChange={setDraft} problems={problems} paste>
+          <WorkflowChoice value={workflow} onChange={setWorkflow} problem={problems.workflow} />
+        </WebhookFields>
+      </form>
+    </Dialog>
+  );
+}
+
+type Problems = { name?: string; payload?: string; workflow?: string };
+
+function readDraft(
+  draft: WebhookDraft,
+  workflow: string | undefined,
+): { input: Inputs['webhooks_create'] } | { problems: Problems } {
+  const { automation } = draft;
+  const read = extrasOf(draft);
+  const name = draft.name.trim();
+  if (name === '' || workflow === undefined || 'problem' in read) {
+    const problems: Problems = {
+      ...(name === '' ? { name: 'Give it a name.' } : {}),
+      ...(workflow === undefined ? { workflow: 'Choose what it starts.' } : {}),
+      ...('problem' in read ? { payload: read.problem } : {}),
+    };
+    return { problems };
+  }
+  return {
+    input: {
+      workflow_id: workflow,
+      name,
+      extras: read.extras,
+      require_timestamp: draft.requireTimestamp,
+      ...(automation.kind === 'pat' ? { automation_pat_id: automation.id } : {}),
+      ...(automation.kind === 'pasted' ? { automation_bearer: automation.token } : {}),
+    },
+  };
+}
+
+function WorkflowChoice({
+  value,
+  onChange,
+  problem,
+}: {
+  value: string | undefined;
+  onChange: (id: string) => void;
+  problem: string | undefined;
+}) {
+  const trpc = useTRPC();
+  const [search, setSearch] = useState('');
+  const q = useDebounced(search.trim(), 250);
+  const { data } = useQuery(
+    trpc.workflows_list.queryOptions({ limit: 100, ...(q ? { q } : {}) }, { placeholderData: keepPreviousData }),
+  );
+  const workflows = data?.workflows ?? [];
+  return (
+    <>
+      {data?.next_cursor || search ? (
+        <Input
+          type="search"
+          aria-label="Search workflows"
+          placeholder="Search workflows"
+          value={search}
+          onChange={event => setSearch(event.target.value)}
+        />
+      ) : null}
+      <Field label="Workflow" required error={problem} hint="A delivery runs its latest published version.">
+        <Select
+          value={value}
+          placeholder={data && workflows.length === 0 ? 'There is no workflow yet' : 'Choose a workflow'}
+          disabled={workflows.length === 0}
+          options={workflows.map(({ id, name, latest_version }) => ({
+            value: id,
+            label: latest_version === null ? `${name} (not published yet)` : name,
+          }))}
+          onChange={onChange}
+        />
+      </Field>
+    </>
+  );
+}

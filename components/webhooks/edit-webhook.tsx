@@ -1,0 +1,74 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { useRefreshWebhooks } from './use-refresh-webhooks.ts';
+import { draftOf, extrasOf, type Webhook, WebhookFields } from './webhook-form.tsx';
+
+/** Changes what a webhook is called and how it starts its runs. */
+export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const trpc = useTRPC();
+  const formId = useId();
+  const refresh = useRefreshWebhooks();
+  const [draft, setDraft] = useState(() => draftOf(webhook));
+  const [problems, setProblems] = useState<{ name?: string; payload?: string }>({});
+  const patch = useMutation(
+    trpc.webhooks_patch.mutationOptions({
+      onSuccess: changed => {
+        onClose();
+        toast.success(`${changed.name} is saved`);
+        return refresh();
+      },
+    }),
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const read = extrasOf(draft);
+    const name = draft.name.trim();
+    setProblems({
+      ...(name === '' ? { name: 'Give it a name.' } : {}),
+      ...('problem' in read ? { payload: read.problem } : {}),
+    });
+    if (name === '' || 'problem' in read) return;
+    const { automation } = draft;
+    const automation_pat_id = automation.kind === 'pat' ? automation.id : null;
+    patch.mutate({
+      id: webhook.id,
+      name,
+      extras: read.extras,
+      require_timestamp: draft.requireTimestamp,
+      // Untouched it is not sent: who may edit the rest need not be allowed to store this token.
+      ...(automation_pat_id === webhook.automation_pat_id ? {} : { automation_pat_id }),
+    });
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={open => !open && onClose()}
+      title={`Edit ${webhook.name}`}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={formId} pending={patch.isPending}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={patch.error} />
+        <WebhookFields
+          draft={draft}
+          onChange={setDraft}
+          problems={problems}
+          paste={false}
+          automationEmail={webhook.automation_email}
+        />
+      </form>
+    </Dialog>
+  );
+}

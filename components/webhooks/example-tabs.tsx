@@ -1,0 +1,36 @@
+'use client';
+import { useState } from 'react';
+import { CopyButton } from '../ui/copy.tsx';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { type ExampleLanguage, exampleFor, exampleLanguages } from './examples.ts';
+
+/** How to deliver, in three languages. Without `secret` (it is shown only once) a placeholder stands in its place. */
+export function ExampleTabs({ url, secret = 'whsec_…' }: { url: string; secret?: string }) {
+  const [language, setLanguage] = useState<ExampleLanguage>('curl');
+  return (
+    <Tabs<ExampleLanguage>
+      label="Example in"
+      value={language}
+      onChange={setLanguage}
+      tabs={exampleLanguages.map(({ value, label }) => ({
+        value,
+        label,
+        content: <Code label={`${label} example`} text={exampleFor(value, { url, secret, token: 'pat_…' })} />,
+      }))}
+    />
+  );
+}
+
+function Code({ label, text }: { label: string; text: string }) {
+  return (
+    <div className="relative rounded-md border bg-sunken">
+      <div className="absolute top-1 right-1 z-10 rounded-md bg-sunken">
+        <CopyButton text={text} label={`Copy ${label}`} />
+      </div>
+      <ScrollRegion label={label} className="max-h-80 overflow-auto p-3 pr-10">
+        <pre className="font-mono text-xs leading-5">{text}</pre>
+      </ScrollRegion>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { Send } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useId, useState } from 'react';
+import { type Inputs, useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field, Textarea } from '../ui/field.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { useRefreshWebhooks } from './use-refresh-webhooks.ts';
+import type { Webhook } from './webhook-form.tsx';
+
+type Payload = NonNullable<Inputs['webhooks_test']>['payload'];
+
+/** Delivers a payload by the server itself: a real run, in the user's own name. */
+export function TestDeliveryDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const formId = useId();
+  const refresh = useRefreshWebhooks();
+  const [text, setText] = useState('{\n  "order": 1042,\n  "customer": "ada@example.com"\n}');
+  const [problem, setProblem] = useState<string | null>(null);
+  const test = useMutation(
+    trpc.webhooks_test.mutationOptions({
+      onSettled: refresh,
+      onSuccess: ({ run_id }) => {
+        onClose();
+        toast.success('The delivery was accepted', {
+          action: {
+            label: 'Open the run',
+            onClick: () => router.push(`/workflows/${webhook.workflow_id}/runs/${run_id}`),
+          },
+        });
+      },
+    }),
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    try {
+      const payload = JSON.parse(text) as Payload;
+      setProblem(null);
+      test.mutate({ id: webhook.id, ...(payload === undefined ? {} : { payload }) });
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : 'This is not JSON.');
+    }
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={open => !open && onClose()}
+      title={`Test ${webhook.name}`}
+      description={`Starts a real run of ${webhook.workflow_name}, in your name.`}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            variant="primary"
+            type="submit"
+            form={formId}
+            icon={<Send aria-hidden className="size-3.5" />}
+            pending={test.isPending}
+          >
+            Deliver
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={test.error} />
+        <Field label="Payload" error={problem} hint="Any JSON, as it would be posted.">
+          <Textarea
+            rows={8}
+            spellCheck={false}
+            className="font-mono text-xs"
+            value={text}
+            onChange={event => setText(event.target.value)}
+          />
+        </Field>
+      </form>
+    </Dialog>
+  );
+}

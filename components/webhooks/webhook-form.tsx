@@ -1,0 +1,172 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import { type InputObject, parseInput } from '../workflows/run-input.ts';
+
+export type Webhook = Outputs['webhooks_get'];
+/** Whom runs are attributed to: whoever delivers, a token by its id, or one that is pasted. */
+export type Automation = { kind: 'sender' } | { kind: 'pat'; id: string } | { kind: 'pasted'; token: string };
+export type WebhookDraft = {
+  name: string;
+  automation: Automation;
+  payload: string;
+  useDefaults: boolean;
+  requireTimestamp: boolean;
+};
+
+export const emptyDraft: WebhookDraft = {
+  name: '',
+  automation: { kind: 'sender' },
+  payload: '',
+  useDefaults: false,
+  requireTimestamp: false,
+};
+
+export function draftOf(webhook: Webhook): WebhookDraft {
+  const { trigger_payload, use_run_setup_defaults } = webhook.extras;
+  return {
+    name: webhook.name,
+    automation:
+      webhook.automation_pat_id === null ? { kind: 'sender' } : { kind: 'pat', id: webhook.automation_pat_id },
+    payload: trigger_payload ? JSON.stringify(trigger_payload, null, 2) : '',
+    useDefaults: use_run_setup_defaults === true,
+    requireTimestamp: webhook.require_timestamp,
+  };
+}
+
+type Extras = { use_run_setup_defaults?: boolean; trigger_payload?: InputObject };
+
+/** The extras that a draft stands for, or what is wrong with them. */
+export function extrasOf({ payload, useDefaults }: WebhookDraft): { extras: Extras } | { problem: string } {
+  const parsed = parseInput(payload);
+  if ('problem' in parsed) return { problem: parsed.problem };
+  const fixed = payload.trim() === '' ? {} : { trigger_payload: parsed.input };
+  return { extras: { ...fixed, ...(useDefaults ? { use_run_setup_defaults: true } : {}) } };
+}
+
+type Props = {
+  draft: WebhookDraft;
+  onChange: (draft: WebhookDraft) => void;
+  /** Of the fields, by name. */
+  problems: { name?: string | undefined; payload?: string | undefined };
+  /** A token can be pasted only where a webhook is made. */
+  paste: boolean;
+  /** The stored token's owner, where it need not be among one's own. */
+  automationEmail?: string | null;
+  children?: ReactNode;
+};
+
+/** The fields of a webhook; `children` stand behind the name. */
+export function WebhookFields({ draft, onChange, problems, paste, automationEmail, children }: Props) {
+  const set = (patch: Partial<WebhookDraft>) => onChange({ ...draft, ...patch });
+  return (
+    <>
+      <Field label="Name" required error={problems.name} hint="What delivers to it: a shop, a form, a repository.">
+        <Input
+          value={draft.name}
+          onChange={event => set({ name: event.target.value })}
+          maxLength={200}
+          autoComplete="off"
+        />
+      </Field>
+      {children}
+      <AutomationChoice
+        value={draft.automation}
+        onChange={automation => set({ automation })}
+        paste={paste}
+        storedEmail={automationEmail ?? null}
+      />
+      <Field
+        label="Fixed payload"
+        optional
+        error={problems.payload}
+        hint="A JSON object. What is posted is laid over it."
+      >
+        <Textarea
+          rows={3}
+          spellCheck={false}
+          className="font-mono text-xs"
+          value={draft.payload}
+          onChange={event => set({ payload: event.target.value })}
+        />
+      </Field>
+      <Checkbox
+        label="Merge the saved run-setup defaults beneath"
+        hint="Those of the published version."
+        checked={draft.useDefaults}
+        onCheckedChange={useDefaults => set({ useDefaults })}
+      />
+      <Checkbox
+        label="Demand a timestamp"
+        hint="A delivery that was recorded and is sent again after five minutes is then refused."
+        checked={draft.requireTimestamp}
+        onCheckedChange={requireTimestamp => set({ requireTimestamp })}
+      />
+    </>
+  );
+}
+
+const SENDER = '';
+const PASTED = 'pasted';
+
+function AutomationChoice({
+  value,
+  onChange,
+  paste,
+  storedEmail,
+}: {
+  value: Automation;
+  onChange: (value: Automation) => void;
+  paste: boolean;
+  storedEmail: string | null;
+}) {
+  const trpc = useTRPC();
+  const { data } = useQuery(trpc.pats_list.queryOptions({ limit: 200 }));
+  const [stored] = useState(value.kind === 'pat' ? value.id : null);
+  const usable = (data?.pats ?? []).filter(
+    pat => pat.scopes.includes('workflow:run') && (pat.expires_at === null || Date.parse(pat.expires_at) > Date.now()),
+  );
+  const unlisted = stored !== null && !usable.some(pat => pat.id === stored);
+  const options = [
+    { value: SENDER, label: 'The user whose token delivers' },
+    ...(unlisted ? [{ value: stored, label: `The stored token of ${storedEmail ?? 'somebody else'}` }] : []),
+    ...usable.map(pat => ({ value: pat.id, label: `${pat.display_name} (${pat.user_email})` })),
+    ...(paste ? [{ value: PASTED, label: 'Paste a token…' }] : []),
+  ];
+  const choose = (chosen: string) =>
+    onChange(
+      chosen === SENDER
+        ? { kind: 'sender' }
+        : chosen === PASTED
+          ? { kind: 'pasted', token: '' }
+          : { kind: 'pat', id: chosen },
+    );
+  return (
+    <>
+      <Field
+        label="Runs belong to"
+        hint="A delivery always brings a token of its own; this says whose name stands on the run."
+      >
+        <Select
+          value={value.kind === 'sender' ? SENDER : value.kind === 'pasted' ? PASTED : value.id}
+          options={options}
+          onChange={choose}
+        />
+      </Field>
+      {value.kind === 'pasted' ? (
+        <Field label="Token" required hint="Only its id is kept.">
+          <Input
+            type="password"
+            autoComplete="off"
+            placeholder="pat_…"
+            value={value.token}
+            onChange={event => onChange({ kind: 'pasted', token: event.target.value.trim() })}
+          />
+        </Field>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,136 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { Send } from 'lucide-react';
+import Link from 'next/link';
+import { type ReactNode, useState } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { CopyField } from '../ui/copy.tsx';
+import { Switch } from '../ui/field.tsx';
+import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
+import { ErrorState } from '../ui/states.tsx';
+import { RelativeTime } from '../ui/time.tsx';
+import { DeliveryTable } from './delivery-table.tsx';
+import { ExampleTabs } from './example-tabs.tsx';
+import { TestDeliveryDialog } from './test-delivery.tsx';
+import { WebhookActions } from './webhook-actions.tsx';
+import type { Webhook } from './webhook-form.tsx';
+import { NoRole } from './webhook-list.tsx';
+import { useSwitchWebhook, WebhookState } from './webhook-state.tsx';
+
+const parent = { href: '/webhooks', label: 'Webhooks' };
+
+/** One webhook: where to deliver and how, what came in, and everything that can be done with it. */
+export function WebhookPage({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const { canWrite } = usePermissions();
+  const query = useQuery(trpc.webhooks_get.queryOptions({ id }, { enabled: canWrite, refetchInterval: 10_000 }));
+  if (!canWrite)
+    return (
+      <Page>
+        <PageHeader title="Webhook" parent={parent} />
+        <NoRole />
+      </Page>
+    );
+  if (query.data) return <Loaded webhook={query.data} />;
+  if (!query.isError) return <PageSkeleton />;
+  return (
+    <Page>
+      <PageHeader title="Webhook" parent={parent} />
+      <Card flush>
+        <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+      </Card>
+    </Page>
+  );
+}
+
+function Loaded({ webhook }: { webhook: Webhook }) {
+  const [testing, setTesting] = useState(false);
+  const turn = useSwitchWebhook();
+  return (
+    <Page>
+      <PageHeader
+        title={webhook.name}
+        parent={parent}
+        actions={
+          <>
+            <WebhookState enabled={webhook.enabled} />
+            <Switch
+              label="Takes deliveries"
+              checked={webhook.enabled}
+              disabled={turn.isPending}
+              onCheckedChange={enabled => turn.mutate({ id: webhook.id, enabled })}
+            />
+            <Button
+              icon={<Send aria-hidden className="size-3.5" />}
+              disabled={!webhook.enabled}
+              onClick={() => setTesting(true)}
+            >
+              Test delivery
+            </Button>
+            <WebhookActions webhook={webhook} />
+          </>
+        }
+      />
+      <div className="mb-4 grid gap-4 lg:grid-cols-2">
+        <Card title="Webhook" className="min-w-0">
+          <Details webhook={webhook} />
+        </Card>
+        <Card title="Send one" className="min-w-0">
+          <ExampleTabs url={webhook.ingress_url} />
+        </Card>
+      </div>
+      <h2 className="mb-2 text-base font-semibold">Deliveries</h2>
+      <DeliveryTable webhook={webhook} />
+      {testing ? <TestDeliveryDialog webhook={webhook} onClose={() => setTesting(false)} /> : null}
+    </Page>
+  );
+}
+
+function Details({ webhook }: { webhook: Webhook }) {
+  const { trigger_payload, use_run_setup_defaults } = webhook.extras;
+  return (
+    <div className="flex flex-col gap-3 text-sm">
+      <CopyField label="Ingress URL" value={webhook.ingress_url} />
+      <dl className="grid grid-cols-[minmax(0,auto)_minmax(0,1fr)] gap-x-4 gap-y-2">
+        <Item label="Workflow">
+          <Link href={`/workflows/${webhook.workflow_id}`} className="text-accent-text hover:underline">
+            {webhook.workflow_name}
+          </Link>
+        </Item>
+        <Item label="Runs belong to">
+          {webhook.automation_pat_id === null
+            ? 'the user whose token delivers'
+            : (webhook.automation_email ?? 'a token that is gone')}
+        </Item>
+        <Item label="Timestamp">{webhook.require_timestamp ? 'demanded' : 'checked where it is sent'}</Item>
+        <Item label="Saved defaults">{use_run_setup_defaults ? 'merged beneath' : 'not used'}</Item>
+        <Item label="Old secret">
+          {webhook.previous_secret_expires_at ? (
+            <>
+              accepted until <RelativeTime at={webhook.previous_secret_expires_at} />
+            </>
+          ) : (
+            'not accepted'
+          )}
+        </Item>
+        {trigger_payload ? (
+          <Item label="Fixed payload">
+            <code className="text-xs break-all">{JSON.stringify(trigger_payload)}</code>
+          </Item>
+        ) : null}
+      </dl>
+    </div>
+  );
+}
+
+function Item({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{label}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
