@@ -1,12 +1,17 @@
 import { operation } from '../../api/operation.ts';
-import { NoContent } from '../identity/schemas.ts';
+import { NoContent, Nothing as NoInput } from '../identity/schemas.ts';
 import { createConnection } from './create.ts';
 import { credentialMetadata } from './credential-metadata.ts';
 import { deleteConnection } from './delete.ts';
 import { getConnection } from './get.ts';
 import { listConnections } from './list.ts';
+import { messagingComplete, messagingConfig, messagingManual, messagingOauthUrl } from './messaging/connect.ts';
+import * as messagingSchema from './messaging/schemas.ts';
 import { patchConnection } from './patch.ts';
 import * as schema from './schemas.ts';
+import { patchSuiteServices, suiteAccount } from './suite/account.ts';
+import { suiteComplete, suiteConfig, suiteOauthUrl } from './suite/connect.ts';
+import * as suiteSchema from './suite/schemas.ts';
 import { connectionUsage } from './usage.ts';
 
 const common = {
@@ -88,6 +93,123 @@ function legacy<const Declared extends { summary: string; mcp: unknown }>({ mcp:
   return { ...declared, summary: `${summary} (legacy path)` };
 }
 
+const suite = [
+  operation({
+    ...common,
+    name: 'connections_suite_config',
+    method: 'GET',
+    path: '/v1/connections/suite/config',
+    status: 200,
+    summary: 'Whether suite accounts can be connected, and their services',
+    input: NoInput,
+    output: suiteSchema.SuiteConfigOutput,
+    run: suiteConfig,
+  }),
+  operation({
+    ...common,
+    name: 'connections_suite_oauth_url',
+    method: 'POST',
+    path: '/v1/connections/suite/oauth-url',
+    status: 200,
+    summary: 'Begin connecting a suite account',
+    description:
+      'Code with PKCE. The browser of the same user has to come back within ten minutes. 404 where there is no suite.',
+    input: suiteSchema.SuiteOauthUrlInput,
+    output: schema.OauthUrl,
+    errors: [503],
+    run: suiteOauthUrl,
+  }),
+  operation({
+    ...common,
+    name: 'connections_suite_complete',
+    method: 'POST',
+    path: '/v1/connections/suite/complete',
+    status: 201,
+    summary: 'Finish connecting a suite account',
+    description: 'Takes what the provider sent to the callback page. Each `state` works once, for the user who began.',
+    input: suiteSchema.SuiteCompleteInput,
+    output: schema.Connection,
+    errors: [409, 503],
+    run: suiteComplete,
+  }),
+  operation({
+    ...common,
+    name: 'connections_suite_account',
+    method: 'GET',
+    path: '/v1/connections/suite/accounts/{connectionId}',
+    status: 200,
+    summary: 'The account of a suite connection, and its services',
+    input: suiteSchema.ByConnectionId,
+    output: suiteSchema.SuiteAccount,
+    run: suiteAccount,
+  }),
+  operation({
+    ...common,
+    name: 'connections_suite_services_patch',
+    method: 'PATCH',
+    path: '/v1/connections/suite/accounts/{connectionId}/services',
+    status: 200,
+    summary: 'Switch services of a suite connection on or off',
+    description:
+      'A service that the owner has not granted is 422 `service_not_granted`: connect again with `connection_id`.',
+    input: suiteSchema.SuiteServicesInput,
+    output: suiteSchema.SuiteAccount,
+    run: patchSuiteServices,
+  }),
+] as const;
+
+const messaging = [
+  operation({
+    ...common,
+    name: 'connections_messaging_config',
+    method: 'GET',
+    path: '/v1/connections/messaging/config',
+    status: 200,
+    summary: 'Whether messaging accounts can be connected, and how',
+    input: NoInput,
+    output: messagingSchema.MessagingConfigOutput,
+    run: messagingConfig,
+  }),
+  operation({
+    ...common,
+    name: 'connections_messaging_oauth_url',
+    method: 'POST',
+    path: '/v1/connections/messaging/oauth-url',
+    status: 200,
+    summary: "Begin the messaging provider's embedded signup",
+    input: messagingSchema.MessagingOauthUrlInput,
+    output: schema.OauthUrl,
+    errors: [503],
+    run: messagingOauthUrl,
+  }),
+  operation({
+    ...common,
+    name: 'connections_messaging_complete',
+    method: 'POST',
+    path: '/v1/connections/messaging/complete',
+    status: 201,
+    summary: 'Finish the embedded signup',
+    description: 'The ids are those that the signup told the page; they are looked up before anything is saved.',
+    input: messagingSchema.MessagingCompleteInput,
+    output: schema.Connection,
+    errors: [503],
+    run: messagingComplete,
+  }),
+  operation({
+    ...common,
+    name: 'connections_messaging_manual',
+    method: 'POST',
+    path: '/v1/connections/messaging/manual',
+    status: 201,
+    summary: 'Connect a business account by its credentials',
+    description: 'They are tried before they are saved; 422 `credentials_rejected` names what the API refused.',
+    input: messagingSchema.MessagingManualInput,
+    output: schema.Connection,
+    errors: [503],
+    run: messagingManual,
+  }),
+] as const;
+
 export const connectionOperations = [
   operation({ ...crud.list, name: 'connections_list', path: '/v1/connections' }),
   operation({ ...crud.create, name: 'connections_create', path: '/v1/connections' }),
@@ -116,4 +238,6 @@ export const connectionOperations = [
     name: 'mcp_connections_credentials_get',
     path: '/v1/mcp/connections/{id}/credentials',
   }),
+  ...suite,
+  ...messaging,
 ] as const;

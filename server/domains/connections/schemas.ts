@@ -109,3 +109,17 @@ export const ConnectionUsage = z.strictObject({
   /** How many of `total` are in other projects, whose names are not told. */
   elsewhere: z.number().int(),
 });
+
+/** What an authorization server sends back to the callback page. */
+export const OauthCallback = {
+  code: z.string().min(1).max(4096),
+  state: z.string().min(1).max(200),
+  /** RFC 9207; demanded where the server says that it sends it. */
+  iss: z.string().min(1).max(500).optional(),
+};
+export const OauthUrl = z.strictObject({
+  /** Where the browser of the person who connects goes next. */
+  authorization_url: z.string(),
+  state: z.string(),
+  expires_at: Timestamp,
+});

@@ -79,6 +79,15 @@ function authentication(server: ServerMetadata, { clientSecret }: OauthSettings)
 /** What came of asking an authorization server: it said no, by an OAuth error code, or could not be asked. */
 export type OauthFailure = { refused: string } | { away: string };
 
+const unreachable = 'it cannot be reached';
+/** An answer that came, and is not what it has to be: another nonce, issuer, audience or time. */
+const untrusted: ReadonlySet<string> = new Set([
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
+  'OAUTH_INVALID_RESPONSE',
+]);
+
 /**
  * Reads an error of the client. Neither what the server wrote in words nor the error itself goes on: both can quote tokens.
  */
@@ -86,10 +95,10 @@ export function oauthFailure(error: unknown): OauthFailure {
   if (error instanceof ResponseBodyError && error.status < 500 && error.status !== 429) {
     return { refused: /^[a-z_]{1,64}$/.test(error.error) ? error.error : 'error' };
   }
-  const refused = causeOf(error, EgressRefused);
-  if (refused) return { away: refused.message };
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return { away: error.code };
-  return { away: 'it cannot be reached' };
+  const guarded = causeOf(error, EgressRefused);
+  if (guarded) return { away: guarded.message };
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return { away: unreachable };
+  return untrusted.has(error.code) ? { refused: 'invalid_response' } : { away: error.code };
 }
 
 /** An authorization server that cannot be asked: AppError 503, the reason in words of ours. */

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { EgressRefused } from '../../../platform/egress/egress.ts';
+import { AppError, invalid, unavailable } from '../../../platform/errors.ts';
+import type { MessagingSettings } from '../../../platform/oauth/settings.ts';
+import type { Services } from '../../../services.ts';
+
+export type MessagingAccount = {
+  business_account_id: string;
+  phone_number_id: string;
+  business_name?: string;
+  display_phone_number?: string;
+  verified_name?: string;
+};
+type Ids = Pick<MessagingAccount, 'business_account_id' | 'phone_number_id'>;
+
+const timeoutMs = 8_000;
+const text = z.string().min(1).max(500).optional().catch(undefined);
+const Business = z.object({ name: text });
+const PhoneNumber = z.object({ display_phone_number: text, verified_name: text });
+
+/**
+ * Reads the business account and the phone number with the token, before anything is saved. AppError 422 `credentials_rejected` names the
+ * one the API did not show; 503 `messaging_unavailable` where it cannot be asked. Nothing the API wrote is in either.
+ */
+export async function readMessagingAccount(
+  { egress }: Pick<Services, 'egress'>,
+  { apiUrl }: MessagingSettings,
+  token: string,
+  ids: Ids,
+): Promise<MessagingAccount> {
+  const read = (path: keyof Ids) => ask(egress.fetch, `${apiUrl}/${ids[path]}`, token, path);
+  const business = Business.safeParse(await read('business_account_id')).data;
+  const phone = PhoneNumber.safeParse(await read('phone_number_id')).data;
+  return {
+    ...ids,
+    ...(business?.name && { business_name: business.name }),
+    ...(phone?.display_phone_number && { display_phone_number: phone.display_phone_number }),
+    ...(phone?.verified_name && { verified_name: phone.verified_name }),
+  };
+}
+
+async function ask(fetch: typeof globalThis.fetch, url: string, token: string, path: string): Promise<unknown> {
+  try {
+    const headers = { Authorization: `Bearer ${token}`, Accept: 'application/json' };
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { headers, signal, redirect: 'error' });
+    if (response.ok) return await response.json();
+    await response.body?.cancel();
+    throw refused(response.status, path);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw away(error instanceof EgressRefused ? error.message : 'it cannot be reached');
+  }
+}
+
+function refused(status: number, path: string): AppError {
+  if (status >= 500 || status === 429) return away(`it answered ${status}`);
+  const details =
+    status === 401 || status === 403
+      ? [{ path: 'access_token', message: `was refused (${status})` }]
+      : [{ path, message: `was not found with this token (${status})` }];
+  return invalid('The messaging API did not accept these credentials.', details, 'credentials_rejected');
+}
+
+const away = (reason: string) =>
+  unavailable('messaging_unavailable', `The messaging API cannot be asked (${reason}).`, 10);

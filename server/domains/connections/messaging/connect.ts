@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { MessagingSettings, OauthSettings } from '../../../platform/oauth/settings.ts';
+import type { Services } from '../../../services.ts';
+import { whileHolding } from '../exclusive.ts';
+import { beginFlow, finishFlow } from '../oauth/flow.ts';
+import { credentialsOf, expiryOf } from '../oauth/tokens.ts';
+import { saveNew } from '../save-new.ts';
+import type { Connection, OauthUrl } from '../schemas.ts';
+import { findConnection, findCounted } from '../store.ts';
+import { readForWriting, replaceSecret } from '../stored.ts';
+import { toConnection } from '../view.ts';
+import { type MessagingAccount, readMessagingAccount } from './account.ts';
+import type {
+  MessagingCompleteInput,
+  MessagingConfigOutput,
+  MessagingManualInput,
+  MessagingOauthUrlInput,
+} from './schemas.ts';
+
+/** AppError 404 where the deployment has no messaging. */
+function requireMessaging({ config }: Pick<Services, 'config'>): MessagingSettings {
+  if (config.messaging === null) throw notFound('Messaging connect');
+  return config.messaging;
+}
+
+/** AppError 404 where it has no embedded signup. */
+function requireSignup(services: Pick<Services, 'config'>): MessagingSettings & { oauth: OauthSettings } {
+  const { apiUrl, oauth } = requireMessaging(services);
+  if (oauth === null) throw notFound('Messaging signup');
+  return { apiUrl, oauth };
+}
+
+/** GET /v1/connections/messaging/config. */
+export async function messagingConfig({ services }: Context): Promise<z.input<typeof MessagingConfigOutput>> {
+  const { messaging } = services.config;
+  return { enabled: messaging !== null, embedded_signup: messaging?.oauth != null };
+}
+
+const FlowRequest = z.object({ display_name: z.string().optional(), connection_id: z.string().optional() });
+
+/** POST /v1/connections/messaging/oauth-url: begins the provider's embedded signup. AppError 404, 503. */
+export async function messagingOauthUrl(
+  ctx: Context,
+  { display_name: name, connection_id: id }: z.output<typeof MessagingOauthUrlInput>,
+): Promise<z.input<typeof OauthUrl>> {
+  const { oauth } = requireSignup(ctx.services);
+  if (id !== undefined) await requireMessagingConnection(ctx, id);
+  const request = { ...(name ? { display_name: name } : {}), ...(id ? { connection_id: id } : {}) };
+  return beginFlow(ctx, { kind: 'messaging', settings: oauth, scopes: oauth.scopes, request });
+}
+
+/**
+ * POST /v1/connections/messaging/complete: ends the signup. The ids are those the provider told the page; they are looked up with the
+ * fresh token before anything is saved. AppError 404, 422 and 503 as the flow's and as `readMessagingAccount`'s.
+ */
+export async function messagingComplete(
+  ctx: Context,
+  { code, state, iss, ...ids }: z.output<typeof MessagingCompleteInput>,
+): Promise<z.input<typeof Connection>> {
+  const { services } = ctx;
+  const settings = requireSignup(services);
+  const flow = { kind: 'messaging', settings: settings.oauth } as const;
+  const { tokens, request } = await finishFlow(ctx, flow, { code, state, iss });
+  const values = credentialsOf(tokens);
+  const account = await readMessagingAccount(services, settings, tokens.access_token, ids);
+  const { display_name: name, connection_id: id } = FlowRequest.parse(request);
+  const expiresAt = expiryOf(tokens, services.clock.now());
+  return save(ctx, { id, name: name ?? nameOf(account), values, account, expiresAt });
+}
+
+/** POST /v1/connections/messaging/manual: credentials that somebody typed in. AppError 404, 422, 503. */
+export async function messagingManual(
+  ctx: Context,
+  input: z.output<typeof MessagingManualInput>,
+): Promise<z.input<typeof Connection>> {
+  const { display_name: name, connection_id: id, access_token, app_secret, ...ids } = input;
+  const settings = requireMessaging(ctx.services);
+  if (id !== undefined) await requireMessagingConnection(ctx, id);
+  const account = await readMessagingAccount(ctx.services, settings, access_token, ids);
+  const values = { access_token, ...(app_secret === undefined ? {} : { app_secret }) };
+  return save(ctx, { id, name, values, account, expiresAt: null });
+}
+
+const nameOf = ({ verified_name, display_phone_number, phone_number_id }: MessagingAccount) =>
+  verified_name ?? display_phone_number ?? phone_number_id;
+
+async function requireMessagingConnection({ principal, services }: Context, id: string): Promise<void> {
+  const row = await findConnection(services.pool, { tenantId: principal.tenantId, connectionId: id });
+  if (row?.provider !== 'messaging') throw notFound('Messaging connection');
+}
+
+type Made = {
+  id: string | undefined;
+  name: string;
+  values: Record<string, string>;
+  account: MessagingAccount;
+  expiresAt: Date | null;
+};
+
+async function save(
+  { principal, services }: Context,
+  { id, name, values, account, expiresAt }: Made,
+): Promise<z.input<typeof Connection>> {
+  const { tenantId, userId } = principal;
+  const { business_account_id, phone_number_id } = account;
+  const config = { business_account_id, phone_number_id };
+  if (id === undefined) {
+    const identity = { tenantId, name, provider: 'messaging', service: 'business_account', createdBy: userId };
+    const row = await saveNew(services, { ...identity, values, config, account, expiresAt });
+    return toConnection({ ...row, used_by: 0 });
+  }
+  const ref = { tenantId, connectionId: id };
+  await whileHolding(services, id, async () => {
+    const stored = await readForWriting(services, ref);
+    if (stored === null) throw notFound('Messaging connection');
+    await replaceSecret(services, stored, values, { config, account, expiresAt, status: 'active', lastError: null });
+  });
+  const row = await findCounted(services.pool, ref);
+  if (row === null) throw notFound('Messaging connection');
+  return toConnection(row);
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { Id } from '../../../api/wire.ts';
+import { DisplayName, OauthCallback, Secret } from '../schemas.ts';
+
+/** A segment of a path of the API. */
+const AccountId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"');
+/** It goes into a header. */
+const Token = Secret.refine(token => /^[\x21-\x7e]+$/.test(token), 'must be printable ASCII without spaces');
+
+export const MessagingConfigOutput = z.strictObject({
+  enabled: z.boolean(),
+  /** Whether the provider's own signup can be used. */
+  embedded_signup: z.boolean(),
+});
+export const MessagingOauthUrlInput = z.strictObject({
+  display_name: DisplayName.optional(),
+  /** Connects this one again, instead of making another. */
+  connection_id: Id.optional(),
+});
+const account = { business_account_id: AccountId, phone_number_id: AccountId };
+export const MessagingCompleteInput = z.strictObject({ ...OauthCallback, ...account });
+export const MessagingManualInput = z.strictObject({
+  display_name: DisplayName,
+  access_token: Token,
+  ...account,
+  /** With which the provider signs what it sends. */
+  app_secret: Secret.optional(),
+  connection_id: Id.optional(),
+});

@@ -1,0 +1,133 @@
+import {
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  randomNonce,
+  randomPKCECodeVerifier,
+} from 'openid-client';
+import { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import { randomToken, sha256 } from '../../../platform/crypto/digest.ts';
+import { invalid } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { OauthSettings } from '../../../platform/oauth/settings.ts';
+import type { Services } from '../../../services.ts';
+import { oauthAway, oauthClient, oauthFailure } from './client.ts';
+import { deleteFlow, findFlow, insertFlow, listLapsedFlows } from './flow-store.ts';
+
+export type FlowKind = 'suite' | 'messaging';
+/** Long enough to sign in with a second factor; decisions.md leaves it open. */
+const lifetimeMs = 10 * 60_000;
+
+const flowSecret = (flowId: string) => `oauth-flow/${flowId}`;
+const FlowSecret = z.object({ verifier: z.string(), nonce: z.string() });
+/** Where every provider sends the browser back to; it is registered there. */
+export const redirectUri = ({ config }: Pick<Services, 'config'>) => `${config.http.url}/connections/callback`;
+
+export type BegunFlow = { authorization_url: string; state: string; expires_at: string };
+
+/**
+ * Begins a flow (OAuth 2.1: code with PKCE S256) of this user in this tenant; `request` is what its end will need to know. Of the state only
+ * a hash is stored, and the verifier lies in the secret store. AppError 503 when that, or the provider's metadata, cannot be had.
+ */
+export async function beginFlow(
+  { principal, services }: Context,
+  flow: { kind: FlowKind; settings: OauthSettings; scopes: readonly string[]; request: JsonObject },
+): Promise<BegunFlow> {
+  const { kind, settings, scopes } = flow;
+  await tidyFlows(services);
+  const client = await clientFor(services, kind, settings);
+  const id = newId();
+  // The prefix tells the callback page whose flow it ends: all come back to one address.
+  const state = `${kind}.${randomToken()}`;
+  const secret = { verifier: randomPKCECodeVerifier(), nonce: randomNonce() };
+  const at = new Date(services.clock.now());
+  const expiresAt = new Date(at.getTime() + lifetimeMs);
+  const { tenantId, userId } = principal;
+  const { request } = flow;
+  // The row first: it leads to the secret, whatever happens, and tidyFlows follows it.
+  const owner = { tenantId, userId };
+  await insertFlow(services.pool, { id, stateHash: sha256(state), owner, kind, request, at, expiresAt });
+  await services.secrets.put(tenantId, flowSecret(id), JSON.stringify(secret));
+  const url = buildAuthorizationUrl(client, {
+    ...settings.authorizationParams,
+    redirect_uri: redirectUri(services),
+    response_type: 'code',
+    scope: scopes.join(' '),
+    state,
+    code_challenge: await calculatePKCECodeChallenge(secret.verifier),
+    code_challenge_method: 'S256',
+    ...(scopes.includes('openid') ? { nonce: secret.nonce } : {}),
+  });
+  return { authorization_url: url.href, state, expires_at: isoTimestamp(expiresAt.getTime()) };
+}
+
+export type Callback = { code: string; state: string; iss?: string | undefined };
+export type FinishedFlow = {
+  client: Configuration;
+  tokens: Awaited<ReturnType<typeof authorizationCodeGrant>>;
+  request: JsonObject;
+};
+
+/**
+ * Ends a flow: once, within its ten minutes, by the user who began it, in the same tenant. AppError 422 `oauth_state_invalid` for any
+ * other state, `oauth_refused` where the provider does not take the code; 503 where it cannot be asked.
+ */
+export async function finishFlow(
+  { principal, services }: Context,
+  { kind, settings }: { kind: FlowKind; settings: OauthSettings },
+  callback: Callback,
+): Promise<FinishedFlow> {
+  const { pool, secrets, clock } = services;
+  const flow = await findFlow(pool, principal, kind, sha256(callback.state));
+  if (flow === null || flow.expires_at.getTime() <= clock.now()) throw unknownState();
+  const client = await clientFor(services, kind, settings);
+  const secret = await secrets.take(principal.tenantId, flowSecret(flow.id));
+  if (!(await deleteFlow(pool, principal.tenantId, flow.id)) || secret === null) throw unknownState();
+  const { verifier, nonce } = FlowSecret.parse(JSON.parse(secret));
+  const url = new URL(redirectUri(services));
+  for (const [name, value] of Object.entries(callback)) if (value !== undefined) url.searchParams.set(name, value);
+  const openid = settings.scopes.includes('openid');
+  try {
+    const tokens = await authorizationCodeGrant(client, url, {
+      pkceCodeVerifier: verifier,
+      expectedState: callback.state,
+      ...(openid ? { expectedNonce: nonce, idTokenExpected: true } : {}),
+    });
+    return { client, tokens, request: flow.request };
+  } catch (error) {
+    throw refusal(kind, error);
+  }
+}
+
+/** What a failed conversation with the provider is to the caller: AppError 422 where it said no, 503 where it said nothing. */
+export function refusal(kind: FlowKind, error: unknown): Error {
+  const failure = oauthFailure(error);
+  if ('away' in failure) return oauthAway(kind, failure.away);
+  const reason = `The ${kind} authorization server did not grant access (${failure.refused}). Start again.`;
+  return invalid(reason, undefined, 'oauth_refused');
+}
+
+async function clientFor(services: Services, kind: FlowKind, settings: OauthSettings): Promise<Configuration> {
+  return oauthClient(services, settings).catch(error => {
+    throw refusal(kind, error);
+  });
+}
+
+const unknownState = () =>
+  invalid(
+    'This sign-in was not begun here, has been used, or is older than ten minutes. Start again.',
+    [{ path: 'state', message: 'is not one of a flow under way' }],
+    'oauth_state_invalid',
+  );
+
+/** Removes flows that were never finished, secrets first; a hundred of them at most. */
+async function tidyFlows({ pool, secrets, clock }: Services): Promise<void> {
+  for (const { id, tenant_id: tenantId } of await listLapsedFlows(pool, new Date(clock.now()), 100)) {
+    await secrets.delete(tenantId, flowSecret(id));
+    await deleteFlow(pool, tenantId, id);
+  }
+}

@@ -1,0 +1,138 @@
+import { fetchUserInfo, skipSubjectCheck } from 'openid-client';
+import { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { conflict, invalid, notFound } from '../../../platform/errors.ts';
+import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
+import type { Services } from '../../../services.ts';
+import { whileHolding } from '../exclusive.ts';
+import { beginFlow, type FinishedFlow, finishFlow, refusal } from '../oauth/flow.ts';
+import { credentialsOf, expiryOf } from '../oauth/tokens.ts';
+import { saveNew } from '../save-new.ts';
+import type { Connection, OauthUrl } from '../schemas.ts';
+import { findConnection, findCounted } from '../store.ts';
+import { readForWriting, replaceSecret } from '../stored.ts';
+import { toConnection } from '../view.ts';
+import type { SuiteCompleteInput, SuiteConfigOutput, SuiteOauthUrlInput } from './schemas.ts';
+import { isGranted, suiteConfigOf } from './services.ts';
+
+/** AppError 404 where the deployment has no suite: a feature that is off is not there (interface.md, Errors). */
+export function requireSuite({ config }: Pick<Services, 'config'>): SuiteSettings {
+  if (config.suite === null) throw notFound('Suite connect');
+  return config.suite;
+}
+
+/** GET /v1/connections/suite/config. */
+export async function suiteConfig({ services }: Context): Promise<z.input<typeof SuiteConfigOutput>> {
+  const { suite } = services.config;
+  if (suite === null) return { enabled: false, services: [] };
+  return { enabled: true, services: [...suite.services].map(([name, scopes]) => ({ name, scopes: [...scopes] })) };
+}
+
+/** What the end of the flow needs to know. */
+const FlowRequest = z.object({
+  services: z.array(z.string()),
+  scopes: z.array(z.string()),
+  display_name: z.string().optional(),
+  connection_id: z.string().optional(),
+});
+
+/**
+ * POST /v1/connections/suite/oauth-url: asks for the services named, or all there are; with `connection_id` that connection is connected
+ * again, and keeps its services. AppError 404, 422 for a service that is not there, 503.
+ */
+export async function suiteOauthUrl(
+  ctx: Context,
+  input: z.output<typeof SuiteOauthUrlInput>,
+): Promise<z.input<typeof OauthUrl>> {
+  const settings = requireSuite(ctx.services);
+  const former = input.connection_id === undefined ? null : await requireSuiteConnection(ctx, input.connection_id);
+  const services = input.services ?? (former ? suiteConfigOf(former).services : [...settings.services.keys()]);
+  const unknown = services.filter(service => !settings.services.has(service));
+  if (input.services !== undefined && unknown.length > 0) {
+    const details = unknown.map(service => ({
+      path: 'services',
+      message: `${service} is not a service of this suite`,
+    }));
+    throw invalid('These services are not there.', details);
+  }
+  const scopes = [...new Set([...settings.scopes, ...services.flatMap(each => settings.services.get(each) ?? [])])];
+  const { display_name: name, connection_id: id } = input;
+  const request = { services, scopes, ...(name ? { display_name: name } : {}), ...(id ? { connection_id: id } : {}) };
+  return beginFlow(ctx, { kind: 'suite', settings, scopes, request });
+}
+
+/** The workspace's suite connection. AppError 404 for any other. */
+export async function requireSuiteConnection({ principal, services }: Context, id: string) {
+  const row = await findConnection(services.pool, { tenantId: principal.tenantId, connectionId: id });
+  if (row?.provider !== 'suite') throw notFound('Suite connection');
+  return row;
+}
+
+/**
+ * POST /v1/connections/suite/complete: ends the flow in a connection. One that is connected again must be the same account's, or whatever
+ * uses it would speak for somebody else: AppError 409 `account_differs`. Else 404, 422 and 503 as the flow's.
+ */
+export async function suiteComplete(
+  ctx: Context,
+  { code, state, iss }: z.output<typeof SuiteCompleteInput>,
+): Promise<z.input<typeof Connection>> {
+  const { services, principal } = ctx;
+  const settings = requireSuite(services);
+  const { client, tokens, request } = await finishFlow(ctx, { kind: 'suite', settings }, { code, state, iss });
+  const account = await readAccount({ client, tokens });
+  const wanted = FlowRequest.parse(request);
+  const granted = tokens.scope === undefined ? wanted.scopes : tokens.scope.split(' ').filter(scope => scope !== '');
+  const on = wanted.services.filter(each => isGranted(settings.services.get(each) ?? [], granted));
+  const made = {
+    values: credentialsOf(tokens),
+    expiresAt: expiryOf(tokens, services.clock.now()),
+    config: { services: on, granted_scopes: granted },
+    account,
+  };
+  const { tenantId } = principal;
+  const id = wanted.connection_id;
+  if (id === undefined) {
+    const name = wanted.display_name ?? account.email ?? account.name ?? 'Suite account';
+    const identity = { tenantId, name, provider: 'suite', service: 'oauth', createdBy: principal.userId };
+    return toConnection({ ...(await saveNew(services, { ...identity, ...made })), used_by: 0 });
+  }
+  await whileHolding(services, id, async () => {
+    const stored = await readForWriting(services, { tenantId, connectionId: id });
+    if (stored === null) throw notFound('Suite connection');
+    if (stored.row.account?.subject !== account.subject) {
+      throw conflict('account_differs', `"${stored.row.name}" is another account's: connect this one anew instead.`);
+    }
+    // Some providers send a refresh token with the first consent only.
+    const values = { ...stored.document?.values, ...made.values };
+    const { expiresAt, config } = made;
+    await replaceSecret(services, stored, values, { expiresAt, config, account, status: 'active', lastError: null });
+  });
+  const row = await findCounted(services.pool, { tenantId, connectionId: id });
+  if (row === null) throw notFound('Suite connection');
+  return toConnection(row);
+}
+
+const text = z.string().min(1).max(500).optional().catch(undefined);
+/** Standard claims (OpenID Connect Core, 5.1) of the id token or of userinfo; others are not kept. */
+const Claims = z.object({ sub: z.string().min(1).max(500), email: text, name: text, picture: text });
+type Account = { subject: string; email?: string; name?: string; picture?: string };
+
+async function readAccount({ client, tokens }: Pick<FinishedFlow, 'client' | 'tokens'>): Promise<Account> {
+  const claims = tokens.claims();
+  const asked = client.serverMetadata().userinfo_endpoint !== undefined;
+  const userinfo = asked
+    ? await fetchUserInfo(client, tokens.access_token, claims?.sub ?? skipSubjectCheck).catch(error => {
+        throw refusal('suite', error);
+      })
+    : {};
+  const read = Claims.safeParse({ ...claims, ...userinfo });
+  if (!read.success) {
+    throw invalid(
+      'The suite did not say whose account this is: it needs openid or a userinfo endpoint.',
+      undefined,
+      'oauth_refused',
+    );
+  }
+  const { sub, email, name, picture } = read.data;
+  return { subject: sub, ...(email && { email }), ...(name && { name }), ...(picture && { picture }) };
+}

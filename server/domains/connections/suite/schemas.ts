@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { AnyObject, Id } from '../../../api/wire.ts';
+import { connectionStatuses, DisplayName, OauthCallback } from '../schemas.ts';
+
+const ServiceName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'is not the name of a service');
+const Service = z.strictObject({ name: z.string(), scopes: z.array(z.string()) });
+
+export const SuiteConfigOutput = z.strictObject({ enabled: z.boolean(), services: z.array(Service) });
+export const SuiteOauthUrlInput = z.strictObject({
+  /** Default: all there are; of a connection that is connected again, those it has. */
+  services: z.array(ServiceName).max(50).optional(),
+  /** Default: the account's e-mail. */
+  display_name: DisplayName.optional(),
+  /** Connects this one again, instead of making another. */
+  connection_id: Id.optional(),
+});
+export const SuiteCompleteInput = z.strictObject({ ...OauthCallback });
+export const ByConnectionId = z.strictObject({ connectionId: Id });
+export const SuiteServicesInput = z.strictObject({
+  connectionId: Id,
+  /** Those that are not named stay as they are. */
+  services: z.record(ServiceName, z.boolean()),
+});
+export const SuiteAccount = z.strictObject({
+  connection_id: Id,
+  name: z.string(),
+  status: z.enum(connectionStatuses),
+  account: AnyObject,
+  services: z.array(Service.extend({ granted: z.boolean(), enabled: z.boolean() })),
+});
