@@ -14,6 +14,8 @@ type World = TestTenant & { ids: Ids };
 
 const graph = { steps: [{ id: 'approve', type: 'human_task', name: 'Approve' }] };
 
+const connection = { display_name: 'Mail', provider: 'custom', service: 'api_key', credentials: { token: 't' } };
+
 /**
  * Fields of a valid request beside the path parameters, for the operations that demand any: what cannot be derived from a schema. The
  * test below demands that none is missing and none is left over. `{workflows/id}` as a value stands for that id of the world.
@@ -30,6 +32,17 @@ const examples: Partial<Record<Name, Record<string, unknown>>> = {
   workflows_create: { name: 'Second' },
   workflows_execute_command: { command: 'start' },
   tasks_complete: { approved: true },
+  connections_create: connection,
+  mcp_connections_create: connection,
+  connections_suite_complete: { code: 'c', state: 's' },
+  connections_suite_services_patch: { services: {} },
+  connections_messaging_complete: { code: 'c', state: 's', business_account_id: '1', phone_number_id: '2' },
+  connections_messaging_manual: {
+    display_name: 'M',
+    access_token: 't',
+    business_account_id: '1',
+    phone_number_id: '2',
+  },
   webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
 };
 /** Operations whose schema makes every field optional, but which refuse to do nothing. */
@@ -88,6 +101,10 @@ async function createWorld(slug: string): Promise<World> {
     'members/user_id': tenant.viewer.userId,
     'invitations/id': invitation,
     'pats/id': pat,
+    'connections/id': (await post('/v1/connections', connection)).id ?? '',
+    // The legacy path deletes too, so it gets one of its own.
+    'mcp/connections/id': (await post('/v1/connections', connection)).id ?? '',
+    'accounts/connectionId': newId(),
     'inbound-webhooks/id': ingress_path.replace('/v1/inbound-webhooks/', ''),
   };
   return { ...tenant, ids };
@@ -112,7 +129,8 @@ async function request(method: string, path: string, { token, cookie, body }: Se
 /** The path with the world's ids in it; an unknown kind of resource is a failure that says what to add. */
 function pathIn(entry: RegisteredOperation, ids: Ids): string {
   return entry.operation.path.replace(/([a-z-]+)\/\{(\w+)\}/g, (_, segment: string, parameter: string) => {
-    const id = ids[`${segment}/${parameter}`];
+    const key = `${segment}/${parameter}`;
+    const id = (entry.operation.path.startsWith('/v1/mcp/') ? ids[`mcp/${key}`] : undefined) ?? ids[key];
     if (id === undefined) throw new Error(`This test has no example of ${segment}/{${parameter}}.`);
     return `${segment}/${id}`;
   });
@@ -252,8 +270,12 @@ describe('the examples are valid: they succeed where the caller may', () => {
   const weight = ({ operation: { method, name } }: RegisteredOperation) =>
     method === 'GET' ? 0 : last.includes(name) ? 3 + last.indexOf(name) : method === 'DELETE' ? 2 : 1;
   const ordered = [...closed].sort(([, a], [, b]) => weight(a) - weight(b));
-  // These need what no example can hold: a value over 16 KiB.
-  const excepted: readonly string[] = ['runs_get_payload'];
+  // These need what no example can hold: a value over 16 KiB, an authorization server, a messaging API.
+  const provider = /^connections_(suite|messaging)_(?!config$)/;
+  const excepted: readonly string[] = [
+    'runs_get_payload',
+    ...all.map(([name]) => name).filter(name => provider.test(name)),
+  ];
   test.each(ordered.filter(([name]) => !excepted.includes(name)))('%s', async (_, entry) => {
     // A session of the owner: some operations are for accounts, which have every scope.
     const { status, body } = await call(entry, acme.ids, { cookie: await cookieFor(acme.owner) });
