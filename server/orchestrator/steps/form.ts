@@ -1,11 +1,11 @@
-import { format as formats, type Schema, Validator } from '@cfworker/json-schema';
+import { format as formats, type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { RE2JS } from 're2js';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import type { StepProblem } from './step-type.ts';
 
 /**
- * Forms of human tasks: a JSON Schema (2020-12) for `result`. @cfworker/json-schema interprets it (no code generation).
+ * Forms of human tasks, and what a model's answer must be: a JSON Schema (2020-12) for `result`. @cfworker/json-schema interprets it (no code generation).
  * What could make a form slow or endless is refused or replaced: patterns run on re2js in linear time, `$ref` and
  * `patternProperties` are not taken, formats look at 2,000 characters at most.
  */
@@ -59,7 +59,8 @@ const isObject = (value: JsonValue | undefined): value is JsonMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(item => typeof item === 'string');
 
-function compilePattern(source: string): RE2JS | undefined {
+/** A pattern that takes linear time; undefined where RE2 cannot read it. */
+export function compilePattern(source: string): RE2JS | undefined {
   if (source.length > 1_000) return undefined;
   try {
     return RE2JS.compile(source);
@@ -98,7 +99,7 @@ function keywordProblem(keyword: string, value: JsonValue): string | undefined {
         : 'must be an object of arrays of names';
     default:
       // `x-…` and other annotations of form renderers are welcome where they cannot change the meaning.
-      return keyword.startsWith('x-') ? undefined : 'is not a keyword that forms take';
+      return keyword.startsWith('x-') ? undefined : 'is not a keyword that can be used here';
   }
 }
 
@@ -111,19 +112,19 @@ function subschemas(keyword: string, value: JsonValue): [string, JsonValue][] | 
   return undefined;
 }
 
-/** What is wrong with a form, as problems of the step; empty where it can be used. */
-export function checkForm(form: JsonMap): StepProblem[] {
+/** What is wrong with a form, as problems of the step; empty where it can be used. `field` is where it stands, for paths and codes. */
+export function checkForm(form: JsonMap, field = 'form'): StepProblem[] {
   const problems: StepProblem[] = [];
   if (JSON.stringify(form).length > LARGEST_FORM) {
-    return [{ path: 'form', code: 'form_too_large', message: `the form must not exceed ${LARGEST_FORM} characters` }];
+    return [{ path: field, code: `${field}_too_large`, message: `must not exceed ${LARGEST_FORM} characters` }];
   }
   const visit = (schema: JsonValue, path: string, depth: number): void => {
     const report = (message: string, at = path): void => {
-      if (problems.length < 20) problems.push({ path: at, code: 'form_invalid', message });
+      if (problems.length < 20) problems.push({ path: at, code: `${field}_invalid`, message });
     };
     if (typeof schema === 'boolean' && depth > 0) return;
     if (!isObject(schema) || depth > 20) {
-      report(depth > 20 ? 'the form is nested too deeply (at most 20 levels)' : 'must be a JSON Schema object');
+      report(depth > 20 ? 'is nested too deeply (at most 20 levels)' : 'must be a JSON Schema object');
       return;
     }
     for (const [keyword, value] of Object.entries(schema)) {
@@ -135,18 +136,28 @@ export function checkForm(form: JsonMap): StepProblem[] {
       }
     }
   };
-  visit(form, 'form', 0);
+  visit(form, field, 0);
   if (form.type !== undefined && form.type !== 'object') {
     problems.push({
-      path: 'form.type',
-      code: 'form_invalid',
-      message: 'a form describes an object: type must be "object"',
+      path: `${field}.type`,
+      code: `${field}_invalid`,
+      message: 'it describes an object: type must be "object"',
     });
   }
   return problems;
 }
 
 type Prepared = { validator: Validator; patterns: ReadonlyMap<string, RE2JS>; nodes: number };
+
+/** Runs `validate` while the library knows these patterns: it looks formats up in one table, and validation is synchronous. */
+export function withPatterns<T>(patterns: ReadonlyMap<string, RE2JS>, validate: () => T): T {
+  for (const [name, pattern] of patterns) formats[name] = text => pattern.matcher(text).find();
+  try {
+    return validate();
+  } finally {
+    for (const name of patterns.keys()) delete formats[name];
+  }
+}
 
 /** The same schema with patterns and formats behind names of our own. */
 function prepare(form: JsonMap): Prepared {
@@ -189,9 +200,9 @@ function countNodes(value: JsonValue): number {
   return count;
 }
 
-/** `#/a/0/b` → `result.a[0].b`. */
-function detailPath(location: string): string {
-  let path = 'result';
+/** `#/a/0/b` → `<root>.a[0].b`. */
+function detailPath(location: string, root: string): string {
+  let path = root;
   for (const part of location.split('/').slice(1)) {
     const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
     path += /^\d+$/.test(name) ? `[${name}]` : `.${name}`;
@@ -217,6 +228,16 @@ function readable(keyword: string, error: string): string {
   return name[1] === 'pattern' ? `String does not match pattern ${name[2]}.` : `String is not a valid ${name[2]}.`;
 }
 
+/** What the validator found, in the terms of a 422's `details`, with paths that begin with `root`. */
+export function describeErrors(errors: readonly OutputUnit[], root: string): ErrorDetail[] {
+  const telling = errors.filter(error => !UNHELPFUL.has(error.keyword));
+  return (telling.length > 0 ? telling : errors).slice(0, 50).map(error => ({
+    path: detailPath(error.instanceLocation, root),
+    message: readable(error.keyword, error.error),
+    code: error.keyword,
+  }));
+}
+
 /**
  * Checks the `result` of a human task against its form: what is wrong, in the terms of a 422's `details`; empty where it
  * fits. The form must have passed `checkForm`.
@@ -230,18 +251,7 @@ export function validateForm(form: JsonMap, result: JsonMap): ErrorDetail[] {
   if (ready.nodes * countNodes(result) > MOST_WORK) {
     return [{ path: 'result', message: 'is too large for this form', code: 'result_too_large' }];
   }
-  // The library looks formats up in one shared table; validation is synchronous, so nobody else sees these.
-  for (const [name, pattern] of ready.patterns) formats[name] = text => pattern.matcher(text).find();
-  try {
-    const outcome = ready.validator.validate(result);
-    if (outcome.valid) return [];
-    const telling = outcome.errors.filter(error => !UNHELPFUL.has(error.keyword));
-    return (telling.length > 0 ? telling : outcome.errors).slice(0, 50).map(error => ({
-      path: detailPath(error.instanceLocation),
-      message: readable(error.keyword, error.error),
-      code: error.keyword,
-    }));
-  } finally {
-    for (const name of ready.patterns.keys()) delete formats[name];
-  }
+  const { validator, patterns } = ready;
+  const outcome = withPatterns(patterns, () => validator.validate(result));
+  return outcome.valid ? [] : describeErrors(outcome.errors, 'result');
 }

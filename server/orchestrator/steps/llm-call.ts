@@ -1,26 +1,134 @@
 import { z } from 'zod';
-import { LONGEST_TEXT, unavailableMessage } from './common-fields.ts';
-import { failed } from './failure.ts';
-import type { StepType } from './step-type.ts';
+import type { GraphStep, JsonMap } from '../core/index.ts';
+import { fieldReader, InvalidStep, LONGEST_TEXT, unavailableMessage } from './common-fields.ts';
+import { failed, outcomeOf } from './failure.ts';
+import { checkForm } from './form.ts';
+import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
+import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
+import { collectReferences, hasTemplate, render, renderText } from './templates.ts';
 
-const message = unavailableMessage('llm_call', 'this server has no model providers configured');
+const unavailable = unavailableMessage('llm_call', 'this server has no model providers configured');
+/** Of prompt and system each, once rendered: what templates bring in may be larger than the step, but no model reads more. */
+const LONGEST_PROMPT = 4 * 1024 * 1024;
 
-/** `llm_call`: asks a language model. Drafts may hold it. */
-export const llmCall: StepType = {
-  type: 'llm_call',
-  label: 'Language model',
-  fields: z.strictObject({
-    model: z.string().min(1).max(200).meta({ description: 'provider/model' }),
-    prompt: z.string().min(1).max(LONGEST_TEXT),
-    system: z.string().max(LONGEST_TEXT).optional(),
-    temperature: z.number().min(0).max(2).optional(),
-    max_tokens: z.number().int().min(1).max(1_000_000).optional(),
-    response_schema: z.record(z.string(), z.json()).optional(),
+const fields = z.strictObject({
+  model: z.string().min(1).max(200).meta({ description: 'provider/model, such as openai/gpt-5' }),
+  prompt: z.string().min(1).max(LONGEST_TEXT).meta({ description: 'May hold templates' }),
+  system: z.string().max(LONGEST_TEXT).optional().meta({ description: 'Instructions; may hold templates' }),
+  temperature: z.number().min(0).max(2).optional(),
+  max_tokens: z.number().int().min(1).max(1_000_000).optional().meta({ description: 'Of the answer' }),
+  response_schema: z.record(z.string(), z.json()).optional().meta({
+    description:
+      'JSON Schema (2020-12) of an object: the answer is checked against it and becomes `object` of the result',
   }),
-  available: { message },
-  defaultTimeoutS: 300,
-  retries: true,
-  rawFields: [],
-  check: () => [],
-  execute: async () => failed('step_type_unavailable', message),
-};
+});
+const read = fieldReader(fields);
+
+/** `llm_call`: asks a language model (decisions.md, Steps). Without a caller, as in a simulation, only drafts may hold it. */
+export function llmCall(models: ModelCaller | undefined): StepType {
+  return {
+    type: 'llm_call',
+    label: 'Language model',
+    fields,
+    available: models ? true : { message: unavailable },
+    defaultTimeoutS: 300,
+    retries: true,
+    rawFields: [],
+    check: async (step, scope) => [
+      ...checkSchema(step),
+      ...(await checkModel(step, model => models?.check(scope, { model }))),
+    ],
+    async execute(attempt, signal) {
+      if (!models) return failed('step_type_unavailable', unavailable);
+      try {
+        const answer = await models.call(callOf(attempt), { signal, log: lines => attempt.log(lines) });
+        return outcome(answer);
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
+  };
+}
+
+/** Templates can only be judged once rendered. */
+function checkSchema(step: GraphStep): StepProblem[] {
+  const parsed = fields.shape.response_schema.safeParse(step.response_schema);
+  const schema = parsed.success ? parsed.data : undefined;
+  return schema && collectReferences(schema).length === 0 ? checkForm(schema, 'response_schema') : [];
+}
+
+async function checkModel(
+  { model }: GraphStep,
+  check: (model: string) => Promise<StepProblem[]> | undefined,
+): Promise<StepProblem[]> {
+  if (typeof model !== 'string' || model === '' || hasTemplate(model)) return [];
+  return (await check(model)) ?? [];
+}
+
+function callOf(attempt: Attempt): ModelCall {
+  const { run, step, traceparent } = attempt;
+  const { model, prompt, system, temperature, max_tokens, response_schema } = read(step);
+  return {
+    tenantId: run.tenantId,
+    projectId: run.projectId,
+    model: renderText(model, attempt),
+    prompt: promptOf('prompt', prompt, attempt),
+    system: system === undefined ? undefined : promptOf('system', system, attempt),
+    temperature,
+    maxTokens: max_tokens,
+    responseSchema: response_schema && schemaOf(response_schema, attempt),
+    idempotencyKey: `${run.id}:${step.id}`,
+    traceparent,
+  };
+}
+
+function promptOf(field: string, text: string, attempt: Attempt): string {
+  const rendered = renderText(text, attempt);
+  if (rendered.length > LONGEST_PROMPT) throw new InvalidStep(`${field}: exceeds 4 MiB once rendered`);
+  if (field === 'prompt' && rendered.trim() === '') throw new InvalidStep('prompt: is empty once rendered');
+  return rendered;
+}
+
+function schemaOf(schema: JsonMap, attempt: Attempt): JsonMap {
+  const rendered = render(schema, attempt) as JsonMap;
+  const [problem] = checkForm(rendered, 'response_schema');
+  if (problem) throw new InvalidStep(`${problem.path}: ${problem.message}`);
+  return rendered;
+}
+
+function outcome(answer: ModelAnswer): Outcome {
+  const used = consumed(answer.usage);
+  const more = { ...(answer.log?.length ? { log: answer.log } : {}), ...(used.length > 0 ? { consumed: used } : {}) };
+  if (answer.kind === 'failed') {
+    const { code, message, retryable, retryAfterMs } = answer;
+    return {
+      kind: 'failed',
+      error: { code, message },
+      retryable,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...more,
+    };
+  }
+  const { text, object, model, finishReason, usage } = answer;
+  return {
+    kind: 'completed',
+    result: {
+      text,
+      ...(object === undefined ? {} : { object }),
+      model,
+      finish_reason: finishReason,
+      usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+    },
+    ...more,
+  };
+}
+
+type Consumed = NonNullable<Extract<Outcome, { kind: 'completed' }>['consumed']>;
+
+function consumed(usage: TokenUsage | undefined): Consumed {
+  const all: Consumed = [
+    { action: 'llm_input_tokens', quantity: usage?.inputTokens ?? 0 },
+    { action: 'llm_output_tokens', quantity: usage?.outputTokens ?? 0 },
+  ];
+  return all.filter(({ quantity }) => quantity > 0);
+}

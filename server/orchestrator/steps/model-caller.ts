@@ -21,9 +21,22 @@ export type ModelCall = {
 
 export type TokenUsage = { inputTokens: number; outputTokens: number };
 
-/** What came of it; `usage` is what the provider counted, also where the answer was of no use. */
-export type ModelAnswer =
-  | { kind: 'answer'; text: string; object?: JsonValue; model: string; usage: TokenUsage }
+/**
+ * What came of it; `usage` is what the provider counted, also where the answer was of no use. `log` holds lines that were not worth
+ * an event of their own.
+ */
+export type ModelAnswer = { log?: string[] } & (
+  | {
+      kind: 'answer';
+      text: string;
+      object?: JsonValue;
+      /** `provider/model` as the provider names the one that answered. */
+      model: string;
+      /** `length`: the answer was cut at the limit of tokens. */
+      finishReason: 'stop' | 'length';
+      /** Zeros where the provider told nothing. */
+      usage: TokenUsage;
+    }
   | {
       kind: 'failed';
       code: string;
@@ -31,12 +44,16 @@ export type ModelAnswer =
       retryable: boolean;
       retryAfterMs?: number;
       usage?: TokenUsage;
-    };
+    }
+);
 
 /** What `llm_call` needs of the world; the domain of models provides it. */
 export type ModelCaller = {
   /** What is wrong with a step that names this model: an unknown provider or model, or one without a key here. */
-  check(scope: CheckScope, call: { model: string; responseSchema: JsonMap | undefined }): Promise<StepProblem[]>;
-  /** Asks once, streaming text into `log`. Resolves soon after `signal` aborts. Keys are redacted from everything it returns and logs. */
+  check(scope: CheckScope, call: { model: string }): Promise<StepProblem[]>;
+  /**
+   * Asks once, streaming text into `log` in lines few enough to be events each. Resolves soon after `signal` aborts. Keys are redacted
+   * from everything it returns and logs.
+   */
   call(call: ModelCall, on: { signal: AbortSignal; log: (lines: string[]) => void }): Promise<ModelAnswer>;
 };

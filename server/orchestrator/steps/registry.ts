@@ -4,13 +4,15 @@ import { llmCall } from './llm-call.ts';
 import type { LuaPool } from './lua/index.ts';
 import { luaScript } from './lua-script.ts';
 import { mcpCall } from './mcp-call.ts';
+import type { ModelCaller } from './model-caller.ts';
 import type { StepType } from './step-type.ts';
+import type { ToolCaller } from './tool-caller.ts';
 
 /** The step types of this process, by name. */
 export type StepTypes = ReadonlyMap<string, StepType>;
 
 /** All step types there are. A new type is one file and one line here. The caller closes the pool. */
-export function createStepTypes(services: { luaPool: LuaPool }): StepTypes {
-  const types = [luaScript(services.luaPool), condition, humanTask, mcpCall, llmCall];
+export function createStepTypes(services: { luaPool: LuaPool; tools?: ToolCaller; models?: ModelCaller }): StepTypes {
+  const types = [luaScript(services.luaPool), condition, humanTask, mcpCall(services.tools), llmCall(services.models)];
   return new Map(types.map(type => [type.type, type]));
 }
