@@ -99,7 +99,7 @@ export function readJsonBody(bytes: Uint8Array): Record<string, unknown> {
       'validation_error',
     );
   }
-  return { ...body };
+  return body as Record<string, unknown>;
 }
 
 /**

@@ -28,9 +28,10 @@ export function createRouter<T>(routes: readonly Route<T>[]): Router<T> {
   return {
     match(method, pathname) {
       const segments = pathname.slice(1).split('/').map(decode);
-      const allow = new Set<string>();
-      const found = find(root, segments, 0, method, allow);
+      const found = find(root, segments, 0, method, null);
       if (found) return { kind: 'found', value: found.value, parameters: found.parameters };
+      const allow = new Set<string>();
+      find(root, segments, 0, method, allow);
       return allow.size > 0 ? { kind: 'method', allow: [...allow].sort() } : { kind: 'none' };
     },
   };
@@ -53,13 +54,14 @@ function find<T>(
   segments: readonly string[],
   index: number,
   method: string,
-  allow: Set<string>,
+  /** Collects the methods of what the path names; null: nobody asks. */
+  allow: Set<string> | null,
 ): { value: T; parameters: string[] } | null {
   const segment = segments[index];
   if (segment === undefined) {
     const value = at.values.get(method);
     if (value !== undefined) return { value, parameters: [] };
-    for (const known of at.values.keys()) allow.add(known);
+    if (allow !== null) for (const known of at.values.keys()) allow.add(known);
     return null;
   }
   const literal = at.literals.get(segment);

@@ -1,7 +1,7 @@
 import { type Principal, projectRoles, type Role, type Scope, scopes } from '../../api/context.ts';
 import { forbidden } from '../../platform/errors.ts';
 import type { Services } from '../../services.ts';
-import { isWellFormedPat, patHash } from '../pats/token.ts';
+import { isWellFormedPat, patHashText } from '../pats/token.ts';
 import { type PatGrant, principalCache } from './principal-cache.ts';
 
 type PrincipalServices = Pick<Services, 'pool' | 'clock' | 'logger'>;
@@ -107,15 +107,14 @@ export async function resolvePat(
   token: string,
   requested: RequestedScope = {},
 ): Promise<Principal | null> {
-  if (!isWellFormedPat(token)) return null;
   const now = services.clock.now();
   const cache = principalCache(services);
-  const hash = patHash(token);
-  const key = hash.toString('base64');
+  const key = patHashText(token);
   let grant = cache.get(key, now) ?? null;
   if (!grant) {
+    if (!isWellFormedPat(token)) return null;
     const generation = cache.generation();
-    grant = await readGrant(services, hash);
+    grant = await readGrant(services, Buffer.from(key, 'base64'));
     if (!grant) return null;
     cache.put(key, grant, now, generation);
   }

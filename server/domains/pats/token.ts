@@ -1,6 +1,5 @@
-import { randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { sha256 } from '../../platform/crypto/digest.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const bodyLength = 40;
@@ -34,7 +33,12 @@ export function isWellFormedPat(token: string): boolean {
 
 /** What is stored of a token. A plain hash is enough: 238 random bits cannot be searched, unlike a password. */
 export function patHash(token: string): Buffer {
-  return sha256(token);
+  return Buffer.from(patHashText(token), 'base64');
+}
+
+/** The same in base64, for every request to look a token up by: without a Buffer around it a hash costs 1 µs, with one 3. */
+export function patHashText(token: string): string {
+  return hash('sha256', token, 'base64');
 }
 
 /** The name of a token's copy in the secret store, kept until it is revealed once. */
