@@ -8,9 +8,11 @@ import { createRest, type Rest } from './api/rest.ts';
 import { createStream, type Stream } from './api/stream.ts';
 import { createTrpc, type Trpc } from './api/trpc.ts';
 import type { Config } from './config.ts';
+import { tidyConnections } from './domains/connections/tidy.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore } from './domains/identity/keys.ts';
 import { settleLastUsed } from './domains/identity/principal.ts';
+import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
 import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
 import { type Alarm, systemAlarm } from './orchestrator/executors/embedded/timers.ts';
 import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
@@ -70,7 +72,8 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
   const egress = createEgress({ allowPrivate: config.egress.allowPrivate });
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
-  const stepTypes = createStepTypes({ luaPool });
+  const tools = createToolCaller({ config, pool, secrets, clock, egress });
+  const stepTypes = createStepTypes({ luaPool, tools });
   const telemetry = await startTelemetry(config, logger);
   const orchestrator = createEmbeddedOrchestrator({
     pool,
@@ -97,6 +100,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   };
   const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry);
   const leading = () => orchestrator.status() === 'leading';
+  const tidied = tidyConnections(services);
   const { alarm = systemAlarm } = options;
   const retention = startRetentionJob({ database, clock, alarm, logger, policy: config.retention, leading });
   const container: Container = {
@@ -107,9 +111,11 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     async close() {
       if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);
       await retention.close();
+      await tidied;
       await surfaces.stream.close();
       await orchestrator.close();
       await luaPool.close();
+      await tools.close();
       await egress.close();
       await telemetry.close();
       await settleLastUsed(services);

@@ -1,23 +1,72 @@
 import { z } from 'zod';
-import { unavailableMessage } from './common-fields.ts';
-import { failed } from './failure.ts';
-import type { StepType } from './step-type.ts';
+import type { JsonMap } from '../core/index.ts';
+import { fieldReader, unavailableMessage } from './common-fields.ts';
+import { failed, outcomeOf } from './failure.ts';
+import type { Attempt, Outcome, StepType } from './step-type.ts';
+import { hasTemplate, render, renderText } from './templates.ts';
+import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 
+const fields = z.strictObject({
+  tool_name: z.string().min(1).max(200),
+  tool_args: z.record(z.string(), z.json()).optional(),
+  instance_id: z.string().min(1).max(200).meta({ description: 'The MCP instance and with it the credentials' }),
+});
+const read = fieldReader(fields);
 const message = unavailableMessage('mcp_call', 'this server has no tool servers configured');
 
-/** `mcp_call`: calls a tool of an MCP instance. Drafts may hold it. */
-export const mcpCall: StepType = {
-  type: 'mcp_call',
-  label: 'MCP tool',
-  fields: z.strictObject({
-    tool_name: z.string().min(1).max(200),
-    tool_args: z.record(z.string(), z.json()).optional(),
-    instance_id: z.string().min(1).max(200).meta({ description: 'The MCP instance and with it the credentials' }),
-  }),
-  available: { message },
-  defaultTimeoutS: 300,
-  retries: true,
-  rawFields: [],
-  check: () => [],
-  execute: async () => failed('step_type_unavailable', message),
-};
+/** `mcp_call` (decisions.md, Steps): calls a tool of an MCP instance. Without `tools` drafts may hold it, and no more. */
+export function mcpCall(tools: ToolCaller | undefined): StepType {
+  return {
+    type: 'mcp_call',
+    label: 'MCP tool',
+    fields,
+    available: tools ? true : { message },
+    defaultTimeoutS: 300,
+    retries: true,
+    rawFields: [],
+    check(step, scope) {
+      const parsed = fields.partial().loose().safeParse(step);
+      if (!tools || !parsed.success) return [];
+      const { tool_name: toolName, instance_id: instanceId, tool_args: args } = parsed.data;
+      // What is missing is told as a missing field; what a template names is known when the step runs.
+      if (toolName === undefined || instanceId === undefined) return [];
+      if (hasTemplate(toolName) || hasTemplate(instanceId)) return [];
+      return tools.check(scope, { instanceId, toolName, args: args as JsonMap | undefined });
+    },
+    execute: async (attempt, signal) => {
+      if (!tools) return failed('step_type_unavailable', message);
+      try {
+        return outcome(await call(tools, attempt, signal));
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
+  };
+}
+
+async function call(tools: ToolCaller, attempt: Attempt, signal: AbortSignal): Promise<ToolAnswer> {
+  const { tool_name, tool_args, instance_id } = read(attempt.step);
+  const { run, traceparent } = attempt;
+  const args = render((tool_args ?? {}) as JsonMap, attempt) as JsonMap;
+  const idempotencyKey = `${run.id}:${attempt.step.id}`;
+  const { tenantId, projectId } = run;
+  const instanceId = renderText(instance_id, attempt);
+  const toolName = renderText(tool_name, attempt);
+  return await tools.call(
+    { tenantId, projectId, instanceId, toolName, args, idempotencyKey, traceparent },
+    { signal, log: lines => attempt.log(lines) },
+  );
+}
+
+function outcome(answer: ToolAnswer): Outcome {
+  const consumed = [{ action: 'tool_call' as const, quantity: 1 }];
+  if (answer.kind === 'result') return { kind: 'completed', result: answer.result, consumed };
+  const { code, message: text, retryable, retryAfterMs, unsent } = answer;
+  return {
+    kind: 'failed',
+    error: { code, message: text },
+    retryable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(unsent ? {} : { consumed }),
+  };
+}

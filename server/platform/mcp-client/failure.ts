@@ -8,7 +8,7 @@ type Details = { unsent?: boolean; retryAfterMs?: number | undefined; status?: n
 
 /**
  * What went wrong with an MCP server. `message` may be shown to users; it can quote the server, so what is secret has to be
- * redacted by whoever knows the secrets. `retryable`: trying again later may help. `unsent`: the request certainly never
+ * redacted by whoever knows the secrets, before it is cut. `retryable`: trying again later may help. `unsent`: the request certainly never
  * reached a tool. `status`: the HTTP status that was answered, where that is what went wrong.
  */
 export class McpFailure extends Error {
@@ -18,7 +18,7 @@ export class McpFailure extends Error {
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
   constructor(code: string, message: string, retryable: boolean, details: Details = {}) {
-    super(message.slice(0, 4_000));
+    super(message);
     this.name = 'McpFailure';
     this.code = code;
     this.retryable = retryable;
@@ -119,7 +119,7 @@ export function failureOf(error: unknown): McpFailure {
     return new McpFailure('mcp_invalid_response', text, false);
   }
   const text = error instanceof Error ? error.message : String(error);
-  return new McpFailure('mcp_invalid_response', `The MCP server's answer is not valid: ${text.slice(0, 500)}`, false);
+  return new McpFailure('mcp_invalid_response', `The MCP server's answer is not valid: ${text}`, false);
 }
 
 function protocolFailure(error: McpError): McpFailure {

@@ -206,7 +206,7 @@ export async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<A
   const port = await freePort();
   const program = new URL('dist/index.js', import.meta.resolve('@modelcontextprotocol/server-everything/package.json'));
   const child = spawn(process.execPath, [fileURLToPath(program), mode], {
-    env: { PATH: process.env.PATH ?? '', PORT: String(port) },
+    env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';

@@ -45,7 +45,7 @@ const localAnswer = (status: number) => new Response(null, { status });
 /** What a body in JSON says went wrong; pages in HTML say nothing that helps. */
 function errorWords(text: string): string | undefined {
   try {
-    return ErrorBody.safeParse(JSON.parse(text)).data?.error.message.slice(0, 500);
+    return ErrorBody.safeParse(JSON.parse(text)).data?.error.message;
   } catch {
     return undefined;
   }

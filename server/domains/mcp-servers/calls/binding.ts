@@ -1,0 +1,101 @@
+import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import { AppError, conflict, notFound } from '../../../platform/errors.ts';
+import { isId } from '../../../platform/ids.ts';
+import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import type { Services } from '../../../services.ts';
+import { loadCredentials } from '../../connections/credentials.ts';
+import { credentialHeaders } from '../credential-headers.ts';
+import { effectiveSettings } from '../instances/settings.ts';
+import { type BoundRow, findBound, type InstanceRef } from './store.ts';
+
+export type { InstanceRef } from './store.ts';
+
+export type BindingServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'egress' | 'config'>;
+
+/** What an instance offers: enough to check a step with, without touching a secret. */
+export type Offer = {
+  instance: { id: string; name: string };
+  server: { id: string; name: string; authMode: BoundRow['auth_mode'] };
+  version: number;
+  tools: readonly McpTool[];
+  /** Arguments for steps that leave them out, given to tools that know them. */
+  defaultArgs: JsonMap;
+};
+
+/** An offer with everything that a call needs. */
+export type Binding = Offer & {
+  url: string;
+  headers: Record<string, string>;
+  /** Sent with each call as `_meta.config`; null: nothing to send. */
+  config: JsonMap | null;
+  /** What must not come back in a result, an error or a log line. */
+  secrets: string[];
+};
+
+/** The instance of this very project. AppError 404, or 409 `mcp_server_not_published`. */
+async function requireBound(pool: Services['pool'], ref: InstanceRef): Promise<BoundRow> {
+  const row = isId(ref.instanceId) ? await findBound(pool, ref) : null;
+  if (row === null) throw notFound('MCP instance');
+  return row;
+}
+
+function offerOf(row: BoundRow): Offer {
+  if (row.version === null || row.tools === null) {
+    throw conflict('mcp_server_not_published', `The MCP server “${row.server_name}” has no such published version.`);
+  }
+  return {
+    instance: { id: row.id, name: row.name },
+    server: { id: row.server_id, name: row.server_name, authMode: row.auth_mode },
+    version: row.version,
+    tools: row.tools,
+    defaultArgs: effectiveSettings(row.config, row.profile_settings).defaultArgs,
+  };
+}
+
+/** What an instance of this project offers. AppError 404, or 409 `mcp_server_not_published`. */
+export async function findOffer(services: Pick<Services, 'pool'>, ref: InstanceRef): Promise<Offer> {
+  return offerOf(await requireBound(services.pool, ref));
+}
+
+/**
+ * An instance of this tenant and project, ready to be called: its pinned version, or the latest published one, and the credentials of
+ * the active profile's connection, else of its own; there is no other source of credentials. AppError 404, 409
+ * `mcp_server_not_published`, `mcp_connection_missing` or `mcp_connection_unfit`, and 409 and 503 as loadCredentials.
+ */
+export async function bindInstance(services: BindingServices, ref: InstanceRef): Promise<Binding> {
+  const row = await requireBound(services.pool, ref);
+  const offer = offerOf(row);
+  const { headers, config } = effectiveSettings(row.config, row.profile_settings);
+  const credentials = await credentialsOf(services, ref.tenantId, row);
+  return {
+    ...offer,
+    url: row.canonical_url,
+    headers: overlaid(headers, credentials.headers),
+    config,
+    secrets: credentials.secrets,
+  };
+}
+
+/** A credential wins over a header that an instance sets, however either is spelt. */
+function overlaid(headers: Readonly<Record<string, string>>, over: Record<string, string>): Record<string, string> {
+  const taken = new Set(Object.keys(over).map(name => name.toLowerCase()));
+  const kept = Object.entries(headers).filter(([name]) => !taken.has(name.toLowerCase()));
+  return { ...Object.fromEntries(kept), ...over };
+}
+
+async function credentialsOf(
+  services: BindingServices,
+  tenantId: string,
+  row: BoundRow,
+): Promise<{ headers: Record<string, string>; secrets: string[] }> {
+  if (row.auth_mode === 'none') return { headers: {}, secrets: [] };
+  const connectionId = row.connection_id;
+  const found = connectionId === null ? null : await loadCredentials(services, { tenantId, connectionId });
+  if (found === null) {
+    const message = `The MCP server “${row.server_name}” needs credentials, and the instance has no connection.`;
+    throw conflict('mcp_connection_missing', message);
+  }
+  const made = credentialHeaders(row.auth_mode, found.values);
+  if ('headers' in made) return { headers: made.headers, secrets: Object.values(found.values) };
+  throw new AppError(409, 'mcp_connection_unfit', `The connection “${found.name}” does not fit. ${made.problem}`);
+}

@@ -1,0 +1,221 @@
+import { type Schema, Validator } from '@cfworker/json-schema';
+import type { RE2JS } from 're2js';
+import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
+import { compilePattern, describeErrors, withPatterns } from '../../../orchestrator/steps/form.ts';
+import type { ErrorDetail } from '../../../platform/errors.ts';
+
+/**
+ * Checks arguments against the input schema that a server gave for its tool. The schema is a stranger's and may use anything, so
+ * what is checked is what can be checked in bounded time; whatever is left out makes the check more lenient, never stricter,
+ * and the server has the last word. Patterns run on re2js, `$ref` stays within the schema, and every visit of a schema node is
+ * paid from a budget, which ends recursion and combinations that grow exponentially. Formats are annotations.
+ */
+const LARGEST_SCHEMA = 256 * 1024;
+const DEEPEST = 60;
+const MOST_VISITS = 100_000;
+/** Visits × the widest value: what a visit costs grows with it. ~0.3 s at worst. */
+const MOST_WORK = 20_000_000;
+
+const numbers = new Set(['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum']);
+const counts = new Set([
+  'maxLength',
+  'minLength',
+  'maxItems',
+  'minItems',
+  'maxProperties',
+  'minProperties',
+  'minContains',
+]);
+const schemas = new Set(['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else']);
+const schemaLists = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items']);
+const schemaMaps = new Set(['properties', 'dependentSchemas', '$defs', 'definitions']);
+/** Keywords with which a part that was left out would make the whole stricter. */
+const inverting = new Set(['not', 'if', 'then', 'else', 'maxContains']);
+const leftOut = new Set([
+  'patternProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'additionalItems',
+  'dependencies',
+  'uniqueItems',
+  '$dynamicRef',
+  '$recursiveRef',
+]);
+
+const isObject = (value: JsonValue | undefined): value is JsonMap =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+class OverBudget extends Error {}
+
+type Prepared = { validator: Validator; patterns: ReadonlyMap<string, RE2JS>; budget: { left: number } };
+
+class Rewriting {
+  readonly patterns = new Map<string, RE2JS>();
+  readonly budget = { left: Number.POSITIVE_INFINITY };
+  readonly nodes = new Set<JsonValue>();
+  readonly references: JsonMap[] = [];
+  readonly lenient: boolean;
+  losses = 0;
+  constructor(lenient: boolean) {
+    this.lenient = lenient;
+  }
+
+  schema(value: JsonValue, depth: number): JsonValue {
+    if (typeof value === 'boolean') return value;
+    if (!isObject(value) || depth > DEEPEST) {
+      this.losses++;
+      return true;
+    }
+    const out: JsonMap = {};
+    for (const [keyword, item] of Object.entries(value)) this.#keyword(out, keyword, item, depth);
+    // What is matched by a pattern that is not looked at would count as additional.
+    if (value.patternProperties !== undefined) delete out.additionalProperties;
+    this.nodes.add(out);
+    if (typeof out.$ref === 'string') this.references.push(out);
+    this.#payable(out);
+    return out;
+  }
+
+  #keyword(out: JsonMap, keyword: string, value: JsonValue, depth: number): void {
+    if (this.lenient && inverting.has(keyword)) return;
+    if (leftOut.has(keyword)) this.losses++;
+    else if (keyword === 'pattern' && typeof value === 'string') this.#pattern(out, value);
+    else if (schemaLists.has(keyword) && Array.isArray(value)) {
+      const as = this.lenient && keyword === 'oneOf' && out.anyOf === undefined ? 'anyOf' : keyword;
+      const list = value.map(item => this.schema(item, depth + 1));
+      if (as === 'allOf' && Array.isArray(out.allOf)) out.allOf.push(...list);
+      else if (!(this.lenient && as === 'oneOf')) out[as] = list;
+    } else if (schemas.has(keyword)) out[keyword] = this.schema(value, depth + 1);
+    else if (schemaMaps.has(keyword) && isObject(value)) {
+      out[keyword] = Object.fromEntries(
+        Object.entries(value).map(([name, item]) => [name, this.schema(item, depth + 1)]),
+      );
+    } else if (isPlainKeyword(keyword, value)) out[keyword] = value;
+  }
+
+  #pattern(out: JsonMap, source: string): void {
+    const compiled = compilePattern(source);
+    if (!compiled) {
+      this.losses++;
+      return;
+    }
+    this.patterns.set(`pattern ${source}`, compiled);
+    const all = Array.isArray(out.allOf) ? out.allOf : [];
+    out.allOf = [...all, { format: `pattern ${source}` }];
+  }
+
+  /** The validator reads `type` of a node whenever it visits it: the one place where it can be stopped. */
+  #payable(node: JsonMap): void {
+    const { type } = node;
+    const cost = 1 + (JSON.stringify([node.enum, node.const, node.required]).length >> 6);
+    const { budget } = this;
+    Object.defineProperty(node, 'type', {
+      enumerable: true,
+      get() {
+        budget.left -= cost;
+        if (budget.left < 0) throw new OverBudget();
+        return type;
+      },
+    });
+  }
+
+  /** Takes out references that lead nowhere: to another document, or to what was left out. */
+  settleReferences(root: JsonValue): void {
+    for (const node of this.references) {
+      if (this.nodes.has(follow(root, String(node.$ref)) ?? null)) continue;
+      delete node.$ref;
+      this.losses++;
+    }
+  }
+}
+
+function isPlainKeyword(keyword: string, value: JsonValue): boolean {
+  if (numbers.has(keyword)) return typeof value === 'number';
+  if (counts.has(keyword) || keyword === 'maxContains') return Number.isInteger(value) && Number(value) >= 0;
+  switch (keyword) {
+    case 'const':
+      return true;
+    case 'enum':
+      return Array.isArray(value);
+    case 'type':
+      return typeof value === 'string' || (Array.isArray(value) && value.every(name => typeof name === 'string'));
+    case 'required':
+      return Array.isArray(value) && value.every(name => typeof name === 'string');
+    case '$ref':
+      return typeof value === 'string';
+    default:
+      return false;
+  }
+}
+
+/** What `#/a/b` names in a document; undefined where it names nothing, or leaves the document. */
+export function follow(root: JsonValue, reference: string): JsonValue | undefined {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
+  let value: JsonValue | undefined = root;
+  for (const part of reference.slice(2).split('/')) {
+    const name = unescapePointer(part);
+    if (name === undefined || typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
+      return undefined;
+    value = Reflect.get(value, name) as JsonValue;
+  }
+  return value;
+}
+
+function unescapePointer(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
+  }
+}
+
+function prepare(schema: JsonMap): Prepared | null {
+  if (JSON.stringify(schema).length > LARGEST_SCHEMA) return null;
+  let rewriting = new Rewriting(false);
+  let root = rewriting.schema(schema, 0);
+  rewriting.settleReferences(root);
+  if (rewriting.losses > 0) {
+    rewriting = new Rewriting(true);
+    root = rewriting.schema(schema, 0);
+    rewriting.settleReferences(root);
+  }
+  const { patterns, budget } = rewriting;
+  const draft = String(schema.$schema ?? '').includes('draft-0') ? '7' : '2020-12';
+  return { validator: new Validator(root as Schema, draft, false), patterns, budget };
+}
+
+const known = new WeakMap<JsonMap, Prepared | null>();
+
+/** The largest number of items, fields or 64 characters in one value anywhere in it. */
+function width(value: JsonValue): number {
+  if (typeof value === 'string') return 1 + (value.length >> 6);
+  if (typeof value !== 'object' || value === null) return 1;
+  const items = Array.isArray(value) ? value : Object.values(value);
+  let widest = items.length;
+  for (const item of items) widest = Math.max(widest, width(item));
+  return Math.max(widest, 1);
+}
+
+/**
+ * What is wrong with arguments, with paths from `tool_args` on; empty where they fit, or where it cannot be told: the schema is
+ * too large, or checking these arguments would take too long.
+ */
+export function argumentProblems(schema: JsonMap, args: JsonMap): ErrorDetail[] {
+  let ready = known.get(schema);
+  if (ready === undefined) {
+    ready = prepare(schema);
+    known.set(schema, ready);
+  }
+  if (ready === null) return [];
+  const { validator, patterns, budget } = ready;
+  budget.left = Math.min(MOST_VISITS, MOST_WORK / width(args));
+  try {
+    const outcome = withPatterns(patterns, () => validator.validate(args));
+    return outcome.valid ? [] : describeErrors(outcome.errors, 'tool_args');
+  } catch (error) {
+    // A RangeError is a schema that refers to itself without end.
+    if (error instanceof OverBudget || error instanceof RangeError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import type { McpProgress } from '../../../platform/mcp-client/index.ts';
+
+/** Each flush becomes an event of the run; a tool may tell its progress a thousand times a second. */
+const FLUSH_MS = 500;
+/** Of what came between two flushes the newest are kept. */
+const MOST_LINES = 50;
+const LONGEST_LINE = 2_000;
+
+/** Makes log lines of progress: the first at once, the others every half a second. `end` writes what is left. */
+export function createProgressLog(
+  log: (lines: string[]) => void,
+  redact: (line: string) => string,
+): { add(progress: McpProgress): void; end(): void } {
+  let lines: string[] = [];
+  let leftOut = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let ended = false;
+  const flush = (): void => {
+    timer = undefined;
+    if (lines.length === 0) return;
+    const written = leftOut > 0 ? [`… ${leftOut} more`, ...lines] : lines;
+    lines = [];
+    leftOut = 0;
+    log(written);
+    if (!ended) timer = setTimeout(flush, FLUSH_MS);
+  };
+  return {
+    add(progress) {
+      if (ended) return;
+      lines.push(redact(lineOf(progress)).slice(0, LONGEST_LINE));
+      if (lines.length > MOST_LINES) {
+        lines.shift();
+        leftOut++;
+      }
+      if (timer === undefined) flush();
+    },
+    end() {
+      ended = true;
+      clearTimeout(timer);
+      flush();
+    },
+  };
+}
+
+function lineOf({ progress, total, message }: McpProgress): string {
+  const at = total === undefined ? `${progress}` : `${progress}/${total}`;
+  return message ? `${at} ${message.replaceAll('\0', '').toWellFormed()}` : at;
+}

@@ -1,0 +1,44 @@
+import type { Pool } from 'pg';
+import type { z } from 'zod';
+import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import type { AuthMode } from '../schemas.ts';
+
+export type InstanceRef = { tenantId: string; projectId: string; instanceId: string };
+
+/** An instance with everything that a call of its tools depends on. */
+export type BoundRow = {
+  id: string;
+  name: string;
+  config: JsonMap;
+  server_id: string;
+  server_name: string;
+  canonical_url: string;
+  auth_mode: z.output<typeof AuthMode>;
+  /** The pinned version, else the latest published one; null where there is none of that number. */
+  version: number | null;
+  tools: McpTool[] | null;
+  profile_settings: JsonMap | null;
+  /** The active profile's, else the instance's own. */
+  connection_id: string | null;
+};
+
+/** Null where the project has no such instance. Every table is asked for the tenant's own rows. */
+export async function findBound(
+  pool: Pool,
+  { tenantId, projectId, instanceId }: InstanceRef,
+): Promise<BoundRow | null> {
+  const { rows } = await pool.query<BoundRow>({
+    name: 'mcp-bound-instance',
+    text: `select i.id, i.name, i.config, s.id as server_id, s.name as server_name, s.canonical_url, s.auth_mode,
+        v.version, v.tools, p.settings as profile_settings, coalesce(p.connection_id, i.connection_id) as connection_id
+      from mcp_instances i
+      join mcp_servers s on s.id = i.server_id and s.tenant_id = i.tenant_id
+      left join mcp_server_versions v on v.server_id = s.id and v.tenant_id = i.tenant_id
+        and v.version = coalesce(i.version, s.latest_version) and s.status = 'published'
+      left join mcp_config_profiles p on p.id = i.active_profile_id and p.instance_id = i.id and p.tenant_id = i.tenant_id
+      where i.id = $1 and i.tenant_id = $2 and i.project_id = $3`,
+    values: [instanceId, tenantId, projectId],
+  });
+  return rows[0] ?? null;
+}

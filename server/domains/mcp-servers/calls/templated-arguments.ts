@@ -1,0 +1,135 @@
+import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
+import type { StepProblem } from '../../../orchestrator/steps/step-type.ts';
+import { hasTemplate, parseTemplate, TemplateSyntaxError } from '../../../orchestrator/steps/templates.ts';
+import { argumentProblems, follow } from './input-schema.ts';
+
+/** Beyond this the graph may be published: the call checks again. */
+const MOST_VISITS = 10_000;
+const MOST_PROBLEMS = 20;
+
+const isObject = (value: JsonValue | undefined): value is JsonMap =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function holdsTemplate(value: JsonValue): boolean {
+  if (typeof value === 'string') return hasTemplate(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return (Array.isArray(value) ? value : Object.values(value)).some(holdsTemplate);
+}
+
+/** What a string with a template stands for; what is no template is told by the validation of the graph. */
+function meaning(text: string): 'any' | 'text' {
+  try {
+    return parseTemplate(text).whole ? 'any' : 'text';
+  } catch (error) {
+    if (error instanceof TemplateSyntaxError) return 'any';
+    throw error;
+  }
+}
+
+function typeOf(value: JsonValue): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value;
+}
+
+/**
+ * What is certainly wrong with arguments that hold templates: a string that is one template and nothing else may become any value,
+ * one with text around it is a string. Empty where nothing is.
+ */
+export function templatedArgumentProblems(schema: JsonMap, args: JsonMap): StepProblem[] {
+  const found = new Check(schema).visit(schema, args, 'tool_args').slice(0, MOST_PROBLEMS);
+  if (found.length > 0 || holdsTemplate(args)) return found;
+  return argumentProblems(schema, args).map(({ path, message }) => ({ path, code: 'tool_args_invalid', message }));
+}
+
+class Check {
+  readonly #root: JsonMap;
+  #visits = 0;
+  constructor(root: JsonMap) {
+    this.#root = root;
+  }
+
+  visit(schema: JsonValue | undefined, value: JsonValue, path: string): StepProblem[] {
+    if (++this.#visits > MOST_VISITS || !isObject(schema)) return [];
+    if (typeof value === 'string' && hasTemplate(value)) {
+      return meaning(value) === 'any' ? [] : this.#typeProblem(schema, value, path);
+    }
+    const problem = this.#typeProblem(schema, value, path);
+    if (problem.length > 0) return problem;
+    return [
+      ...this.#reference(schema, value, path),
+      ...this.#literal(schema, value, path),
+      ...this.#combined(schema, value, path),
+      ...(isObject(value) ? this.#fields(schema, value, path) : []),
+      ...(Array.isArray(value) ? this.#items(schema, value, path) : []),
+    ];
+  }
+
+  #reference(schema: JsonMap, value: JsonValue, path: string): StepProblem[] {
+    if (typeof schema.$ref !== 'string') return [];
+    return this.visit(follow(this.#root, schema.$ref), value, path);
+  }
+
+  #typeProblem({ type }: JsonMap, value: JsonValue, path: string): StepProblem[] {
+    if (type === undefined) return [];
+    const types = Array.isArray(type) ? type : [type];
+    const is = typeOf(value);
+    const fits = types.some(one => one === is || (one === 'integer' && Number.isInteger(value)));
+    if (fits) return [];
+    return [problem(path, `is ${is === 'null' ? is : `of type ${is}`}; expected ${types.join(' or ')}`)];
+  }
+
+  #literal(schema: JsonMap, value: JsonValue, path: string): StepProblem[] {
+    // A string whose value is not known yet does not come here.
+    if (holdsTemplate(value)) return [];
+    const allowed = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? undefined : [schema.const];
+    const text = JSON.stringify(value);
+    if (!allowed || typeof value === 'object' || allowed.some(one => JSON.stringify(one) === text)) return [];
+    return [problem(path, `must be one of ${JSON.stringify(allowed).slice(0, 500)}`)];
+  }
+
+  #combined(schema: JsonMap, value: JsonValue, path: string): StepProblem[] {
+    const all = Array.isArray(schema.allOf) ? schema.allOf.flatMap(one => this.visit(one, value, path)) : [];
+    const alternatives = Array.isArray(schema.anyOf) ? schema.anyOf : schema.oneOf;
+    if (!Array.isArray(alternatives) || alternatives.length === 0) return all;
+    const found: StepProblem[][] = [];
+    for (const one of alternatives) {
+      const problems = this.visit(one, value, path);
+      if (problems.length === 0) return all;
+      found.push(problems);
+    }
+    // The alternative that is nearest is the one that was meant.
+    const [nearest = []] = found.sort((a, b) => a.length - b.length);
+    return [...all, ...nearest];
+  }
+
+  #fields(schema: JsonMap, value: JsonMap, path: string): StepProblem[] {
+    const found: StepProblem[] = [];
+    const properties = isObject(schema.properties) ? schema.properties : {};
+    for (const name of Array.isArray(schema.required) ? schema.required : []) {
+      if (typeof name === 'string' && !Object.hasOwn(value, name)) {
+        found.push(problem(`${path}.${name}`, 'is required by the tool', 'tool_arg_missing'));
+      }
+    }
+    for (const [name, item] of Object.entries(value)) {
+      const at = `${path}.${name}`;
+      if (Object.hasOwn(properties, name)) found.push(...this.visit(properties[name], item, at));
+      else if (schema.patternProperties === undefined && schema.additionalProperties !== undefined) {
+        if (schema.additionalProperties === false)
+          found.push(problem(at, 'is not known to the tool', 'tool_arg_unknown'));
+        else found.push(...this.visit(schema.additionalProperties, item, at));
+      }
+    }
+    return found;
+  }
+
+  #items(schema: JsonMap, value: JsonValue[], path: string): StepProblem[] {
+    const leading = Array.isArray(schema.prefixItems) ? schema.prefixItems : schema.items;
+    const rest = Array.isArray(schema.items) ? undefined : schema.items;
+    return value.flatMap((item, index) =>
+      this.visit(Array.isArray(leading) && index < leading.length ? leading[index] : rest, item, `${path}[${index}]`),
+    );
+  }
+}
+
+const problem = (path: string, message: string, code = 'tool_args_invalid'): StepProblem => ({ path, code, message });

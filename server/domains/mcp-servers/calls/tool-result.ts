@@ -1,0 +1,55 @@
+import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
+import type { ToolAnswer } from '../../../orchestrator/steps/tool-caller.ts';
+import type { CallToolResult } from '../../../platform/mcp-client/index.ts';
+import { storageProblem } from '../../../platform/storable-json.ts';
+
+/** engine.md, Payloads. */
+const LARGEST_RESULT = 1024 * 1024;
+
+const failed = (code: string, message: string, retryable: boolean): ToolAnswer => ({
+  kind: 'failed',
+  code,
+  message,
+  retryable,
+});
+
+/**
+ * What a tool's answer is to a step (decisions.md, Steps): `structuredContent` where given, else its single text block parsed as
+ * JSON where it is JSON, else `{content: […]}`, all blocks as they came. `isError` is a failure that may pass: a tool reports that
+ * its service is away in the same way as that it cannot do what is asked.
+ */
+export function answerOf(result: CallToolResult): ToolAnswer {
+  if (result.isError) return failed('tool_failed', errorText(result), true);
+  const value = resultValue(result);
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (bytes > LARGEST_RESULT) {
+    return failed('result_too_large', `The tool's result has ${bytes} bytes of JSON; at most 1 MiB is kept.`, false);
+  }
+  const problem = storageProblem(value);
+  if (problem) {
+    const where = problem.path === '' ? 'The tool’s result' : `${problem.path} of the tool’s result`;
+    return failed('result_not_storable', `${where} ${problem.message}.`, false);
+  }
+  return { kind: 'result', result: value };
+}
+
+function resultValue({ structuredContent, content }: CallToolResult): JsonValue {
+  // The SDK has parsed it from JSON.
+  if (structuredContent !== undefined) return structuredContent as JsonMap;
+  const blocks = content as JsonValue[];
+  const [only] = content;
+  if (content.length !== 1 || only?.type !== 'text') return { content: blocks };
+  try {
+    return JSON.parse(only.text) as JsonValue;
+  } catch {
+    return { content: blocks };
+  }
+}
+
+/** What the tool says went wrong, from its texts. */
+function errorText({ content, structuredContent }: CallToolResult): string {
+  const texts = content.flatMap(block => (block.type === 'text' && block.text.trim() !== '' ? [block.text] : []));
+  if (texts.length > 0) return texts.join('\n').replaceAll('\0', '').toWellFormed();
+  if (structuredContent !== undefined) return JSON.stringify(structuredContent);
+  return 'The tool failed without saying why.';
+}
