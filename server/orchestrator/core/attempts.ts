@@ -32,8 +32,8 @@ export function attemptSucceeded(state: RunState, command: Of<'attempt_succeeded
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
   emitLog(draft, command);
-  const { step, attempt, result } = command;
-  emit(draft, { type: 'step_completed', step, attempt, data: { result } });
+  const { step, attempt, result, consumed } = command;
+  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...(consumed && { consumed }) } });
   endStep(draft, step, { status: 'completed', branch: takenBranch(effectiveStep(state, step), result) });
   return draft.events;
 }
@@ -56,11 +56,12 @@ export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, no
   emitLog(draft, command);
   const { retryCount, retryDelayMs } = effectiveStep(state, command.step);
   if (command.retryable && step.failures < retryCount && state.stopRequested === null) {
-    const { step: id, attempt, error } = command;
+    const { step: id, attempt, error, consumed } = command;
     const delay = Math.max(backoff(retryDelayMs, step.failures, command.random), command.retryAfterMs ?? 0);
-    emit(draft, { type: 'step_retrying', step: id, attempt, data: { attempt, error, delay_ms: Math.ceil(delay) } });
+    const data = { attempt, error, delay_ms: Math.ceil(delay), ...(consumed && { consumed }) };
+    emit(draft, { type: 'step_retrying', step: id, attempt, data });
   } else {
-    failStep(draft, command.step, command.error);
+    failStep(draft, command.step, command.error, command.consumed);
   }
   return draft.events;
 }

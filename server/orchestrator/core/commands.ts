@@ -1,4 +1,4 @@
-import type { JsonMap, JsonValue, RunStartedData, StepError, TaskRequest } from './events.ts';
+import type { Consumption, JsonMap, JsonValue, RunStartedData, StepError, TaskRequest } from './events.ts';
 
 /**
  * What can be asked of a run. The first five come from people and systems, the others from the executor, which
@@ -12,7 +12,14 @@ export type Command =
   | { type: 'complete_task'; step: string; approved: boolean; result: JsonMap; by: string }
   /** The scheduler gives a ready step its slot: a first attempt, a retry that is due, or one lost in a crash. */
   | { type: 'begin_attempt'; step: string }
-  | { type: 'attempt_succeeded'; step: string; attempt: number; result: JsonValue; log?: string[] }
+  | {
+      type: 'attempt_succeeded';
+      step: string;
+      attempt: number;
+      result: JsonValue;
+      log?: string[];
+      consumed?: Consumption[];
+    }
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
   /** `retryable: false` ends the step whatever `retry_count` says. `random` is 0..1, for the jitter. */
   | {
@@ -25,6 +32,7 @@ export type Command =
       /** At least this long until the next attempt (a provider's Retry-After). */
       retryAfterMs?: number;
       log?: string[];
+      consumed?: Consumption[];
     }
   /** Lines to keep while the attempt still runs. */
   | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }

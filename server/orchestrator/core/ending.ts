@@ -1,5 +1,5 @@
 import { cascade, type Draft, emit, hasEnded, markEnded, remainingInFlight, skip } from './draft.ts';
-import type { CancelReason, RunError, RunStatus, SkipReason, StepError } from './events.ts';
+import type { CancelReason, Consumption, RunError, RunStatus, SkipReason, StepError } from './events.ts';
 import type { StepEnd } from './skips.ts';
 import { isBegun, type RunState, stepState } from './state.ts';
 
@@ -23,9 +23,9 @@ export function settle(draft: Draft, skips: () => void): void {
 }
 
 /** The step fails and with it the run (interface.md, States); while stopping, the run still ends `stopped`. */
-export function failStep(draft: Draft, step: string, error: StepError): void {
+export function failStep(draft: Draft, step: string, error: StepError, consumed?: Consumption[]): void {
   const { attempt } = stepState(draft.state, step);
-  emit(draft, { type: 'step_failed', step, attempt, data: { error } });
+  emit(draft, { type: 'step_failed', step, attempt, data: { error, ...(consumed && { consumed }) } });
   if (draft.state.stopRequested !== null) {
     endStep(draft, step, { status: 'failed' });
     return;

@@ -15,6 +15,12 @@ export type OnTimeout = 'fail' | 'approve' | 'reject';
 /** What went wrong in an attempt. `code` is stable snake_case, `message` is public. */
 export type StepError = { code: string; message: string };
 
+/**
+ * What an attempt used beside the step itself, to be paid for whether it ended well or not (interface.md, "Every billable
+ * action"). It stands in the event that ends the attempt, so that what was charged can be counted anew from the log.
+ */
+export type Consumption = { action: 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens'; quantity: number };
+
 /** What a person is asked, already rendered. `due_at` is in ms since the epoch. */
 export type TaskRequest = {
   name: string;
@@ -48,9 +54,9 @@ export type RunEvent = { at: number } & (
       type: 'step_completed';
       step: string;
       attempt?: number;
-      data: { result: JsonValue } | { skipped: true; reason: SkipReason };
+      data: { result: JsonValue; consumed?: Consumption[] } | { skipped: true; reason: SkipReason };
     }
-  | { type: 'step_failed'; step: string; attempt: number; data: { error: StepError } }
+  | { type: 'step_failed'; step: string; attempt: number; data: { error: StepError; consumed?: Consumption[] } }
   | {
       type: 'step_cancelled';
       step: string;
@@ -61,7 +67,7 @@ export type RunEvent = { at: number } & (
       type: 'step_retrying';
       step: string;
       attempt: number;
-      data: { attempt: number; error: StepError; delay_ms: number };
+      data: { attempt: number; error: StepError; delay_ms: number; consumed?: Consumption[] };
     }
   | { type: 'step_log'; step: string; attempt: number; data: { lines: string[] } }
   | { type: 'task_pending'; step: string; attempt: number; data: TaskRequest }

@@ -107,6 +107,14 @@ const status = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
 const json = z.custom<JsonValue>(value => value !== undefined);
 const map = z.custom<JsonMap>(value => typeof value === 'object' && value !== null && !Array.isArray(value));
 const error = z.strictObject({ code: z.string(), message: z.string() });
+const consumed = z
+  .array(
+    z.strictObject({
+      action: z.enum(['tool_call', 'llm_input_tokens', 'llm_output_tokens']),
+      quantity: z.number(),
+    }),
+  )
+  .optional();
 const ofStep = { step: z.string(), attempt: z.number() };
 
 /** The data of every event. Only optional fields may be added here, and nothing may be taken away (docs/adr/0005). */
@@ -138,14 +146,14 @@ const shapes = {
     step: z.string(),
     attempt: z.number().optional(),
     data: z.union([
-      z.strictObject({ result: json }),
+      z.strictObject({ result: json, consumed }),
       z.strictObject({
         skipped: z.literal(true),
         reason: z.enum(['blocked', 'out_of_scope', 'step_disabled', 'branch_not_taken', 'run_stopped']),
       }),
     ]),
   },
-  step_failed: { ...ofStep, data: z.strictObject({ error }) },
+  step_failed: { ...ofStep, data: z.strictObject({ error, consumed }) },
   step_cancelled: {
     ...ofStep,
     data: z.strictObject({
@@ -154,7 +162,7 @@ const shapes = {
       caused_by_step_id: z.string().optional(),
     }),
   },
-  step_retrying: { ...ofStep, data: z.strictObject({ attempt: z.number(), error, delay_ms: z.number() }) },
+  step_retrying: { ...ofStep, data: z.strictObject({ attempt: z.number(), error, delay_ms: z.number(), consumed }) },
   step_log: { ...ofStep, data: z.strictObject({ lines: z.array(z.string()) }) },
   task_pending: {
     ...ofStep,

@@ -11,6 +11,7 @@
  *   stepSpec(state, step)          → the step's fields for this run, overrides included
  *   phase(state)                   → orchestration_phase
  *   endsBillableAttempt(event)     → whether the event ends an attempt that is paid for
+ *   consumedBy(event)              → what such an attempt used beside the step itself
  */
 
 export { type Command, CommandRefused } from './commands.ts';
@@ -20,5 +21,5 @@ export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';
 export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
 export type { Graph, GraphStep } from './graph.ts';
-export { type EndedAttempt, endsBillableAttempt } from './metering.ts';
+export { consumedBy, type EndedAttempt, endsBillableAttempt } from './metering.ts';
 export { isTerminal, type RunState, type StepState, type StepStatus, stepSpec } from './state.ts';

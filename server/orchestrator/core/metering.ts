@@ -1,5 +1,5 @@
 import { LOST_REPEATEDLY } from './attempts.ts';
-import type { RunEvent } from './events.ts';
+import type { Consumption, RunEvent } from './events.ts';
 
 /** An attempt that came to an end of its own. */
 export type EndedAttempt = Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_retrying' }> & {
@@ -28,4 +28,9 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
     case 'task_completed':
       return false;
   }
+}
+
+/** What that attempt used beside the step itself: tool calls and tokens. */
+export function consumedBy({ data }: EndedAttempt): readonly Consumption[] {
+  return ('consumed' in data && data.consumed) || [];
 }

@@ -191,6 +191,13 @@ const RUN: readonly Mutation[] = [
     caughtBy: ['slots'],
   },
   {
+    name: 'the tokens of an attempt are not charged',
+    file: 'executors/embedded/turn.ts',
+    find: 'of consumedBy(event)) rows.push',
+    replace: 'of consumedBy(event).slice(1)) rows.push',
+    caughtBy: ['usage'],
+  },
+  {
     name: 'an attempt is charged twice',
     file: 'executors/embedded/turn.ts',
     find: 'usage: this.#usage(),',
@@ -200,8 +207,8 @@ const RUN: readonly Mutation[] = [
   {
     name: 'attempts are charged with the commit after the one that ends them',
     file: 'executors/embedded/turn.ts',
-    find: 'return this.events.filter(endsBillableAttempt)',
-    replace: 'return this.events.slice(1).filter(endsBillableAttempt)',
+    find: 'for (const event of this.events) {\n      if (!endsBillableAttempt(event))',
+    replace: 'for (const event of this.events.slice(1)) {\n      if (!endsBillableAttempt(event))',
     caughtBy: ['usage'],
   },
   {

@@ -151,7 +151,10 @@ export class Work {
 
   #outcome(attempt: Attempt, plan: StepPlan): Outcome {
     const { random } = this.#at;
-    const log = random.chance(0.15) ? { log: ['done'] } : {};
+    const log = {
+      ...(random.chance(0.15) && { log: ['done'] }),
+      ...(random.chance(0.1) && { consumed: [{ action: 'llm_input_tokens' as const, quantity: 1 + random.below(9) }] }),
+    };
     const failures = this.#auditor.run(attempt.run.id)?.history.step(attempt.step.id).retries ?? 0;
     if (failures < plan.failures) {
       const error = { code: 'boom', message: 'It broke.' };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { GraphStep, JsonMap, JsonValue, StepError, TaskRequest } from '../core/index.ts';
+import type { Consumption, GraphStep, JsonMap, JsonValue, StepError, TaskRequest } from '../core/index.ts';
 
 /** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
 export type StepProblem = { path: string; code: string; message: string };
@@ -24,11 +24,8 @@ export type Attempt = {
   began?(): void;
 };
 
-/** What an attempt used beside the step itself, to be paid for whether it ended well or not (interface.md, "Every billable action"). */
-export type Consumption = { action: 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens'; quantity: number };
-
 export type Outcome =
-  | { kind: 'completed'; result: JsonValue; log?: string[]; consumed?: readonly Consumption[] }
+  | { kind: 'completed'; result: JsonValue; log?: string[]; consumed?: Consumption[] }
   | { kind: 'waiting'; task: TaskRequest }
   | {
       kind: 'failed';
@@ -36,7 +33,7 @@ export type Outcome =
       retryable: boolean;
       retryAfterMs?: number;
       log?: string[];
-      consumed?: readonly Consumption[];
+      consumed?: Consumption[];
     };
 
 /** Whose graph is checked: instances and models are looked up in this project alone. */

@@ -1,4 +1,4 @@
-import type { Command, StepError } from '../../core/index.ts';
+import type { Command, Consumption, StepError } from '../../core/index.ts';
 import type { Outcome } from '../../steps/step-type.ts';
 
 /** engine.md, Payloads. */
@@ -15,15 +15,42 @@ export function outcomeCommand(step: string, attempt: number, outcome: Outcome, 
       return { type: 'attempt_waiting', step, attempt, task: outcome.task };
     case 'completed': {
       const error = resultProblem(outcome.result);
+      const consumed = consumedIn(outcome);
       if (error !== null)
-        return { type: 'attempt_failed', step, attempt, error, retryable: false, random, log: outcome.log };
-      return { type: 'attempt_succeeded', step, attempt, result: outcome.result, log: outcome.log };
+        return {
+          type: 'attempt_failed',
+          step,
+          attempt,
+          error,
+          retryable: false,
+          random,
+          log: outcome.log,
+          ...consumed,
+        };
+      return { type: 'attempt_succeeded', step, attempt, result: outcome.result, log: outcome.log, ...consumed };
     }
     case 'failed': {
       const { error, retryable, retryAfterMs, log } = outcome;
-      return { type: 'attempt_failed', step, attempt, error: shortened(error), retryable, random, retryAfterMs, log };
+      const consumed = consumedIn(outcome);
+      return {
+        type: 'attempt_failed',
+        step,
+        attempt,
+        error: shortened(error),
+        retryable,
+        random,
+        retryAfterMs,
+        log,
+        ...consumed,
+      };
     }
   }
+}
+
+/** What is to be charged beside the step: whole, positive quantities, or a provider's odd answer would spoil the books. */
+function consumedIn({ consumed }: { consumed?: Consumption[] }): { consumed?: Consumption[] } {
+  const charged = consumed?.filter(({ quantity }) => Number.isSafeInteger(quantity) && quantity > 0) ?? [];
+  return charged.length === 0 ? {} : { consumed: charged };
 }
 
 function shortened(error: StepError): StepError {

@@ -1,6 +1,7 @@
 import { AppError } from '../../../platform/errors.ts';
 import {
   type Command,
+  consumedBy,
   decide,
   effects,
   endsBillableAttempt,
@@ -110,15 +111,16 @@ export class Turn {
     });
   }
 
-  /** A step is charged once for each attempt that came to an end of its own. */
+  /** A step is charged once for each attempt that came to an end of its own, and with it what the attempt used. */
   #usage(): UsageRow[] {
-    return this.events.filter(endsBillableAttempt).map(({ step, attempt, at }) => ({
-      step,
-      attempt,
-      action: 'workflow_step' as const,
-      quantity: 1,
-      at,
-    }));
+    const rows: UsageRow[] = [];
+    for (const event of this.events) {
+      if (!endsBillableAttempt(event)) continue;
+      const { step, attempt, at } = event;
+      rows.push({ step, attempt, action: 'workflow_step', quantity: 1, at });
+      for (const { action, quantity } of consumedBy(event)) rows.push({ step, attempt, action, quantity, at });
+    }
+    return rows;
   }
 
   /** Called before the event is folded, while the state still says what the step was doing. */

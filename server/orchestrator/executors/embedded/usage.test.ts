@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import { endsBillableAttempt } from '../../core/index.ts';
+import { consumedBy, endsBillableAttempt } from '../../core/index.ts';
 import type { RunRef } from '../../orchestrator.ts';
 import { chain, createHarness, type Harness, type HarnessOptions, stepType } from './testing.ts';
 
@@ -61,6 +61,45 @@ test('each attempt that came to an end of its own is one line of usage; skipped 
     [ref.runId, 'c', 1, 1],
   ]);
   expect(new Set(rows.map(row => `${row.tenant_id} ${row.action}`))).toEqual(new Set(['acme workflow_step']));
+});
+
+test('what an attempt used is charged with it, whether it ended well or not', async () => {
+  let calls = 0;
+  const thirsty = stepType('thirsty', async () => {
+    calls += 1;
+    const consumed = [
+      { action: 'llm_input_tokens' as const, quantity: 100 * calls },
+      { action: 'llm_output_tokens' as const, quantity: calls === 1 ? 0 : 7 },
+      { action: 'tool_call' as const, quantity: Number.NaN },
+    ];
+    const error = { code: 'boom', message: 'It broke.' };
+    return calls < 3
+      ? { kind: 'failed', error, retryable: true, consumed }
+      : { kind: 'completed', result: new Date(0) as never, consumed };
+  });
+  const h = await harness({ types: [thirsty] });
+  const workflow = h.workflow({ steps: [{ id: 'a', type: 'thirsty', retry_count: 2, retry_delay_s: 0 }] });
+  const ref = await h.start(workflow);
+  await h.ended(ref);
+  const lines = (await usageOf(workflow.workflowId)).flatMap(({ action, attempts }) =>
+    attempts.map(([, , attempt, quantity]) => `${attempt} ${action} ${quantity}`),
+  );
+  expect(lines.sort()).toEqual([
+    '1 llm_input_tokens 100',
+    '1 workflow_step 1',
+    '2 llm_input_tokens 200',
+    '2 llm_output_tokens 7',
+    '2 workflow_step 1',
+    '3 llm_input_tokens 300',
+    '3 llm_output_tokens 7',
+    '3 workflow_step 1',
+  ]);
+  const ends = (await h.events(ref)).map(({ event }) => event).filter(endsBillableAttempt);
+  expect(ends.map(event => [event.type, consumedBy(event).length])).toEqual([
+    ['step_retrying', 1],
+    ['step_retrying', 2],
+    ['step_failed', 2],
+  ]);
 });
 
 test('an immediate stop charges nothing for what it cancelled', async () => {

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../core/index.ts';
-import type { LogEntry } from '../../log/index.ts';
+import type { LogEntry, UsageRow } from '../../log/index.ts';
 import type { AuditedRun } from '../auditor.ts';
 import { Violation } from './violation.ts';
 
@@ -7,8 +7,8 @@ import { Violation } from './violation.ts';
 export function checkUsage(run: AuditedRun, entry: LogEntry): void {
   const { events } = run.history;
   const ended = events.slice(events.length - entry.rows.length).filter(isPaidFor);
-  same(run, 'this commit', entry.usage.map(line), ended.map(lineOf));
-  same(run, 'all commits', run.stored.usage.map(line), events.filter(isPaidFor).map(lineOf));
+  same(run, 'this commit', entry.usage.map(line), ended.flatMap(linesOf));
+  same(run, 'all commits', run.stored.usage.map(line), events.filter(isPaidFor).flatMap(linesOf));
 }
 
 /**
@@ -21,9 +21,15 @@ function isPaidFor(event: RunEvent): boolean {
   return event.type === 'step_failed' && event.data.error.code !== 'attempt_lost_repeatedly';
 }
 
-const lineOf = (event: RunEvent): string =>
-  'step' in event ? `${event.step}#${event.attempt} workflow_step ${event.at}` : event.type;
-const line = (usage: LogEntry['usage'][number]): string =>
+/** The step itself, and what its attempt used. */
+function linesOf(event: RunEvent): string[] {
+  if (!('step' in event)) return [event.type];
+  const used = 'consumed' in event.data ? (event.data.consumed ?? []) : [];
+  return [{ action: 'workflow_step', quantity: 1 }, ...used].map(({ action, quantity }) =>
+    line({ step: event.step, attempt: event.attempt ?? 0, action, quantity, at: event.at } as UsageRow),
+  );
+}
+const line = (usage: UsageRow): string =>
   `${usage.step}#${usage.attempt} ${usage.action}${usage.quantity === 1 ? '' : ` x${usage.quantity}`} ${usage.at}`;
 
 function same(run: AuditedRun, what: string, charged: string[], ended: string[]): void {
