@@ -3,8 +3,7 @@ import type { Pool } from 'pg';
 import type { Clock } from '../clock.ts';
 import { deriveKey } from '../crypto/digest.ts';
 import { DecryptionError, open, seal } from '../crypto/envelope.ts';
-import { unavailable } from '../errors.ts';
-import type { SecretStore } from './secret-store.ts';
+import { type SecretStore, secretStoreUnavailable } from './secret-store.ts';
 
 type Dependencies = { pool: Pick<Pool, 'query'>; clock: Clock; masterKey: Uint8Array };
 
@@ -12,10 +11,6 @@ type Dependencies = { pool: Pick<Pool, 'query'>; clock: Clock; masterKey: Uint8A
 const wrappingKey = (masterKey: Uint8Array) => deriveKey(masterKey, 'tenant-keys');
 const keyPlace = (tenantId: string) => ['tenant-key', tenantId];
 const secretPlace = (tenantId: string, name: string) => ['secret', tenantId, name];
-
-function away(cause: unknown): Error {
-  return unavailable('secret_store_unavailable', 'The secret store is unavailable.', 2, cause);
-}
 
 /**
  * Secrets in PostgreSQL (decisions.md, Connections and secrets): AES-256-GCM under a data key per tenant, which is
@@ -111,7 +106,7 @@ export class DatabaseSecretStore implements SecretStore {
     try {
       return (await this.#pool.query<{ tenant_id?: string; bytes: Buffer }>(text, values)).rows;
     } catch (error) {
-      throw away(error);
+      throw secretStoreUnavailable(error);
     }
   }
 }
@@ -135,7 +130,7 @@ export async function rotateMasterKey(pool: Pool, keys: { from: Uint8Array; to: 
   const from = wrappingKey(keys.from);
   const to = wrappingKey(keys.to);
   const client = await pool.connect().catch(error => {
-    throw away(error);
+    throw secretStoreUnavailable(error);
   });
   try {
     await client.query('BEGIN');

@@ -1,4 +1,6 @@
-/** Where secrets rest (decisions.md, Connections and secrets). Adapters: `database`; others later. All throw AppError 503 when the store is away. */
+import { type AppError, unavailable } from '../errors.ts';
+
+/** Where secrets rest (decisions.md, Connections and secrets). Adapters: `database`, `vault`. All throw AppError 503 when the store is away. */
 export interface SecretStore {
   /** Stores or replaces. `name` is a path such as `pat/<id>`. */
   put(tenantId: string, name: string, plaintext: string): Promise<void>;
@@ -7,4 +9,9 @@ export interface SecretStore {
   /** Returns the secret and destroys it in one step: of two callers only one gets it. */
   take(tenantId: string, name: string): Promise<string | null>;
   delete(tenantId: string, name: string): Promise<void>;
+}
+
+/** What a store throws when it is away. `cause` is logged, so it holds no secret. */
+export function secretStoreUnavailable(cause: unknown): AppError {
+  return unavailable('secret_store_unavailable', 'The secret store is unavailable.', 2, cause);
 }

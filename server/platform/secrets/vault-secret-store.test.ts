@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../clock.ts';
+import { startTestVault, type TestVault, testRole } from './testing-vault.ts';
+import { VaultSecretStore } from './vault-secret-store.ts';
+import type { VaultSettings } from './vault-session.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A store on a fresh Vault, and what it waits for: `ring` ends the wait, having moved the clock. */
+async function start(
+  credentials: (vault: TestVault) => VaultSettings['credentials'],
+  options: { namespace?: string; sent?: string } = {},
+) {
+  const clock = new ManualClock();
+  const vault = await startTestVault(clock, options);
+  closing.push(() => vault.close());
+  const alarms = new Set<{ delayMs: number; ring: () => void }>();
+  const namespace = options.sent ?? options.namespace;
+  const settings = {
+    address: vault.address,
+    mount: 'secret',
+    prefix: 'team/baton',
+    namespace,
+    credentials: credentials(vault),
+  };
+  const store = new VaultSecretStore({
+    settings,
+    clock,
+    alarm(delayMs, ring) {
+      const alarm = { delayMs, ring };
+      alarms.add(alarm);
+      return () => void alarms.delete(alarm);
+    },
+    timeoutMs: 300,
+  });
+  return {
+    vault,
+    store,
+    clock,
+    waits: () => [...alarms].map(({ delayMs }) => delayMs),
+    async ring() {
+      const [alarm] = alarms;
+      if (!alarm) throw new Error('It waits for nothing.');
+      alarms.delete(alarm);
+      clock.advance(alarm.delayMs);
+      const before = vault.requests.length;
+      alarm.ring();
+      await expect.poll(() => vault.requests.length > before && alarms.size > 0).toBe(true);
+    },
+  };
+}
+const byToken = (vault: TestVault) => ({ token: vault.issue(0) });
+const byRole = () => testRole;
+const away = { status: 503, code: 'secret_store_unavailable' };
+
+describe('secrets in Vault', () => {
+  it('lie at prefix, tenant and name; a take leaves none behind, a delete not even a name', async () => {
+    const { vault, store } = await start(byToken);
+    await store.put('acme', 'pat/1', 'first');
+    await store.put('acme', 'pat/1', 'second');
+    expect([...vault.entries.keys()]).toEqual(['team/baton/acme/pat/1']);
+    expect(await store.take('acme', 'pat/1')).toBe('second');
+    expect(JSON.stringify([...vault.entries.values()])).not.toMatch(/first|second/);
+    await store.delete('acme', 'pat/1');
+    expect(vault.entries.size).toBe(0);
+  });
+
+  it('are reached in their namespace only', async () => {
+    const { store } = await start(byToken, { namespace: 'team-a' });
+    await store.put('acme', 'n', 'x');
+    expect(await store.get('acme', 'n')).toBe('x');
+    const elsewhere = await start(byToken, { namespace: 'team-a', sent: 'team-b' });
+    await expect(elsewhere.store.put('acme', 'n', 'x')).rejects.toMatchObject(away);
+  });
+
+  it('are 503 while Vault is sealed, denies, is silent, talks nonsense, redirects or is gone, and no error holds one', async () => {
+    const { vault, store } = await start(byToken);
+    await store.put('acme', 'n', 'S3CRET');
+    const token = [...vault.tokens.keys()][0] ?? '';
+    const attempts = () => [
+      store.put('acme', 'm', 'S3CRET'),
+      store.get('acme', 'n'),
+      store.take('acme', 'n'),
+      store.delete('acme', 'n'),
+    ];
+    for (const mood of ['sealed', 'denying', 'silent', 'babbling', 'redirecting', 'gone'] as const) {
+      if (mood === 'gone') await vault.close();
+      else vault.mood = mood;
+      const settled = await Promise.allSettled(attempts());
+      for (const result of settled.slice(0, mood === 'babbling' ? 3 : 4)) {
+        expect(result, mood).toMatchObject({ status: 'rejected', reason: away });
+        const { reason } = result as PromiseRejectedResult;
+        const told = `${reason.message} ${reason.stack} ${reason.cause.message} ${reason.cause.stack} ${JSON.stringify(reason)}`;
+        expect(told).not.toContain('S3CRET');
+        expect(told).not.toContain(token);
+        expect(reason.cause.cause).toBeUndefined();
+      }
+    }
+  });
+
+  it('come back with Vault', async () => {
+    const { vault, store } = await start(byRole);
+    vault.mood = 'sealed';
+    await expect(store.check()).rejects.toMatchObject(away);
+    vault.mood = 'well';
+    await store.check();
+    await store.put('acme', 'n', 'x');
+    expect(await store.get('acme', 'n')).toBe('x');
+  });
+});
+
+describe('a token of Vault', () => {
+  it('of a role is had by one login, however many wait for it', async () => {
+    const { vault, store } = await start(byRole);
+    await Promise.all(Array.from({ length: 10 }, (_, at) => store.put('acme', `n${at}`, 'x')));
+    expect(vault.requests.filter(request => request.endsWith('login'))).toHaveLength(1);
+  });
+
+  it('of a role is had anew when it was revoked or has expired', async () => {
+    const { vault, store, clock } = await start(byRole);
+    await store.put('acme', 'n', 'x');
+    vault.tokens.clear();
+    const got = await Promise.all([1, 2, 3].map(() => store.get('acme', 'n')));
+    expect(got).toEqual(['x', 'x', 'x']);
+    expect(vault.tokens.size).toBe(1);
+    clock.advance(3600_000);
+    expect(await store.get('acme', 'n')).toBe('x');
+    expect(vault.requests.filter(request => request.endsWith('login'))).toHaveLength(3);
+  });
+
+  it('of a role that Vault does not know, or that may not, is 503 and asked for no more than twice', async () => {
+    const unknown = await start(() => ({ roleId: 'other', secretId: 'S3CRET' }));
+    await expect(unknown.store.get('acme', 'n')).rejects.toMatchObject(away);
+    const { vault, store } = await start(byRole);
+    vault.mood = 'denying';
+    await expect(store.get('acme', 'n')).rejects.toMatchObject(away);
+    expect(vault.requests.filter(request => request.endsWith('login'))).toHaveLength(2);
+  });
+
+  it('is renewed at two thirds of its time, again and again, until the store is closed', async () => {
+    const { vault, store, waits, ring } = await start(given => ({ token: given.issue(600) }));
+    await store.put('acme', 'n', 'x');
+    for (let round = 0; round < 3; round += 1) {
+      expect(waits()).toEqual([400_000]);
+      await ring();
+    }
+    expect(vault.requests.filter(request => request.endsWith('renew-self'))).toHaveLength(3);
+    expect(await store.get('acme', 'n')).toBe('x');
+    store.close();
+    expect(waits()).toEqual([]);
+  });
+
+  it('is tried again where its renewal failed', async () => {
+    const { vault, store, waits, ring } = await start(given => ({ token: given.issue(600) }));
+    await store.put('acme', 'n', 'x');
+    vault.mood = 'sealed';
+    await ring();
+    expect(waits()).toEqual([200_000 / 3]);
+    vault.mood = 'well';
+    await ring();
+    expect(waits()).toEqual([400_000]);
+    expect(await store.get('acme', 'n')).toBe('x');
+  });
+
+  it('without an end is not renewed', async () => {
+    const { store, waits } = await start(byToken);
+    await store.put('acme', 'n', 'x');
+    expect(waits()).toEqual([]);
+  });
+});

@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import { secretStoreUnavailable } from './secret-store.ts';
+
+export type VaultSettings = {
+  /** Such as `https://vault.example:8200`. */
+  address: string;
+  /** Where the KV v2 engine is mounted. */
+  mount: string;
+  /** The folder in it that is Baton's. */
+  prefix: string;
+  namespace: string | undefined;
+  credentials: { token: string } | { roleId: string; secretId: string };
+};
+
+export type VaultAnswer = { status: number; body: unknown };
+
+export type VaultSessionOptions = {
+  settings: Pick<VaultSettings, 'address' | 'namespace' | 'credentials'>;
+  clock: Clock;
+  /** Calls `ring` once after `delayMs`; returns how to call that off. */
+  alarm: (delayMs: number, ring: () => void) => () => void;
+  /** How long one request may take, ms. */
+  timeoutMs?: number;
+};
+
+/** A token and until when it holds (ms since the epoch, null: for good). */
+type Lease = { token: string; expiresAt: number | null; renewable: boolean };
+
+const authSchema = z.object({
+  auth: z.object({ client_token: z.string().min(1), lease_duration: z.number(), renewable: z.boolean() }),
+});
+const lookupSchema = z.object({ data: z.object({ ttl: z.number(), renewable: z.boolean().default(false) }) });
+
+/** Renewed at two thirds of its time, a token survives one renewal that fails. */
+const renewAt = 2 / 3;
+/** Near its greatest age Vault renews a token for ever shorter; not more often than this. */
+const shortestWaitMs = 5_000;
+
+/**
+ * Requests to HashiCorp Vault or OpenBao with a token that is kept alive: given, or had by logging in with an AppRole, which
+ * is done anew when its token was lost. The address is the operator's, so it is not behind the egress guard.
+ * Rejects with AppError 503 `secret_store_unavailable` for all but success, 400 and 404. No error holds what Vault said: it may
+ * quote what it was sent.
+ */
+export class VaultSession {
+  readonly #settings: VaultSessionOptions['settings'];
+  readonly #clock: Clock;
+  readonly #alarm: VaultSessionOptions['alarm'];
+  readonly #timeoutMs: number;
+  #lease: Promise<Lease> | null = null;
+  #cancelRenewal: () => void = () => {};
+  #closed = false;
+
+  constructor({ settings, clock, alarm, timeoutMs = 5_000 }: VaultSessionOptions) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#alarm = alarm;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** One request; `path` follows `/v1/`. Logs in first where need be, and once more where the token was refused. */
+  async request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<VaultAnswer> {
+    const lease = await this.#open();
+    const answer = await this.#send(method, path, lease.token, body);
+    if (answer.status !== 403 || 'token' in this.#settings.credentials) return checked(answer);
+    // The token of a role may have been revoked; whether it was that, or a policy that says no, a new one tells.
+    const again = await this.#open(lease);
+    return checked(await this.#send(method, path, again.token, body));
+  }
+
+  /** Ends the renewals; the token runs out by itself. */
+  close(): void {
+    this.#closed = true;
+    this.#cancelRenewal();
+  }
+
+  /** The lease in force, or a new one in place of an expired or `refused` one; one login for all who wait for it. */
+  async #open(refused?: Lease): Promise<Lease> {
+    const pending = this.#lease;
+    const present = await pending;
+    const expired = present !== null && present.expiresAt !== null && present.expiresAt <= this.#clock.now();
+    if (present !== null && present !== refused && !expired) return present;
+    // Whoever came first has replaced it meanwhile.
+    if (this.#lease !== pending && this.#lease !== null) return this.#lease;
+    const opening = this.#logIn();
+    this.#lease = opening;
+    opening.catch(() => {
+      if (this.#lease === opening) this.#lease = null;
+    });
+    return opening;
+  }
+
+  async #logIn(): Promise<Lease> {
+    const { credentials } = this.#settings;
+    if ('token' in credentials) {
+      const answer = await this.#send('GET', 'auth/token/lookup-self', credentials.token);
+      const found = lookupSchema.safeParse(answer.body);
+      if (answer.status !== 403) checked(answer);
+      // A policy may keep a token from looking itself up; then it is used as it is, and Vault says when it no longer holds.
+      const { ttl, renewable } = found.success ? found.data.data : { ttl: 0, renewable: false };
+      return this.#keep(credentials.token, ttl, renewable);
+    }
+    const { roleId, secretId } = credentials;
+    const answer = await this.#send('POST', 'auth/approle/login', undefined, { role_id: roleId, secret_id: secretId });
+    return this.#keepAnswered(answer);
+  }
+
+  #keepAnswered(answer: VaultAnswer): Lease {
+    const parsed = authSchema.safeParse(checked(answer).body);
+    if (!parsed.success) throw unusable(`refused the login (${answer.status})`);
+    const { client_token: token, lease_duration: seconds, renewable } = parsed.data.auth;
+    return this.#keep(token, seconds, renewable);
+  }
+
+  #keep(token: string, seconds: number, renewable: boolean): Lease {
+    const lease = { token, expiresAt: seconds > 0 ? this.#clock.now() + seconds * 1000 : null, renewable };
+    this.#renewIn(lease, seconds * 1000 * renewAt);
+    return lease;
+  }
+
+  #renewIn(lease: Lease, delayMs: number): void {
+    this.#cancelRenewal();
+    if (this.#closed || !lease.renewable || lease.expiresAt === null) return;
+    this.#cancelRenewal = this.#alarm(Math.max(delayMs, shortestWaitMs), () => void this.#renew(lease));
+  }
+
+  async #renew(lease: Lease): Promise<void> {
+    try {
+      const renewed = this.#keepAnswered(await this.#send('POST', 'auth/token/renew-self', lease.token, {}));
+      this.#lease = Promise.resolve(renewed);
+    } catch {
+      // Until it expires it holds; after that a role logs in anew, and a given token says 503 at its next use.
+      const left = (lease.expiresAt ?? 0) - this.#clock.now();
+      if (left > 0) this.#renewIn(lease, left / 3);
+    }
+  }
+
+  async #send(method: string, path: string, token: string | undefined, body?: object): Promise<VaultAnswer> {
+    const { address, namespace } = this.#settings;
+    try {
+      const response = await fetch(`${address}/v1/${path}`, {
+        method,
+        headers: {
+          'X-Vault-Request': 'true',
+          ...(token !== undefined && { 'X-Vault-Token': token }),
+          ...(namespace !== undefined && { 'X-Vault-Namespace': namespace }),
+          ...(body && { 'Content-Type': 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+        // A redirect would take the token along.
+        redirect: 'error',
+        signal: AbortSignal.timeout(this.#timeoutMs),
+      });
+      return { status: response.status, body: parseJson(await response.text()) };
+    } catch (error) {
+      throw unusable(`cannot be reached (${reasonOf(error)})`);
+    }
+  }
+}
+
+/** Lets through what the caller has to judge: success, 400 (check-and-set) and 404. */
+function checked(answer: VaultAnswer): VaultAnswer {
+  const { status } = answer;
+  if ((status >= 200 && status < 300) || status === 400 || status === 404) return answer;
+  throw unusable(
+    status === 503 ? 'is sealed or down (503)' : status === 403 ? 'denies permission (403)' : `answered ${status}`,
+  );
+}
+
+/** The error of a store that is away; `what` continues "Vault …". */
+export function unusable(what: string): Error {
+  return secretStoreUnavailable(new Error(`Vault ${what}`));
+}
+
+/** Null for what is no JSON: a parser's complaint quotes the text, and with it a secret. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
+  return cause instanceof Error ? cause.name : 'unknown error';
+}
