@@ -27,6 +27,7 @@ const capacity = 10_000;
  */
 export class PrincipalCache {
   readonly #grants = new Map<string, { grant: PatGrant; readAt: number }>();
+  readonly #reading = new Map<string, Promise<PatGrant | null>>();
   #generation = 0;
   /** Writes of last_used_at that nobody waits for. */
   readonly pendingWrites = new Set<Promise<void>>();
@@ -38,6 +39,20 @@ export class PrincipalCache {
     if (age >= 0 && age < grantTtlMs) return entry.grant;
     this.#grants.delete(key);
     return undefined;
+  }
+
+  /**
+   * What `read` finds, asked once for all who want it meanwhile: a busy token is wanted by every request under way when its
+   * time is up, 32 queries at once with 32 connections. Nobody shares what was begun before a `clear`.
+   */
+  share(key: string, read: () => Promise<PatGrant | null>): Promise<PatGrant | null> {
+    const reading = this.#reading.get(key);
+    if (reading) return reading;
+    const begun = read().finally(() => {
+      if (this.#reading.get(key) === begun) this.#reading.delete(key);
+    });
+    this.#reading.set(key, begun);
+    return begun;
   }
 
   /** Call before reading; `put` then drops what was read before a `clear` that happened meanwhile. */
@@ -54,6 +69,7 @@ export class PrincipalCache {
   clear(): void {
     this.#generation += 1;
     this.#grants.clear();
+    this.#reading.clear();
   }
 }
 

@@ -11,7 +11,7 @@ import { generatePatToken } from '../pats/token.ts';
 import { createTenant } from './accounts.ts';
 import { identityOperations } from './operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
-import { grantTtlMs } from './principal-cache.ts';
+import { grantTtlMs, principalCache } from './principal-cache.ts';
 import { createTestMember, createTestPat, createTestServices, createTestTenant, type TestTenant } from './testing.ts';
 
 let db: TestDatabase;
@@ -70,6 +70,36 @@ describe('resolvePat', () => {
     clock.advance(grantTtlMs);
     await resolvePat(other, token);
     expect(other.queries.length).toBe(before + 1);
+    await other.end();
+  });
+
+  it('makes one query for all requests that come at once, and a new one for those that come after a change', async () => {
+    const { token, principal } = await createTestPat(services, tenant.contributor, scopes);
+    const other = otherProcess();
+    const asked = () => other.queries.filter(query => query.includes('resolve_pat')).length;
+    const found = await Promise.all(Array.from({ length: 32 }, () => resolvePat(other, token)));
+    expect(found).toEqual(found.map(() => principal));
+    expect(asked()).toBe(1);
+    clock.advance(grantTtlMs);
+    const before = resolvePat(other, token);
+    principalCache(other).clear();
+    const after = resolvePat(other, token);
+    expect(asked()).toBe(3);
+    await Promise.all([before, after]);
+    expect(await resolvePat(other, token)).toEqual(principal);
+    expect(asked()).toBe(3);
+    await other.end();
+  });
+
+  it('tells everybody who waits of a read that failed, and reads again', async () => {
+    const { token, principal } = await createTestPat(services, tenant.contributor, scopes);
+    const other = otherProcess();
+    const { query } = other.pool;
+    Object.assign(other.pool, { query: () => Promise.reject(new Error('away')) });
+    const failed = await Promise.allSettled([resolvePat(other, token), resolvePat(other, token)]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    Object.assign(other.pool, { query });
+    expect(await resolvePat(other, token)).toEqual(principal);
     await other.end();
   });
 

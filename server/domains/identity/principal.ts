@@ -113,10 +113,13 @@ export async function resolvePat(
   let grant = cache.get(key, now) ?? null;
   if (!grant) {
     if (!isWellFormedPat(token)) return null;
-    const generation = cache.generation();
-    grant = await readGrant(services, Buffer.from(key, 'base64'));
+    grant = await cache.share(key, async () => {
+      const generation = cache.generation();
+      const read = await readGrant(services, Buffer.from(key, 'base64'));
+      if (read) cache.put(key, read, now, generation);
+      return read;
+    });
     if (!grant) return null;
-    cache.put(key, grant, now, generation);
   }
   if (grant.expiresAt !== null && grant.expiresAt <= now) return null;
   const { tenantId, projectId } = requested;
