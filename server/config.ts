@@ -8,6 +8,7 @@ import {
   suiteSchema,
   suiteSettings,
 } from './platform/oauth/settings.ts';
+import type { VaultSettings } from './platform/secrets/vault-session.ts';
 import { samplerNames, type TracingSettings } from './platform/telemetry/tracing.ts';
 
 /**
@@ -89,6 +90,31 @@ const egressSchema = z.object({
     }),
 });
 
+const vaultPath = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/, 'must be a path of letters, digits, hyphens and underscores');
+
+const secretsSchema = z
+  .object({
+    BATON_SECRET_STORE: z.enum(['database', 'vault']).default('database'),
+    BATON_VAULT_ADDR: optional.pipe(z.url({ protocol: /^https?$/ }).optional()),
+    BATON_VAULT_TOKEN: optional,
+    BATON_VAULT_ROLE_ID: optional,
+    BATON_VAULT_SECRET_ID: optional,
+    BATON_VAULT_MOUNT: vaultPath.default('secret'),
+    BATON_VAULT_PREFIX: vaultPath.default('baton'),
+    BATON_VAULT_NAMESPACE: optional,
+  })
+  .superRefine((env, context) => {
+    if (env.BATON_SECRET_STORE !== 'vault') return;
+    const issue = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
+    if (env.BATON_VAULT_ADDR === undefined) issue('BATON_VAULT_ADDR', 'is needed for BATON_SECRET_STORE=vault');
+    const role = env.BATON_VAULT_ROLE_ID !== undefined && env.BATON_VAULT_SECRET_ID !== undefined;
+    if (role === (env.BATON_VAULT_TOKEN !== undefined)) {
+      issue('BATON_VAULT_TOKEN', 'either this or BATON_VAULT_ROLE_ID with BATON_VAULT_SECRET_ID is needed for vault');
+    }
+  });
+
 const logSchema = z.object({
   BATON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
@@ -157,6 +183,7 @@ const schemas = {
   identity: identitySchema,
   orchestrator: orchestratorSchema,
   retention: retentionSchema,
+  secrets: secretsSchema,
   egress: egressSchema,
   mcp: mcpSchema,
   log: logSchema,
@@ -195,6 +222,8 @@ export type Config = {
     shutdownGraceMs: number;
   };
   retention: { runDays: number; usageMonths: number };
+  /** Null: secrets are kept in the database. */
+  secrets: { vault: VaultSettings | null };
   egress: { allowPrivate: readonly string[] };
   mcp: { groups: readonly string[]; risk: boolean; hosts: readonly string[]; origins: readonly string[] };
   log: { level: string };
@@ -225,6 +254,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const identity = parse(identitySchema);
   const orchestrator = parse(orchestratorSchema);
   const retention = parse(retentionSchema);
+  const secrets = parse(secretsSchema);
   const egress = parse(egressSchema);
   const mcp = parse(mcpSchema);
   const log = parse(logSchema);
@@ -268,6 +298,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       shutdownGraceMs: orchestrator.BATON_SHUTDOWN_GRACE_S * 1000,
     },
     retention: { runDays: retention.BATON_RETENTION_DAYS, usageMonths: retention.BATON_USAGE_RETENTION_MONTHS },
+    secrets: { vault: vaultSettings(secrets) },
     egress: { allowPrivate: egress.BATON_ALLOW_PRIVATE_NETWORK },
     mcp: {
       groups: mcp.BATON_MCP_GROUPS,
@@ -279,6 +310,21 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     tracing: tracingSettings(tracing),
     suite,
     messaging,
+  };
+}
+
+function vaultSettings(env: z.output<typeof secretsSchema>): VaultSettings | null {
+  const { BATON_VAULT_ADDR: address, BATON_VAULT_TOKEN: token } = env;
+  if (env.BATON_SECRET_STORE !== 'vault' || address === undefined) return null;
+  return {
+    address: address.replace(/\/+$/, ''),
+    mount: env.BATON_VAULT_MOUNT,
+    prefix: env.BATON_VAULT_PREFIX,
+    namespace: env.BATON_VAULT_NAMESPACE,
+    credentials:
+      token === undefined
+        ? { roleId: env.BATON_VAULT_ROLE_ID ?? '', secretId: env.BATON_VAULT_SECRET_ID ?? '' }
+        : { token },
   };
 }
 

@@ -117,6 +117,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await luaPool.close();
       await tools.close();
       await egress.close();
+      secrets.close();
       await telemetry.close();
       await settleLastUsed(services);
       await settleDeliveries(services);

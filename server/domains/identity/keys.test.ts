@@ -7,6 +7,7 @@ import { ConfigError } from '../../config.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { startTestVault } from '../../platform/secrets/testing-vault.ts';
 import { loadIdentityKeys, openSecretStore } from './keys.ts';
 import { testConfig } from './testing.ts';
 
@@ -48,6 +49,23 @@ describe('keys of a deployment', () => {
     expect(await rotated.get('acme', 'n')).toBe('kept');
     expect(await (await start({ BATON_MASTER_KEY: present })).get('acme', 'n')).toBe('kept');
     await expect(start({ BATON_MASTER_KEY: old })).rejects.toThrow(ConfigError);
+  });
+
+  it('opens Vault where that is configured, also while it is away', async () => {
+    const vault = await startTestVault(systemClock);
+    const env = {
+      BATON_SECRET_STORE: 'vault',
+      BATON_VAULT_ADDR: `${vault.address}/`,
+      BATON_VAULT_TOKEN: vault.issue(0),
+    };
+    vault.mood = 'sealed';
+    const store = await start({ BATON_MASTER_KEY: key(), ...env });
+    await expect(store.get('acme', 'n')).rejects.toMatchObject({ status: 503, code: 'secret_store_unavailable' });
+    vault.mood = 'well';
+    await store.put('acme', 'n', 'kept');
+    expect([...vault.entries.keys()]).toEqual(['baton/acme/n']);
+    store.close();
+    await vault.close();
   });
 
   it('says in one line which key is unusable', async () => {

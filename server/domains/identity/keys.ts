@@ -6,6 +6,9 @@ import { DecryptionError } from '../../platform/crypto/envelope.ts';
 import { loadMasterKey, MasterKeyError, parseMasterKey } from '../../platform/crypto/master-key.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { DatabaseSecretStore, rotateMasterKey } from '../../platform/secrets/database-secret-store.ts';
+import type { SecretStore } from '../../platform/secrets/secret-store.ts';
+import { VaultSecretStore } from '../../platform/secrets/vault-secret-store.ts';
+import type { VaultSettings } from '../../platform/secrets/vault-session.ts';
 
 export type IdentityKeys = {
   masterKey: Buffer;
@@ -29,7 +32,8 @@ export async function loadIdentityKeys(config: Config): Promise<IdentityKeys> {
 /**
  * The secret store of this deployment, checked against the master key before anything relies on it. Where
  * BATON_MASTER_KEY_PREVIOUS is set, the tenant keys are re-wrapped first. Throws ConfigError when the stored keys open
- * with neither, so that a lost or swapped key is found at start and not at the first webhook.
+ * with neither, so that a lost or swapped key is found at start and not at the first webhook. A Vault that is away is no
+ * reason not to start: what needs a secret answers 503 until it is back.
  */
 export async function openSecretStore(services: {
   config: Config;
@@ -37,7 +41,7 @@ export async function openSecretStore(services: {
   clock: Clock;
   logger: Logger;
   masterKey: Buffer;
-}): Promise<DatabaseSecretStore> {
+}): Promise<SecretStore & { close(): void }> {
   const { config, pool, clock, logger, masterKey } = services;
   const mismatch = () =>
     new ConfigError('The master key is not the one the stored secrets were encrypted with (BATON_MASTER_KEY).');
@@ -52,7 +56,31 @@ export async function openSecretStore(services: {
     if (error instanceof MasterKeyError) throw new ConfigError(error.message, { cause: error });
     throw error instanceof DecryptionError ? mismatch() : error;
   }
+  const { vault } = config.secrets;
+  if (vault !== null) return openVault({ settings: vault, clock, logger });
   const store = new DatabaseSecretStore({ pool, clock, masterKey });
   if (!(await store.acceptsMasterKey())) throw mismatch();
+  return store;
+}
+
+async function openVault(options: {
+  settings: VaultSettings;
+  clock: Clock;
+  logger: Logger;
+}): Promise<VaultSecretStore> {
+  const { settings, clock, logger } = options;
+  const store = new VaultSecretStore({
+    settings,
+    clock,
+    alarm(delayMs, ring) {
+      const timeout = setTimeout(ring, delayMs);
+      return () => clearTimeout(timeout);
+    },
+  });
+  try {
+    await store.check();
+  } catch (error) {
+    logger.warn({ err: error }, 'the secret store is not available');
+  }
   return store;
 }

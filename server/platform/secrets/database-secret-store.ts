@@ -72,6 +72,9 @@ export class DatabaseSecretStore implements SecretStore {
     return row?.tenant_id === undefined || canOpen(this.#wrappingKey, row.bytes, keyPlace(row.tenant_id));
   }
 
+  /** Nothing to end: the pool is not ours. */
+  close(): void {}
+
   async #open(tenantId: string, name: string, rows: { bytes: Buffer }[]): Promise<string | null> {
     const row = rows[0];
     if (!row) return null;

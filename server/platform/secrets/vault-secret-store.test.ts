@@ -165,6 +165,12 @@ describe('a token of Vault', () => {
     expect(await store.get('acme', 'n')).toBe('x');
   });
 
+  it('that holds for months is renewed daily: a timer takes no more than 24 days', async () => {
+    const { store, waits } = await start(vault => ({ token: vault.issue(90 * 86_400) }));
+    await store.put('acme', 'n', 'x');
+    expect(waits()).toEqual([86_400_000]);
+  });
+
   it('without an end is not renewed', async () => {
     const { store, waits } = await start(byToken);
     await store.put('acme', 'n', 'x');

@@ -36,6 +36,8 @@ const lookupSchema = z.object({ data: z.object({ ttl: z.number(), renewable: z.b
 const renewAt = 2 / 3;
 /** Near its greatest age Vault renews a token for ever shorter; not more often than this. */
 const shortestWaitMs = 5_000;
+/** A timer takes no more than 24 days; renewing too early is harmless. */
+const longestWaitMs = 86_400_000;
 
 /**
  * Requests to HashiCorp Vault or OpenBao with a token that is kept alive: given, or had by logging in with an AppRole, which
@@ -122,7 +124,8 @@ export class VaultSession {
   #renewIn(lease: Lease, delayMs: number): void {
     this.#cancelRenewal();
     if (this.#closed || !lease.renewable || lease.expiresAt === null) return;
-    this.#cancelRenewal = this.#alarm(Math.max(delayMs, shortestWaitMs), () => void this.#renew(lease));
+    const waitMs = Math.min(Math.max(delayMs, shortestWaitMs), longestWaitMs);
+    this.#cancelRenewal = this.#alarm(waitMs, () => void this.#renew(lease));
   }
 
   async #renew(lease: Lease): Promise<void> {
