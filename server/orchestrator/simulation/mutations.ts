@@ -19,9 +19,9 @@ const CORE: readonly Mutation[] = [
   {
     name: 'a step ends twice',
     file: 'core/attempts.ts',
-    find: "emit(draft, { type: 'step_completed', step, attempt, data: { result } });",
+    find: "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...(consumed && { consumed }) } });",
     replace:
-      "emit(draft, { type: 'step_completed', step, attempt, data: { result } });\n  emit(draft, { type: 'step_completed', step, attempt, data: { result } });",
+      "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...(consumed && { consumed }) } });\n  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...(consumed && { consumed }) } });",
     caughtBy: ['one-end'],
   },
   {
