@@ -1,6 +1,7 @@
 import { encode } from 'next-auth/jwt';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import { startToolServer } from '../domains/mcp-servers/testing.ts';
 import { newId } from '../platform/ids.ts';
 import { type Principal, roles, scopes } from './context.ts';
 import { operations } from './operations.ts';
@@ -43,11 +44,18 @@ const examples: Partial<Record<Name, Record<string, unknown>>> = {
     business_account_id: '1',
     phone_number_id: '2',
   },
+  mcp_servers_create: { name: 'Second', canonical_url: 'https://mcp.example.com/mcp' },
+  mcp_instances_create: { server_id: '{servers/id}', name: 'Second' },
+  mcp_config_profiles_create: { name: 'second' },
   webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
 };
 /** Operations whose schema makes every field optional, but which refuse to do nothing. */
 const more: Partial<Record<Name, Record<string, unknown>>> = {
   members_update: { role: 'project_viewer' },
+  // Another way to sign in makes a version to publish: the server is a draft again.
+  mcp_servers_patch: { auth_mode: 'header' },
+  mcp_servers_delete: { force: 'true' },
+  mcp_instances_resolve: { graph },
   workflows_import: { baton: 1, kind: 'workflow', name: 'Imported', graph },
 };
 
@@ -60,14 +68,19 @@ let service: TestContainer;
 let acme: World;
 let rival: World;
 let rivalToken: string;
+let toolServer: Awaited<ReturnType<typeof startToolServer>>;
 
 beforeAll(async () => {
-  service = await startTestContainer();
+  toolServer = await startToolServer();
+  service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' });
   acme = await createWorld('acme');
   rival = await createWorld('rival');
   rivalToken = (await createTestPat(service.container.services, rival.owner, scopes)).token;
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await toolServer[Symbol.asyncDispose]();
+});
 
 /** A tenant with one of everything, made through the API itself. */
 async function createWorld(slug: string): Promise<World> {
@@ -91,6 +104,11 @@ async function createWorld(slug: string): Promise<World> {
   });
   const { id: pat = '' } = await post('/v1/pats', { display_name: 'spare', scopes: ['workflow:read'] });
   const { ingress_path = '' } = await post('/v1/inbound-webhooks', { workflow_id: workflow, name: 'Orders' });
+  const { id: server = '' } = await post('/v1/mcp/servers', { name: 'Tools', canonical_url: toolServer.url });
+  await post(`/v1/mcp/servers/${server}/discover`, {});
+  await post(`/v1/mcp/servers/${server}/versions`, { changelog: 'first' });
+  const { id: instance = '' } = await post('/v1/mcp/instances', { server_id: server, name: 'Tools' });
+  const { id: profile = '' } = await post(`/v1/mcp/instances/${instance}/config-profiles`, { name: 'live' });
   const ids = {
     'workflows/id': workflow,
     'versions/version': '1',
@@ -104,6 +122,10 @@ async function createWorld(slug: string): Promise<World> {
     'connections/id': (await post('/v1/connections', connection)).id ?? '',
     // The legacy path deletes too, so it gets one of its own.
     'mcp/connections/id': (await post('/v1/connections', connection)).id ?? '',
+    'connections/connection_id': (await post('/v1/connections', connection)).id ?? '',
+    'servers/id': server,
+    'instances/id': instance,
+    'config-profiles/profile_id': profile,
     'accounts/connectionId': newId(),
     'inbound-webhooks/id': ingress_path.replace('/v1/inbound-webhooks/', ''),
   };
@@ -266,7 +288,12 @@ describe('422 for a missing field', () => {
 
 describe('the examples are valid: they succeed where the caller may', () => {
   // Reading first, then changing, then deleting, so that one request does not take another's resource or session away.
-  const last: readonly string[] = ['workflows_archive', 'me_change_password'];
+  const last: readonly string[] = [
+    'workflows_archive',
+    'mcp_instances_delete',
+    'mcp_servers_delete',
+    'me_change_password',
+  ];
   const weight = ({ operation: { method, name } }: RegisteredOperation) =>
     method === 'GET' ? 0 : last.includes(name) ? 3 + last.indexOf(name) : method === 'DELETE' ? 2 : 1;
   const ordered = [...closed].sort(([, a], [, b]) => weight(a) - weight(b));

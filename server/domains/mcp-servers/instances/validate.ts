@@ -1,14 +1,10 @@
 import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { AppError } from '../../../platform/errors.ts';
+import { type Binding, bindInstance } from '../calls/binding.ts';
 import { type Check, checkLive, failed, liveChecks, notChecked, passed, report } from '../checks.ts';
-import type { Access } from '../live.ts';
 import type { CheckReport, InstanceRef } from '../schemas.ts';
-import { accessTo } from '../servers/access.ts';
-import { findServerVersion } from '../servers/version-store.ts';
-import { requireServer, serverKey } from '../servers/view.ts';
 import { findProfile, type ProfileRow } from './profile-store.ts';
-import { effectiveSettings } from './settings.ts';
 import { findConnection, type InstanceRow } from './store.ts';
 import { instanceKey, requireInstance } from './view.ts';
 
@@ -22,18 +18,14 @@ export async function validateInstance(
 ): Promise<z.input<typeof CheckReport>> {
   const instance = await requireInstance(ctx, input.id);
   const profile = await activeProfile(ctx, instance);
-  const checks = [checkVersion(instance)];
   const connectionId = profile?.connection_id ?? instance.connection_id;
-  checks.push(await checkConnection(ctx, instance, connectionId, profile));
-  const access = await accessOf(ctx, instance, connectionId, profile);
-  if ('problem' in access) {
-    return report([...checks, failed('credentials_fit', access.problem), ...liveChecks.map(notChecked)]);
+  const checks = [checkVersion(instance), await checkConnection(ctx, instance, connectionId, profile)];
+  const binding = await bindOrProblem(ctx, instance.id);
+  if (!('tools' in binding)) {
+    return report([...checks, binding, ...[...liveChecks, 'catalogue_current'].map(notChecked)]);
   }
   checks.push(passed('credentials_fit', 'What is sent fits the server.'));
-  const { effective_version: version, server_id } = instance;
-  const published =
-    version === null ? null : await findServerVersion(ctx.services.pool, serverKey(ctx, server_id), version);
-  return report([...checks, ...(await checkLive(ctx.services, access, published))]);
+  return report([...checks, ...(await checkLive(ctx.services, binding, binding))]);
 }
 
 async function activeProfile(ctx: Context, instance: InstanceRow): Promise<ProfileRow | null> {
@@ -71,29 +63,15 @@ async function checkConnection(
     : failed(name, `“${connection.name}”, ${from}, is ${connection.status}: it has to be connected again.`);
 }
 
-async function accessOf(
-  ctx: Context,
-  instance: InstanceRow,
-  connectionId: string | null,
-  profile: ProfileRow | null,
-): Promise<Access | { problem: string }> {
-  const { headers } = effectiveSettings(instance.config, profile?.settings ?? null);
-  const server = await requireServer(ctx, instance.server_id);
+/** Bound as a step would be; what keeps it from being bound is told by `credentials_fit`, or by a check before it. */
+async function bindOrProblem(ctx: Context, instanceId: string): Promise<Binding | Check> {
+  const { tenantId, projectId } = ctx.principal;
   try {
-    const access = await accessTo(ctx, server, connectionId ?? undefined);
-    return { ...access, headers: mergeHeaders(headers, access.headers) };
+    return await bindInstance(ctx.services, { tenantId, projectId, instanceId });
   } catch (error) {
-    if (error instanceof AppError && (error.status === 422 || error.status === 409)) return { problem: error.message };
-    throw error;
+    if (!(error instanceof AppError) || error.status !== 409) throw error;
+    return error.code === 'mcp_server_not_published'
+      ? notChecked('credentials_fit')
+      : failed('credentials_fit', error.message);
   }
-}
-
-/** Credentials win over settings, whatever the case of their names. */
-export function mergeHeaders(
-  settings: Readonly<Record<string, string>>,
-  credentials: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const taken = new Set(Object.keys(credentials).map(name => name.toLowerCase()));
-  const kept = Object.entries(settings).filter(([name]) => !taken.has(name.toLowerCase()));
-  return { ...Object.fromEntries(kept), ...credentials };
 }
