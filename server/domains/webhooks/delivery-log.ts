@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { groupCalls } from '../../platform/group-calls.ts';
 import { newId } from '../../platform/ids.ts';
@@ -83,8 +84,9 @@ function logOf(pool: Pool): DeliveryLog {
  */
 export function recordDelivery({ pool, logger }: LogServices, delivery: Delivery): void {
   const log = logOf(pool);
-  const write = log
-    .write(delivery)
+  // After the answer was sent: even the beginning of a query takes some microseconds, which would tell that the webhook exists.
+  const write = nextTurn()
+    .then(() => log.write(delivery))
     .catch(error => logger.warn({ err: error, webhook_id: delivery.subscriptionId }, 'a delivery was not written down'))
     .finally(() => log.pending.delete(write));
   log.pending.add(write);

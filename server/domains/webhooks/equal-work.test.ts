@@ -1,0 +1,167 @@
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AppError, unavailable } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { DatabaseSecretStore } from '../../platform/secrets/database-secret-store.ts';
+import type { SecretStore } from '../../platform/secrets/secret-store.ts';
+import { createTestPat, createTestTenant } from '../identity/testing.ts';
+import { generatePatToken } from '../pats/token.ts';
+import { settleDeliveries } from './delivery-log.ts';
+import { ingest } from './ingest.ts';
+import {
+  createTestWebhook,
+  sign,
+  startWebhookService,
+  type TestWebhook,
+  tokenOf,
+  type WebhookService,
+} from './testing.ts';
+
+/** What a refusal did until it was answered: every query and every reading of the secret store, in order. No clock is asked. */
+let service: WebhookService;
+let webhook: TestWebhook;
+let work: string[] = [];
+let secrets: SecretStore;
+let pool: Pool;
+
+beforeAll(async () => {
+  service = await startWebhookService();
+  pool = counted(service.db.pool);
+  const store = new DatabaseSecretStore({ pool, clock: service.clock, masterKey: Buffer.alloc(32, 7) }); // as the test services have it
+  secrets = Object.assign(Object.create(service.services.secrets), {
+    get: (...given: Parameters<SecretStore['get']>) => {
+      work.push('secret');
+      return store.get(...given);
+    },
+  });
+  webhook = await createTestWebhook(service);
+});
+afterAll(() => service.close());
+
+function counted(real: Pool): Pool {
+  return new Proxy(real, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      if (name !== 'query') return value.bind(target);
+      return (query: string | { name: string }, ...rest: unknown[]) => {
+        work.push(typeof query === 'string' ? query.replace(/\s+/g, ' ').slice(0, 40) : query.name);
+        return value.call(target, query, ...rest);
+      };
+    },
+  });
+}
+
+type Sent = { id?: string; token?: string | undefined; signature?: string | undefined; timestamp?: string };
+const body = '{"n":1}';
+
+/** Delivers in this process, to see what was done by the time of the answer. */
+async function answerTo(sent: Sent): Promise<{ work: string[]; error: unknown }> {
+  const headers = new Map<string, string>();
+  const {
+    id = webhook.id,
+    token = service.token,
+    signature = sign(webhook.secret, body, sent.timestamp),
+    timestamp,
+  } = sent;
+  if ('token' in sent ? sent.token : token) headers.set('authorization', `Bearer ${token}`);
+  if ('signature' in sent ? sent.signature : signature) headers.set('x-service-signature', signature);
+  if (timestamp !== undefined) headers.set('x-service-timestamp', timestamp);
+  work = [];
+  const error = await ingest(
+    {
+      services: { ...service.services, pool, secrets },
+      requestId: newId(),
+      surface: 'rest',
+      headers,
+      responseHeaders: new Map(),
+      raw: { body: async () => Buffer.from(body), countAs: async () => undefined },
+    },
+    { id },
+  ).then(
+    () => null,
+    thrown => thrown,
+  );
+  const done = [...work];
+  await settleDeliveries({ pool });
+  return { work: done, error };
+}
+
+const patOf = (scopes: Parameters<typeof tokenOf>[2]) => tokenOf(service.services, service.tenant, scopes);
+const refusals: [string, () => Promise<Sent>][] = [
+  ['an unknown webhook', async () => ({ id: newId() })],
+  ['an id that is none', async () => ({ id: '../x' })],
+  ['no signature', async () => ({ signature: undefined })],
+  ['a malformed signature', async () => ({ signature: 'sha256=zz' })],
+  ['a wrong signature', async () => ({ signature: sign('other', body) })],
+  ['a wrong signature for an unknown webhook', async () => ({ id: newId(), signature: sign('other', body) })],
+  ['a stale timestamp', async () => ({ timestamp: '1000000000' })],
+  ['a malformed timestamp', async () => ({ timestamp: 'soon' })],
+  ['no token', async () => ({ token: undefined })],
+  ['a malformed token', async () => ({ token: 'pat_x' })],
+  ['an unknown token', async () => ({ token: generatePatToken() })],
+  ['a token without the scope', async () => ({ token: await patOf(['workflow:read']) })],
+  [
+    'a viewer’s token',
+    async () => ({ token: (await createTestPat(service.services, service.tenant.viewer, ['workflow:run'])).token }),
+  ],
+  [
+    'another tenant’s token',
+    async () => {
+      const { owner } = await createTestTenant(service.services, { slug: 'rival' });
+      return { token: (await createTestPat(service.services, owner, ['workflow:run'])).token };
+    },
+  ],
+  [
+    'a webhook that is off',
+    async () => {
+      const off = await createTestWebhook(service);
+      await service.call(service.manager, 'PATCH', off.path, { enabled: false });
+      return { id: off.id, signature: sign(off.secret, body) };
+    },
+  ],
+  ['everything wrong', async () => ({ id: 'x', signature: undefined, token: undefined })],
+];
+
+describe('a refusal has asked for just as much, whatever is wrong', () => {
+  beforeAll(async () => {
+    // The tenant's data key is unwrapped once in the life of a process.
+    expect((await answerTo({})).error).toBeNull();
+  });
+
+  test.each(refusals)('%s', async (_, prepare) => {
+    const answer = await answerTo(await prepare());
+    expect(answer.error).toMatchObject({ status: 401, code: 'unauthenticated' });
+    expect(answer.work).toEqual(['find_webhook_ingress', 'secret', 'SELECT ciphertext AS bytes FROM secrets ']);
+  });
+
+  test('and what is written down of it is written after the answer', async () => {
+    service.clock.advance(60_000); // or the minute’s ten are written already
+    const { work: before } = await answerTo({ token: undefined });
+    expect(before).not.toContain('insert_webhook_deliveries');
+    expect(work).toContain('insert_webhook_deliveries');
+    await answerTo({ id: newId() });
+    expect(work).not.toContain('insert_webhook_deliveries');
+  });
+});
+
+describe('503, for a webhook that exists and for one that does not', () => {
+  test.each([() => webhook.id, newId])('where the secret store is away', async id => {
+    const present = secrets;
+    const get = async () => Promise.reject(unavailable('secret_store_unavailable', 'Away.'));
+    secrets = Object.assign(Object.create(present), { get });
+    const { error } = await answerTo({ id: id() });
+    secrets = present;
+    expect(error).toMatchObject({ status: 503, code: 'secret_store_unavailable' });
+  });
+
+  test.each([() => webhook.id, newId])('where the token cannot be looked up', async id => {
+    const present = pool;
+    const query = async () => Promise.reject(new Error('connection terminated'));
+    pool = Object.assign(Object.create(present), { query }) as Pool;
+    const { error } = await answerTo({ id: id() });
+    pool = present;
+    expect(error).toBeInstanceOf(AppError);
+    expect(error).toMatchObject({ status: 503, code: 'token_lookup_unavailable', headers: { 'Retry-After': '2' } });
+  });
+});

@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isSigned, isTimely, newSigningSecret, type SigningSecrets } from './signature.ts';
+import { sign } from './testing.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const only = (current: string): SigningSecrets => ({ current, previous: null });
+
+test('a secret is whsec_ and 43 base64url characters, never twice the same', () => {
+  const made = Array.from({ length: 100 }, newSigningSecret);
+  for (const secret of made) expect(secret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/);
+  expect(new Set(made).size).toBe(100);
+});
+
+describe('a signature', () => {
+  const bytes = fc.uint8Array({ maxLength: 200 });
+  const stamp = fc.option(fc.string({ maxLength: 12 }), { nil: undefined });
+
+  test('holds for every body and timestamp it was made of', () => {
+    fc.assert(
+      fc.property(bytes, stamp, fc.string({ minLength: 1 }), (body, timestamp, secret) => {
+        const signature = sign(secret, body, timestamp);
+        expect(isSigned({ body, timestamp, signature }, only(secret), now)).toBe(true);
+        expect(
+          isSigned(
+            { body, timestamp, signature: signature.replace(/[a-f](?!.*=)/g, hex => hex.toUpperCase()) },
+            only(secret),
+            now,
+          ),
+        ).toBe(true);
+      }),
+    );
+  });
+
+  test('holds for no other body, not by a single bit', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.nat(), fc.nat(7), (body, at, bit) => {
+        const signature = sign('whsec_a', body);
+        const other = Uint8Array.from(body, (byte, index) => (index === at % body.length ? byte ^ (1 << bit) : byte));
+        expect(isSigned({ body: other, timestamp: undefined, signature }, only('whsec_a'), now)).toBe(false);
+      }),
+    );
+  });
+
+  test('cannot be guessed: whatever else stands in the header is refused, and nothing throws', () => {
+    const body = Buffer.from('{}');
+    const near = fc.array(fc.constantFrom(...'0123456789abcdefABCDEF'), { minLength: 60, maxLength: 68 });
+    const header = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      near.map(hex => `sha256=${hex.join('')}`),
+    );
+    fc.assert(
+      fc.property(fc.option(header, { nil: undefined }), stamp, (signature, timestamp) => {
+        expect(isSigned({ body, timestamp, signature }, only('whsec_a'), now)).toBe(false);
+        expect(isSigned({ body, timestamp, signature }, null, now)).toBe(false);
+      }),
+    );
+  });
+
+  test('by the secret before the last rotation holds until its time is over', () => {
+    const secrets: SigningSecrets = { current: 'whsec_b', previous: { secret: 'whsec_a', until: now + 1000 } };
+    const by = (secret: string, at: number) =>
+      isSigned({ body: Buffer.from('x'), timestamp: undefined, signature: sign(secret, 'x') }, secrets, at);
+    expect([by('whsec_b', now), by('whsec_a', now), by('whsec_a', now + 999)]).toEqual([true, true, true]);
+    expect([by('whsec_a', now + 1000), by('whsec_b', now + 1000)]).toEqual([false, true]);
+  });
+});
+
+test('a timestamp is whole seconds within five minutes', () => {
+  const seconds = now / 1000;
+  const timely = (text: string | undefined, required = false) => isTimely(text, required, now);
+  expect([timely(undefined), timely(undefined, true)]).toEqual([true, false]);
+  expect([-300, -299, 0, 300].map(off => timely(String(seconds + off)))).toEqual([true, true, true, true]);
+  expect([-301, 301].map(off => timely(String(seconds + off)))).toEqual([false, false]);
+  for (const text of [
+    '',
+    ' ',
+    '1.5',
+    '-1',
+    `+${seconds}`,
+    `${seconds} `,
+    `0x${seconds.toString(16)}`,
+    '1e9',
+    String(now),
+  ]) {
+    expect(timely(text), text).toBe(false);
+  }
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), text => !timely(text) || /^\d+$/.test(text)));
+});
