@@ -4,6 +4,7 @@ import {
   Inbox,
   KeyRound,
   type LucideIcon,
+  Plug,
   ScrollText,
   Users,
   Waypoints,
@@ -19,6 +20,7 @@ export const mainPages: readonly ConsolePage[] = [
   { href: '/runs', label: 'Runs', icon: Waypoints, key: 'r' },
   { href: '/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
   { href: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'h' },
+  { href: '/connections', label: 'Connections', icon: Plug, key: 'c' },
 ];
 export const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },

@@ -1,0 +1,130 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { useRouter, useSearchParams } from 'next/navigation';
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { Page, PageHeader } from '../ui/page.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { ErrorState, FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { NoRole } from './connection-list.tsx';
+import { useRefreshConnections } from './use-refresh-connections.ts';
+
+type Callback = { code: string; state: string; iss?: string };
+
+/**
+ * Where a provider sends the browser back to. Arriving changes nothing: the code is posted from here, by who began, in the same workspace,
+ * and taken out of the address at once.
+ */
+export function ConnectionCallback() {
+  const { canWrite } = usePermissions();
+  const params = useSearchParams();
+  // Read once: the address is cleaned below.
+  const [returned] = useState(() => Object.fromEntries(params));
+  useEffect(() => window.history.replaceState(null, '', window.location.pathname), []);
+  const { code, state, iss, error } = returned;
+  const callback = code && state ? { code, state, ...(iss ? { iss } : {}) } : null;
+  return (
+    <Page width="narrow">
+      <PageHeader title="Connecting" parent={{ href: '/connections', label: 'Connections' }} />
+      {!canWrite ? (
+        <NoRole />
+      ) : callback === null ? (
+        <Failed message={refusal(error)} />
+      ) : callback.state.startsWith('messaging.') ? (
+        <FinishMessaging callback={callback} returned={returned} />
+      ) : (
+        <FinishSuite callback={callback} />
+      )}
+    </Page>
+  );
+}
+
+function refusal(error: string | undefined): string {
+  if (error === 'access_denied') return 'Access was not granted. Nothing was connected.';
+  // The provider's code, not its words: those could be anybody's, this is a link like any other.
+  const code = /^[a-z_]{1,64}$/.test(error ?? '') ? ` (${error})` : '';
+  return `The provider sent nothing that could be connected${code}. Start again.`;
+}
+
+function Failed({ message }: { message: string }) {
+  return (
+    <Card>
+      <ErrorState title="Not connected" error={new Error(message)} />
+      <div className="flex justify-center pb-4">
+        <ButtonLink href="/connections">Back to connections</ButtonLink>
+      </div>
+    </Card>
+  );
+}
+
+/** Goes to the list, and says what is connected. */
+function useConnected() {
+  const router = useRouter();
+  const refresh = useRefreshConnections();
+  return (made: { name: string }) => {
+    toast.success(`${made.name} is connected`);
+    router.replace('/connections');
+    return refresh();
+  };
+}
+
+function FinishSuite({ callback }: { callback: Callback }) {
+  const trpc = useTRPC();
+  const onSuccess = useConnected();
+  const { mutate, error } = useMutation(trpc.connections_suite_complete.mutationOptions({ onSuccess }));
+  // A state works once, and an effect may run twice.
+  const sent = useRef(false);
+  useEffect(() => {
+    if (sent.current) return;
+    sent.current = true;
+    mutate(callback);
+  }, [mutate, callback]);
+  if (error) return <Failed message={error.message} />;
+  return (
+    <Card>
+      <p role="status" className="text-sm text-muted">
+        Finishing with the provider…
+      </p>
+      <Skeleton className="mt-3 h-16 w-full" />
+    </Card>
+  );
+}
+
+/** The signup names the account in the address, or the person does here. */
+function FinishMessaging({ callback, returned }: { callback: Callback; returned: Record<string, string> }) {
+  const trpc = useTRPC();
+  const formId = useId();
+  const onSuccess = useConnected();
+  const complete = useMutation(trpc.connections_messaging_complete.mutationOptions({ onSuccess }));
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const read = (name: string) => String(fields.get(name) ?? '').trim();
+    const account = { business_account_id: read('business_account_id'), phone_number_id: read('phone_number_id') };
+    complete.mutate({ ...callback, ...account });
+  };
+  return (
+    <Card title="Which account is it?" description="The signup shows both when it ends.">
+      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={complete.error} />
+        <Field label="Business account id">
+          <Input name="business_account_id" required maxLength={64} defaultValue={returned.business_account_id} />
+        </Field>
+        <Field label="Phone number id">
+          <Input name="phone_number_id" required maxLength={64} defaultValue={returned.phone_number_id} />
+        </Field>
+        <div className="flex justify-end gap-2">
+          <ButtonLink href="/connections">Cancel</ButtonLink>
+          <Button variant="primary" type="submit" pending={complete.isPending}>
+            Connect
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,139 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import Link from 'next/link';
+import { type FormEvent, useId, useState } from 'react';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field, Input, Textarea } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { CredentialRows } from './credential-rows.tsx';
+import { credentialsOf, draftOf, presets, problemOf, readSettings, writeSettings } from './presets.ts';
+import { useRefreshConnections } from './use-refresh-connections.ts';
+
+const [first] = presets;
+
+function startingWith(value: string) {
+  const preset = presets.find(each => each.value === value) ?? first;
+  return {
+    preset: preset?.value ?? '',
+    hint: preset?.hint ?? '',
+    service: preset?.service ?? '',
+    rows: (preset?.credentials ?? []).map(draftOf),
+    settings: writeSettings(preset?.config ?? {}),
+  };
+}
+
+/** Makes a connection of credentials that somebody has. They are typed here and never shown again. */
+export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
+  const trpc = useTRPC();
+  const formId = useId();
+  const refresh = useRefreshConnections();
+  const [name, setName] = useState('');
+  const [provider, setProvider] = useState('custom');
+  const [draft, setDraft] = useState(() => startingWith('api_key'));
+  const [problem, setProblem] = useState<string | null>(null);
+  const create = useMutation(
+    trpc.connections_create.mutationOptions({
+      onSuccess: made => {
+        onClose();
+        toast.success(`${made.name} is connected`);
+        return refresh();
+      },
+    }),
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const read = readSettings(draft.settings);
+    const found =
+      name.trim() === '' ? 'Give it a name.' : (problemOf(draft.rows) ?? ('problem' in read ? read.problem : null));
+    setProblem(found);
+    if (found !== null || 'problem' in read) return;
+    create.mutate({
+      display_name: name.trim(),
+      provider: provider.trim() || 'custom',
+      service: draft.service.trim() || 'custom',
+      credentials: credentialsOf(draft.rows),
+      config: read.settings as Record<string, never>,
+    });
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={open => !open && onClose()}
+      title="Create connection"
+      description="Its secrets are encrypted and never shown again, to nobody."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={formId} pending={create.isPending}>
+            Create
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={problem === null ? create.error : new Error(problem)} />
+        <Field label="Kind" hint={draft.hint}>
+          <Select
+            value={draft.preset}
+            options={presets.map(({ value, label }) => ({ value, label }))}
+            onChange={value => setDraft(startingWith(value))}
+          />
+        </Field>
+        <Field label="Name" hint="As people will choose it: “GitHub of the release team”.">
+          <Input value={name} maxLength={120} autoComplete="off" onChange={event => setName(event.target.value)} />
+        </Field>
+        <CredentialRows
+          legend="Credentials"
+          rows={draft.rows}
+          onChange={rows => setDraft(former => ({ ...former, rows }))}
+        />
+        <details className="text-sm" open={draft.settings !== ''}>
+          <summary className="cursor-default text-muted hover:text-text">More</summary>
+          <div className="mt-3 flex flex-col gap-4">
+            <div className="grid gap-4 sm:grid-cols-2">
+              <Field label="Provider">
+                <Input value={provider} maxLength={64} onChange={event => setProvider(event.target.value)} />
+              </Field>
+              <Field label="Service">
+                <Input
+                  value={draft.service}
+                  maxLength={64}
+                  onChange={event => setDraft(former => ({ ...former, service: event.target.value }))}
+                />
+              </Field>
+            </div>
+            <SettingsField
+              value={draft.settings}
+              onChange={settings => setDraft(former => ({ ...former, settings }))}
+            />
+          </div>
+        </details>
+        <p className="text-xs text-muted">
+          Keys of model providers are kept under{' '}
+          <Link href="/settings/model-keys" className="underline hover:text-text">
+            Model keys
+          </Link>
+          .
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What is no secret, as JSON. */
+export function SettingsField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  return (
+    <Field label="Settings" optional hint="A JSON object of what is no secret. Everybody with access sees it.">
+      <Textarea
+        value={value}
+        spellCheck={false}
+        onChange={event => onChange(event.target.value)}
+        className="font-mono text-xs"
+      />
+    </Field>
+  );
+}

@@ -1,0 +1,158 @@
+'use client';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Pencil, Undo2, X } from 'lucide-react';
+import { type FormEvent, useId, useState } from 'react';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { FormError } from '../ui/states.tsx';
+import { RelativeTime } from '../ui/time.tsx';
+import { toast } from '../ui/toaster.tsx';
+import type { Connection } from './connection-status.tsx';
+import { SettingsField } from './create-connection.tsx';
+import { CredentialRows } from './credential-rows.tsx';
+import { type CredentialDraft, credentialsOf, problemOf, readSettings, writeSettings } from './presets.ts';
+import { SecretInput } from './secret-input.tsx';
+import { useRefreshConnections } from './use-refresh-connections.ts';
+
+/** What becomes of a credential that is there: null removes it, a text replaces it, absent it stays. */
+type Changes = Readonly<Record<string, string | null>>;
+
+/** Renames a connection, and replaces its secrets without showing them. Those of a flow are kept by the flow. */
+export function EditConnectionDialog({ connection, onClose }: { connection: Connection; onClose: () => void }) {
+  const trpc = useTRPC();
+  const formId = useId();
+  const refresh = useRefreshConnections();
+  const managed = connection.provider === 'suite' || connection.provider === 'messaging';
+  const [name, setName] = useState(connection.name);
+  const [changes, setChanges] = useState<Changes>({});
+  const [added, setAdded] = useState<CredentialDraft[]>([]);
+  const before = writeSettings(connection.config);
+  const [settings, setSettings] = useState(before);
+  const [problem, setProblem] = useState<string | null>(null);
+  const patch = useMutation(
+    trpc.connections_patch.mutationOptions({
+      onSuccess: changed => {
+        onClose();
+        toast.success(`${changed.name} is saved`);
+        return refresh();
+      },
+    }),
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const read = readSettings(settings);
+    const kept = connection.credential_keys.filter(key => changes[key] !== null);
+    const replaced = Object.entries(changes).find(([, secret]) => secret === '');
+    const found =
+      name.trim() === ''
+        ? 'Give it a name.'
+        : replaced
+          ? `The new secret of “${replaced[0]}” is missing.`
+          : (problemOf(added, kept) ?? ('problem' in read ? read.problem : null));
+    setProblem(found);
+    if (found !== null || 'problem' in read) return;
+    const credentials = { ...changes, ...credentialsOf(added) };
+    patch.mutate({
+      id: connection.id,
+      ...(name.trim() === connection.name ? {} : { display_name: name.trim() }),
+      ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
+      ...(settings === before ? {} : { config: read.settings as Record<string, never> }),
+    });
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={open => !open && onClose()}
+      title={`Edit ${connection.name}`}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={formId} pending={patch.isPending}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={problem === null ? patch.error : new Error(problem)} />
+        <Field label="Name">
+          <Input value={name} maxLength={120} autoComplete="off" onChange={event => setName(event.target.value)} />
+        </Field>
+        {managed ? null : (
+          <>
+            <Present connection={connection} changes={changes} onChange={setChanges} />
+            <CredentialRows legend="Further credentials" least={0} rows={added} onChange={setAdded} />
+            <SettingsField value={settings} onChange={setSettings} />
+          </>
+        )}
+      </form>
+    </Dialog>
+  );
+}
+
+/** The credentials that are there: their names, when each was set, and nothing of the secrets. */
+function Present({
+  connection,
+  changes,
+  onChange,
+}: {
+  connection: Connection;
+  changes: Changes;
+  onChange: (changes: Changes) => void;
+}) {
+  const trpc = useTRPC();
+  const metadata = useQuery(trpc.connections_credentials_get.queryOptions({ id: connection.id }));
+  const set = new Map(metadata.data?.credentials.map(each => [each.name, each.set_at]));
+  const keep = (key: string) => onChange(Object.fromEntries(Object.entries(changes).filter(([each]) => each !== key)));
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-1.5 text-sm font-medium">Credentials</legend>
+      {metadata.isError ? <FormError error={metadata.error} /> : null}
+      {connection.credential_keys.map(key => {
+        const change = changes[key];
+        const at = set.get(key);
+        return (
+          <div key={key} className="flex items-start gap-2 rounded-md border px-2.5 py-1.5">
+            <div className="min-w-0 flex-1">
+              <p className="flex min-h-7 flex-wrap items-center gap-x-2 text-sm">
+                <code className={change === null ? 'text-muted line-through' : ''}>{key}</code>
+                {change === null ? <span className="text-xs text-bad">will be removed</span> : null}
+                {change === undefined && at !== undefined ? (
+                  <span className="text-xs text-muted">
+                    set <RelativeTime at={at} />
+                  </span>
+                ) : null}
+              </p>
+              {typeof change === 'string' ? (
+                <SecretInput
+                  autoFocus
+                  aria-label={`New secret of ${key}`}
+                  placeholder="New secret"
+                  value={change}
+                  onChange={event => onChange({ ...changes, [key]: event.target.value })}
+                  className="mb-1 w-full"
+                />
+              ) : null}
+            </div>
+            {change === undefined ? (
+              <>
+                <IconButton label={`Replace ${key}`} size="sm" onClick={() => onChange({ ...changes, [key]: '' })}>
+                  <Pencil aria-hidden className="size-3.5" />
+                </IconButton>
+                <IconButton label={`Remove ${key}`} size="sm" onClick={() => onChange({ ...changes, [key]: null })}>
+                  <X aria-hidden className="size-3.5" />
+                </IconButton>
+              </>
+            ) : (
+              <IconButton label={`Keep ${key} as it is`} size="sm" onClick={() => keep(key)}>
+                <Undo2 aria-hidden className="size-3.5" />
+              </IconButton>
+            )}
+          </div>
+        );
+      })}
+    </fieldset>
+  );
+}

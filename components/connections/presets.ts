@@ -1,0 +1,109 @@
+/** A row of the form: the name of a credential and, while it is being typed, its secret. */
+export type CredentialDraft = { key: string; name: string; secret: string };
+
+export type Preset = {
+  value: string;
+  label: string;
+  hint: string;
+  service: string;
+  credentials: readonly string[];
+  /** Settings that are no secrets. */
+  config: Readonly<Record<string, string>>;
+};
+
+/** How things usually ask who is there. The names are those that calls look for. */
+export const presets: readonly Preset[] = [
+  {
+    value: 'api_key',
+    label: 'API key',
+    hint: 'One key; sent as a bearer token by servers that are called with a token.',
+    service: 'api_key',
+    credentials: ['api_key'],
+    config: {},
+  },
+  {
+    value: 'token',
+    label: 'Bearer token',
+    hint: 'Sent as “Authorization: Bearer …”.',
+    service: 'token',
+    credentials: ['token'],
+    config: {},
+  },
+  {
+    value: 'header',
+    label: 'HTTP headers',
+    hint: 'Each name is the name of a header, such as X-API-Key.',
+    service: 'header',
+    credentials: ['X-API-Key'],
+    config: {},
+  },
+  {
+    value: 'basic',
+    label: 'User and password',
+    hint: 'For HTTP basic authentication and the like.',
+    service: 'basic',
+    credentials: ['username', 'password'],
+    config: {},
+  },
+  {
+    value: 'database',
+    label: 'Database',
+    hint: 'Where it is goes into the settings; who you are is secret.',
+    service: 'database',
+    credentials: ['username', 'password'],
+    config: { host: '', port: '', database: '' },
+  },
+  {
+    value: 'other',
+    label: 'Something else',
+    hint: 'Any names and secrets.',
+    service: 'custom',
+    credentials: [''],
+    config: {},
+  },
+];
+
+let drafted = 0;
+/** A row with a key of its own, so that React keeps its input while rows come and go. */
+export function draftOf(name: string): CredentialDraft {
+  drafted += 1;
+  return { key: String(drafted), name, secret: '' };
+}
+
+const namePattern = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** What is wrong with the rows, in words for whoever typed them; null where nothing is. The secrets go nowhere from here. */
+export function problemOf(rows: readonly CredentialDraft[], taken: readonly string[] = []): string | null {
+  const names = [...taken, ...rows.map(row => row.name.trim())];
+  if (names.length === 0) return 'A connection needs at least one credential.';
+  const bad = rows.find(row => !namePattern.test(row.name.trim()));
+  if (bad) return 'A name has 1 to 64 letters, digits, “_”, “.” or “-”.';
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) return `The name “${twice}” is there twice.`;
+  const empty = rows.find(row => row.secret === '');
+  return empty ? `The secret of “${empty.name.trim()}” is missing.` : null;
+}
+
+/** The rows as the API takes them. */
+export function credentialsOf(rows: readonly CredentialDraft[]): Record<string, string> {
+  return Object.fromEntries(rows.map(row => [row.name.trim(), row.secret]));
+}
+
+type Settings = Record<string, unknown>;
+
+/** Settings as somebody typed them: a JSON object, or nothing. */
+export function readSettings(text: string): { settings: Settings } | { problem: string } {
+  if (text.trim() === '') return { settings: {} };
+  try {
+    const settings: unknown = JSON.parse(text);
+    if (typeof settings === 'object' && settings !== null && !Array.isArray(settings)) {
+      return { settings: settings as Settings };
+    }
+  } catch {
+    // Said below.
+  }
+  return { problem: 'The settings must be a JSON object, such as {"base_url": "https://…"}.' };
+}
+
+export const writeSettings = (settings: object) =>
+  Object.keys(settings).length === 0 ? '' : JSON.stringify(settings, null, 2);

@@ -1,0 +1,17 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { useTRPC } from '../trpc/provider.tsx';
+import { toastError } from '../ui/toaster.tsx';
+
+/** Begins a provider's flow and leaves for its page; the callback page goes on from there. */
+export function useBeginFlow() {
+  const trpc = useTRPC();
+  const leave = {
+    onSuccess: ({ authorization_url: url }: { authorization_url: string }) => window.location.assign(url),
+  };
+  const suite = useMutation(trpc.connections_suite_oauth_url.mutationOptions({ ...leave, onError: toastError }));
+  const messaging = useMutation(
+    trpc.connections_messaging_oauth_url.mutationOptions({ ...leave, onError: toastError }),
+  );
+  return { suite, messaging };
+}

@@ -1,0 +1,176 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  oauthClientId,
+  oauthClientSecret,
+  startOauthServer,
+  type TestOauthServer,
+} from '../../server/domains/connections/testing-oauth-server.ts';
+import { freePort } from '../../server/platform/postgres/free-port.ts';
+import { test as console, expect, expectAccessible, open, settled } from '../fixtures/console.ts';
+import { startServer } from '../fixtures/server.ts';
+
+type Worker = { oauth: TestOauthServer; port: number; messaging: string };
+
+/** A server with a real authorization server beside it, and a messaging API that takes one token. */
+const test = console.extend<object, Worker>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
+  port: [async ({}, use) => use(await freePort()), { scope: 'worker' }],
+  oauth: [
+    async ({ port }, use) => {
+      const redirectUri = `http://127.0.0.1:${port}/connections/callback`;
+      const server = await startOauthServer({ redirectUri });
+      await use(server);
+      await server.close();
+    },
+    { scope: 'worker' },
+  ],
+  messaging: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
+    async ({}, use) => {
+      const api = createServer((request, response) => {
+        const known = request.headers.authorization === 'Bearer good-token';
+        response.writeHead(known ? 200 : 401, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify(known ? { name: 'Shop', verified_name: 'The Shop' } : { error: 'bad' }));
+      });
+      await new Promise<void>(resolve => api.listen(0, '127.0.0.1', resolve));
+      await use(`http://127.0.0.1:${(api.address() as AddressInfo).port}`);
+      api.closeAllConnections();
+      await new Promise(resolve => api.close(resolve));
+    },
+    { scope: 'worker' },
+  ],
+  server: [
+    async ({ oauth, port, messaging }, use) => {
+      const server = await startServer({
+        env: {
+          PORT: String(port),
+          BATON_SEED: 'none',
+          BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
+          BATON_SUITE_ISSUER: oauth.issuer,
+          BATON_SUITE_CLIENT_ID: oauthClientId,
+          BATON_SUITE_CLIENT_SECRET: oauthClientSecret,
+          BATON_SUITE_SCOPES: 'openid email profile offline_access',
+          BATON_SUITE_SERVICES: 'mail=mail.read; calendar=calendar.read',
+          BATON_SUITE_AUTHORIZATION_PARAMS: 'prompt=consent',
+          BATON_MESSAGING_API_URL: messaging,
+        },
+      });
+      await use(server);
+      await server.stop();
+    },
+    { scope: 'worker', timeout: 120_000 },
+  ],
+});
+
+test('credentials are kept, replaced without being seen, and deleted', async ({ member, api, server }) => {
+  await open(member, '/connections');
+  await expect(member.getByText('No connections yet')).toBeVisible();
+  await member.getByRole('button', { name: 'Connect' }).first().click();
+  await member.getByRole('menuitem', { name: 'Credentials' }).click();
+  await member.getByRole('combobox', { name: 'Kind' }).click();
+  await member.getByRole('option', { name: 'User and password' }).click();
+  await member.getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(member.getByText('Give it a name.')).toBeVisible();
+  await member.getByRole('textbox', { name: 'Name', exact: true }).fill('Warehouse');
+  await member.getByRole('textbox', { name: 'Secret 1' }).fill('reader');
+  await member.getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(member.getByText('The secret of “password” is missing.')).toBeVisible();
+  await member.getByRole('textbox', { name: 'Secret 2' }).fill('first-secret');
+  await member.getByRole('button', { name: 'Create', exact: true }).click();
+  const row = member.getByRole('row', { name: /Warehouse/ });
+  await expect(row).toContainText('Active');
+  await expect(row).toContainText('Nothing');
+
+  await row.getByRole('button', { name: 'Actions for Warehouse' }).click();
+  await member.getByRole('menuitem', { name: 'Edit' }).click();
+  await member.getByRole('button', { name: 'Replace password' }).click();
+  await member.getByRole('textbox', { name: 'New secret of password' }).fill('second-secret');
+  await member.getByRole('button', { name: 'Add a credential' }).click();
+  await member.getByRole('textbox', { name: 'Name 1' }).fill('token');
+  await member.getByRole('textbox', { name: 'Secret 1' }).fill('third-secret');
+  await expectAccessible(member);
+  await member.getByRole('button', { name: 'Save' }).click();
+  await expect(row).toContainText('token');
+  await member.reload();
+  await expect(row).toBeVisible();
+  const { connections } = await api.call('GET', '/v1/connections');
+  for (const secret of ['first-secret', 'second-secret', 'third-secret']) {
+    expect(await member.content()).not.toContain(secret);
+    expect(JSON.stringify(connections)).not.toContain(secret);
+    expect(server.output()).not.toContain(secret);
+  }
+
+  await member.getByRole('searchbox').fill('nothing like it');
+  await expect(member.getByText('Nothing matches')).toBeVisible();
+  await member.getByRole('button', { name: 'Clear' }).click();
+  await row.getByRole('button', { name: 'Actions for Warehouse' }).click();
+  await member.getByRole('menuitem', { name: 'Delete' }).click();
+  await member.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(member.getByText('Warehouse is deleted')).toBeVisible();
+  await expect(row).toHaveCount(0);
+});
+
+test('one that is in use is deleted only after saying so', async ({ member, api }) => {
+  const { id } = await api.call('POST', '/v1/connections', {
+    display_name: 'Model key',
+    provider: 'openai',
+    service: 'llm',
+    credentials: { api_key: 'k' },
+  });
+  const step = { id: 'ask', type: 'llm_call', name: 'Ask', model: 'openai/gpt', prompt: 'Hello' };
+  await api.call('POST', '/v1/workflows', { name: 'Asks a model', graph: { steps: [step] } });
+  await open(member, '/connections');
+  await member.getByRole('button', { name: 'Actions for Model key' }).click();
+  await member.getByRole('menuitem', { name: 'Delete' }).click();
+  const dialog = member.getByRole('alertdialog');
+  await expect(dialog).toContainText('Workflow “Asks a model”');
+  await expectAccessible(member);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(dialog).toContainText('is used in 1 place');
+  await dialog.getByRole('checkbox', { name: 'Delete it all the same' }).check();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(member.getByText('Model key is deleted')).toBeVisible();
+  expect(JSON.stringify(await api.call('GET', '/v1/connections'))).not.toContain(String(id));
+});
+
+test('a suite account is connected through its provider, and its services are switched', async ({ member }) => {
+  await open(member, '/connections');
+  await member.getByRole('button', { name: 'Connect' }).first().click();
+  await member.getByRole('menuitem', { name: 'Suite account' }).click();
+  await expect(member.getByText('ada@example.com is connected')).toBeVisible();
+  await expect(member).toHaveURL(/\/connections$/);
+  await member.getByRole('button', { name: 'Actions for ada@example.com' }).click();
+  await member.getByRole('menuitem', { name: 'Services' }).click();
+  await member.getByRole('switch', { name: 'mail' }).click();
+  await expect(member.getByRole('switch', { name: 'mail' })).not.toBeChecked();
+  await expectAccessible(member);
+  await member.getByRole('button', { name: 'Done' }).click();
+  await member.getByRole('button', { name: 'Actions for ada@example.com' }).click();
+  await member.getByRole('menuitem', { name: 'Connect again' }).click();
+  await expect(member.getByText('ada@example.com is connected')).toBeVisible();
+});
+
+test('a callback that nobody asked for connects nothing', async ({ member }) => {
+  await open(member, '/connections/callback?error=access_denied&state=suite.x');
+  await expect(member.getByText('Access was not granted.')).toBeVisible();
+  await expect(member).toHaveURL(/\/connections\/callback$/);
+  await open(member, '/connections/callback?code=c&state=suite.forged');
+  await expect(member.getByText('This sign-in was not begun here')).toBeVisible();
+  await expectAccessible(member);
+});
+
+test('a messaging account is tried before it is saved', async ({ member }) => {
+  await open(member, '/connections?create=messaging');
+  await settled(member);
+  await member.getByRole('textbox', { name: 'Name', exact: true }).fill('Shop');
+  await member.getByRole('textbox', { name: 'Business account id' }).fill('1');
+  await member.getByRole('textbox', { name: 'Phone number id' }).fill('2');
+  await member.getByRole('textbox', { name: 'Access token' }).fill('bad-token');
+  await member.getByRole('button', { name: 'Connect', exact: true }).click();
+  await expect(member.getByText('The messaging API did not accept these credentials.')).toBeVisible();
+  await expectAccessible(member);
+  await member.getByRole('textbox', { name: 'Access token' }).fill('good-token');
+  await member.getByRole('button', { name: 'Connect', exact: true }).click();
+  await expect(member.getByText('Shop is connected')).toBeVisible();
+});
