@@ -8,11 +8,14 @@ import { createRest, type Rest } from './api/rest.ts';
 import { createStream, type Stream } from './api/stream.ts';
 import { createTrpc, type Trpc } from './api/trpc.ts';
 import type { Config } from './config.ts';
+import { demoMcpAddresses } from './demo-mcp/address.ts';
+import { createDemoMcp, type DemoMcp } from './demo-mcp/demo-server.ts';
 import { tidyConnections } from './domains/connections/tidy.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore } from './domains/identity/keys.ts';
 import { settleLastUsed } from './domains/identity/principal.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
+import { createModelCaller } from './domains/models/caller.ts';
 import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
 import { type Alarm, systemAlarm } from './orchestrator/executors/embedded/timers.ts';
 import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
@@ -36,6 +39,8 @@ export type Container = {
   rest: Rest;
   trpc: Trpc;
   mcp: McpSurface;
+  /** Null: it is switched off. */
+  demoMcp: DemoMcp | null;
   /** The Platform MCP endpoint for a fetch handler. */
   handleMcp(request: Request, client: { address: string }): Promise<Response>;
   /** The tRPC surface for a fetch handler. */
@@ -70,10 +75,14 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const { pool, prisma } = database;
   const keys = await loadIdentityKeys(config);
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
-  const egress = createEgress({ allowPrivate: config.egress.allowPrivate });
+  const egress = createEgress({
+    allowPrivate: config.egress.allowPrivate,
+    exempt: config.demoMcp ? demoMcpAddresses(config.http) : [],
+  });
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
   const tools = createToolCaller({ config, pool, secrets, clock, egress });
-  const stepTypes = createStepTypes({ luaPool, tools });
+  const models = createModelCaller({ config, pool, secrets, clock, egress });
+  const stepTypes = createStepTypes({ luaPool, tools, models });
   const telemetry = await startTelemetry(config, logger);
   const orchestrator = createEmbeddedOrchestrator({
     pool,
@@ -103,9 +112,11 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const tidied = tidyConnections(services);
   const { alarm = systemAlarm } = options;
   const retention = startRetentionJob({ database, clock, alarm, logger, policy: config.retention, leading });
+  const demoMcp = config.demoMcp ? createDemoMcp({ clock, allowed: config.mcp }) : null;
   const container: Container = {
     services,
     ...surfaces,
+    demoMcp,
     identity: createConsoleIdentity(services, keys),
     ready: orchestrator.ready,
     async close() {
@@ -116,6 +127,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await orchestrator.close();
       await luaPool.close();
       await tools.close();
+      await demoMcp?.close();
       await egress.close();
       secrets.close();
       await telemetry.close();

@@ -1,6 +1,7 @@
 import { connectionOperations } from '../domains/connections/operations.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
 import { mcpServerOperations } from '../domains/mcp-servers/operations.ts';
+import { modelOperations } from '../domains/models/operations.ts';
 import { patOperations } from '../domains/pats/operations.ts';
 import { runOperations } from '../domains/runs/operations.ts';
 import { taskOperations } from '../domains/tasks/operations.ts';
@@ -17,5 +18,6 @@ export const operations = [
   ...taskOperations,
   ...connectionOperations,
   ...mcpServerOperations,
+  ...modelOperations,
   ...webhookOperations,
 ] as const satisfies readonly AnyOperation[];

@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { type ModelProvider, modelProviders, providerFacts } from '../../platform/models/providers.ts';
+import { knownModels } from './known-models.ts';
+import type { CatalogOutput } from './schemas.ts';
+import { listKeyRows, type UsableKey, usableKeys } from './select-key.ts';
+
+type Provider = z.input<typeof CatalogOutput>['providers'][number];
+
+/** GET /v1/llm-provider-keys/catalog: models to choose from, with those that the workspace's own servers list. */
+export async function listCatalog({ principal, services }: Context): Promise<z.input<typeof CatalogOutput>> {
+  const keys = usableKeys(await listKeyRows(services.pool, principal.tenantId));
+  return { providers: modelProviders.map(provider => entry(provider, keys)) };
+}
+
+function entry(provider: ModelProvider, keys: readonly UsableKey[]): Provider {
+  const { name, documentationUrl } = providerFacts[provider];
+  const own = keys.filter(key => key.provider === provider);
+  return {
+    provider,
+    name,
+    configured: own.length > 0,
+    documentation_url: documentationUrl,
+    models: provider === 'openai_compatible' ? listed(own) : known(provider),
+  };
+}
+
+function known(provider: keyof typeof knownModels): Provider['models'] {
+  return knownModels[provider].map(({ id, name, contextWindow, maxOutput, temperature }) => ({
+    id: `${provider}/${id}`,
+    name,
+    ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
+    ...(maxOutput === undefined ? {} : { max_output: maxOutput }),
+    supports: { structured_output: true, temperature },
+  }));
+}
+
+function listed(servers: readonly UsableKey[]): Provider['models'] {
+  const ids = new Set(servers.flatMap(({ models }) => models));
+  return [...ids].map(id => ({
+    id: `openai_compatible/${id}`,
+    name: id,
+    supports: { structured_output: true, temperature: true },
+  }));
+}

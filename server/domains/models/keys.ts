@@ -1,0 +1,145 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { EgressRefused } from '../../platform/egress/egress.ts';
+import { type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
+import type { JsonObject } from '../../platform/json.ts';
+import { isModelProvider, type ModelProvider, providerFacts } from '../../platform/models/providers.ts';
+import { createConnection } from '../connections/create.ts';
+import { deleteConnection } from '../connections/delete.ts';
+import { getConnection } from '../connections/get.ts';
+import { listConnections } from '../connections/list.ts';
+import { patchConnection } from '../connections/patch.ts';
+import type { Connection } from '../connections/schemas.ts';
+import {
+  type CreateKeyInput,
+  type DeleteKeyInput,
+  KeyConfig,
+  type ListKeysInput,
+  type ListKeysOutput,
+  type ModelKey,
+  type PatchKeyInput,
+} from './schemas.ts';
+import { llmService, noKey } from './select-key.ts';
+
+type ConnectionView = z.input<typeof Connection>;
+type KeyView = z.input<typeof ModelKey>;
+
+/** A model key is a connection with service `llm`: these are its use cases in the words of keys. */
+export async function listModelKeys(
+  ctx: Context,
+  input: z.output<typeof ListKeysInput>,
+): Promise<z.input<typeof ListKeysOutput>> {
+  const { connections, next_cursor } = await listConnections(ctx, { ...input, service: llmService });
+  return { keys: connections.flatMap(toKey), next_cursor };
+}
+
+/** AppError 422 for a key or base URL that is missing, or a base URL that may not be called. */
+export async function createModelKey(ctx: Context, input: z.output<typeof CreateKeyInput>): Promise<KeyView> {
+  const { provider, name = providerFacts[provider].name, api_key, base_url, models } = input;
+  const details: ErrorDetail[] = [];
+  if (provider !== 'openai_compatible' && api_key === undefined) {
+    details.push({ path: 'api_key', message: `is needed for ${providerFacts[provider].name}` });
+  }
+  await refuseSettings(ctx, { provider, base_url, models }, details);
+  const created = await createConnection(ctx, {
+    display_name: name,
+    provider,
+    service: llmService,
+    credentials: { api_key: api_key ?? noKey },
+    config: configOf({ base_url, models }),
+  });
+  return keyOf(created);
+}
+
+/** AppError 404 for a connection that is no model key; 422 as for a new one. */
+export async function patchModelKey(ctx: Context, input: z.output<typeof PatchKeyInput>): Promise<KeyView> {
+  const { id, name, api_key, base_url, models } = input;
+  const former = await requireModelKey(ctx, id);
+  const next = {
+    base_url: base_url === undefined ? (former.base_url ?? undefined) : (base_url ?? undefined),
+    models: models ?? (former.models.length > 0 ? former.models : undefined),
+  };
+  await refuseSettings(ctx, { provider: former.provider, ...next, unchanged: former.base_url }, []);
+  const settings = base_url !== undefined || models !== undefined;
+  const changed = await patchConnection(ctx, {
+    id,
+    display_name: name,
+    ...(api_key === undefined ? {} : { credentials: { api_key } }),
+    ...(settings ? { config: configOf(next) } : {}),
+  });
+  return keyOf(changed);
+}
+
+/** AppError 404 for a connection that is no model key; 409 `connection_in_use` with the workflows, unless forced. */
+export async function deleteModelKey(ctx: Context, input: z.output<typeof DeleteKeyInput>): Promise<undefined> {
+  await requireModelKey(ctx, input.id);
+  return deleteConnection(ctx, input);
+}
+
+/** The key of that id. Throws AppError 404 for any other connection. */
+export async function requireModelKey(ctx: Context, id: string): Promise<KeyView> {
+  const [key] = toKey(await getConnection(ctx, { id }));
+  if (key === undefined) throw notFound('Connection');
+  return key;
+}
+
+function configOf({ base_url, models }: { base_url: string | undefined; models: string[] | undefined }): JsonObject {
+  return { ...(base_url === undefined ? {} : { base_url }), ...(models === undefined ? {} : { models }) };
+}
+
+type Settings = {
+  provider: ModelProvider;
+  base_url: string | undefined;
+  models: readonly string[] | undefined;
+  /** A base URL that is there already, and needs no looking up. */
+  unchanged?: string | null;
+};
+
+async function refuseSettings(ctx: Context, settings: Settings, details: ErrorDetail[]): Promise<void> {
+  const { provider, base_url, models, unchanged } = settings;
+  if (provider === 'openai_compatible' && base_url === undefined) {
+    details.push({ path: 'base_url', message: 'is needed: where is the server?' });
+  }
+  if (provider !== 'openai_compatible' && models !== undefined && models.length > 0) {
+    details.push({ path: 'models', message: 'is for openai_compatible servers: a provider has its own' });
+  }
+  if (base_url !== undefined && base_url !== unchanged) {
+    const refused = await refusal(ctx, base_url);
+    if (refused !== null) details.push({ path: 'base_url', message: refused, code: 'egress_refused' });
+  }
+  if (details.length > 0) throw invalid('The model key is not valid.', details, 'validation_error');
+}
+
+/** Said now, and not only when the first run fails. */
+async function refusal({ services }: Context, url: string): Promise<string | null> {
+  try {
+    await services.egress.check(url);
+    return null;
+  } catch (error) {
+    if (error instanceof EgressRefused) return error.message;
+    throw error;
+  }
+}
+
+function toKey(connection: ConnectionView): KeyView[] {
+  return connection.service === llmService && isModelProvider(connection.provider) ? [keyOf(connection)] : [];
+}
+
+function keyOf(connection: ConnectionView): KeyView {
+  const { provider, config } = connection;
+  if (!isModelProvider(provider)) throw new Error(`A key of the unknown provider ${provider}.`);
+  const parsed = KeyConfig.safeParse(config);
+  return {
+    id: connection.id,
+    name: connection.name,
+    provider,
+    base_url: parsed.data?.base_url ?? null,
+    models: parsed.data?.models ?? [],
+    // One made as a plain connection may hold anything.
+    status: parsed.success ? connection.status : 'error',
+    last_error: parsed.success ? connection.last_error : 'Its settings are not those of a model key.',
+    created_at: connection.created_at,
+    rotated_at: connection.rotated_at,
+    last_used_at: connection.last_used_at,
+  };
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+import { connectionStatuses, DisplayName, Secret } from '../connections/schemas.ts';
+
+/** Those of server/platform/models/providers.ts, which the console must not run; a test compares them. */
+export const providerNames = ['openai', 'anthropic', 'google', 'mistral', 'openai_compatible'] as const;
+const Provider = z.enum(providerNames);
+
+export const maxModels = 100;
+const ModelId = z.string().regex(/^[\w.:@+-][\w./:@+-]{0,189}$/, 'must be the name of a model');
+const Models = z.array(ModelId).max(maxModels).meta({
+  description: 'Of an openai_compatible server: the models that it serves. None: any is asked of it.',
+});
+const BaseUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(500)
+  .meta({
+    description: "Instead of the provider's own; openai_compatible needs one, such as http://127.0.0.1:11434/v1",
+  });
+
+/** What `config` of a connection with service `llm` holds. */
+export const KeyConfig = z.object({ base_url: BaseUrl.optional(), models: Models.optional() });
+
+const CatalogModel = z.strictObject({
+  id: z.string().meta({ description: 'provider/model: what a step names' }),
+  name: z.string(),
+  context_window: z.number().int().optional().meta({ description: 'Tokens' }),
+  max_output: z.number().int().optional().meta({ description: 'Tokens' }),
+  supports: z.strictObject({ structured_output: z.boolean(), temperature: z.boolean() }),
+});
+export const CatalogInput = z.strictObject({});
+export const CatalogOutput = z.strictObject({
+  providers: z.array(
+    z.strictObject({
+      provider: Provider,
+      name: z.string(),
+      /** Whether the workspace has a key for it. */
+      configured: z.boolean(),
+      documentation_url: z.string(),
+      models: z.array(CatalogModel),
+    }),
+  ),
+});
+
+export const ResolveInput = z.strictObject({
+  model: z.string().min(1).max(200).meta({ description: 'provider/model' }),
+});
+export const ResolveOutput = z.strictObject({
+  provider: Provider,
+  model: z.string().meta({ description: "The provider's own name of it" }),
+  connection_id: Id.nullable().meta({ description: 'Whose key is used' }),
+  base_url: z.string().optional(),
+  available: z.boolean().meta({ description: 'Whether a step with it can be published and asked' }),
+  reason: z.string().optional().meta({ description: 'Why it is not available' }),
+});
+
+export const ModelKey = z.strictObject({
+  id: Id.meta({ description: 'Of the connection that holds it' }),
+  name: z.string(),
+  provider: Provider,
+  base_url: z.string().nullable(),
+  models: z.array(z.string()),
+  status: z.enum(connectionStatuses),
+  last_error: z.string().nullable(),
+  created_at: Timestamp,
+  rotated_at: Timestamp,
+  last_used_at: Timestamp.nullable(),
+});
+export const ListKeysInput = z.strictObject({ ...page });
+export const ListKeysOutput = z.strictObject({ keys: z.array(ModelKey), ...nextCursor });
+export const CreateKeyInput = z.strictObject({
+  provider: Provider,
+  name: DisplayName.optional(),
+  api_key: Secret.optional().meta({ description: 'Only an openai_compatible server may do without' }),
+  base_url: BaseUrl.optional(),
+  models: Models.optional(),
+});
+export const PatchKeyInput = z.strictObject({
+  id: Id,
+  name: DisplayName.optional(),
+  api_key: Secret.optional(),
+  base_url: BaseUrl.nullable().optional().meta({ description: "null: the provider's own" }),
+  models: Models.optional(),
+});
+export const DeleteKeyInput = z.strictObject({
+  id: Id,
+  /** Delete though workflows use the provider's models. */
+  force: z.boolean().default(false),
+});
+export const TestKeyInput = z.strictObject({ id: Id });
+export const TestKeyOutput = z.strictObject({
+  ok: z.boolean(),
+  code: z.string().nullable(),
+  message: z.string(),
+  /** What the provider lists for the key, at most 500. */
+  models: z.array(z.string()),
+});

@@ -1,0 +1,59 @@
+import type { Pool } from 'pg';
+import { type ModelProvider, providerFacts } from '../../platform/models/providers.ts';
+import { type ConnectionRow, listCounted } from '../connections/store.ts';
+import type { ModelReference, ReferenceProblem } from './reference.ts';
+import { KeyConfig } from './schemas.ts';
+
+/** The `service` of connections that hold model keys. */
+export const llmService = 'llm';
+/** More keys than anybody has. */
+const mostKeys = 200;
+/** What stands for the key of a server that asks for none: a connection has at least one credential. */
+export const noKey = 'no-key-needed';
+
+/** A key of the tenant, with settings that can be used. */
+export type UsableKey = { id: string; provider: ModelProvider; baseUrl: string | undefined; models: readonly string[] };
+
+/** The tenant's model keys, newest first. */
+export async function listKeyRows(pool: Pool, tenantId: string): Promise<ConnectionRow[]> {
+  return listCounted(pool, tenantId, { service: llmService }, null, mostKeys);
+}
+
+/** The keys among connections that can serve calls: active, with settings of the right form. */
+export function usableKeys(rows: readonly ConnectionRow[]): UsableKey[] {
+  return rows.flatMap(({ id, provider, status, config }) => {
+    const parsed = KeyConfig.safeParse(config);
+    if (status !== 'active' || !parsed.success || !Object.hasOwn(providerFacts, provider)) return [];
+    const key = {
+      id,
+      provider: provider as ModelProvider,
+      baseUrl: parsed.data.base_url,
+      models: parsed.data.models ?? [],
+    };
+    // Without an address there is nobody to ask.
+    return key.provider === 'openai_compatible' && key.baseUrl === undefined ? [] : [key];
+  });
+}
+
+/**
+ * Which key serves a model: the provider's newest. Of several `openai_compatible` servers it is the newest that lists the model, else
+ * the newest that lists none and so may have any.
+ */
+export function selectKey(
+  keys: readonly UsableKey[],
+  { provider, model }: ModelReference,
+): UsableKey | ReferenceProblem {
+  const own = keys.filter(key => key.provider === provider);
+  const { name } = providerFacts[provider];
+  const [newest] = own;
+  if (newest === undefined) {
+    const message = `there is no key for ${name} in this workspace: add one under Settings, Model keys`;
+    return { code: 'model_key_missing', message };
+  }
+  if (provider !== 'openai_compatible') return newest;
+  const server = own.find(key => key.models.includes(model)) ?? own.find(key => key.models.length === 0);
+  if (server !== undefined) return server;
+  const listed = own.flatMap(key => key.models).slice(0, 10);
+  const message = `no OpenAI-compatible server of this workspace has ${JSON.stringify(model.slice(0, 80))}: they list ${listed.join(', ')}`;
+  return { code: 'unknown_model', message };
+}

@@ -1,0 +1,73 @@
+/** How often a stream may become an event of the run's log at its beginning. */
+const SHORTEST_PAUSE_MS = 250;
+/** Then each pause is this part of the time since: 60 s are some 70 events, 300 s some 100, and the first seconds are lively. */
+const PAUSE_SHARE = 1 / 20;
+/** What waits no longer, in characters. */
+const LARGEST_PENDING = 4_096;
+/** A step's log ends there anyway (decisions.md, Steps); bytes of UTF-8. */
+const LARGEST_LOG = 64 * 1024;
+
+/**
+ * Turns pieces of a text, a word each, into few batches of lines: one at most every 250 ms, later fewer, or for every 4 KiB. Lines end
+ * where the text has a line break; one that grows on for longer is cut between words.
+ */
+export class StreamedLines {
+  readonly #now: () => number;
+  readonly #log: (lines: string[]) => void;
+  readonly #began: number;
+  #last: number;
+  #pending = '';
+  #logged = 0;
+
+  /** `now` is ms since the epoch. */
+  constructor(now: () => number, log: (lines: string[]) => void) {
+    this.#now = now;
+    this.#log = log;
+    this.#began = now();
+    this.#last = this.#began;
+  }
+
+  add(piece: string): void {
+    if (this.#logged > LARGEST_LOG) return;
+    this.#pending += piece;
+    const now = this.#now();
+    const pause = Math.max(SHORTEST_PAUSE_MS, (this.#last - this.#began) * PAUSE_SHARE);
+    if (now - this.#last < pause && this.#pending.length < LARGEST_PENDING) return;
+    const cut = this.#boundary();
+    if (cut === 0) return;
+    this.#last = now;
+    this.#emit(this.#pending.slice(0, cut));
+    this.#pending = this.#pending.slice(cut);
+  }
+
+  /** What is left at the end: lines that have not been logged. */
+  rest(): string[] {
+    const lines = this.#logged > LARGEST_LOG ? [] : linesOf(this.#pending);
+    this.#pending = '';
+    return lines;
+  }
+
+  /** Up to where the pending text can be told: after its last line break, else its last space; all of it once it is large. */
+  #boundary(): number {
+    const end = Math.max(this.#pending.lastIndexOf('\n'), this.#pending.lastIndexOf(' ')) + 1;
+    if (end > 0 || this.#pending.length < LARGEST_PENDING) return end;
+    // Not between the halves of a surrogate pair: the log takes well-formed text alone.
+    const last = this.#pending.charCodeAt(this.#pending.length - 1);
+    return last >= 0xd800 && last <= 0xdbff ? this.#pending.length - 1 : this.#pending.length;
+  }
+
+  #emit(text: string): void {
+    const lines = linesOf(text);
+    if (lines.length === 0) return;
+    this.#logged += Buffer.byteLength(text);
+    this.#log(lines);
+  }
+}
+
+/** Empty lines tell nothing in a log. */
+function linesOf(text: string): string[] {
+  return text
+    .split(/\r?\n/)
+    .map(line => line.trimEnd())
+    .filter(line => line !== '');
+}

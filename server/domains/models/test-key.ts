@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { listModels } from '../../platform/models/list-models.ts';
+import { providerFacts } from '../../platform/models/providers.ts';
+import { createRedactor } from '../../platform/secrets/redaction.ts';
+import { loadCredentials } from '../connections/credentials.ts';
+import { requireModelKey } from './keys.ts';
+import type { TestKeyInput, TestKeyOutput } from './schemas.ts';
+import { noKey } from './select-key.ts';
+
+/** Somebody waits for it in front of a screen. */
+const PATIENCE_MS = 15_000;
+
+/**
+ * POST /v1/llm-provider-keys/{id}/test: lists the models of the key, which costs nothing and shows whether the provider takes it. What goes
+ * wrong is the answer, not an error. AppError 404; 409 and 503 of the secret store.
+ */
+export async function testModelKey(
+  ctx: Context,
+  { id }: z.output<typeof TestKeyInput>,
+): Promise<z.input<typeof TestKeyOutput>> {
+  const { services, principal } = ctx;
+  const key = await requireModelKey(ctx, id);
+  const loaded = await loadCredentials(services, { tenantId: principal.tenantId, connectionId: id });
+  const apiKey = loaded?.values.api_key;
+  if (key.provider === 'openai_compatible' && key.base_url === null) {
+    return { ok: false, code: 'model_request_invalid', message: 'It has no base URL.', models: [] };
+  }
+  const access = {
+    provider: key.provider,
+    apiKey: apiKey === noKey ? undefined : apiKey,
+    baseUrl: key.base_url ?? undefined,
+  };
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const list = await listModels(access, { fetch: services.egress.fetch, clock: services.clock, signal });
+  const redactor = createRedactor(apiKey === undefined || apiKey === noKey ? [] : [apiKey]);
+  if (list.kind === 'failed') return { ok: false, code: list.code, message: redactor.text(list.message), models: [] };
+  const { name } = providerFacts[key.provider];
+  const missing = key.models.filter(model => !list.models.includes(model));
+  const message =
+    missing.length === 0
+      ? `${name} accepts the key and lists ${list.models.length} models.`
+      : `${name} accepts the key, but does not list ${missing.slice(0, 5).join(', ')}.`;
+  return { ok: true, code: null, message: redactor.text(message), models: list.models.map(redactor.text) };
+}
