@@ -41,10 +41,10 @@ export class Clients {
         this.#at.count('start answered');
         this.#promises.started(scenario);
       },
-      rejected: error => {
+      rejected: (error, server) => {
         if (error.status === 429 && this.#at.calm) this.postponed.add(scenario);
         else if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
-        this.#promises.startRefused(scenario, error);
+        this.#promises.startRefused(scenario, error, server.session?.committing === true);
       },
       unknown: again,
     });
@@ -102,7 +102,7 @@ export class Clients {
     const call = (server: Server) => server.leading().start({ runId, tenantId, projectId, workflowId, data });
     this.#ask(`second start of ${runId}`, call, {
       resolved: () => this.#promises.started(scenario),
-      rejected: error => this.#promises.startRefused(scenario, error),
+      rejected: (error, server) => this.#promises.startRefused(scenario, error, server.session?.committing === true),
       unknown: () => {},
     });
   }
@@ -134,7 +134,11 @@ export class Clients {
   #ask(
     what: string,
     call: (server: Server) => Promise<RunSnapshot>,
-    then: { resolved(snapshot: RunSnapshot, server: Server): void; rejected(error: AppError): void; unknown(): void },
+    then: {
+      resolved(snapshot: RunSnapshot, server: Server): void;
+      rejected(error: AppError, server: Server): void;
+      unknown(): void;
+    },
   ): void {
     const server = this.#reach();
     if (server === undefined) {
@@ -166,7 +170,7 @@ export class Clients {
           if (!(error instanceof AppError)) throw error;
           this.#at.count(`refused ${error.status} ${error.code}`);
           if (error.status === 500) this.#at.fail('defect', `${what}: ${error.message} ${String(error.cause)}`);
-          then.rejected(error);
+          then.rejected(error, server);
         }),
     );
   }

@@ -39,7 +39,8 @@ export class Promises {
     if (run?.stored.row.tenantId !== tenantId) this.#fail(`${runId} was started for another tenant`);
   }
 
-  startRefused({ runId, tenantId, unstorable }: Scenario, { status, code }: AppError): void {
+  /** `committing`: whether the process that refused waits for an answer of the database. */
+  startRefused({ runId, tenantId, unstorable }: Scenario, { status, code }: AppError, committing: boolean): void {
     const run = this.#auditor.run(runId);
     if (code === 'run_id_taken' && run === undefined) this.#fail(`${runId} is said to be taken, but is not in the log`);
     if (code === 'not_storable') {
@@ -47,8 +48,8 @@ export class Promises {
       if (!unstorable) this.#fail(`the start of ${runId} was refused with what it brought`);
       if (run !== undefined) this.#fail(`the start of ${runId} was refused, but is in the log`);
     }
-    // Runs that ended a moment ago may still be counted, and so may starts that are not in the log yet.
-    if (status === 429 && this.#at.calm && this.#recentlyActive(tenantId, runId) < this.#maxActive)
+    // Runs that ended a moment ago may still be counted, or in a commit that hangs, and so may starts that are not in the log yet.
+    if (status === 429 && this.#at.calm && !committing && this.#recentlyActive(tenantId, runId) < this.#maxActive)
       this.#at.fail('active-runs', `${tenantId} is said to have as many runs as it may, but has not`);
     const expected = ['run_id_taken', 'not_storable', 'too_many_active_runs'];
     if (status !== 503 && !expected.includes(code))
