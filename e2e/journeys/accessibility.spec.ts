@@ -6,6 +6,8 @@ const pages = [
   '/workflows?import=1',
   '/runs',
   '/inbox',
+  '/webhooks',
+  '/webhooks?create=1',
   '/connections',
   '/connections?create=credentials',
   '/connections/callback',

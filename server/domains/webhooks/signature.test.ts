@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isSigned, isTimely, newSigningSecret, type SigningSecrets } from './signature.ts';
@@ -86,4 +87,11 @@ test('a timestamp is whole seconds within five minutes', () => {
     expect(timely(text), text).toBe(false);
   }
   fc.assert(fc.property(fc.string({ unit: 'binary' }), text => !timely(text) || /^\d+$/.test(text)));
+});
+
+test('the example in docs/webhooks.md is right', () => {
+  const signature = 'sha256=ad0427699ce7fdb68a5012914202a6013bf8b5d0ca0fc59a40557f9a1a532334';
+  const signed = { body: Buffer.from('{"order":1042}'), timestamp: '1767225600', signature };
+  expect(isSigned(signed, only('whsec_test'), now)).toBe(true);
+  expect(readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8')).toContain(signature);
 });
