@@ -44,7 +44,9 @@ export async function openSecretStore(services: {
 }): Promise<SecretStore & { close(): void }> {
   const { config, pool, clock, logger, masterKey } = services;
   const mismatch = () =>
-    new ConfigError('The master key is not the one the stored secrets were encrypted with (BATON_MASTER_KEY).');
+    new ConfigError(
+      'The master key is not the one the stored secrets were encrypted with (BATON_MASTER_KEY). If npm run rotate-master-key was interrupted, run it again.',
+    );
   const previous = config.identity.previousMasterKey;
   try {
     if (previous !== undefined) {

@@ -22,7 +22,8 @@ export function parseMasterKey(text: string, source: string): Buffer {
   return key;
 }
 
-async function readKeyFile(path: string): Promise<Buffer | null> {
+/** Null where there is no such file. Throws MasterKeyError when it is malformed or readable by others. */
+export async function readKeyFile(path: string): Promise<Buffer | null> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw new MasterKeyError(`The master key ${path} cannot be read (${error.code ?? 'unknown error'}).`);
@@ -35,17 +36,28 @@ async function readKeyFile(path: string): Promise<Buffer | null> {
   return parseMasterKey(await readFile(path, 'utf8'), `The master key ${path}`);
 }
 
+/** Where the generated master key lies. */
+export const masterKeyFile = (dataDir: string) => join(dataDir, 'master.key');
+
 /**
  * The master key: the configured one, else `<dataDir>/master.key`, which is made on first start with mode 0600.
  * Two processes that start at once agree on one key. Throws MasterKeyError when it is malformed or readable by others.
  */
 export async function loadMasterKey(from: { configured: string | undefined; dataDir: string }): Promise<Buffer> {
   if (from.configured !== undefined) return parseMasterKey(from.configured, 'BATON_MASTER_KEY');
-  const path = join(from.dataDir, 'master.key');
+  const path = masterKeyFile(from.dataDir);
   const present = await readKeyFile(path);
   if (present) return present;
 
   await mkdir(from.dataDir, { recursive: true });
+  await makeKeyFile(path);
+  const made = await readKeyFile(path);
+  if (!made) throw new MasterKeyError(`The master key ${path} vanished while it was made.`);
+  return made;
+}
+
+/** Makes a file with a new key, mode 0600; one that is there already stays. */
+export async function makeKeyFile(path: string): Promise<void> {
   // Written whole under another name, then linked: a crash never leaves half a key, and of two processes one wins.
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   const file = await open(draft, 'wx', 0o600);
@@ -59,7 +71,4 @@ export async function loadMasterKey(from: { configured: string | undefined; data
     await file.close();
     await unlink(draft);
   }
-  const made = await readKeyFile(path);
-  if (!made) throw new MasterKeyError(`The master key ${path} vanished while it was made.`);
-  return made;
 }

@@ -1,0 +1,140 @@
+import { link, open, rename, unlink } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import pg from 'pg';
+import { ConfigError, readConfig } from './config.ts';
+import { type Clock, isoTimestamp, systemClock } from './platform/clock.ts';
+import { DecryptionError } from './platform/crypto/envelope.ts';
+import { MasterKeyError, makeKeyFile, masterKeyFile, readKeyFile } from './platform/crypto/master-key.ts';
+import { createLogger } from './platform/logger.ts';
+import { startEmbedded } from './platform/postgres/embedded.ts';
+import { reason, StartupError } from './platform/postgres/startup-error.ts';
+import { rotateMasterKey } from './platform/secrets/database-secret-store.ts';
+
+export type Rotation = {
+  /** Workspaces whose key was wrapped anew; none where an interrupted rotation had got that far. */
+  tenants: number;
+  file: string;
+  /** Where the key until now lies. */
+  previous: string;
+};
+
+/**
+ * Replaces the generated master key: a new one is written beside it, the tenants' keys are wrapped anew in one transaction,
+ * and the files are swapped. Interrupted anywhere, it is taken up where it stopped when it is run again; until the
+ * transaction the old key holds. No Baton may run meanwhile: it would go on wrapping under the old key.
+ * Throws StartupError, having changed nothing, where one does or where the key is not the database's.
+ */
+export async function rotateKeyFile(pool: pg.Pool, dataDir: string, clock: Clock): Promise<Rotation> {
+  const file = masterKeyFile(resolve(dataDir));
+  const from = await readKeyFile(file);
+  if (from === null)
+    throw new StartupError(`There is no master key in ${file}: set BATON_DATA_DIR to the folder that holds it.`);
+  await refuseWhileInUse(pool);
+
+  const next = `${file}.next`;
+  const interrupted = (await readKeyFile(next)) !== null;
+  if (!interrupted) await makeKeyFile(next);
+  const to = await readKeyFile(next);
+  if (to === null) throw new StartupError(`The new master key ${next} vanished while it was made.`);
+  await syncFolder(file);
+  const tenants = await rotateMasterKey(pool, { from, to }).catch(async error => {
+    if (!(error instanceof DecryptionError)) throw error;
+    // Rolled back for certain, so nothing can be under the new key unless an earlier attempt had committed.
+    if (!interrupted) await unlink(next);
+    throw new StartupError(
+      `The master key ${file} is not the one the stored secrets were encrypted with. Nothing was changed.`,
+    );
+  });
+  // A name that says until when it held: a second rotation does not overwrite it.
+  const previous = `${file}.until-${isoTimestamp(clock.now()).replaceAll(':', '-')}`;
+  await link(file, previous);
+  await rename(next, file);
+  await syncFolder(file);
+  return { tenants, file, previous };
+}
+
+/** On an embedded database the folder's lock says so already; an external one may serve several processes. */
+async function refuseWhileInUse(pool: pg.Pool): Promise<void> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name IN ('baton', 'baton-orchestrator') AND pid <> pg_backend_pid()`,
+  );
+  if (rowCount !== 0)
+    throw new StartupError('A Baton uses this database: stop every one before its master key is replaced.');
+}
+
+/** A name is on disk once its folder is; where folders cannot be opened (Windows) the file system sees to it. */
+async function syncFolder(file: string): Promise<void> {
+  const folder = await open(dirname(file), 'r').catch(() => null);
+  await folder?.sync().catch(() => undefined);
+  await folder?.close();
+}
+
+async function openPool(url: string | undefined, dataDir: string): Promise<{ pool: pg.Pool; close(): Promise<void> }> {
+  const embedded = url === undefined ? await openEmbedded(dataDir) : undefined;
+  const pool = new pg.Pool({
+    connectionString: url ?? embedded?.url,
+    max: 2,
+    application_name: 'baton-rotation',
+    connectionTimeoutMillis: 10_000,
+  });
+  const close = async () => {
+    await pool.end();
+    await embedded?.close();
+  };
+  try {
+    const { rows } = await pool.query<{ found: boolean }>(`SELECT to_regclass('tenant_keys') IS NOT NULL AS found`);
+    if (!rows[0]?.found) throw new StartupError('The database holds nothing of Baton yet: there is no key to replace.');
+    return { pool, close };
+  } catch (cause) {
+    await close();
+    if (cause instanceof StartupError) throw cause;
+    throw new StartupError(`The database cannot be reached: ${reason(cause)}`, { cause });
+  }
+}
+
+/** Only where there is a cluster: starting would make one. */
+async function openEmbedded(dataDir: string) {
+  if ((await readKeyFile(masterKeyFile(resolve(dataDir)))) === null) {
+    throw new StartupError(
+      `There is no master key in ${resolve(dataDir)}: set BATON_DATA_DIR or DATABASE_URL to what Baton uses.`,
+    );
+  }
+  return startEmbedded(dataDir, 10, createLogger('silent'));
+}
+
+/** `npm run rotate-master-key`. Exit code 0 when it is done, 1 when it was refused; then nothing is changed. */
+async function main(): Promise<void> {
+  const { database, identity } = readConfig();
+  if (identity.masterKey !== undefined) {
+    throw new StartupError(
+      'The master key is BATON_MASTER_KEY, not a file: set the new one there (openssl rand -base64 32), the one until now as BATON_MASTER_KEY_PREVIOUS, and start Baton once.',
+    );
+  }
+  const { pool, close } = await openPool(database.url, database.dataDir);
+  try {
+    const { tenants, file, previous } = await rotateKeyFile(pool, database.dataDir, systemClock);
+    process.stdout.write(
+      [
+        `The master key was replaced; ${tenants} ${tenants === 1 ? 'workspace key is' : 'workspace keys are'} wrapped anew.`,
+        `  now        ${file}`,
+        `  until now  ${previous}`,
+        'Backups made until now need the old key: keep it apart as long as you keep them, then delete it.',
+        'Everybody has to sign in again.',
+        '',
+      ].join('\n'),
+    );
+  } finally {
+    await close();
+  }
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    const known = error instanceof StartupError || error instanceof ConfigError || error instanceof MasterKeyError;
+    process.stderr.write(`baton: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
