@@ -14,6 +14,16 @@ test.each([
   ['a header', { headers: { authorization: secret, Cookie: secret, 'set-cookie': [secret] } }],
   ['a header of a request in a request', { a: { b: { c: { d: { 'X-Api-Key': secret } } } } }],
   ['a field', { password: secret, access_token: secret, signingSecret: secret, client_secret: { value: secret } }],
+  [
+    'what signs a webhook',
+    { headers: { 'x-service-signature': secret }, automation_bearer: secret, signing_secrets: [secret] },
+  ],
+  ['the key of a model', { headers: { 'x-goog-api-key': secret, 'api-key': secret }, AWS_SECRET_ACCESS_KEY: secret }],
+  [
+    'what opens Vault',
+    { 'X-Vault-Token': secret, credentials: { roleId: secret }, secretId: secret, secret_id: secret },
+  ],
+  ['a sign-in with OAuth', { code_verifier: secret, refresh_token: secret, id_token: secret, clientSecret: secret }],
   ['a list', { connections: [{ credentials: { user: 'u', pass: secret } }, { token: secret }] }],
   ['a master key', { config: { identity: { masterKey: secret, ownerPassword: secret, pat_token: secret } } }],
 ])('%s leaks no credential', (_, fields) => {

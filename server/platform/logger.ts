@@ -3,8 +3,9 @@ import { traceIdOf } from './telemetry/trace-context.ts';
 
 export type Logger = pino.Logger;
 
-/** Names under which credentials stand, by how they end: `set-cookie`, `access_token`, `signingSecret`, `x-api-key`. */
-const secretName = /(?:authorization|cookie|passw(?:or)?d|token|secret|credential|(?:api|master|private)[-_]?key)s?$/i;
+/** Names under which credentials stand, by how they end: `set-cookie`, `access_token`, `signingSecret`, `x-service-signature`. */
+const secretName =
+  /(?:authorization|bearer|signature|verifier|cookie|passw(?:or)?d|token|secret(?:[-_]?id)?|credential|(?:api|master|private|access)[-_]?key)s?$/i;
 const REDACTED = '[redacted]';
 /** A line is not a place for anything deeper; it also ends cycles. */
 const DEEPEST = 8;
