@@ -131,6 +131,11 @@ const mcpGroups = [
   'inbound',
   'llm_keys',
 ] as const;
+const demoSchema = z.object({
+  /** Whether the demo MCP server answers at /demo/mcp; default: where the example is seeded. */
+  BATON_DEMO_MCP: z.enum(['true', 'false']).optional(),
+});
+
 const list = z
   .string()
   .default('')
@@ -186,6 +191,7 @@ const schemas = {
   secrets: secretsSchema,
   egress: egressSchema,
   mcp: mcpSchema,
+  demo: demoSchema,
   log: logSchema,
   tracing: tracingSchema,
   suite: suiteSchema,
@@ -226,6 +232,8 @@ export type Config = {
   secrets: { vault: VaultSettings | null };
   egress: { allowPrivate: readonly string[] };
   mcp: { groups: readonly string[]; risk: boolean; hosts: readonly string[]; origins: readonly string[] };
+  /** Whether the demo MCP server answers. */
+  demoMcp: boolean;
   log: { level: string };
   /** Null: nothing is traced. */
   tracing: TracingSettings | null;
@@ -257,6 +265,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const secrets = parse(secretsSchema);
   const egress = parse(egressSchema);
   const mcp = parse(mcpSchema);
+  const demo = parse(demoSchema);
   const log = parse(logSchema);
   const tracing = parse(tracingSchema);
   const suite = parse(suiteSchema.transform(read => suiteSettings(read, problem => problems.push(problem))));
@@ -267,6 +276,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
 
   const host = http.HOST.includes(':') ? `[${http.HOST}]` : http.HOST;
   const url = (http.BATON_URL ?? `http://${host}:${http.PORT}`).replace(/\/+$/, '');
+  const seed = identity.BATON_SEED ?? (database.DATABASE_URL === undefined ? 'example' : 'none');
   return {
     env: env.NODE_ENV === 'development' ? 'development' : env.NODE_ENV === 'test' ? 'test' : 'production',
     http: {
@@ -288,7 +298,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       pat: identity.BATON_PAT,
       masterKey: identity.BATON_MASTER_KEY,
       previousMasterKey: identity.BATON_MASTER_KEY_PREVIOUS,
-      seed: identity.BATON_SEED ?? (database.DATABASE_URL === undefined ? 'example' : 'none'),
+      seed,
     },
     orchestrator: {
       maxInFlight: orchestrator.BATON_MAX_IN_FLIGHT,
@@ -306,6 +316,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       hosts: [...new Set([new URL(url).hostname, 'localhost', '127.0.0.1', '[::1]', ...mcp.BATON_MCP_ALLOWED_HOSTS])],
       origins: mcp.BATON_MCP_ALLOWED_ORIGINS,
     },
+    demoMcp: demo.BATON_DEMO_MCP === undefined ? seed === 'example' : demo.BATON_DEMO_MCP === 'true',
     log: { level: log.BATON_LOG_LEVEL },
     tracing: tracingSettings(tracing),
     suite,

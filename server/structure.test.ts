@@ -41,6 +41,7 @@ const layers: [name: string, pattern: RegExp][] = [
   ['core', /^server\/orchestrator\/core\//],
   ['platform', /^server\/platform\//],
   ['configuration', /^server\/config\.ts$/],
+  ['demo MCP server', /^server\/demo-mcp\//],
   ['orchestrator', /^server\/orchestrator\//],
   // What everything above is handed: types alone.
   ['services', /^server\/services\.ts$/],

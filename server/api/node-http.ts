@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { DemoMcp } from '../demo-mcp/demo-server.ts';
 import { badRequest } from '../platform/errors.ts';
 import { isApiPath } from './http-server.ts';
 import { isMcpPath, type McpSurface } from './mcp/surface.ts';
@@ -28,16 +29,20 @@ export async function serveNode(
 }
 
 /** The surfaces that answer on Node's own server, before Next: its route handlers serve a tenth of the requests per second. */
-export type NodeSurfaces = { rest: Rest; trpc: Trpc; mcp: McpSurface };
+export type NodeSurfaces = { rest: Rest; trpc: Trpc; mcp: McpSurface; demoMcp?: DemoMcp | null };
 
 /** Serves a request to one of the surfaces; false where it is neither's, and nothing has been done. */
 export function serveSurfaces(
-  { rest, trpc, mcp }: NodeSurfaces,
+  { rest, trpc, mcp, demoMcp }: NodeSurfaces,
   request: IncomingMessage,
   response: ServerResponse,
   trustedProxies: number,
 ): boolean {
   const { url } = request;
+  if (demoMcp?.serves(url)) {
+    void demoMcp.handle(request, response);
+    return true;
+  }
   const surface = isMcpPath(url) ? mcp : isApiPath(url) ? rest : isTrpcPath(url) ? trpc : null;
   if (surface === null) return false;
   void serveNode(surface, request, response, trustedProxies);
