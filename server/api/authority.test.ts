@@ -15,6 +15,8 @@ type World = TestTenant & { ids: Ids };
 
 const graph = { steps: [{ id: 'approve', type: 'human_task', name: 'Approve' }] };
 
+/** Nothing listens there, so that its test answers at once that it does not work. */
+const modelKey = { provider: 'openai_compatible', base_url: 'http://127.0.0.1:9/v1' };
 const connection = { display_name: 'Mail', provider: 'custom', service: 'api_key', credentials: { token: 't' } };
 
 /**
@@ -48,6 +50,8 @@ const examples: Partial<Record<Name, Record<string, unknown>>> = {
   mcp_instances_create: { server_id: '{servers/id}', name: 'Second' },
   mcp_config_profiles_create: { name: 'second' },
   webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
+  llm_resolve: { model: 'openai/gpt-5' },
+  llm_provider_keys_create: modelKey,
 };
 /** Operations whose schema makes every field optional, but which refuse to do nothing. */
 const more: Partial<Record<Name, Record<string, unknown>>> = {
@@ -123,6 +127,7 @@ async function createWorld(slug: string): Promise<World> {
     // The legacy path deletes too, so it gets one of its own.
     'mcp/connections/id': (await post('/v1/connections', connection)).id ?? '',
     'connections/connection_id': (await post('/v1/connections', connection)).id ?? '',
+    'llm-provider-keys/id': (await post('/v1/llm-provider-keys', modelKey)).id ?? '',
     'servers/id': server,
     'instances/id': instance,
     'config-profiles/profile_id': profile,

@@ -1,0 +1,434 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { scopes } from '../../api/context.ts';
+import { startTestContainer, type TestContainer } from '../../api/testing-container.ts';
+import { modelProviders } from '../../platform/models/providers.ts';
+import { type ModelServer, startModelServer } from '../../platform/models/testing-model-server.ts';
+import { createTestPat, createTestTenant } from '../identity/testing.ts';
+import { providerNames } from './schemas.ts';
+
+const KEY = 'sk-live-0123456789abcdefghij';
+type Body = Record<string, unknown> & { id: string };
+
+let service: TestContainer;
+let models: ModelServer;
+const tokens: Record<string, string> = {};
+
+beforeAll(async () => {
+  models = await startModelServer();
+  service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' });
+});
+afterAll(async () => {
+  await service.close();
+  await models.close();
+});
+/** Each test has a workspace of its own; `acme` is the caller's. */
+let turn = 0;
+let acme = '';
+beforeEach(async () => {
+  acme = `acme-${++turn}`;
+  const tenant = await createTestTenant(service.container.services, { slug: acme });
+  tokens[acme] = (await createTestPat(service.container.services, tenant.owner, scopes)).token;
+});
+afterEach(() => {
+  models.requests.length = 0;
+  models.reply({ text: 'Hello.' });
+});
+
+async function send(method: string, path: string, body?: unknown, token = tokens[acme]) {
+  const response = await fetch(service.url + path, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Body, text };
+}
+
+async function ok(method: string, path: string, body?: unknown): Promise<Body> {
+  const answer = await send(method, path, body);
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body;
+}
+
+const addKey = (more: object = {}) =>
+  ok('POST', '/v1/llm-provider-keys', { provider: 'openai', api_key: KEY, base_url: `${models.url}/v1`, ...more });
+
+/** Publishes and starts a workflow with one LLM step; settles when the run has ended. */
+async function run(step: object, input: object = {}) {
+  const graph = { steps: [{ id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.', ...step }] };
+  const { id } = await ok('POST', '/v1/workflows', { name: 'Asks', graph });
+  await ok('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
+  const { run_id } = await ok('POST', `/v1/workflows/${id}/command`, {
+    command: 'start',
+    params: { trigger_payload: input },
+  });
+  return { id, runId: String(run_id), path: `/v1/workflows/${id}/runs/${run_id}` };
+}
+
+async function ended(path: string): Promise<Body> {
+  return vi.waitFor(
+    async () => {
+      const summary = await ok('GET', `${path}/summary`);
+      expect(summary.run_complete, JSON.stringify(summary)).toBe(true);
+      return summary;
+    },
+    { timeout: 10_000 },
+  );
+}
+
+type Event = { event_type: string; data: Record<string, unknown> };
+const eventsOf = async (path: string) => (await ok('GET', `${path}/events`)).events as Event[];
+
+/** Everything that was ever written about this run and workspace, but for the secrets themselves. */
+async function everythingStored(): Promise<string> {
+  const { rows } = await service.db.pool.query(
+    `SELECT (SELECT json_agg(e) FROM run_events e)::text || coalesce((SELECT json_agg(p) FROM run_payloads p)::text, '')
+       || (SELECT json_agg(r) FROM runs r)::text || (SELECT json_agg(c) FROM connections c)::text AS text`,
+  );
+  return rows[0].text;
+}
+
+test('the console and the platform know the same providers', () => {
+  expect(providerNames).toEqual(modelProviders);
+});
+
+describe('a run', () => {
+  test('asks, streams into its log, and has text, object, usage as result', async () => {
+    await addKey();
+    models.expectKey(KEY);
+    models.reply({ text: ['{"mood":', '"good"}'], usage: { input: 40, output: 9 }, model: 'tiny-7' });
+    const schema = { type: 'object', properties: { mood: { enum: ['good', 'bad'] } }, required: ['mood'] };
+    const { path, runId } = await run(
+      { prompt: 'How is {{input.who}}?', system: 'Be brief.', response_schema: schema },
+      { who: 'Ada' },
+    );
+    expect(await ended(path)).toMatchObject({ status: 'completed' });
+    const context = await ok('GET', `${path}/context`);
+    expect(context).toMatchObject({
+      steps: {
+        ask: {
+          result: {
+            text: '{"mood":"good"}',
+            object: { mood: 'good' },
+            model: 'openai/tiny-7',
+            finish_reason: 'stop',
+            usage: { input_tokens: 40, output_tokens: 9 },
+          },
+        },
+      },
+    });
+    const [request] = models.requests;
+    expect(request?.headers['idempotency-key']).toBe(`${runId}:ask`);
+    expect(JSON.stringify(request?.body)).toContain('How is Ada?');
+    const events = await eventsOf(path);
+    const lines = events.filter(each => each.event_type === 'step_log').flatMap(each => each.data.lines);
+    expect(lines).toEqual(['{"mood":"good"}']);
+    expect(await everythingStored()).not.toContain(KEY);
+  });
+
+  test('the key is nowhere, even where the provider repeats it', async () => {
+    await addKey();
+    models.reply({ status: 403, message: `The key ${KEY} is not allowed here.` });
+    models.expectKey(KEY);
+    const refused = await run({});
+    expect(await ended(refused.path)).toMatchObject({ status: 'failed', error: { code: 'model_unauthorized' } });
+    models.reply({ text: `You sent ${KEY}.` });
+    const echoed = await run({});
+    expect(await ended(echoed.path)).toMatchObject({ status: 'completed' });
+    expect(await everythingStored()).not.toContain(KEY);
+    expect(JSON.stringify(await eventsOf(echoed.path))).toContain('You sent ');
+  });
+
+  test('an answer that does not fit is asked for again, as often as the step says', async () => {
+    await addKey();
+    let asked = 0;
+    models.reply(() => ({ text: ++asked === 1 ? '{}' : '{"a":1}' }));
+    const { path } = await run({
+      retry_count: 1,
+      retry_delay_s: 0,
+      response_schema: { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } },
+    });
+    expect(await ended(path)).toMatchObject({ status: 'completed' });
+    expect(asked).toBe(2);
+    const retrying = (await eventsOf(path)).find(each => each.event_type === 'step_retrying');
+    expect(retrying?.data.error).toMatchObject({
+      code: 'response_schema_mismatch',
+      message: expect.stringContaining('object'),
+    });
+  });
+
+  test('an error that stays is not', async () => {
+    await addKey();
+    models.reply({ status: 400, message: 'The context is too long.' });
+    const { path } = await run({ retry_count: 3, retry_delay_s: 0 });
+    expect(await ended(path)).toMatchObject({
+      status: 'failed',
+      error: { code: 'model_request_invalid', message: expect.stringContaining('The context is too long.') },
+    });
+    expect(models.requests).toHaveLength(1);
+  });
+
+  test('stopped in the middle: the provider sees the client leave', async () => {
+    await addKey();
+    let arrived: () => void = () => undefined;
+    const begun = new Promise<void>(resolve => {
+      arrived = resolve;
+    });
+    models.reply({
+      text: (async function* () {
+        yield 'Once upon ';
+        arrived();
+        await models.requests[0]?.left;
+        yield 'a time.';
+      })(),
+    });
+    const { id, runId, path } = await run({});
+    await begun;
+    await ok('POST', `/v1/workflows/${id}/command`, { command: 'stop', params: { run_id: runId } });
+    await models.requests[0]?.left;
+    expect(await ended(path)).toMatchObject({ status: 'stopped' });
+    expect((await eventsOf(path)).map(each => each.event_type)).toContain('step_cancelled');
+  });
+
+  test("another workspace's key is never used", async () => {
+    await addKey();
+    const { id } = await ok('POST', '/v1/workflows', {
+      name: 'Asks',
+      graph: { steps: [{ id: 'ask', type: 'llm_call', model: '{{input.model}}', prompt: 'Hi.' }] },
+    });
+    await ok('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
+    const key = (await ok('GET', '/v1/llm-provider-keys')).keys as Body[];
+    await ok('DELETE', `/v1/llm-provider-keys/${key[0]?.id}`);
+    const mine = acme;
+    acme = `rival-${turn}`;
+    const rival = await createTestTenant(service.container.services, { slug: acme });
+    tokens[acme] = (await createTestPat(service.container.services, rival.owner, scopes)).token;
+    await addKey();
+    acme = mine;
+    const { run_id } = await ok('POST', `/v1/workflows/${id}/command`, {
+      command: 'start',
+      params: { model: 'openai/tiny' },
+    });
+    expect(await ended(`/v1/workflows/${id}/runs/${run_id}`)).toMatchObject({
+      status: 'failed',
+      error: { code: 'model_key_missing', message: expect.stringContaining('Settings, Model keys') },
+    });
+    expect(models.requests).toEqual([]);
+  });
+});
+
+describe('at publish', () => {
+  const problemsOf = async (...steps: object[]) => {
+    const graph = {
+      steps: steps.map((step, at) => ({ id: `ask_${at}`, type: 'llm_call', prompt: 'Hi.', ...step })),
+    };
+    const { id } = await ok('POST', '/v1/workflows', { name: 'Asks', graph });
+    const { status, body } = await send('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
+    return { status, details: body.details as { code: string; message: string; path: string }[] | undefined };
+  };
+
+  test('every problem with a model is named', async () => {
+    await addKey({ provider: 'openai_compatible', models: ['tiny', 'org/large'] });
+    const { status, details } = await problemsOf(
+      { model: 'gpt-5' },
+      { model: 'acme/gpt-5' },
+      { model: 'mistral/mistral-small-latest' },
+      { model: 'openai_compatible/huge' },
+      { model: 'openai_compatible/org/large' },
+      { model: 'openai_compatible/tiny', response_schema: { properties: { a: { type: 'banana' } } } },
+      { model: 'openai/../../admin' },
+    );
+    expect(status).toBe(422);
+    expect(details?.map(({ path, code }) => `${path} ${code}`)).toEqual([
+      'model model_malformed',
+      'model unknown_model_provider',
+      'model model_key_missing',
+      'model unknown_model',
+      'response_schema.properties.a.type response_schema_invalid',
+      'model model_malformed',
+    ]);
+    expect(details?.[2]?.message).toContain('Mistral AI in this workspace: add one under Settings, Model keys');
+    expect(details?.[3]?.message).toContain('tiny, org/large');
+  });
+
+  test('a model that is a template is left to the run', async () => {
+    expect(await problemsOf({ model: '{{input.model}}' })).toMatchObject({ status: 201 });
+  });
+});
+
+describe('keys', () => {
+  test('are made, listed, replaced and deleted, and never shown', async () => {
+    const made = await send('POST', '/v1/llm-provider-keys', { provider: 'anthropic', api_key: KEY });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { provider: 'anthropic', name: 'Anthropic', base_url: null, models: [], status: 'active' },
+    });
+    const { id } = made.body;
+    const list = await send('GET', '/v1/llm-provider-keys');
+    expect(list.body.keys).toMatchObject([{ id, provider: 'anthropic' }]);
+    const patched = await send('PATCH', `/v1/llm-provider-keys/${id}`, { name: 'Team', api_key: `${KEY}x` });
+    expect(patched).toMatchObject({ status: 200, body: { name: 'Team' } });
+    for (const { text } of [made, list, patched]) expect(text).not.toContain(KEY);
+    // They are connections: the one store has them.
+    expect((await ok('GET', '/v1/connections?service=llm')).connections).toMatchObject([
+      { id, service: 'llm', credential_keys: ['api_key'] },
+    ]);
+    expect((await send('DELETE', `/v1/llm-provider-keys/${id}`)).status).toBe(204);
+    expect((await ok('GET', '/v1/llm-provider-keys')).keys).toEqual([]);
+  });
+
+  test('422 for what cannot work', async () => {
+    const refused = async (body: object, path: string) => {
+      const answer = await send('POST', '/v1/llm-provider-keys', body);
+      expect(answer, answer.text).toMatchObject({ status: 422, body: { details: [{ path }] } });
+    };
+    await refused({ provider: 'openai' }, 'api_key');
+    await refused({ provider: 'openai_compatible' }, 'base_url');
+    await refused({ provider: 'openai', api_key: 'k', models: ['a'] }, 'models');
+    await refused({ provider: 'openai_compatible', base_url: 'file:///etc/passwd' }, 'base_url');
+    await refused({ provider: 'openai_compatible', base_url: 'http://169.254.169.254/v1' }, 'base_url');
+    await refused({ provider: 'openai_compatible', base_url: `${models.url}/v1`, models: ['a b'] }, 'models[0]');
+    await refused({ provider: 'openai_compatible', base_url: `${models.url}/v1`, nonsense: 1 }, 'nonsense');
+    const { id } = await addKey();
+    const moved = await send('PATCH', `/v1/llm-provider-keys/${id}`, { base_url: 'http://10.0.0.1/v1' });
+    expect(moved).toMatchObject({ status: 422, body: { details: [{ path: 'base_url', code: 'egress_refused' }] } });
+  });
+
+  test('a connection that is no model key is not one: 404', async () => {
+    const { id } = await ok('POST', '/v1/connections', {
+      display_name: 'Mail',
+      provider: 'custom',
+      service: 'api_key',
+      credentials: { api_key: 'k' },
+    });
+    for (const [method, path] of [
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/test'],
+    ] as const) {
+      expect((await send(method, `/v1/llm-provider-keys/${id}${path}`)).status, method).toBe(404);
+    }
+    expect((await ok('GET', '/v1/llm-provider-keys')).keys).toEqual([]);
+  });
+
+  test('one that workflows need is deleted only when forced', async () => {
+    const { id } = await addKey();
+    await run({});
+    expect(await send('DELETE', `/v1/llm-provider-keys/${id}`)).toMatchObject({
+      status: 409,
+      body: { code: 'connection_in_use', details: [{ message: 'workflow "Asks"' }] },
+    });
+    expect((await send('DELETE', `/v1/llm-provider-keys/${id}?force=true`)).status).toBe(204);
+  });
+
+  test('are tried without a question', async () => {
+    const { id } = await addKey();
+    models.expectKey(KEY);
+    expect(await ok('POST', `/v1/llm-provider-keys/${id}/test`)).toEqual({
+      ok: true,
+      code: null,
+      message: 'OpenAI accepts the key and lists 2 models.',
+      models: ['tiny', 'large'],
+    });
+    models.expectKey('another');
+    expect(await ok('POST', `/v1/llm-provider-keys/${id}/test`)).toMatchObject({
+      ok: false,
+      code: 'model_unauthorized',
+      models: [],
+    });
+    models.expectKey(KEY);
+    const local = await addKey({ provider: 'openai_compatible', models: ['tiny', 'gone'] });
+    expect(await ok('POST', `/v1/llm-provider-keys/${local.id}/test`)).toMatchObject({
+      ok: true,
+      message: expect.stringContaining('does not list gone'),
+    });
+  });
+});
+
+describe('catalog and resolve', () => {
+  test('say what there is and what is configured', async () => {
+    const before = (await ok('GET', '/v1/llm-provider-keys/catalog')).providers as Body[];
+    expect(before.map(({ provider, configured }) => [provider, configured])).toEqual(
+      modelProviders.map(provider => [provider, false]),
+    );
+    await addKey();
+    await addKey({ provider: 'openai_compatible', api_key: undefined, models: ['llama-3', 'org/qwen'] });
+    const after = (await ok('GET', '/v1/llm-provider-keys/catalog')).providers as (Body & { models: Body[] })[];
+    expect(after.filter(each => each.configured).map(each => each.provider)).toEqual(['openai', 'openai_compatible']);
+    expect(after[0]?.models.map(each => each.id)).toContain('openai/gpt-5');
+    expect(after.at(-1)?.models.map(each => each.id)).toEqual([
+      'openai_compatible/llama-3',
+      'openai_compatible/org/qwen',
+    ]);
+  });
+
+  test('resolve tells whose key a model would use', async () => {
+    const resolve = (model: string) => send('POST', '/v1/llm/resolve', { model });
+    expect(await resolve('openai/gpt-5')).toMatchObject({
+      status: 200,
+      body: { provider: 'openai', model: 'gpt-5', connection_id: null, available: false, reason: expect.any(String) },
+    });
+    expect((await resolve('gpt-5')).status).toBe(422);
+    const older = await addKey();
+    const newer = await addKey();
+    expect(older.id).not.toBe(newer.id);
+    expect((await resolve('openai/any/model')).body).toEqual({
+      provider: 'openai',
+      model: 'any/model',
+      connection_id: newer.id,
+      base_url: `${models.url}/v1`,
+      available: true,
+    });
+    const listing = await addKey({ provider: 'openai_compatible', models: ['llama'] });
+    const open = await addKey({ provider: 'openai_compatible' });
+    expect((await resolve('openai_compatible/llama')).body.connection_id).toBe(listing.id);
+    expect((await resolve('openai_compatible/qwen')).body.connection_id).toBe(open.id);
+  });
+
+  test('a key made as a connection with other settings serves nothing', async () => {
+    await ok('POST', '/v1/connections', {
+      display_name: 'Odd',
+      provider: 'openai',
+      service: 'llm',
+      credentials: { api_key: 'k' },
+      config: { base_url: 5 },
+    });
+    expect((await send('POST', '/v1/llm/resolve', { model: 'openai/x' })).body.available).toBe(false);
+    expect((await ok('GET', '/v1/llm-provider-keys')).keys).toMatchObject([
+      { status: 'error', last_error: expect.stringContaining('settings') },
+    ]);
+  });
+});
+
+test('without leave of the operator no local server is asked, and the message says so', async () => {
+  const strict = await startTestContainer();
+  try {
+    const tenant = await createTestTenant(strict.container.services, { slug: 'strict' });
+    const { token } = await createTestPat(strict.container.services, tenant.owner, scopes);
+    const post = async (path: string, body: unknown) => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+      const response = await fetch(strict.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      return { status: response.status, body: await response.json() };
+    };
+    const base_url = `${models.url}/v1`;
+    expect(await post('/v1/llm-provider-keys', { provider: 'openai_compatible', base_url })).toMatchObject({
+      status: 422,
+      body: {
+        details: [{ path: 'base_url', message: expect.stringContaining('BATON_ALLOW_PRIVATE_NETWORK') }],
+      },
+    });
+    // One that was made otherwise is refused when it is used.
+    const connection = { display_name: 'Local', provider: 'openai_compatible', service: 'llm' };
+    const { body: made } = await post('/v1/connections', {
+      ...connection,
+      credentials: { api_key: KEY },
+      config: { base_url },
+    });
+    expect(await post(`/v1/llm-provider-keys/${made.id}/test`, {})).toMatchObject({
+      body: { ok: false, code: 'egress_refused', message: expect.stringContaining('BATON_ALLOW_PRIVATE_NETWORK') },
+    });
+    expect(models.requests).toEqual([]);
+  } finally {
+    await strict.close();
+  }
+});
