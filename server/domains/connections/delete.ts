@@ -46,5 +46,6 @@ async function refuseInUse(ctx: Context, id: string, name: string): Promise<void
     ...workflows.map(each => ({ path: `workflows.${each.id}`, message: `workflow "${each.name}"` })),
     ...(elsewhere > 0 ? [{ path: 'elsewhere', message: `${elsewhere} in other projects` }] : []),
   ];
-  throw new AppError(409, 'connection_in_use', `The connection "${name}" is used in ${total} places.`, { details });
+  const places = total === 1 ? '1 place' : `${total} places`;
+  throw new AppError(409, 'connection_in_use', `The connection "${name}" is used in ${places}.`, { details });
 }

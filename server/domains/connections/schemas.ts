@@ -11,22 +11,35 @@ export const maxConfigBytes = 16 * 1024;
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).byteLength;
 
-/** `__proto__` fits the pattern and is no name that a JSON object can be trusted with. */
 export const CredentialName = z
   .string()
-  .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"')
-  .refine(name => name !== '__proto__', 'must be another name');
-export const Secret = PlainText(maxSecretBytes)
+  .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');
+export const Secret = z
+  .string()
   .min(1)
   .refine(secret => bytesOf(secret) <= maxSecretBytes, `must be at most ${maxSecretBytes} bytes`)
   .meta({ description: 'A secret, 1 byte to 8 KiB. Never returned.' });
-export const Credentials = z
-  .record(CredentialName, Secret)
-  .refine(
-    credentials => within(Object.keys(credentials).length, 1, maxCredentials),
-    `must hold 1 to ${maxCredentials} credentials`,
+
+/** zod leaves `__proto__` out of a record without a word, and what is sent must not be lost: here it is refused. */
+function named<Value extends z.ZodType>(
+  record: z.ZodRecord<typeof CredentialName, Value>,
+  least: number,
+  most: number,
+) {
+  const counted = record.refine(
+    credentials => within(Object.keys(credentials).length, least, most),
+    `must name ${least} to ${most} credentials`,
   );
-const within = (count: number, min: number, max: number) => count >= min && count <= max;
+  const { $schema: _, ...described } = z.toJSONSchema(record, { io: 'input' });
+  return z
+    .custom<z.input<typeof record>>(
+      sent => typeof sent === 'object' && sent !== null && !Object.hasOwn(sent, '__proto__'),
+      'must be an object, and name no credential "__proto__"',
+    )
+    .pipe(counted)
+    .meta(described);
+}
+const within = (count: number, least: number, most: number) => count >= least && count <= most;
 
 export const ConnectionConfig = AnyObject.refine(
   config => bytesOf(JSON.stringify(config)) <= maxConfigBytes,
@@ -73,17 +86,14 @@ export const CreateConnectionInput = z.strictObject({
   display_name: DisplayName,
   provider: Kind.refine(provider => !flowProviders.includes(provider), 'is connected by its own flow'),
   service: Kind,
-  credentials: Credentials,
+  credentials: named(z.record(CredentialName, Secret), 1, maxCredentials),
   config: ConnectionConfig.optional(),
 });
 export const PatchConnectionInput = z.strictObject({
   id: Id,
   display_name: DisplayName.optional(),
   /** Merged: a name that is not given keeps its secret, null removes it. */
-  credentials: z
-    .record(CredentialName, Secret.nullable())
-    .refine(credentials => Object.keys(credentials).length <= 2 * maxCredentials, 'names too many credentials')
-    .optional(),
+  credentials: named(z.record(CredentialName, Secret.nullable()), 0, 2 * maxCredentials).optional(),
   /** Replaces the whole. */
   config: ConnectionConfig.optional(),
 });
