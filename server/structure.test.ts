@@ -149,6 +149,24 @@ describe('files', () => {
   });
 });
 
+describe('requests to the outside', () => {
+  test('leave through the egress guard', () => {
+    // The guard itself; Vault is the operator's own address; the others call the fetch that they are given.
+    const may = [
+      'server/platform/egress/egress.ts',
+      'server/platform/secrets/vault-session.ts',
+      'server/platform/models/bounded-fetch.ts',
+      'server/domains/connections/messaging/account.ts',
+    ];
+    const calls =
+      /(^|[^.\w#'"`])fetch\(|globalThis\.fetch\(|from '(undici|node:tls|node:https|node:http2)'|\b(request|get)\b[^}]*\} from 'node:http'/m;
+    const found = product.filter(
+      ({ path, text }) => path.startsWith('server/') && !may.includes(path) && calls.test(text),
+    );
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('configuration', () => {
   test('is read from the environment in one place', () => {
     const allowed = /^(server\/config\.ts|bin\/|[^/]+\.config\.(ts|mjs)$|e2e\/|bench\/)|(testing|\.test)/;

@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -182,6 +184,21 @@ describe('what may be called', () => {
     await expect(own.fetch(`http://127.0.0.1:${port}/away`)).rejects.toThrow(EgressRefused);
     expect(seen.map(({ url }) => url)).toEqual(['/mcp?session=1', '/away']);
   });
+});
+
+test('a proxy of the environment is not used: it would look the name up behind our back', async () => {
+  const target = await serve(ok);
+  const proxy = await serve(ok);
+  const script = `
+    const { createEgress } = await import('./egress.ts');
+    const egress = createEgress({ allowPrivate: ['127.0.0.1'] });
+    process.stdout.write(await (await egress.fetch('http://127.0.0.1:${target.port}/')).text());
+    await egress.close();`;
+  const address = `http://127.0.0.1:${proxy.port}`;
+  const env = { ...process.env, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, http_proxy: address, ALL_PROXY: address };
+  const options = { cwd: import.meta.dirname, env: { ...env, NO_PROXY: '', no_proxy: '' } };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], options);
+  expect([stdout, target.seen.length, proxy.seen.length]).toEqual(['ok', 1, 0]);
 });
 
 describe('a name that is rebound', () => {
