@@ -4,6 +4,7 @@ import { type Frontend, listen, noteAddress, starting, stopListening } from './a
 import { serveSurfaces } from './api/node-http.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { type Container, createContainer } from './container.ts';
+import { demoMcpUrl } from './demo-mcp/address.ts';
 import { type SeededOwner, seedFirstOwner } from './domains/identity/bootstrap.ts';
 import { resolveSession } from './domains/identity/principal.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
@@ -106,7 +107,8 @@ async function seed({ services }: Container, owner: SeededOwner): Promise<void> 
     const user = await services.prisma.user.findUniqueOrThrow({ where: { email } });
     const session = { userId: user.id, sessionEpoch: user.sessionEpoch };
     const principal = await resolveSession(services, session, { tenantId });
-    if (principal) await seedExample(services, { principal });
+    const { demoMcp, http } = services.config;
+    if (principal) await seedExample(services, { principal, demoUrl: demoMcp ? demoMcpUrl(http) : null });
   } catch (error) {
     services.logger.warn({ err: error }, 'the example could not be made');
   }

@@ -10,16 +10,25 @@ import type { JsonMap } from '../orchestrator/core/index.ts';
 import { newId } from '../platform/ids.ts';
 import type { Services } from '../services.ts';
 import { changelog, expenseApproval, samples } from './expense-approval.ts';
+import { seedOrderExample } from './order-example.ts';
 import { settled } from './settled.ts';
 
-export type SeededExample = { workflowId: string; runIds: string[] };
+export type SeededExample = {
+  workflowId: string;
+  runIds: string[];
+  order: { workflowId: string; runId: string } | null;
+};
 
 /**
  * Creates and publishes the example workflow in the principal's project and really runs it four times, through the same
  * use cases as everybody: three runs end, one waits in the inbox. Every part that is there already is left as it is,
- * so that an interrupted seeding is completed by the next. Needs a leading orchestrator (AppError 503 otherwise).
+ * so that an interrupted seeding is completed by the next. With `demoUrl`, where the demo MCP server answers, also the workflow that
+ * calls it. Needs a leading orchestrator (AppError 503 otherwise).
  */
-export async function seedExample(services: Services, { principal }: { principal: Principal }): Promise<SeededExample> {
+export async function seedExample(
+  services: Services,
+  { principal, demoUrl = null }: { principal: Principal; demoUrl?: string | null },
+): Promise<SeededExample> {
   const ctx: Context = {
     principal,
     services,
@@ -32,7 +41,8 @@ export async function seedExample(services: Services, { principal }: { principal
   const runIds: string[] = [];
   // One after the other, so that the feed shows them in this order.
   for (const sample of samples) runIds.push(await seedRun(ctx, workflowId, sample));
-  return { workflowId, runIds };
+  const order = demoUrl === null ? null : await seedOrderExample(ctx, demoUrl);
+  return { workflowId, runIds, order };
 }
 
 async function seedWorkflow(ctx: Context): Promise<string> {
