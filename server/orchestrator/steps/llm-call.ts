@@ -33,6 +33,7 @@ export function llmCall(models: ModelCaller | undefined): StepType {
     available: models ? true : { message: unavailable },
     defaultTimeoutS: 300,
     retries: true,
+    external: true,
     rawFields: [],
     check: async (step, scope) => [
       ...checkSchema(step),

@@ -23,6 +23,7 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
     available: tools ? true : { message },
     defaultTimeoutS: 300,
     retries: true,
+    external: true,
     rawFields: [],
     check(step, scope) {
       const parsed = fields.partial().loose().safeParse(step);

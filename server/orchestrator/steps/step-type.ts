@@ -54,6 +54,8 @@ export type StepType = {
   /** Seconds; null = none. */
   readonly defaultTimeoutS: number | null;
   readonly retries: boolean;
+  /** It needs what lies outside of the graph and may come or go: `check` of a disabled step only warns. */
+  readonly external?: boolean;
   /** Attempts may wait in a queue of the type's own; then `timeout_s` runs from `Attempt.began`, not from the dispatch. */
   readonly queues?: boolean;
   /** Semantic checks beside templates (which are checked for all string fields): Lua compiles, CEL parses, a form is a JSON Schema. */

@@ -157,6 +157,15 @@ describe('every rule', () => {
     expect(report.valid).toBe(true);
     expect(report.warnings.map(item => item.code)).toEqual(['unreachable_branch', 'unknown_step', 'timeout_never']);
   });
+  test('what a disabled step lacks outside of the graph is a warning', async () => {
+    const problem = { path: 'instance_id', code: 'unknown_instance', message: 'there is no such instance' };
+    const tools = { check: async () => [problem], call: () => Promise.reject(new Error('not called')) };
+    const withTools = createStepTypes({ luaPool: pool, tools });
+    const call = (disabled: boolean) =>
+      graph({ id: 'a', type: 'mcp_call', tool_name: 't', instance_id: 'i', disabled });
+    expect(await validateGraph(call(false), withTools, scope)).toMatchObject({ valid: false, errors: [problem] });
+    expect(await validateGraph(call(true), withTools, scope)).toMatchObject({ valid: true, warnings: [problem] });
+  });
   test('a chain of 2,000 steps, each reading its first ancestor', async () => {
     const steps = Array.from({ length: 2000 }, (_, n) =>
       lua(`s${n}`, n === 0 ? {} : { depends_on: [`s${n - 1}`], script: `return {{steps.s0.result}} + ${n}` }),

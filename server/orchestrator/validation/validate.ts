@@ -200,7 +200,8 @@ async function checkStep(
   checkMeaning(step, graph, into);
   const checked = type.check(step, scope);
   for (const { path, code, message } of checked instanceof Promise ? await checked : checked) {
-    into.error(step.id, path, code, message);
+    if (type.external && step.disabled === true) into.warn(step.id, path, code, message);
+    else into.error(step.id, path, code, message);
   }
 }
 
