@@ -1,4 +1,6 @@
 import {
+  Blocks,
+  BrainCircuit,
   CircleUser,
   FolderKanban,
   Inbox,
@@ -21,10 +23,12 @@ export const mainPages: readonly ConsolePage[] = [
   { href: '/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
   { href: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'h' },
   { href: '/connections', label: 'Connections', icon: Plug, key: 'c' },
+  { href: '/mcp-servers', label: 'MCP servers', icon: Blocks, key: 's' },
 ];
 export const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },
   { href: '/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k' },
+  { href: '/settings/model-keys', label: 'Model keys', icon: BrainCircuit },
   { href: '/settings/projects', label: 'Projects', icon: FolderKanban, key: 'p' },
   { href: '/settings/profile', label: 'Profile', icon: CircleUser },
   { href: '/settings/api-reference', label: 'API reference', icon: ScrollText },

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCall } from '../../../api/testing-call.ts';
 import { newId } from '../../../platform/ids.ts';
+import { testConfig } from '../../identity/testing.ts';
 import { platformAdapters } from '../catalog/platform-adapters.ts';
 import { limits } from '../schemas.ts';
 import {
@@ -9,6 +11,7 @@ import {
   type McpWorld,
   publishedServer,
   startToolServer,
+  testOperations,
 } from '../testing.ts';
 import { parseCanonicalUrl } from './canonical-url.ts';
 
@@ -324,6 +327,19 @@ describe('the catalogs', () => {
     expect(after.adapters[0]).toMatchObject({ registered: true, server_id: id });
     const theirs = (await act('mcp_platform_catalog', {}, world.rival.contributor)) as unknown as Catalog;
     expect(theirs.adapters[0]).toMatchObject({ registered: false });
+  });
+
+  it('of the platform begins with the demo server, where there is one', async () => {
+    const config = testConfig({ BATON_DEMO_MCP: 'true', PORT: '80', HOST: '0.0.0.0' });
+    const call = createCall({ ...world.services, config }, testOperations);
+    const { adapters } = (await call(world.acme.contributor, 'mcp_platform_catalog')) as { adapters: object[] };
+    expect(adapters[0]).toMatchObject({
+      key: 'baton-demo',
+      canonical_url: 'http://127.0.0.1/demo/mcp',
+      auth_mode: 'none',
+    });
+    const without = createCall({ ...world.services, config: testConfig({ BATON_DEMO_MCP: 'false' }) }, testOperations);
+    expect(JSON.stringify(await without(world.acme.contributor, 'mcp_platform_catalog'))).not.toContain('/demo/mcp');
   });
 
   it('of the platform is in order: unique keys, https, addresses as they are kept', () => {

@@ -1,0 +1,18 @@
+import type { Outputs } from '../trpc/provider.tsx';
+
+export type Server = Outputs['mcp_servers_list']['servers'][number];
+export type ServerDetail = Outputs['mcp_servers_get'];
+export type Tool = NonNullable<ServerDetail['discovered']>['tools'][number];
+export type Instance = Outputs['mcp_instances_list']['instances'][number];
+export type InstanceDetail = Outputs['mcp_instances_get'];
+export type AuthMode = Server['auth_mode'];
+
+/** How credentials are sent, in the order in which people meet them. */
+export const authModes: readonly { value: AuthMode; label: string; hint: string }[] = [
+  { value: 'none', label: 'None', hint: 'The server is open' },
+  { value: 'token', label: 'Token', hint: 'Bearer token: credential token, api_key or access_token' },
+  { value: 'header', label: 'Headers', hint: 'Each credential is the header of its name' },
+  { value: 'oauth', label: 'OAuth', hint: 'The access token of a connected account' },
+];
+
+export const authModeLabel = (mode: AuthMode) => authModes.find(each => each.value === mode)?.label ?? mode;

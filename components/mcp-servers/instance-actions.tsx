@@ -1,0 +1,131 @@
+'use client';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Pencil, Trash2 } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useId, useState } from 'react';
+import { readError } from '../trpc/errors.ts';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Checkbox, Field, Input } from '../ui/field.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import type { InstanceDetail } from './auth-modes.ts';
+import { ConnectionField } from './connection-select.tsx';
+import { SettingsField } from './settings-field.tsx';
+import { readSettings, writeSettings } from './settings-text.ts';
+import { useRefreshMcp } from './use-refresh-mcp.ts';
+import { VersionField } from './version-field.tsx';
+
+/** Editing and deleting an instance. */
+export function InstanceActions({ instance }: { instance: InstanceDetail }) {
+  const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
+  return (
+    <>
+      <Button icon={<Pencil aria-hidden className="size-3.5" />} onClick={() => setOpen('edit')}>
+        Edit
+      </Button>
+      <Button variant="danger" icon={<Trash2 aria-hidden className="size-3.5" />} onClick={() => setOpen('delete')}>
+        Delete
+      </Button>
+      {open === 'edit' ? <EditDialog instance={instance} onClose={() => setOpen(null)} /> : null}
+      {open === 'delete' ? <DeleteDialog instance={instance} onClose={() => setOpen(null)} /> : null}
+    </>
+  );
+}
+
+function EditDialog({ instance, onClose }: { instance: InstanceDetail; onClose: () => void }) {
+  const trpc = useTRPC();
+  const refresh = useRefreshMcp();
+  const formId = useId();
+  const server = useQuery(trpc.mcp_servers_get.queryOptions({ id: instance.server.id }));
+  const [version, setVersion] = useState(instance.version);
+  const [connection, setConnection] = useState(instance.connection_id ?? '');
+  const [settings, setSettings] = useState(() => writeSettings(instance.config));
+  const [problem, setProblem] = useState<string | null>(null);
+  const patch = useMutation(
+    trpc.mcp_instances_patch.mutationOptions({
+      onSuccess: () => {
+        onClose();
+        toast.success('Saved');
+        return refresh();
+      },
+    }),
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const read = readSettings(settings);
+    setProblem('problem' in read ? read.problem : null);
+    if ('problem' in read) return;
+    const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    patch.mutate({ id: instance.id, name, version, connection_id: connection || null, config: read.settings });
+  };
+  const latest = server.data?.latest_version ?? instance.effective_version;
+  return (
+    <Dialog
+      open
+      onOpenChange={open => !open && onClose()}
+      title="Edit instance"
+      description="Calls that begin from now on use it."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={formId} pending={patch.isPending}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={problem === null ? patch.error : new Error(problem)} />
+        <Field label="Name">
+          <Input name="name" required maxLength={120} defaultValue={instance.name} autoComplete="off" />
+        </Field>
+        {latest === null ? null : <VersionField latest={latest} value={version} onChange={setVersion} />}
+        <ConnectionField value={connection} known={instance.connection_name} onChange={setConnection} />
+        <SettingsField value={settings} onChange={setSettings} />
+      </form>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ instance, onClose }: { instance: InstanceDetail; onClose: () => void }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const refresh = useRefreshMcp();
+  const [force, setForce] = useState(false);
+  const remove = useMutation(
+    trpc.mcp_instances_delete.mutationOptions({
+      onSuccess: () => {
+        toast.success(`${instance.name} is deleted`);
+        router.push('/mcp-servers?view=instances');
+        void refresh();
+      },
+    }),
+  );
+  const uses = instance.used_by.length;
+  return (
+    <Confirm
+      open
+      onOpenChange={open => !open && onClose()}
+      title={`Delete ${instance.name}?`}
+      action="Delete"
+      pending={remove.isPending || remove.isSuccess}
+      error={remove.error ? readError(remove.error).message : null}
+      onConfirm={() => remove.mutate({ id: instance.id, force })}
+    >
+      Its profiles go with it. The connection stays.
+      {uses > 0 ? (
+        <div className="mt-3">
+          <Checkbox
+            label={uses === 1 ? 'Delete it although a workflow uses it' : `Delete it although ${uses} workflows use it`}
+            hint="Their steps fail from then on."
+            checked={force}
+            onCheckedChange={setForce}
+          />
+        </div>
+      ) : null}
+    </Confirm>
+  );
+}

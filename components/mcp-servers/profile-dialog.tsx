@@ -1,0 +1,82 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { ConnectionField } from './connection-select.tsx';
+import type { Profile } from './profile-list.tsx';
+import { SettingsField } from './settings-field.tsx';
+import { readSettings, writeSettings } from './settings-text.ts';
+import { useRefreshMcp } from './use-refresh-mcp.ts';
+
+/** Makes a profile, or changes one. */
+export function ProfileDialog({
+  instanceId,
+  profile,
+  onClose,
+}: {
+  instanceId: string;
+  /** Null: a new one. */
+  profile: Profile | null;
+  onClose: () => void;
+}) {
+  const trpc = useTRPC();
+  const refresh = useRefreshMcp();
+  const formId = useId();
+  const [connection, setConnection] = useState(profile?.connection_id ?? '');
+  const [settings, setSettings] = useState(() => writeSettings(profile?.settings ?? {}));
+  const [problem, setProblem] = useState<string | null>(null);
+  const done = {
+    onSuccess: (saved: { name: string }) => {
+      onClose();
+      toast.success(`${saved.name} is saved`);
+      return refresh();
+    },
+  };
+  const create = useMutation(trpc.mcp_config_profiles_create.mutationOptions(done));
+  const patch = useMutation(trpc.mcp_config_profiles_patch.mutationOptions(done));
+  const error = profile === null ? create.error : patch.error;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const read = readSettings(settings);
+    setProblem('problem' in read ? read.problem : null);
+    if ('problem' in read) return;
+    const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    const fields = { id: instanceId, name, settings: read.settings, connection_id: connection || null };
+    if (profile === null) create.mutate(fields);
+    else patch.mutate({ ...fields, profile_id: profile.id });
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={open => !open && onClose()}
+      title={profile === null ? 'Create profile' : `Edit ${profile.name}`}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={formId} pending={create.isPending || patch.isPending}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={problem === null ? error : new Error(problem)} />
+        <Field label="Name">
+          <Input name="name" required maxLength={120} defaultValue={profile?.name ?? ''} autoComplete="off" />
+        </Field>
+        <ConnectionField
+          value={connection}
+          known={profile?.connection_name ?? null}
+          none="The instance’s own"
+          onChange={setConnection}
+        />
+        <SettingsField value={settings} onChange={setSettings} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,145 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { Ellipsis, Pencil, Trash2 } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useId, useState } from 'react';
+import { readError } from '../trpc/errors.ts';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Checkbox, Field, Input } from '../ui/field.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import type { ServerDetail } from './auth-modes.ts';
+import { AuthModeField } from './register-dialog.tsx';
+import { useRefreshMcp } from './use-refresh-mcp.ts';
+
+/** Editing and deleting a server. */
+export function ServerActions({ server }: { server: ServerDetail }) {
+  const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
+  return (
+    <>
+      <Menu
+        trigger={
+          <IconButton label={`Actions of ${server.name}`} tooltip={false}>
+            <Ellipsis aria-hidden className="size-4" />
+          </IconButton>
+        }
+      >
+        <MenuItem icon={<Pencil aria-hidden className="size-3.5" />} onSelect={() => setOpen('edit')}>
+          Edit
+        </MenuItem>
+        <MenuItem danger icon={<Trash2 aria-hidden className="size-3.5" />} onSelect={() => setOpen('delete')}>
+          Delete
+        </MenuItem>
+      </Menu>
+      {open === 'edit' ? <EditDialog server={server} onClose={() => setOpen(null)} /> : null}
+      {open === 'delete' ? <DeleteDialog server={server} onClose={() => setOpen(null)} /> : null}
+    </>
+  );
+}
+
+function EditDialog({ server, onClose }: { server: ServerDetail; onClose: () => void }) {
+  const trpc = useTRPC();
+  const refresh = useRefreshMcp();
+  const formId = useId();
+  const [url, setUrl] = useState(server.canonical_url);
+  const [authMode, setAuthMode] = useState(server.auth_mode);
+  const patch = useMutation(
+    trpc.mcp_servers_patch.mutationOptions({
+      onSuccess: () => {
+        onClose();
+        toast.success('Saved');
+        return refresh();
+      },
+    }),
+  );
+  const moved = url.trim() !== server.canonical_url || authMode !== server.auth_mode;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    patch.mutate({ id: server.id, name, ...(moved ? { canonical_url: url.trim(), auth_mode: authMode } : {}) });
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={open => !open && onClose()}
+      title="Edit server"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={formId} pending={patch.isPending}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={patch.error} />
+        <Field label="Name">
+          <Input name="name" required maxLength={120} defaultValue={server.name} autoComplete="off" />
+        </Field>
+        <Field label="Address">
+          <Input
+            type="url"
+            required
+            maxLength={2000}
+            value={url}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={event => setUrl(event.target.value)}
+          />
+        </Field>
+        <AuthModeField value={authMode} onChange={setAuthMode} />
+        {moved && server.latest_version !== null ? (
+          <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+            The server becomes a draft again: its instances cannot be called until its tools are discovered and
+            published there.
+          </p>
+        ) : null}
+      </form>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ server, onClose }: { server: ServerDetail; onClose: () => void }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const refresh = useRefreshMcp();
+  const [force, setForce] = useState(false);
+  const remove = useMutation(
+    trpc.mcp_servers_delete.mutationOptions({
+      onSuccess: () => {
+        toast.success(`${server.name} is deleted`);
+        router.push('/mcp-servers');
+        void refresh();
+      },
+    }),
+  );
+  const instances = server.instance_count === 1 ? 'its instance' : `its ${server.instance_count} instances`;
+  return (
+    <Confirm
+      open
+      onOpenChange={open => !open && onClose()}
+      title={`Delete ${server.name}?`}
+      action="Delete"
+      pending={remove.isPending || remove.isSuccess}
+      error={remove.error ? readError(remove.error).message : null}
+      onConfirm={() => remove.mutate({ id: server.id, force })}
+    >
+      Its versions go with it.
+      {server.instance_count > 0 ? (
+        <div className="mt-3">
+          <Checkbox
+            label={`Delete ${instances} too`}
+            hint="In every project. Steps that call them fail from then on."
+            checked={force}
+            onCheckedChange={setForce}
+          />
+        </div>
+      ) : null}
+    </Confirm>
+  );
+}

@@ -1,0 +1,21 @@
+import { describe, expect, test } from 'vitest';
+import { readSettings, writeSettings } from './settings-text.ts';
+
+describe('settings as text', () => {
+  test.each([
+    ['', { settings: {} }],
+    ['  \n', { settings: {} }],
+    ['{"a":1}', { settings: { a: 1 } }],
+    ['[1]', { problem: expect.stringContaining('JSON object') }],
+    ['null', { problem: expect.stringContaining('JSON object') }],
+    ['{"a":', { problem: expect.stringContaining('not JSON') }],
+  ])('%j', (text, read) => {
+    expect(readSettings(text)).toEqual(read);
+  });
+
+  test('are read as they were written', () => {
+    const settings = { headers: { 'X-Team': 'blue' }, region: 'eu' };
+    expect(readSettings(writeSettings(settings))).toEqual({ settings });
+    expect(writeSettings({})).toBe('');
+  });
+});

@@ -1,0 +1,21 @@
+export type SettingsRead = { settings: Record<string, never> } | { problem: string };
+
+/** Settings as a person writes them: a JSON object, or nothing. */
+export function readSettings(text: string): SettingsRead {
+  if (text.trim() === '') return { settings: {} };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return { problem: 'The settings must be a JSON object, such as {"default_args": {"limit": 10}}.' };
+    }
+    // What is in it is the server's to judge; tRPC's type of any JSON object is too wide to be written here.
+    return { settings: value as Record<string, never> };
+  } catch (error) {
+    return { problem: `The settings are not JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** Settings as text; nothing for none. */
+export function writeSettings(settings: object): string {
+  return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings, null, 2);
+}

@@ -1,0 +1,32 @@
+import { Field } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+
+// Older ones are reached through the API; nobody chooses from a list of hundreds.
+const MOST = 50;
+
+/** Which version of a server is called: always the latest (null), or one that stays. */
+export function VersionField({
+  latest,
+  value,
+  onChange,
+}: {
+  latest: number;
+  value: number | null;
+  onChange: (version: number | null) => void;
+}) {
+  const numbers = Array.from({ length: Math.min(latest, MOST) }, (_, index) => latest - index);
+  if (value !== null && !numbers.includes(value)) numbers.push(value);
+  const options = [
+    { value: '', label: `Latest (now version ${latest})` },
+    ...numbers.map(number => ({ value: String(number), label: `Version ${number}` })),
+  ];
+  return (
+    <Field label="Version" hint="A pinned version stays when a newer one is published.">
+      <Select
+        value={value === null ? '' : String(value)}
+        options={options}
+        onChange={text => onChange(text === '' ? null : Number(text))}
+      />
+    </Field>
+  );
+}
