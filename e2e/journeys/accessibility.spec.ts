@@ -13,6 +13,7 @@ const pages = [
   '/connections/callback',
   '/settings/members',
   '/settings/api-keys',
+  '/settings/model-keys',
   '/settings/projects',
   '/settings/profile',
   '/settings/api-reference',

@@ -1,0 +1,171 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { SecretInput } from '../connections/secret-input.tsx';
+import { readError } from '../trpc/errors.ts';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field, Input, Textarea } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { type ModelKey, type Provider, providerLabels } from './provider-labels.ts';
+import { useRefreshModels } from './use-refresh-models.ts';
+
+const options = (Object.keys(providerLabels) as Provider[]).map(value => ({ value, label: providerLabels[value] }));
+/** Fields whose errors stand at the field itself. */
+const ownFields: readonly string[] = ['name', 'api_key', 'base_url', 'models'];
+
+type Entered = { name: string; api_key: string; base_url: string; models: string[] };
+
+/** Adds a model key, or replaces what a former one holds; the key itself is never filled in. */
+export function KeyDialog({ former, onClose }: { former?: ModelKey; onClose: () => void }) {
+  const formId = useId();
+  const [provider, setProvider] = useState<Provider>(former?.provider ?? 'openai');
+  const save = useSave(former, provider, onClose);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? '').trim();
+    const models = text('models')
+      .split(/[\s,]+/)
+      .filter(Boolean);
+    save.submit({ name: text('name'), api_key: text('api_key'), base_url: text('base_url'), models });
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={open => !open && onClose()}
+      title={former ? `Replace ${former.name}` : 'Add model key'}
+      description="The key goes to the secret store of this workspace."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={formId} pending={save.isPending}>
+            {former ? 'Save' : 'Add'}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
+        <FormError error={save.elsewhere ? save.error : null} />
+        {former ? null : (
+          <Field label="Provider">
+            <Select<Provider> value={provider} options={options} onChange={setProvider} />
+          </Field>
+        )}
+        <KeyFields provider={provider} former={former} errorOf={save.errorOf} />
+      </form>
+    </Dialog>
+  );
+}
+
+function KeyFields({
+  provider,
+  former,
+  errorOf,
+}: {
+  provider: Provider;
+  former: ModelKey | undefined;
+  errorOf: (field: keyof Entered) => string | undefined;
+}) {
+  const compatible = provider === 'openai_compatible';
+  return (
+    <>
+      <Field
+        label="API key"
+        optional={compatible || former !== undefined}
+        required={!compatible && former === undefined}
+        hint={
+          former
+            ? 'Leave it empty to keep the present one.'
+            : compatible
+              ? 'Leave it empty where the server asks for none.'
+              : undefined
+        }
+        error={errorOf('api_key')}
+      >
+        <SecretInput name="api_key" required={!compatible && former === undefined} />
+      </Field>
+      <Field label="Name" optional error={errorOf('name')}>
+        <Input
+          name="name"
+          maxLength={120}
+          autoComplete="off"
+          defaultValue={former?.name}
+          placeholder={providerLabels[provider]}
+        />
+      </Field>
+      <Field
+        label="Base URL"
+        optional={!compatible}
+        required={compatible}
+        hint={
+          compatible
+            ? 'Up to and with /v1. A server in a private network has to be allowed by the operator.'
+            : "Only for a proxy: empty is the provider's own."
+        }
+        error={errorOf('base_url')}
+      >
+        <Input
+          name="base_url"
+          type="url"
+          required={compatible}
+          maxLength={500}
+          autoComplete="off"
+          defaultValue={former?.base_url ?? ''}
+          placeholder={compatible ? 'http://127.0.0.1:11434/v1' : 'https://'}
+        />
+      </Field>
+      {compatible ? (
+        <Field
+          label="Models"
+          optional
+          hint="One in each line, as the server names them. Empty: any model is asked of it."
+          error={errorOf('models')}
+        >
+          <Textarea
+            name="models"
+            rows={3}
+            className="font-mono"
+            spellCheck={false}
+            defaultValue={former?.models.join('\n')}
+          />
+        </Field>
+      ) : null}
+    </>
+  );
+}
+
+/** Creates or patches, and tells which field an error belongs to. */
+function useSave(former: ModelKey | undefined, provider: Provider, onClose: () => void) {
+  const trpc = useTRPC();
+  const refresh = useRefreshModels();
+  const onSuccess = ({ name }: ModelKey) => {
+    onClose();
+    toast.success(former ? `${name} is replaced` : `${name} is added`);
+    return refresh();
+  };
+  const create = useMutation(trpc.llm_provider_keys_create.mutationOptions({ onSuccess }));
+  const patch = useMutation(trpc.llm_provider_keys_patch.mutationOptions({ onSuccess }));
+  const { error, isPending } = former ? patch : create;
+  const details = error ? readError(error).details : [];
+  const fieldOf = (path: string) => path.replace(/\[.*$/, '');
+  return {
+    error,
+    isPending,
+    elsewhere: error !== null && !(details.length > 0 && details.every(each => ownFields.includes(fieldOf(each.path)))),
+    errorOf: (field: keyof Entered) => details.find(each => fieldOf(each.path) === field)?.message,
+    submit({ name, api_key, base_url, models }: Entered) {
+      const given = { ...(name ? { name } : {}), ...(api_key ? { api_key } : {}) };
+      const compatible = provider === 'openai_compatible';
+      if (former) {
+        patch.mutate({ id: former.id, ...given, base_url: base_url || null, ...(compatible ? { models } : {}) });
+      } else {
+        const server = { ...(base_url ? { base_url } : {}), ...(compatible && models.length > 0 ? { models } : {}) };
+        create.mutate({ provider, ...given, ...server });
+      }
+    },
+  };
+}

@@ -1,0 +1,63 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { BrainCircuit, Plus } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { ListCard } from '../ui/list-card.tsx';
+import { Page, PageHeader } from '../ui/page.tsx';
+import { EmptyState } from '../ui/states.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { KeyDialog } from './key-dialog.tsx';
+import { KeyRow } from './key-row.tsx';
+import { ModelTable } from './model-table.tsx';
+
+/** The workspace's keys for language models, and the models that can be named. */
+export function ModelKeys() {
+  const { canWrite } = usePermissions();
+  const [adding, setAdding] = useState(false);
+  const add = (
+    <Button variant="primary" icon={<Plus aria-hidden className="size-3.5" />} onClick={() => setAdding(true)}>
+      Add key
+    </Button>
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="Model keys"
+        description="What LLM steps ask their models with, for the whole workspace. Of several keys of a provider the newest is used."
+        actions={canWrite ? add : null}
+      />
+      <div className="flex flex-col gap-6">
+        {canWrite ? <Keys add={add} /> : null}
+        <ModelTable />
+      </div>
+      {adding ? <KeyDialog onClose={() => setAdding(false)} /> : null}
+    </Page>
+  );
+}
+
+function Keys({ add }: { add: ReactNode }) {
+  const trpc = useTRPC();
+  const { get } = useUrlState();
+  const cursor = get('cursor');
+  const list = useQuery(trpc.llm_provider_keys_list.queryOptions({ limit: 50, ...(cursor ? { cursor } : {}) }));
+  return (
+    <ListCard
+      label="Model keys"
+      columns={['Name', 'Provider', 'Server', 'Status', 'Last used', 'Key set', '']}
+      query={list}
+      items={list.data?.keys}
+      next={list.data?.next_cursor}
+      row={key => <KeyRow key={key.id} modelKey={key} />}
+      skeletonRows={2}
+      empty={
+        <EmptyState icon={BrainCircuit} title="No model keys yet" action={add}>
+          LLM steps need the key of a provider, or a model server of your own. It goes to the secret store and is never
+          shown again.
+        </EmptyState>
+      }
+    />
+  );
+}
