@@ -51,3 +51,16 @@ test('path parameters are in the path, never in the body', () => {
 test('the stream is described', () => {
   expect(described.paths['/v1/workflows/{id}/stream']?.get).toMatchObject({ responses: { 101: {} } });
 });
+
+test('the ingress of webhooks is described with both of its credentials and any JSON', () => {
+  const ingress = described.paths['/v1/inbound-webhooks/{id}']?.post;
+  expect(ingress).toMatchObject({
+    security: [{ token: [], signature: [] }],
+    requestBody: { required: true, content: { 'application/json': { schema: {} } } },
+  });
+  expect(Object.keys(ingress?.responses ?? {})).toEqual(
+    expect.arrayContaining(['202', '400', '401', '409', '413', '415', '503']),
+  );
+  expect(Object.keys(ingress?.responses ?? {})).not.toContain('404');
+  expect(ingress?.parameters).not.toContainEqual({ $ref: '#/components/parameters/Authorization' });
+});

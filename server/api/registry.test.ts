@@ -59,6 +59,8 @@ test.each<[string, AnyOperation[], RegExp]>([
   ['the route of the stream', [declared({ path: '/v1/workflows/{id}/stream' })], /served by the API itself/],
   ['a 204 that promises a body', [declared({ status: 204 })], /204 sends no body/],
   ['an unknown header', [declared({ headers: ['X-Other'] })], /unknown header "X-Other"/],
+  ['a raw body behind a credential', [declared({ raw: { limit: 1 }, method: 'POST' })], /only for a public POST/],
+  ['a raw body of a GET', [declared({ raw: { limit: 1 }, access: 'public' })], /only for a public POST/],
 ])('refuses %s', (_, contradictory, message) => {
   expect(() => createRegistry(contradictory)).toThrow(message);
 });

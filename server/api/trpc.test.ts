@@ -57,6 +57,14 @@ describe('calls', () => {
     expect(answers.map(({ status }) => status)).toEqual([207]);
   });
 
+  test('an operation with a raw body is no procedure', async () => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"id":"x"}' };
+    const response = await fetch(`${api.url}/api/trpc/webhooks_ingest`, init);
+    expect(response.status).toBe(404);
+    // @ts-expect-error it is not in the router's type either
+    expect(() => client({}).trpc.webhooks_ingest.mutate).not.toThrow();
+  });
+
   test('inputs and outputs are typed', () => {
     const { trpc } = client({});
     expectTypeOf<AppInputs['workflows_list']>().toMatchObjectType<{ limit?: number | undefined }>();

@@ -31,6 +31,19 @@ test('says when the window ends, and starts anew then', async () => {
   expect(await limits.take('sign_in', 'x')).toMatchObject({ allowed: true, resetSeconds: 60 });
 });
 
+test('takes back what turned out to be another’s, but not from another minute, and never below nothing', async () => {
+  const { clock, limiter: limits } = limiter();
+  await limits.take('address', 'x');
+  await limits.giveBack('address', 'x');
+  await limits.giveBack('address', 'x');
+  expect(await limits.take('address', 'x')).toMatchObject({ remaining: 1 });
+  await limits.take('address', 'x');
+  expect((await limits.take('address', 'x')).allowed).toBe(false);
+  clock.advance(60_000);
+  await limits.giveBack('address', 'x');
+  expect(await limits.take('address', 'x')).toMatchObject({ remaining: 1 });
+});
+
 test('0 switches a limit off', async () => {
   const { limiter: limits } = limiter({ principal: 0, address: 1, signIn: 1 });
   for (let i = 0; i < 50; i++) expect((await limits.take('principal', 'x')).allowed).toBe(true);
