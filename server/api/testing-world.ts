@@ -1,0 +1,205 @@
+import { encode } from 'next-auth/jwt';
+import { expect, vi } from 'vitest';
+import { createTestPat, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import { startToolServer } from '../domains/mcp-servers/testing.ts';
+import { newId } from '../platform/ids.ts';
+import { type Principal, scopes } from './context.ts';
+import { operations } from './operations.ts';
+import { createRegistry, type RegisteredOperation } from './registry.ts';
+import { startTestContainer, type TestContainer } from './testing-container.ts';
+
+export type Name = (typeof operations)[number]['name'];
+type Ids = Record<string, string>;
+/** Ids of one tenant's resources, by the path parameter and the segment before it: `workflows/id`, `runs/runID`. */
+export type World = TestTenant & { ids: Ids };
+
+const graph = { steps: [{ id: 'approve', type: 'human_task', name: 'Approve' }] };
+
+/** Nothing listens there, so that its test answers at once that it does not work. */
+const modelKey = { provider: 'openai_compatible', base_url: 'http://127.0.0.1:9/v1' };
+const connection = { display_name: 'Mail', provider: 'custom', service: 'api_key', credentials: { token: 't' } };
+
+/**
+ * Fields of a valid request beside the path parameters, for the operations that demand any: what cannot be derived from a schema. The
+ * test below demands that none is missing and none is left over. `{workflows/id}` as a value stands for that id of the world.
+ */
+export const examples: Partial<Record<Name, Record<string, unknown>>> = {
+  me_change_password: { current_password: 'correct horse battery staple', new_password: 'another good password' },
+  me_update: { name: 'Other' },
+  projects_create: { name: 'second' },
+  projects_update: { name: 'third' },
+  invitations_create: { email: 'new@example.com', role: 'project_viewer' },
+  invitations_accept: { token: 'x', name: 'New', password: 'a good password' },
+  setup_create: { token: 'x', email: 'a@example.com', name: 'A', password: 'a good password' },
+  pats_create: { display_name: 'CI', scopes: ['workflow:read'] },
+  workflows_create: { name: 'Second' },
+  workflows_execute_command: { command: 'start' },
+  tasks_complete: { approved: true },
+  connections_create: connection,
+  mcp_connections_create: connection,
+  connections_suite_complete: { code: 'c', state: 's' },
+  connections_suite_services_patch: { services: {} },
+  connections_messaging_complete: { code: 'c', state: 's', business_account_id: '1', phone_number_id: '2' },
+  connections_messaging_manual: {
+    display_name: 'M',
+    access_token: 't',
+    business_account_id: '1',
+    phone_number_id: '2',
+  },
+  mcp_servers_create: { name: 'Second', canonical_url: 'https://mcp.example.com/mcp' },
+  mcp_instances_create: { server_id: '{servers/id}', name: 'Second' },
+  mcp_config_profiles_create: { name: 'second' },
+  webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
+  llm_resolve: { model: 'openai/gpt-5' },
+  llm_provider_keys_create: modelKey,
+};
+/** Operations whose schema makes every field optional, but which refuse to do nothing. */
+export const more: Partial<Record<Name, Record<string, unknown>>> = {
+  members_update: { role: 'project_viewer' },
+  // Another way to sign in makes a version to publish: the server is a draft again.
+  mcp_servers_patch: { auth_mode: 'header' },
+  mcp_servers_delete: { force: 'true' },
+  mcp_instances_resolve: { graph },
+  workflows_import: { baton: 1, kind: 'workflow', name: 'Imported', graph },
+};
+
+/** Every operation there is. */
+export const registry = createRegistry(operations);
+
+/** The whole service with two tenants that have one of everything, and how to ask it. */
+export type TestWorlds = {
+  service: TestContainer;
+  acme: World;
+  rival: World;
+  /** Of the rival's owner, with every scope. */
+  rivalToken: string;
+  request(method: string, path: string, sent: Sent): Promise<Answer>;
+  /** A valid request of the operation, with `extra` fields. */
+  call(entry: RegisteredOperation, ids: Ids, sent: Sent, extra?: Record<string, unknown>): Promise<Answer>;
+  cookieFor(principal: Principal): Promise<string>;
+  close(): Promise<void>;
+};
+
+export type Sent = { token?: string; cookie?: string; body?: unknown };
+export type Answer = Awaited<ReturnType<typeof send>>;
+
+export async function startTestWorlds(): Promise<TestWorlds> {
+  const toolServer = await startToolServer();
+  const service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' });
+  const request = (method: string, path: string, sent: Sent) => send(service.url, method, path, sent);
+  const acme = await createWorld(service, toolServer.url, 'acme');
+  const rival = await createWorld(service, toolServer.url, 'rival');
+  const { token: rivalToken } = await createTestPat(service.container.services, rival.owner, scopes);
+  return {
+    service,
+    acme,
+    rival,
+    rivalToken,
+    request,
+    call(entry, ids, sent, extra = {}) {
+      const { method, name } = entry.operation;
+      const fields = { ...inWorld(fieldsOf(name as Name), ids), ...extra };
+      const path = pathIn(entry, ids);
+      if (entry.carrier === 'body') return request(method, path, { ...sent, body: fields });
+      const query = new URLSearchParams(fields as Record<string, string>).toString();
+      return request(method, query ? `${path}?${query}` : path, sent);
+    },
+    async cookieFor({ userId }) {
+      const secret = service.container.identity.sessionSecret;
+      return `next-auth.session-token=${await encode({ secret, token: { sub: userId, sessionEpoch: 0 } })}`;
+    },
+    async close() {
+      await service.close();
+      await toolServer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A tenant with one of everything, made through the API itself. */
+async function createWorld(service: TestContainer, toolUrl: string, slug: string): Promise<World> {
+  const { services } = service.container;
+  const request = (method: string, path: string, sent: Sent) => send(service.url, method, path, sent);
+  const tenant = await createTestTenant(services, { slug });
+  const { token } = await createTestPat(services, tenant.owner, scopes);
+  const post = async (path: string, body: unknown): Promise<Record<string, string>> => {
+    const { status, body: answer } = await request('POST', path, { token, body });
+    expect(status, `${path}: ${JSON.stringify(answer)}`).toBeLessThan(300);
+    return answer;
+  };
+  const { id: workflow = '' } = await post('/v1/workflows', { name: 'First', graph });
+  await post(`/v1/workflows/${workflow}/versions`, { changelog: 'first' });
+  const { run_id = '' } = await post(`/v1/workflows/${workflow}/command`, { command: 'start' });
+  const pending = `/v1/workflows/${workflow}/runs/${run_id}/tasks/pending`;
+  await vi.waitFor(async () => expect((await request('GET', pending, { token })).body.tasks).toHaveLength(1));
+  const { id: project = '' } = await post('/v1/projects', { name: 'spare' });
+  const { id: invitation = '' } = await post('/v1/invitations', {
+    email: `i@${slug}.example.com`,
+    role: 'project_viewer',
+  });
+  const { id: pat = '' } = await post('/v1/pats', { display_name: 'spare', scopes: ['workflow:read'] });
+  const { ingress_path = '' } = await post('/v1/inbound-webhooks', { workflow_id: workflow, name: 'Orders' });
+  const { id: server = '' } = await post('/v1/mcp/servers', { name: 'Tools', canonical_url: toolUrl });
+  await post(`/v1/mcp/servers/${server}/discover`, {});
+  await post(`/v1/mcp/servers/${server}/versions`, { changelog: 'first' });
+  const { id: instance = '' } = await post('/v1/mcp/instances', { server_id: server, name: 'Tools' });
+  const { id: profile = '' } = await post(`/v1/mcp/instances/${instance}/config-profiles`, { name: 'live' });
+  const ids = {
+    'workflows/id': workflow,
+    'versions/version': '1',
+    'runs/runID': run_id,
+    'tasks/task_id': 'approve',
+    'payloads/payload_id': newId(),
+    'projects/id': project,
+    'members/user_id': tenant.viewer.userId,
+    'invitations/id': invitation,
+    'pats/id': pat,
+    'connections/id': (await post('/v1/connections', connection)).id ?? '',
+    // The legacy path deletes too, so it gets one of its own.
+    'mcp/connections/id': (await post('/v1/connections', connection)).id ?? '',
+    'connections/connection_id': (await post('/v1/connections', connection)).id ?? '',
+    'llm-provider-keys/id': (await post('/v1/llm-provider-keys', modelKey)).id ?? '',
+    'servers/id': server,
+    'instances/id': instance,
+    'config-profiles/profile_id': profile,
+    'accounts/connectionId': newId(),
+    'inbound-webhooks/id': ingress_path.replace('/v1/inbound-webhooks/', ''),
+  };
+  return { ...tenant, ids };
+}
+
+async function send(url: string, method: string, path: string, { token, cookie, body }: Sent) {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(cookie === undefined ? {} : { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+/** The path with the world's ids in it; an unknown kind of resource is a failure that says what to add. */
+export function pathIn(entry: RegisteredOperation, ids: Ids): string {
+  return entry.operation.path.replace(/([a-z-]+)\/\{(\w+)\}/g, (_, segment: string, parameter: string) => {
+    const key = `${segment}/${parameter}`;
+    const id = (entry.operation.path.startsWith('/v1/mcp/') ? ids[`mcp/${key}`] : undefined) ?? ids[key];
+    if (id === undefined) throw new Error(`This test has no example of ${segment}/{${parameter}}.`);
+    return `${segment}/${id}`;
+  });
+}
+
+export function fieldsOf(name: Name): Record<string, unknown> {
+  return examples[name] ?? more[name] ?? {};
+}
+
+/** The fields with the world's ids in them. */
+export function inWorld(fields: Record<string, unknown>, ids: Ids): Record<string, unknown> {
+  const filled = Object.entries(fields).map(([key, value]) => {
+    const placed = typeof value === 'string' ? /^\{(.*)\}$/.exec(value)?.[1] : undefined;
+    return [key, placed === undefined ? value : ids[placed]];
+  });
+  return Object.fromEntries(filled);
+}
