@@ -1,8 +1,9 @@
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../services.ts';
-import { connectionSecret, documentOf, encodeDocument } from './document.ts';
+import { connectionSecret, documentOf } from './document.ts';
 import { whileHolding } from './exclusive.ts';
 import { activate, type ConnectionRef, type ConnectionRow, deleteHidden, insertPending } from './store.ts';
+import { writeDocument } from './stored.ts';
 
 export type NewConnection = {
   tenantId: string;
@@ -23,7 +24,7 @@ type SavingServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'logger'>;
  * when the secret store is away: nothing is left.
  */
 export async function saveNew(services: SavingServices, made: NewConnection): Promise<ConnectionRow> {
-  const { pool, secrets, clock } = services;
+  const { pool, clock } = services;
   const { tenantId, values, expiresAt, ...row } = made;
   const ref = { tenantId, connectionId: newId() };
   const at = new Date(clock.now());
@@ -31,8 +32,7 @@ export async function saveNew(services: SavingServices, made: NewConnection): Pr
   return whileHolding(services, ref.connectionId, async () => {
     await insertPending(pool, { ...row, ref, at });
     try {
-      const document = encodeDocument(documentOf(values, at.getTime()));
-      await secrets.put(tenantId, connectionSecret(ref.connectionId), document);
+      await writeDocument(services, ref, documentOf(values, at.getTime()));
       return await activate(pool, ref, { keys: Object.keys(values), expiresAt, rotatedAt: at });
     } catch (error) {
       await discard(services, ref);

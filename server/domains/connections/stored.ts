@@ -1,4 +1,5 @@
-import { conflict, notFound } from '../../platform/errors.ts';
+import { AppError, conflict, notFound } from '../../platform/errors.ts';
+import { createRedactor } from '../../platform/secrets/redaction.ts';
 import type { Services } from '../../services.ts';
 import { type CredentialDocument, connectionSecret, decodeDocument, documentOf, encodeDocument } from './document.ts';
 import { whileHolding } from './exclusive.ts';
@@ -55,10 +56,27 @@ export async function replaceSecret(
 ): Promise<StoredConnection> {
   const revision = Math.max(services.clock.now(), row.rotated_at.getTime() + 1);
   const document = documentOf(values, revision, previous);
-  await services.secrets.put(row.tenant_id, connectionSecret(row.id), encodeDocument(document));
+  await writeDocument(services, { tenantId: row.tenant_id, connectionId: row.id }, document);
   const { expiresAt = row.expires_at, ...others } = more;
   const secret = { keys: Object.keys(values), rotatedAt: new Date(revision), expiresAt };
   return { row: await change(services, row, { ...others, secret }), document };
+}
+
+/** Puts a document into the secret store. An error of a store that quotes what it was given loses the secrets before it goes on. */
+export async function writeDocument(
+  { secrets }: Pick<Services, 'secrets'>,
+  { tenantId, connectionId }: ConnectionRef,
+  document: CredentialDocument,
+): Promise<void> {
+  try {
+    await secrets.put(tenantId, connectionSecret(connectionId), encodeDocument(document));
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const { text } = createRedactor(Object.values(document.values));
+    throw new Error(
+      `A connection was not stored: ${text(error instanceof Error ? String(error.stack) : String(error))}`,
+    );
+  }
 }
 
 /** Changes the row alone, for who holds the connection. */

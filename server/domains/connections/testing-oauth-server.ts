@@ -9,6 +9,8 @@ export type TestOauthServer = {
   issuer: string;
   /** Token requests so far, by grant type. */
   readonly requests: string[];
+  /** The scopes of each access token so far. */
+  readonly scopes: string[];
   /** Scopes that the owner of the account refuses to grant from now on. */
   refuse(scopes: readonly string[]): void;
   /** Answers the token endpoint with this status from now on; null: as it should. */
@@ -29,6 +31,7 @@ export async function startOauthServer(options: {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const requests: string[] = [];
+  const scopes: string[] = [];
   const grants = new Set<string>();
   let refused: readonly string[] = [];
   let broken: number | null = null;
@@ -75,6 +78,7 @@ export async function startOauthServer(options: {
     return provider.interactionFinished(request, response, { consent: { grantId } });
   };
   provider.on('grant.success', context => requests.push(String(context.oidc.params?.grant_type)));
+  provider.on('access_token.saved', token => scopes.push(token.scope ?? ''));
   provider.on('grant.error', context => requests.push(`${String(context.oidc.params?.grant_type)} refused`));
   const callback = provider.callback();
   server.on('request', (request, response) => {
@@ -85,6 +89,7 @@ export async function startOauthServer(options: {
   return {
     issuer,
     requests,
+    scopes,
     refuse: scopes => {
       refused = scopes;
     },

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCall } from '../../api/testing-call.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { unavailable } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import type { SecretStore } from '../../platform/secrets/secret-store.ts';
+import type { Services } from '../../services.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { loadCredentials } from './credentials.ts';
+import { connectionSecret } from './document.ts';
+import { whileHolding } from './exclusive.ts';
+import { connectionOperations } from './operations.ts';
+import { tidyConnections } from './tidy.ts';
+
+let db: TestDatabase;
+let services: Services;
+let acme: TestTenant;
+const clock = new ManualClock();
+const request = { display_name: 'A', provider: 'custom', service: 'api_key', credentials: { token: 'old' } };
+const away = () => Promise.reject(unavailable('secret_store_unavailable', 'The secret store is unavailable.'));
+/** What a process that is killed does: nothing more. */
+class Killed extends Error {}
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  services = createTestServices(db, { clock });
+  acme = await createTestTenant(services, { slug: 'acme' });
+});
+afterAll(() => db.close());
+
+/** The store with some of its methods broken. */
+function storeWith(broken: Partial<SecretStore>): SecretStore {
+  const { secrets } = services;
+  return {
+    put: secrets.put.bind(secrets),
+    get: secrets.get.bind(secrets),
+    take: secrets.take.bind(secrets),
+    delete: secrets.delete.bind(secrets),
+    ...broken,
+  };
+}
+const callWith = (broken: Partial<SecretStore>) =>
+  createCall({ ...services, secrets: storeWith(broken) }, connectionOperations);
+const call: ReturnType<typeof callWith> = (...given) => createCall(services, connectionOperations)(...given);
+const make = async () => ((await call(acme.contributor, 'connections_create', request)) as { id: string }).id;
+const load = (connectionId: string) => loadCredentials(services, { tenantId: acme.tenantId, connectionId });
+const counts = async () => [await db.prisma.connection.count(), await db.prisma.secret.count()];
+const hidden = () => db.prisma.connection.count({ where: { status: { in: ['pending', 'deleting'] } } });
+const listed = async () =>
+  ((await call(acme.contributor, 'connections_list', {})) as { connections: { id: string }[] }).connections.map(
+    ({ id }) => id,
+  );
+
+describe('the secret store is away', () => {
+  it('while creating: 503, and nothing is left, not even of a write whose answer was lost', async () => {
+    const before = await counts();
+    await expect(callWith({ put: away })(acme.contributor, 'connections_create', request)).rejects.toMatchObject({
+      status: 503,
+      code: 'secret_store_unavailable',
+    });
+    const lost: SecretStore['put'] = async (...given) => {
+      await services.secrets.put(...given);
+      return away();
+    };
+    await expect(callWith({ put: lost })(acme.contributor, 'connections_create', request)).rejects.toMatchObject({
+      status: 503,
+    });
+    expect(await counts()).toEqual(before);
+  });
+
+  it('while changing: 503, and all is as it was', async () => {
+    const id = await make();
+    const patch = { id, display_name: 'B', credentials: { token: 'new', more: 'x' }, config: { a: 1 } };
+    for (const broken of [{ put: away }, { get: away }]) {
+      await expect(callWith(broken)(acme.contributor, 'connections_patch', patch)).rejects.toMatchObject({
+        status: 503,
+      });
+    }
+    expect(await load(id)).toMatchObject({ name: 'A', config: {}, values: { token: 'old' } });
+    expect(
+      await callWith({ get: away })(acme.contributor, 'connections_patch', { id, display_name: 'C' }),
+    ).toMatchObject({
+      name: 'C',
+    });
+  });
+
+  it('while deleting: 503, and it still works', async () => {
+    const id = await make();
+    await expect(callWith({ delete: away })(acme.contributor, 'connections_delete', { id })).rejects.toMatchObject({
+      status: 503,
+    });
+    expect((await load(id))?.values).toEqual({ token: 'old' });
+    expect(await listed()).toContain(id);
+  });
+
+  it('while loading: 503', async () => {
+    const id = await make();
+    const broken = { ...services, secrets: storeWith({ get: away }) };
+    await expect(loadCredentials(broken, { tenantId: acme.tenantId, connectionId: id })).rejects.toMatchObject({
+      status: 503,
+    });
+    await expect(
+      callWith({ get: away })(acme.contributor, 'connections_credentials_get', { id }),
+    ).rejects.toMatchObject({ status: 503 });
+  });
+});
+
+describe('a crash', () => {
+  /** Runs an operation whose process dies in one of its calls of the store, before or after what it does there. */
+  async function killedIn(
+    method: 'put' | 'delete',
+    when: 'before' | 'after',
+    name: 'create' | 'delete',
+    input: object,
+  ) {
+    const dying = async (...given: [string, string, string]) => {
+      if (when === 'after') await services.secrets[method](...given);
+      throw new Killed();
+    };
+    // A dead process cleans nothing up: whatever it asks for after that fails too.
+    const never = () => Promise.reject(new Killed());
+    const pool = new Proxy(services.pool, {
+      get: (target, key) => {
+        if (key === 'query') return dead ? never : target.query.bind(target);
+        const value = Reflect.get(target, key);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    let dead = false;
+    const secrets = storeWith({
+      [method]: async (...given: [string, string, string]) => {
+        try {
+          return await dying(...given);
+        } finally {
+          dead = true;
+        }
+      },
+      ...(method === 'put' ? { delete: never } : {}),
+    });
+    const process = createCall({ ...services, pool, secrets }, connectionOperations);
+    await expect(process(acme.contributor, `connections_${name}`, input)).rejects.toThrow();
+  }
+
+  it.each(['before', 'after'] as const)(
+    'while creating, %s the secret is written: nobody sees it, and it is tidied away',
+    async when => {
+      const before = await counts();
+      const visible = await listed();
+      await killedIn('put', when, 'create', request);
+      expect(await listed()).toEqual(visible);
+      expect(await hidden()).toBe(1);
+      await tidyConnections(services);
+      expect(await counts()).toEqual(before);
+    },
+  );
+
+  it.each(['before', 'after'] as const)(
+    'while deleting, %s the secret is gone: it is gone, and tidied away',
+    async when => {
+      const id = await make();
+      const [rows = 0, secrets = 0] = await counts();
+      await killedIn('delete', when, 'delete', { id });
+      expect(await listed()).not.toContain(id);
+      expect(await load(id)).toBeNull();
+      expect(await hidden()).toBe(1);
+      await expect(call(acme.contributor, 'connections_get', { id })).rejects.toMatchObject({ status: 404 });
+      await tidyConnections(services);
+      expect(await counts()).toEqual([rows - 1, secrets - 1]);
+    },
+  );
+
+  it('while changing, between secret and row: the secret counts, and the row is set right by whoever comes next', async () => {
+    const id = await make();
+    clock.advance(5);
+    const text = JSON.stringify({ token: 'new', more: 'x', '@meta': { revision: clock.now(), set_at: {} } });
+    await services.secrets.put(acme.tenantId, connectionSecret(id), text);
+    expect((await load(id))?.values).toEqual({ token: 'new', more: 'x' });
+    expect(await call(acme.contributor, 'connections_get', { id })).toMatchObject({
+      credential_keys: ['token', 'more'],
+      rotated_at: new Date(clock.now()).toISOString(),
+    });
+  });
+
+  it('a reader that comes between secret and row waits, and never pairs a new secret with old settings', async () => {
+    const id = await make();
+    const seen: unknown[] = [];
+    let reading: Promise<unknown> | undefined;
+    const put: SecretStore['put'] = async (...given) => {
+      await services.secrets.put(...given);
+      reading = load(id).then(loaded => seen.push([loaded?.values.token, loaded?.config]));
+    };
+    const input = { id, credentials: { token: 'new' }, config: { base_url: 'https://new.example.com' } };
+    await callWith({ put })(acme.contributor, 'connections_patch', input);
+    await reading;
+    expect(seen).toEqual([['new', { base_url: 'https://new.example.com' }]]);
+  });
+
+  it('tidying leaves alone what is being worked on, and survives a store that is away', async () => {
+    const id = newId();
+    const at = new Date(clock.now());
+    const state = { name: 'A', provider: 'custom', service: 'x', status: 'pending', credentialKeys: [], config: {} };
+    const times = { rotatedAt: at, createdAt: at, updatedAt: at };
+    const { tenantId } = acme;
+    await db.prisma.connection.create({ data: { id, tenantId, ...state, createdBy: newId(), ...times } });
+    await whileHolding(services, id, () => tidyConnections(services));
+    expect(await db.prisma.connection.count({ where: { id } })).toBe(1);
+    await tidyConnections({ ...services, secrets: storeWith({ delete: away }) });
+    expect(await db.prisma.connection.count({ where: { id } })).toBe(1);
+    await tidyConnections(services);
+    expect(await db.prisma.connection.count({ where: { id } })).toBe(0);
+  });
+});
+
+describe('a secret that the store has lost', () => {
+  it('is 409, and entering it again mends the connection', async () => {
+    const id = await make();
+    await services.secrets.delete(acme.tenantId, connectionSecret(id));
+    await expect(load(id)).rejects.toMatchObject({ status: 409, code: 'connection_incomplete' });
+    await call(acme.contributor, 'connections_patch', { id, credentials: { token: 'again' } });
+    expect((await load(id))?.values).toEqual({ token: 'again' });
+  });
+
+  it('one that is no JSON tells nothing of itself', async () => {
+    const id = await make();
+    await services.secrets.put(acme.tenantId, connectionSecret(id), 'secret-but-no-json');
+    const error = await load(id).catch(thrown => thrown);
+    expect(`${error.message} ${error.cause}`).not.toContain('secret-but');
+  });
+});
