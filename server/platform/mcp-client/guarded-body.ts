@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /** What a guarded body reports. */
 export type BodyWatch = {
   /** Bytes as they arrive. May throw: the body then ends with that error, for its reader and for the network. */
@@ -39,6 +41,28 @@ function lastEventId(lines: Uint8Array): string | undefined {
   return found;
 }
 
+/**
+ * Each event costs 55 µs of the event loop that everybody shares. So many lines come through at once, and then so many a second (a
+ * few hundred events): whoever sends more is read more slowly, which TCP tells them.
+ */
+const LINES_AT_ONCE = 6_000;
+const LINES_PER_SECOND = 1_500;
+const LONGEST_PAUSE_MS = 1_000;
+
+class Pace {
+  #allowance = LINES_AT_ONCE;
+  #since = performance.now();
+  /** Ms to wait after these lines. */
+  after(chunk: Uint8Array): number {
+    const now = performance.now();
+    const earned = ((now - this.#since) / 1_000) * LINES_PER_SECOND;
+    this.#since = now;
+    this.#allowance = Math.min(this.#allowance + earned, LINES_AT_ONCE);
+    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, at + 1)) this.#allowance--;
+    return this.#allowance >= 0 ? 0 : Math.min((-this.#allowance / LINES_PER_SECOND) * 1_000, LONGEST_PAUSE_MS);
+  }
+}
+
 /** A response body that is counted and watched while it is read. `events`: it is an event stream, passed on by whole lines. */
 export function guardBody(
   body: ReadableStream<Uint8Array>,
@@ -47,6 +71,7 @@ export function guardBody(
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const lines = new Lines();
+  const pace = new Pace();
   let over = false;
   const end = (): void => {
     if (over) return;
@@ -67,6 +92,8 @@ export function guardBody(
         for (;;) {
           const { done, value } = await reader.read();
           const ready = done ? lines.rest() : take(value);
+          const pause = events ? pace.after(ready) : 0;
+          if (pause > 0) await delay(pause);
           if (ready.byteLength > 0) controller.enqueue(ready);
           if (done) {
             controller.close();

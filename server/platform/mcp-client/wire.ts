@@ -8,13 +8,17 @@ import { guardBody } from './guarded-body.ts';
 /** A stream that breaks again and again is let go of: with `retry: 0` a server could keep us busy for as long as the call may take. */
 const MOST_RESUMPTIONS = 20;
 const LARGEST_ERROR_BODY = 64 * 1024;
+/** Largest messages' worth of bytes that one call may tell altogether. */
+const MESSAGES_IN_ALL = 16;
 const STREAM_GRACE_MS = 1_000;
 
 /** A request of ours that has no answer yet. */
 type Exchange = {
   readonly id: string | number;
   readonly abort: AbortController;
+  /** Since the last message, and in all. */
   bytes: number;
+  total: number;
   /** The last event of its stream: where it can be taken up again. */
   eventId: string | undefined;
   resumptions: number;
@@ -95,7 +99,10 @@ export class Wire {
       const isAnswer = 'result' in message || 'error' in message;
       if (isAnswer && message.id !== undefined) this.#answered(message.id);
       if (isAnswer) void setImmediate().then(() => onmessage?.(message, extra));
-      else onmessage?.(message, extra);
+      else {
+        this.#spoke();
+        onmessage?.(message, extra);
+      }
     };
     transport.setProtocolVersion = version => {
       this.#protocolVersion = version;
@@ -105,6 +112,12 @@ export class Wire {
       onerror?.(error);
       if (error.message.startsWith('Maximum reconnection attempts')) this.#failStreamless();
     };
+  }
+
+  /** A long call may tell much; what is bounded closely is each thing that is told. */
+  #spoke(): void {
+    this.#streamBytes = 0;
+    for (const exchange of this.#exchanges.values()) exchange.bytes = 0;
   }
 
   #answered(id: string | number): void {
@@ -184,6 +197,7 @@ export class Wire {
       id,
       abort: new AbortController(),
       bytes: 0,
+      total: 0,
       eventId: undefined,
       resumptions: 0,
       grace: undefined,
@@ -272,11 +286,16 @@ export class Wire {
   }
 
   #count(count: number, role: Role): void {
-    if (typeof role === 'object') role.bytes += count;
-    else this.#streamBytes += count;
-    const total = typeof role === 'object' ? role.bytes : this.#streamBytes;
-    if (total <= this.#options.maxBytes) return;
-    const limit = `The MCP server sent more than ${this.#options.maxBytes} bytes`;
+    const { maxBytes } = this.#options;
+    if (typeof role === 'object') {
+      role.bytes += count;
+      role.total += count;
+      if (role.bytes <= maxBytes && role.total <= MESSAGES_IN_ALL * maxBytes) return;
+    } else {
+      this.#streamBytes += count;
+      if (this.#streamBytes <= maxBytes) return;
+    }
+    const limit = `The MCP server sent more than ${maxBytes} bytes`;
     const failure = new McpFailure('mcp_response_too_large', limit, false);
     if (typeof role === 'object') this.#fail(role, failure);
     else if (role === 'events') this.#end(failure);

@@ -1,0 +1,382 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { ManualClock } from '../clock.ts';
+import { createEgress } from '../egress/egress.ts';
+import { freePort } from '../postgres/free-port.ts';
+import { connectMcp, McpFailure } from './index.ts';
+import { type Handler, startHttpServer } from './testing.ts';
+
+const timeoutMs = 5_000;
+const MiB = 1024 * 1024;
+
+const initialized = {
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'hostile', version: '1' },
+};
+type Message = { id?: number; method?: string; params?: { _meta?: { progressToken?: number }; cursor?: string } };
+
+const answer = (id: number | undefined, result: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result });
+const event = (data: string, id?: string) => `${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
+const events = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' });
+const json = (response: ServerResponse, body: string) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+const progress = (token: number | undefined, at: number) =>
+  event(
+    JSON.stringify({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken: token, progress: at },
+    }),
+  );
+
+/** A server that behaves until a tool is listed or called; then `misbehave` answers. */
+function startHostile(misbehave: (message: Message, response: ServerResponse) => void, more: { get?: Handler } = {}) {
+  return startHttpServer((request, response, body) => {
+    const message = (body ?? {}) as Message;
+    if (request.method === 'GET' && more.get) return more.get(request, response, body);
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    if (message.method === 'initialize') {
+      response.setHeader('mcp-session-id', 'session-1');
+      return void json(response, answer(message.id, initialized));
+    }
+    if (message.id === undefined) return void response.writeHead(202).end();
+    misbehave(message, response);
+  });
+}
+
+const connect = (url: string) => connectMcp({ url, headers: { 'X-Key': 'secret' }, fetch, timeoutMs });
+
+async function failure(work: Promise<unknown>): Promise<McpFailure> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof McpFailure)) throw new Error('no McpFailure', { cause: error });
+  return error;
+}
+
+async function startTcp(talk: (socket: Socket) => void): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer(socket => talk(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function callFailure(
+  misbehave: (message: Message, response: ServerResponse) => void,
+  more: { get?: Handler; timeoutMs?: number } = {},
+): Promise<McpFailure> {
+  await using server = await startHostile(misbehave, more);
+  const session = await connect(server.url);
+  const failed = await failure(session.callTool({ name: 'x', args: {}, timeoutMs: more.timeoutMs ?? timeoutMs }));
+  await session.close();
+  return failed;
+}
+
+describe('a tool call survives a server that', () => {
+  test('sends without end in JSON', async () => {
+    const failed = await callFailure((_message, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = (): void => {
+        while (!response.destroyed && response.write(' '.repeat(64 * 1024)));
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(failed).toMatchObject({ code: 'mcp_response_too_large', retryable: false, unsent: false });
+  });
+
+  test('sends one line without end in an event stream', async () => {
+    const failed = await callFailure((_message, response) => {
+      events(response);
+      const more = (): void => {
+        while (!response.destroyed && response.write('data: x'.repeat(10_000)));
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(failed).toMatchObject({ code: 'mcp_response_too_large' });
+  });
+
+  test('tells progress as fast as it can: it is read more slowly, and the call ends in its time', async () => {
+    await using server = await startHostile(({ params }, response) => {
+      events(response);
+      const chunk = progress(params?._meta?.progressToken, 1).repeat(1_000);
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    });
+    const session = await connect(server.url);
+    let told = 0;
+    const call = { name: 'x', args: {}, timeoutMs, maxTotalMs: 2_000, onProgress: () => void told++ };
+    expect(await failure(session.callTool(call))).toMatchObject({ code: 'mcp_timeout' });
+    expect(told).toBeGreaterThan(100);
+    // Read as fast as it comes, it would be 20,000 a second.
+    expect(told).toBeLessThan(15_000);
+    await session.close();
+  });
+
+  test('sends a long line byte by byte without costing quadratic time', async () => {
+    const text = 'x'.repeat(3 * MiB);
+    const lines: number[] = [];
+    await using server = await startHostile(({ id }, response) => {
+      const message = event(answer(id, { content: [{ type: 'text', text }] }));
+      events(response);
+      for (let at = 0; at < message.length; at += 512) response.write(message.slice(at, at + 512));
+      response.end();
+    });
+    const session = await connect(server.url);
+    const result = await session.callTool({ name: 'x', args: {}, timeoutMs, onProgress: () => lines.push(1) });
+    expect(result.content).toEqual([{ type: 'text', text }]);
+    await session.close();
+  });
+
+  test('never answers, and leaves it no connection', async () => {
+    await using server = await startHostile(() => undefined);
+    const egress = createEgress({ allowPrivate: ['127.0.0.1/32'] });
+    const session = await connectMcp({ url: server.url, headers: {}, fetch: egress.fetch, timeoutMs });
+    const failed = await failure(session.callTool({ name: 'x', args: {}, timeoutMs: 50 }));
+    expect(failed).toMatchObject({ code: 'mcp_timeout', retryable: true });
+    expect(server.messages()).toContain('notifications/cancelled');
+    await session.close();
+    await egress.close();
+    await server.until(() => server.sockets() === 0);
+  });
+
+  test('tells progress for longer than the call may take in all', async () => {
+    await using server = await startHostile(({ params }, response) => {
+      events(response);
+      const timer = setInterval(() => response.write(progress(params?._meta?.progressToken, 1)), 10);
+      response.once('close', () => clearInterval(timer));
+    });
+    const session = await connect(server.url);
+    let told = 0;
+    const call = { name: 'x', args: {}, timeoutMs: 2_000, maxTotalMs: 300, onProgress: () => void told++ };
+    expect(await failure(session.callTool(call))).toMatchObject({ code: 'mcp_timeout' });
+    expect(told).toBeGreaterThan(1);
+    await session.close();
+  });
+
+  test('answers with what is not of the protocol', async () => {
+    const cases: [(message: Message, response: ServerResponse) => void, string][] = [
+      [(_m, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hi'), 'mcp_invalid_response'],
+      [(_m, response) => json(response, '{"jsonrpc":'), 'mcp_invalid_response'],
+      [(_m, response) => json(response, '{"hello":1}'), 'mcp_invalid_response'],
+      [({ id }, response) => json(response, answer(id, { content: 'text' })), 'mcp_invalid_response'],
+      [(_m, response) => json(response, answer(999, { content: [] })), 'mcp_connection_lost'],
+      [(_m, response) => response.writeHead(202).end(), 'mcp_invalid_response'],
+      [(_m, response) => events(response).end(), 'mcp_connection_lost'],
+      [(_m, response) => events(response).end(event('no json')), 'mcp_connection_lost'],
+      [(_m, response) => response.destroy(), 'mcp_connection_lost'],
+      [(_m, response) => events(response).write(': hi\n\n', () => response.destroy()), 'mcp_connection_lost'],
+    ];
+    for (const [misbehave, code] of cases) expect((await callFailure(misbehave)).code).toBe(code);
+  });
+
+  test('lets a stream be resumed again and again, at once', async () => {
+    let resumed = 0;
+    const failed = await callFailure((_m, response) => events(response).end(`retry: 0\n${event('', 'a')}`), {
+      get(_request, response) {
+        resumed++;
+        events(response).end(`retry: 0\n${event('', `b${resumed}`)}`);
+      },
+    });
+    expect(failed).toMatchObject({ code: 'mcp_connection_lost', retryable: true });
+    expect(resumed).toBe(20);
+  });
+
+  test('refuses every resumption, or names events with what no header can hold', async () => {
+    const refusing = await callFailure((_m, response) => events(response).end(`retry: 5\n${event('', 'a')}`), {
+      get: (_request, response) => void response.writeHead(500).end(),
+    });
+    expect(refusing).toMatchObject({ code: 'mcp_connection_lost' });
+    const odd = await callFailure((_m, response) => events(response).end(`retry: 5\n${event('', '日本')}`));
+    expect(odd).toMatchObject({ code: 'mcp_connection_lost' });
+  });
+
+  test('keeps the stream open after the answer: the connection is taken back', async () => {
+    await using server = await startHostile(({ id }, response) => {
+      events(response).write(event(answer(id, { content: [] })));
+    });
+    const egress = createEgress({ allowPrivate: ['127.0.0.1/32'] });
+    const session = await connectMcp({ url: server.url, headers: {}, fetch: egress.fetch, timeoutMs });
+    await session.callTool({ name: 'x', args: {}, timeoutMs });
+    const open = server.sockets();
+    await server.until(() => server.sockets() < open);
+    expect(session.usable).toBe(true);
+    await session.close();
+    await egress.close();
+  });
+
+  test('redirects to another origin, or to a private address', async () => {
+    await using other = await startHttpServer((_request, response) => void response.end());
+    const failed = await callFailure((_m, response) => response.writeHead(307, { location: other.url }).end());
+    expect(failed).toMatchObject({ code: 'mcp_redirect_refused', retryable: false });
+    expect(other.seen).toEqual([]);
+  });
+
+  test('says with HTTP what it means', async () => {
+    const say = (status: number, headers: Record<string, string> = {}, body = '') =>
+      callFailure((_m, response) => response.writeHead(status, headers).end(body));
+    expect(await say(401)).toMatchObject({ code: 'mcp_unauthorized', retryable: false, unsent: true });
+    expect(await say(403)).toMatchObject({ code: 'mcp_unauthorized', retryable: false, unsent: true });
+    expect(await say(404)).toMatchObject({ code: 'mcp_session_lost', retryable: true, unsent: true });
+    expect(await say(429, { 'retry-after': '7' })).toMatchObject({
+      code: 'mcp_rate_limited',
+      retryable: true,
+      retryAfterMs: 7_000,
+      unsent: true,
+    });
+    expect(await say(503, { 'retry-after': 'soon' })).toMatchObject({
+      code: 'mcp_unavailable',
+      retryAfterMs: undefined,
+    });
+    expect(await say(500)).toMatchObject({ code: 'mcp_http_error', retryable: true, unsent: false });
+    const told = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32602, message: 'a is missing' } });
+    const refused = await say(422, { 'content-type': 'application/json' }, told);
+    expect(refused).toMatchObject({ code: 'mcp_http_error', retryable: false });
+    expect(refused.message).toContain('a is missing');
+    expect(await say(500, {}, 'x'.repeat(MiB))).toMatchObject({ code: 'mcp_http_error' });
+  });
+
+  test('says with JSON-RPC what it means', async () => {
+    const say = (code: number) =>
+      callFailure(({ id }, response) =>
+        json(response, JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'because' } })),
+      );
+    expect(await say(-32602)).toMatchObject({ code: 'mcp_invalid_params', retryable: false });
+    expect(await say(-32603)).toMatchObject({ code: 'mcp_internal_error', retryable: true });
+    expect(await say(-32601)).toMatchObject({ code: 'mcp_error', retryable: false });
+    expect(await say(-32042)).toMatchObject({ code: 'mcp_elicitation_required', retryable: false });
+    expect(await say(-32603)).toMatchObject({ message: expect.stringContaining('because') });
+  });
+});
+
+describe('listing tools survives a server that', () => {
+  const tool = (name: string, description = '') => ({ name, description, inputSchema: { type: 'object' } });
+  async function listFailure(page: (cursor: number) => unknown): Promise<McpFailure> {
+    await using server = await startHostile(({ id, params }, response) =>
+      json(response, answer(id, page(Number(params?.cursor ?? 0)))),
+    );
+    const session = await connect(server.url);
+    const failed = await failure(session.listTools());
+    await session.close();
+    return failed;
+  }
+
+  test('has pages, tools or bytes without end', async () => {
+    const endless = await listFailure(cursor => ({ tools: [tool(`t${cursor}`)], nextCursor: String(cursor + 1) }));
+    expect(endless.code).toBe('mcp_too_many_tools');
+    const same = await listFailure(() => ({ tools: [tool('t')], nextCursor: '0' }));
+    expect(same.code).toBe('mcp_too_many_tools');
+    const many = await listFailure(() => ({ tools: Array.from({ length: 1_001 }, (_, at) => tool(`t${at}`)) }));
+    expect(many.code).toBe('mcp_too_many_tools');
+    const large = await listFailure(cursor => ({
+      tools: [tool(`t${cursor}`, 'x'.repeat(2 * MiB))],
+      nextCursor: `${cursor + 1}`,
+    }));
+    expect(large.code).toBe('mcp_too_many_tools');
+  });
+
+  test('lists what are no tools', async () => {
+    expect((await listFailure(() => ({ tools: [{ name: 1 }] }))).code).toBe('mcp_invalid_response');
+    expect((await listFailure(() => ({}))).code).toBe('mcp_invalid_response');
+  });
+});
+
+describe('connecting', () => {
+  const connectFailure = (url: string, options: Partial<Parameters<typeof connectMcp>[0]> = {}) =>
+    failure(connectMcp({ url, headers: {}, fetch, timeoutMs, ...options }));
+
+  test('to nobody is unsent and may be tried again', async () => {
+    const failed = await connectFailure(`http://127.0.0.1:${await freePort()}/mcp`);
+    expect(failed).toMatchObject({ code: 'mcp_unreachable', retryable: true, unsent: true });
+    expect(failed.message).not.toContain('127.0.0.1');
+  });
+
+  test('to a private address is refused before anything is sent', async () => {
+    await using server = await startHostile(() => undefined);
+    const egress = createEgress({ allowPrivate: [] });
+    const failed = await connectFailure(server.url, { fetch: egress.fetch });
+    expect(failed).toMatchObject({ code: 'egress_refused', retryable: false, unsent: true });
+    expect(server.seen).toEqual([]);
+    await egress.close();
+  });
+
+  test('to a port that speaks no HTTP, or that is silent, ends', async () => {
+    await using silent = await startTcp(socket => socket.resume());
+    const failed = await connectFailure(silent.url, { timeoutMs: 100 });
+    expect(failed).toMatchObject({ code: 'mcp_timeout', retryable: true, unsent: true });
+    await using rude = await startTcp(socket => socket.resume().end('hello\r\n\r\n'));
+    expect(await connectFailure(rude.url)).toMatchObject({ code: 'mcp_connection_lost', unsent: true });
+  });
+
+  test('can be cancelled', async () => {
+    await using server = await startHttpServer(() => undefined);
+    const abort = new AbortController();
+    const failed = connectFailure(server.url, { signal: abort.signal });
+    await server.until(() => server.seen.length > 0);
+    abort.abort();
+    expect(await failed).toMatchObject({ code: 'mcp_cancelled', retryable: false });
+  });
+
+  test('to something that is no MCP server says what it answered', async () => {
+    await using page = await startHttpServer((_request, response) => void response.writeHead(404).end());
+    const failed = await connectFailure(page.url);
+    expect(failed).toMatchObject({ code: 'mcp_not_a_server', retryable: false, unsent: true });
+    expect(failed.message).toContain('404');
+    await using web = await startHttpServer(
+      (_request, response) => void response.setHeader('content-type', 'text/html').end('<p>'),
+    );
+    expect(await connectFailure(web.url)).toMatchObject({ code: 'mcp_invalid_response', retryable: false });
+  });
+
+  test('does not fall back where the credentials are refused, or the server is busy', async () => {
+    for (const [status, code] of [
+      [401, 'mcp_unauthorized'],
+      [403, 'mcp_unauthorized'],
+      [503, 'mcp_unavailable'],
+    ] as const) {
+      await using server = await startHttpServer(
+        (_request, response) =>
+          void response.writeHead(status, { 'retry-after': 'Thu, 01 Jan 2026 00:00:09 GMT' }).end(),
+      );
+      const failed = await connectFailure(server.url, { clock: new ManualClock(Date.UTC(2026, 0, 1)) });
+      expect(failed).toMatchObject({ code, unsent: true });
+      if (status === 503) expect(failed.retryAfterMs).toBe(9_000);
+      expect(server.seen.map(one => one.method)).toEqual(['POST']);
+    }
+  });
+
+  test('to a server of another protocol version fails, and ends the session', async () => {
+    await using server = await startHttpServer((request, response, body) => {
+      if (request.method === 'DELETE') return void response.end();
+      response.setHeader('mcp-session-id', 'one');
+      json(response, answer((body as Message).id, { ...initialized, protocolVersion: '1999-01-01' }));
+    });
+    expect(await connectFailure(server.url)).toMatchObject({ code: 'mcp_invalid_response' });
+    expect(server.messages()).toEqual(['initialize', 'DELETE']);
+  });
+
+  test('to an older server whose messages go elsewhere, or that never says where, fails', async () => {
+    const older = (first: string) =>
+      startHttpServer((request, response) => {
+        if (request.method !== 'GET') return void response.writeHead(405).end();
+        events(response).write(first);
+      });
+    await using elsewhere = await older('event: endpoint\ndata: http://169.254.169.254/latest\n\n');
+    expect((await connectFailure(elsewhere.url)).code).toBe('mcp_not_a_server');
+    await using mute = await older(': nothing\n\n');
+    expect(await connectFailure(mute.url, { timeoutMs: 100 })).toMatchObject({ code: 'mcp_timeout', unsent: true });
+  });
+});
