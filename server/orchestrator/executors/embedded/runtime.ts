@@ -344,10 +344,12 @@ export class Runtime implements RunHost {
     const starting = this.#starting.get(runId);
     // A start that fails is the affair of its caller; here it only means that the log is to be asked.
     if (starting !== undefined) await starting.catch(() => undefined);
-    const before = this.#loading.get(runId);
+    const asked = this.#loading.get(runId);
+    // Whoever asks first goes on first, so all of them wait for the same promise in the same way.
+    const run = this.#runs.get(runId) ?? (await (asked ?? this.#load(runId)));
+    if (run !== null || asked === undefined) return run;
     // The log was read before this caller came, who may know of a run that another process has started since.
-    const found = before === undefined ? null : await before;
-    return found ?? this.#runs.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId);
+    return this.#runs.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId);
   }
 
   #load(runId: string): Promise<LiveRun | null> {
