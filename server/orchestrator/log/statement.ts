@@ -1,4 +1,5 @@
 import { newId } from '../../platform/ids.ts';
+import { binaryArray } from './binary-array.ts';
 import type { BillableAction, LogEntry, NewRun, RunProjection, TaskChange, UsageOwner } from './entry.ts';
 import {
   askedTasks,
@@ -34,25 +35,27 @@ const nameOf = (writes: readonly Write[], few: (write: Write) => boolean): strin
 
 function textOf(writes: readonly Write[], few: (write: Write) => boolean): string {
   let before = 0;
-  const tables = writes.map(write => {
+  const parts = writes.map(write => {
     const { part } = write;
     const count = few(write) ? rowsOf(write) : 0;
     const rows = rowSource(part.fields, count, before);
     before += part.fields.length * Math.max(1, count);
-    return `${part.name} AS (\n  ${part.sql(rows)}\n)`;
+    return { name: part.name, sql: part.sql(rows) };
   });
-  return `WITH ${tables.join(', ')}\nSELECT 1`;
+  const [main = { sql: 'SELECT' }, ...others] = parts;
+  const tables = others.map(({ name, sql }) => `${name} AS (\n  ${sql}\n)`);
+  return `${tables.length > 0 ? `WITH ${tables.join(', ')}\n` : ''}${main.sql}`;
 }
 
 /** `count` rows of parameters, or arrays of any length where it is 0; the first parameter is `$<before + 1>`. */
 function rowSource(fields: readonly Field[], count: number, before: number): string {
   const alias = `v(${fields.map(([name]) => name).join(', ')})`;
   if (count === 0) {
-    const arrays = fields.map(([, type, form], index) => {
+    const arrays = fields.map(([name, type, form], index) => {
       const parameter = `$${before + index + 1}`;
-      return form === 'joined' ? `string_to_array(${parameter}, E'\\x1e')` : `${parameter}::${type}[]`;
+      return `unnest(${form === 'joined' ? `string_to_array(${parameter}, E'\\x1e')` : `${parameter}::${type}[]`}) AS ${name}`;
     });
-    return `unnest(${arrays.join(', ')}) AS ${alias}`;
+    return `(SELECT ${arrays.join(', ')}) AS v`;
   }
   const rows = Array.from({ length: count }, (_, row) => {
     const values = fields.map(([, type], index) => `$${before + row * fields.length + index + 1}::${type}`);
@@ -67,13 +70,13 @@ function parametersOf({ part, columns }: Write, few: boolean): unknown[] {
     const rows = columns[0] ?? [];
     return rows.flatMap((_, row) => columns.map(column => column[row]));
   }
-  return part.fields.map(([, , form], index) => listOf(columns[index] ?? [], form));
+  return part.fields.map((field, index) => listOf(columns[index] ?? [], field));
 }
 
-function listOf(values: readonly unknown[], form: Field[2]): unknown {
-  switch (form) {
-    case 'literal':
-      return `{${values.map(value => value ?? 'NULL').join(',')}}`;
+function listOf(values: readonly unknown[], field: Field): unknown {
+  switch (field[2]) {
+    case 'binary':
+      return binaryArray(field[1], values);
     case 'joined':
       return values.join(SEPARATOR);
     case 'array':

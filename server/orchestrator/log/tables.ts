@@ -1,20 +1,24 @@
+import type { BinaryType } from './binary-array.ts';
+
 /**
- * How a list of values travels: as an array literal of what needs no quoting (UUIDs, numbers, fixed words), joined by
- * U+001E, which JSON text cannot contain unescaped (an array literal would cost escaping every event twice), or as the
+ * How a list of values travels: as an array in binary (UUIDs, numbers), joined by U+001E, which JSON text cannot contain
+ * unescaped (fixed words, ids of steps and JSON text: an array literal would cost escaping every event twice), or as the
  * driver's own array of any text.
  */
-type Form = 'literal' | 'joined' | 'array';
-export type Field = readonly [name: string, type: 'uuid' | 'int' | 'bigint' | 'float8' | 'text' | 'bool', form: Form];
+export type Field =
+  | readonly [name: string, type: BinaryType, form: 'binary']
+  | readonly [name: string, type: 'text', form: 'joined']
+  | readonly [name: string, type: 'bigint' | 'text' | 'bool', form: 'array'];
 
 /** A data-modifying part of the statement over rows of `fields`; `rows` is where they come from, with their names. */
 export type Part = { name: string; fields: readonly Field[]; sql: (rows: string) => string };
 
-const uuid = (name: string): Field => [name, 'uuid', 'literal'];
-const int = (name: string): Field => [name, 'int', 'literal'];
+const uuid = (name: string): Field => [name, 'uuid', 'binary'];
+const int = (name: string): Field => [name, 'int', 'binary'];
 /** ms since the epoch. */
-const time = (name: string): Field => [name, 'float8', 'literal'];
+const time = (name: string): Field => [name, 'float8', 'binary'];
 /** One of a few fixed words. */
-const word = (name: string): Field => [name, 'text', 'literal'];
+const word = (name: string): Field => [name, 'text', 'joined'];
 /** JSON text, or a step's id; where there is none, it is empty. */
 const joined = (name: string): Field => [name, 'text', 'joined'];
 const text = (name: string): Field => [name, 'text', 'array'];
@@ -134,7 +138,7 @@ export const usage: Part = {
     uuid('project_id'),
     uuid('workflow_id'),
     word('action'),
-    ['quantity', 'bigint', 'literal'],
+    ['quantity', 'bigint', 'array'],
     joined('attempts'),
     time('at'),
   ],
