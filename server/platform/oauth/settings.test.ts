@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { messagingSchema, messagingSettings, suiteSchema, suiteSettings } from './settings.ts';
+
+function read(env: Record<string, string>) {
+  const problems: string[] = [];
+  const note = (message: string) => problems.push(message);
+  return {
+    suite: suiteSettings(suiteSchema.parse(env), note),
+    messaging: messagingSettings(messagingSchema.parse(env), note),
+    problems,
+  };
+}
+
+describe('the settings of accounts that can be connected', () => {
+  it('are absent in a fresh clone, and where values are empty', () => {
+    expect(read({})).toEqual({ suite: null, messaging: null, problems: [] });
+    expect(read({ BATON_SUITE_CLIENT_ID: '', BATON_MESSAGING_API_URL: ' ' })).toMatchObject({
+      suite: null,
+      messaging: null,
+    });
+  });
+
+  it('read services with their scopes, which may be URLs', () => {
+    const { suite } = read({
+      BATON_SUITE_CLIENT_ID: 'id',
+      BATON_SUITE_ISSUER: 'https://id.example.com',
+      BATON_SUITE_SERVICES: 'mail = https://a.example/mail.read?x=1  b;; cal=c ;',
+      BATON_SUITE_AUTHORIZATION_PARAMS: 'access_type=offline&prompt=consent',
+    });
+    expect([...(suite?.services ?? [])]).toEqual([
+      ['mail', ['https://a.example/mail.read?x=1', 'b']],
+      ['cal', ['c']],
+    ]);
+    expect(suite).toMatchObject({
+      endpoints: undefined,
+      scopes: ['openid', 'email', 'profile'],
+      authorizationParams: { access_type: 'offline', prompt: 'consent' },
+    });
+  });
+
+  it('refuse services that name no scope, and addresses that are none', () => {
+    for (const services of ['mail', 'mail=', 'Mail Box=x', '=x', 'a=b;nonsense']) {
+      expect(suiteSchema.safeParse({ BATON_SUITE_SERVICES: services }).success, services).toBe(false);
+    }
+    for (const url of ['nonsense', 'ftp://example.com', 'javascript:alert(1)']) {
+      expect(suiteSchema.safeParse({ BATON_SUITE_ISSUER: url }).success, url).toBe(false);
+    }
+  });
+
+  it('take half a configuration for a mistake', () => {
+    const half = { BATON_SUITE_CLIENT_ID: 'id', BATON_SUITE_TOKEN_ENDPOINT: 'https://id.example.com/token' };
+    expect(read(half).problems).toEqual([expect.stringMatching(/^BATON_SUITE_CLIENT_ID: /)]);
+    expect(read({ BATON_MESSAGING_CLIENT_ID: 'id' }).problems).toEqual([
+      expect.stringMatching(/^BATON_MESSAGING_CLIENT_ID: /),
+    ]);
+    const api = 'https://api.example.com/v1';
+    expect(read({ BATON_MESSAGING_API_URL: `${api}//` })).toMatchObject({
+      messaging: { apiUrl: api, oauth: null },
+      problems: [],
+    });
+  });
+});
