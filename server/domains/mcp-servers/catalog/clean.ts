@@ -46,7 +46,7 @@ export function cleanCatalogue(tools: readonly McpTool[]): CleanCatalogue {
       continue;
     }
     const clean = cleanTool(tool);
-    bytes += JSON.stringify(clean).length;
+    bytes += bytesOf(clean);
     if (kept.size >= bounds.tools || bytes > bounds.catalogueBytes) {
       warn(`Only the first ${kept.size} of ${tools.length} tools were kept: the catalogue is too large.`);
       break;
@@ -75,11 +75,12 @@ function whyUnfit(tool: McpTool): string | null {
     if (schema === undefined) continue;
     const problem = storageProblem(schema);
     if (problem !== null) return `its ${what} ${problem.message}`;
-    if (JSON.stringify(schema).length > bounds.schemaBytes)
-      return `its ${what} is larger than ${bounds.schemaBytes / 1024} KiB`;
+    if (bytesOf(schema) > bounds.schemaBytes) return `its ${what} is larger than ${bounds.schemaBytes / 1024} KiB`;
   }
   return null;
 }
+
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
 function cleanTool(tool: McpTool): McpTool {
   const title = tool.title === undefined ? '' : cleanText(tool.title, bounds.titleLength);
