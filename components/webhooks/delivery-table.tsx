@@ -52,7 +52,7 @@ function Row({ delivery, workflowId }: { delivery: Delivery; workflowId: string 
         {delivery.code ? <code className="block text-xs">{delivery.code}</code> : null}
         {delivery.message ? <span className="block text-xs text-muted">{delivery.message}</span> : null}
       </Td>
-      <Td>
+      <Td className="whitespace-nowrap">
         {delivery.run_id ? (
           <span className="flex items-center gap-2">
             <Link

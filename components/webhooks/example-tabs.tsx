@@ -24,11 +24,12 @@ export function ExampleTabs({ url, secret = 'whsec_…' }: { url: string; secret
 
 function Code({ label, text }: { label: string; text: string }) {
   return (
-    <div className="relative rounded-md border bg-sunken">
-      <div className="absolute top-1 right-1 z-10 rounded-md bg-sunken">
+    <div className="rounded-md border bg-sunken">
+      <div className="flex items-center justify-between border-b py-0.5 pr-0.5 pl-3 text-xs text-muted">
+        Ready to be pasted
         <CopyButton text={text} label={`Copy ${label}`} />
       </div>
-      <ScrollRegion label={label} className="max-h-80 overflow-auto p-3 pr-10">
+      <ScrollRegion label={label} className="max-h-80 overflow-auto p-3">
         <pre className="font-mono text-xs leading-5">{text}</pre>
       </ScrollRegion>
     </div>

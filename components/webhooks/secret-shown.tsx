@@ -18,7 +18,7 @@ export function SecretShown({ url, secret, note }: { url: string; secret: string
       <div className="flex flex-col gap-1">
         <p className="text-sm font-medium">Send one</p>
         <p className="text-xs text-muted">
-          Put an API key with the scope <code>workflow:run</code> in the place of <code>pat_…</code>.
+          <code>pat_…</code> stands for an API key with the scope <code>workflow:run</code>.
         </p>
         <ExampleTabs url={url} secret={secret} />
       </div>

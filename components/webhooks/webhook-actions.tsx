@@ -1,5 +1,5 @@
 'use client';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CirclePause, CirclePlay, Ellipsis, Pencil, RefreshCw, Send, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
@@ -12,7 +12,6 @@ import { toast } from '../ui/toaster.tsx';
 import { EditWebhookDialog } from './edit-webhook.tsx';
 import { RotateSecretDialog } from './rotate-secret.tsx';
 import { TestDeliveryDialog } from './test-delivery.tsx';
-import { useRefreshWebhooks } from './use-refresh-webhooks.ts';
 import type { Webhook } from './webhook-form.tsx';
 import { useSwitchWebhook } from './webhook-state.tsx';
 
@@ -69,14 +68,15 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
 function DeleteConfirm({ webhook, open, onClose }: { webhook: Webhook; open: boolean; onClose: () => void }) {
   const trpc = useTRPC();
   const router = useRouter();
-  const refresh = useRefreshWebhooks();
+  const queries = useQueryClient();
   const remove = useMutation(
     trpc.webhooks_delete.mutationOptions({
       onSuccess: () => {
         onClose();
         toast.success(`${webhook.name} is deleted`);
         router.push('/webhooks');
-        return refresh();
+        // Only the list: the page of what is gone would read it once more before it is left.
+        return queries.invalidateQueries(trpc.webhooks_list.queryFilter());
       },
     }),
   );

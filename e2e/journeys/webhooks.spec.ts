@@ -55,7 +55,7 @@ test('a webhook is made, delivered to, watched, tested, switched off, rotated an
   await member.getByRole('link', { name: 'Shop' }).click();
   await expect(member.getByRole('heading', { level: 1, name: 'Shop' })).toBeVisible();
   const deliveries = member.getByRole('region', { name: 'Deliveries' });
-  await expect(deliveries.getByText('Accepted')).toBeVisible();
+  await expect(deliveries.getByText('Accepted', { exact: true })).toBeVisible();
   await expect(deliveries.getByText('bad_signature')).toBeVisible();
   await expect(member.getByRole('region', { name: 'curl example' })).not.toContainText(secret);
 
