@@ -17,6 +17,8 @@ export type TestVault = {
   requests: string[];
   /** What it does instead of answering as it should. */
   mood: 'well' | 'sealed' | 'denying' | 'silent' | 'babbling' | 'redirecting';
+  /** Awaited before a request is answered. */
+  before: (request: string) => Promise<void>;
   /** Whether a write must name the version it replaces. */
   casRequired: boolean;
   /** Gives out a token as an operator would. `ttlSeconds` 0: for good. */
@@ -42,6 +44,7 @@ export async function startTestVault(clock: Clock, { namespace }: { namespace?: 
     const path = decodeURIComponent((request.url ?? '').replace(/^\/v1\//, ''));
     const { method = '', headers } = request;
     vault.requests.push(`${method} ${path}`);
+    await vault.before(`${method} ${path}`);
     if (vault.mood === 'sealed') return errors(503, 'Vault is sealed');
     if (namespace !== undefined && headers['x-vault-namespace'] !== namespace) return errors(404);
     const body = text === '' ? {} : JSON.parse(text);
@@ -70,7 +73,7 @@ export async function startTestVault(clock: Clock, { namespace }: { namespace?: 
     const { status, body } = await answer(request);
     if (vault.mood === 'silent') return;
     if (vault.mood === 'babbling') return void response.end(`<p>it is ${JSON.stringify([...entries.values()])}</p>`);
-    if (vault.mood === 'redirecting') return void response.writeHead(307, { location: 'http://127.0.0.1:9/' }).end();
+    if (vault.mood === 'redirecting') return void response.writeHead(307, { location: '/v1/elsewhere' }).end();
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(body === undefined ? undefined : JSON.stringify(body));
   });
@@ -82,6 +85,7 @@ export async function startTestVault(clock: Clock, { namespace }: { namespace?: 
     tokens,
     requests: [],
     mood: 'well',
+    before: async () => {},
     casRequired: false,
     issue(ttlSeconds) {
       const token = `hvs.${randomBytes(12).toString('base64url')}`;

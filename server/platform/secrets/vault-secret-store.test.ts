@@ -68,6 +68,30 @@ describe('secrets in Vault', () => {
     expect(vault.entries.size).toBe(0);
   });
 
+  it('that are put while a take tidies up are kept', async () => {
+    const { vault, store } = await start(byToken);
+    await store.put('acme', 'n', 'old');
+    vault.before = async request => {
+      if (!/^(GET|DELETE) secret.metadata|destroy/.test(request)) return;
+      vault.before = async () => {};
+      await store.put('acme', 'n', 'new');
+    };
+    expect(await store.take('acme', 'n')).toBe('old');
+    expect(await store.get('acme', 'n')).toBe('new');
+    expect(JSON.stringify([...vault.entries.values()])).not.toContain('old');
+  });
+
+  it('that are taken are the taker’s, though tidying up fails', async () => {
+    const { vault, store } = await start(byToken);
+    await store.put('acme', 'n', 'once');
+    vault.before = async request => {
+      if (request.includes('metadata')) vault.mood = 'sealed';
+    };
+    expect(await store.take('acme', 'n')).toBe('once');
+    vault.mood = 'well';
+    expect(await store.take('acme', 'n')).toBeNull();
+  });
+
   it('are reached in their namespace only', async () => {
     const { store } = await start(byToken, { namespace: 'team-a' });
     await store.put('acme', 'n', 'x');
@@ -99,6 +123,7 @@ describe('secrets in Vault', () => {
         expect(reason.cause.cause).toBeUndefined();
       }
     }
+    expect(vault.requests.filter(request => request.includes('elsewhere'))).toEqual([]);
   });
 
   it('come back with Vault', async () => {
