@@ -8,6 +8,7 @@ import { createRedactor, type Redactor } from '../../platform/secrets/redaction.
 import type { Services } from '../../services.ts';
 import { loadCredentials } from '../connections/credentials.ts';
 import { parseReference, type ReferenceProblem } from './reference.ts';
+import { KeyConfig } from './schemas.ts';
 import { listKeyRows, noKey, selectKey, type UsableKey, usableKeys } from './select-key.ts';
 import { StreamedLines } from './streamed-lines.ts';
 
@@ -61,15 +62,16 @@ async function prepare(
   if ('code' in reference) return failed(reference);
   const key = selectKey(await keysOf(call.tenantId), reference);
   if ('code' in key) return failed(key);
-  const apiKey = await loadApiKey(services, call.tenantId, key.id);
-  if (typeof apiKey !== 'string') return apiKey;
+  const loaded = await loadKey(services, call.tenantId, key.id);
+  if ('kind' in loaded) return loaded;
+  const { apiKey, baseUrl } = loaded;
   const { prompt, system, temperature, maxTokens, responseSchema, idempotencyKey, traceparent } = call;
   return {
     redactor: createRedactor(apiKey === noKey ? [] : [apiKey]),
     question: {
       ...reference,
       apiKey: apiKey === noKey ? undefined : apiKey,
-      baseUrl: key.baseUrl,
+      baseUrl,
       prompt,
       system,
       temperature,
@@ -80,13 +82,20 @@ async function prepare(
   };
 }
 
-/** The key itself, or why there is none to be had. */
-async function loadApiKey(services: ModelServices, tenantId: string, connectionId: string): Promise<string | Failed> {
+/** Key and address of one and the same writing, or why there are none: a new key must not go to the address before it. */
+async function loadKey(
+  services: ModelServices,
+  tenantId: string,
+  connectionId: string,
+): Promise<{ apiKey: string; baseUrl: string | undefined } | Failed> {
   try {
     const loaded = await loadCredentials(services, { tenantId, connectionId });
+    const config = KeyConfig.safeParse(loaded?.config);
     const apiKey = loaded?.values.api_key;
-    if (apiKey !== undefined) return apiKey;
-    const message = 'the connection of this model holds no api_key: replace it under Settings, Model keys';
+    const baseUrl = config.data?.base_url;
+    const reachable = config.success && (baseUrl !== undefined || loaded?.provider !== 'openai_compatible');
+    if (apiKey !== undefined && reachable) return { apiKey, baseUrl };
+    const message = 'the connection of this model holds no key that can be used: replace it under Settings, Model keys';
     return failed({ code: 'model_key_missing', message });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

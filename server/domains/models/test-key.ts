@@ -5,7 +5,7 @@ import { providerFacts } from '../../platform/models/providers.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { loadCredentials } from '../connections/credentials.ts';
 import { requireModelKey } from './keys.ts';
-import type { TestKeyInput, TestKeyOutput } from './schemas.ts';
+import { KeyConfig, type TestKeyInput, type TestKeyOutput } from './schemas.ts';
 import { noKey } from './select-key.ts';
 
 /** Somebody waits for it in front of a screen. */
@@ -23,14 +23,12 @@ export async function testModelKey(
   const key = await requireModelKey(ctx, id);
   const loaded = await loadCredentials(services, { tenantId: principal.tenantId, connectionId: id });
   const apiKey = loaded?.values.api_key;
-  if (key.provider === 'openai_compatible' && key.base_url === null) {
+  // Of the same writing as the key, unlike what was read before.
+  const baseUrl = KeyConfig.safeParse(loaded?.config).data?.base_url;
+  if (key.provider === 'openai_compatible' && baseUrl === undefined) {
     return { ok: false, code: 'model_request_invalid', message: 'It has no base URL.', models: [] };
   }
-  const access = {
-    provider: key.provider,
-    apiKey: apiKey === noKey ? undefined : apiKey,
-    baseUrl: key.base_url ?? undefined,
-  };
+  const access = { provider: key.provider, apiKey: apiKey === noKey ? undefined : apiKey, baseUrl };
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const list = await listModels(access, { fetch: services.egress.fetch, clock: services.clock, signal });
   const redactor = createRedactor(apiKey === undefined || apiKey === noKey ? [] : [apiKey]);
