@@ -85,7 +85,10 @@ export type Answer = Awaited<ReturnType<typeof send>>;
 
 export async function startTestWorlds(): Promise<TestWorlds> {
   const toolServer = await startToolServer();
-  const service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' });
+  const service = await startTestContainer({
+    BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
+    BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0',
+  });
   const request = (method: string, path: string, sent: Sent) => send(service.url, method, path, sent);
   const acme = await createWorld(service, toolServer.url, 'acme');
   const rival = await createWorld(service, toolServer.url, 'rival');

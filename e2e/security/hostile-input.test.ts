@@ -1,0 +1,213 @@
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RegisteredOperation } from '../../server/api/registry.ts';
+import {
+  fieldsOf,
+  inWorld,
+  type Name,
+  pathIn,
+  registry,
+  startTestWorlds,
+  type TestWorlds,
+} from '../../server/api/testing-world.ts';
+
+/** Attacks through what a request holds, on every operation there is (docs/security.md). */
+let worlds: TestWorlds;
+beforeAll(async () => {
+  worlds = await startTestWorlds();
+});
+afterAll(() => worlds.close());
+
+const all = registry.operations.map(entry => [entry.operation.name, entry] as const);
+const closed = all.filter(([, { operation }]) => operation.access !== 'public');
+
+/** Rows of every table; what an injected statement would change, and what no refused request may. */
+async function rowCounts(): Promise<Record<string, number>> {
+  const { rows } = await worlds.service.db.pool.query<{ name: string; count: string }>(
+    `SELECT relname AS name, (xpath('/row/c/text()', query_to_xml('SELECT count(*) AS c FROM ' || quote_ident(relname), false, true, '')))[1]::text AS count
+     FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND NOT relispartition`,
+  );
+  return Object.fromEntries(rows.map(({ name, count }) => [name, Number(count)]));
+}
+
+describe('SQL', () => {
+  // Several at once in one text: whichever quoting a statement used, one of them would end it.
+  const payloads = [
+    '\'; DROP TABLE users; -- "; DELETE FROM workflows; -- $$; SELECT pg_sleep(600); --',
+    "') UNION SELECT token_hash, 'x' FROM pats; SELECT pg_sleep(600) --",
+    "\\'; SELECT pg_sleep(600); -- %_\\ {'a':1}::jsonb",
+  ];
+  // A session of its own that would show an injected pg_sleep as still running.
+  const sleeping =
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND state = 'active' AND pid <> pg_backend_pid() AND query NOT LIKE '%$%'";
+
+  test.each(closed)('in every text of %s is text', async (_, entry) => {
+    const { rival, rivalToken: token } = worlds;
+    for (const payload of payloads) {
+      for (const [field, request] of hostile(entry, rival.ids, payload)) {
+        const { status, body } = await worlds.request(entry.operation.method, request.path, {
+          token,
+          body: request.body,
+        });
+        expect(status, `${field} ${payload}: ${JSON.stringify(body)}`).toBeLessThan(500);
+      }
+    }
+  });
+
+  test('nothing of it was executed', async () => {
+    const { rows } = await worlds.service.db.pool.query<{ n: number }>(sleeping);
+    expect(rows[0]?.n).toBe(0);
+    const counts = await rowCounts();
+    for (const table of ['users', 'pats', 'tenants', 'workflows']) expect(counts[table], table).toBeGreaterThan(1);
+  });
+});
+
+type Hostile = { path: string; body?: Record<string, unknown> };
+
+/** The valid request with one of its texts replaced, one after the other: path parameters, query parameters, body fields. */
+function hostile(entry: RegisteredOperation, ids: Record<string, string>, payload: string): [string, Hostile][] {
+  const fields = inWorld(fieldsOf(entry.operation.name as Name), ids);
+  const path = pathIn(entry, ids);
+  const isBody = entry.carrier === 'body';
+  const withQuery = (more: Record<string, unknown>) =>
+    `${path}?${new URLSearchParams({ ...fields, ...more } as Record<string, string>)}`;
+  const found: [string, Hostile][] = [];
+  for (const id of entry.pathParameters) {
+    const key = Object.entries(ids).find(([name]) => name.endsWith(`/${id}`))?.[1] ?? '';
+    found.push([id, { path: path.replaceAll(key, encodeURIComponent(payload)), ...(isBody && { body: fields }) }]);
+  }
+  const properties = Object.keys((entry.inputSchema.properties ?? {}) as object).filter(
+    name => !entry.pathParameters.includes(name),
+  );
+  for (const name of properties) {
+    // A session is ended, and a password changed, by its own rules alone.
+    if (isBody) found.push([name, { path, body: { ...fields, [name]: payload } }]);
+    else found.push([name, { path: withQuery({ [name]: payload }) }]);
+  }
+  return found;
+}
+
+describe('tricks with the path', () => {
+  /** Ways to write a path that a lenient server reads as another one than the check before it did. */
+  const tricks: [string, (path: string) => string][] = [
+    ['a trailing slash', path => `${path}/`],
+    ['a trailing dot', path => `${path}.`],
+    ['a suffix', path => `${path}.json`],
+    ['a matrix parameter', path => `${path};x=1`],
+    ['an encoded slash', path => `${path}%2f`],
+    ['an encoded NUL', path => `${path}%00`],
+    ['an encoded newline', path => `${path}%0d%0aX-Injected:%201`],
+    ['two slashes', path => path.replace('/v1/', '/v1//')],
+    ['an encoded dot segment', path => path.replace('/v1/', '/v1/%2e%2e/v1/')],
+    ['a dot segment through the health check', path => `/healthz/..${path}`],
+    ['an encoded dot segment through the health check', path => `/healthz/%2e%2e${path}`],
+    ['upper case', path => path.replace('/v1/', '/V1/')],
+    ['an encoded letter', path => path.replace('/v1/', '/%761/')],
+    ['a double encoding', path => path.replace('/v1/', '/v1%252f')],
+    ['a backslash', path => path.replace('/v1/', '/v1\\')],
+    ['an absolute target', path => `http://localhost${path}`],
+  ];
+
+  test.each(closed)('let nobody in to %s without a credential', async (_, entry) => {
+    const path = pathIn(entry, worlds.rival.ids);
+    for (const [name, trick] of tricks) {
+      const { status, head } = await raw(
+        `${entry.operation.method} ${trick(path)} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      );
+      expect([400, 401, 404, 405, 426], `${name}: ${status}`).toContain(status);
+      expect(head, name).not.toContain('x-injected');
+    }
+  });
+
+  test('and a role is asked for however an operation is reached', async () => {
+    const entry = registry.byName.get('workflows_create');
+    if (!entry) throw new Error('workflows_create is gone');
+    const cookie = await worlds.cookieFor(worlds.rival.viewer);
+    for (const [name, trick] of tricks) {
+      const { status } = await raw(
+        `POST ${trick('/v1/workflows')} HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/json\r\nContent-Length: 12\r\nConnection: close\r\n\r\n{"name":"x"}`,
+      );
+      expect([400, 403, 404, 405], `${name}: ${status}`).toContain(status);
+    }
+  });
+
+  test('a request smuggled behind another is refused or answered as its own', async () => {
+    const smuggled = 'GET /v1/workflows HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const both = `POST /v1/workflows HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${smuggled.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`;
+    expect((await raw(both)).status).toBe(400);
+  });
+});
+
+/** One raw request; fetch would put most of these right before sending them. */
+function raw(text: string): Promise<{ status: number; head: string }> {
+  const { hostname, port } = new URL(worlds.service.url);
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    socket.setTimeout(20_000, () => socket.destroy(new Error(`no answer to ${text.slice(0, 80)}`)));
+    socket.on('data', chunk => {
+      answer += chunk.toString('latin1');
+    });
+    socket.on('error', reject);
+    socket.on('close', () => {
+      const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+      resolve({ status, head: answer.split('\r\n\r\n')[0]?.toLowerCase() ?? '' });
+    });
+  });
+}
+
+describe('bombs', () => {
+  const post = (path: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    fetch(worlds.service.url + path, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${worlds.rivalToken}`, 'Content-Type': 'application/json', ...headers },
+      body,
+    });
+
+  test('a compressed body is not unpacked', async () => {
+    const bomb = new Uint8Array(gzipSync(JSON.stringify({ name: 'x'.repeat(100_000_000) })));
+    expect(bomb.byteLength).toBeLessThan(200_000);
+    expect((await post('/v1/workflows', bomb, { 'Content-Encoding': 'gzip' })).status).toBe(400);
+  });
+
+  test('a deep, a wide and a repetitive document are refused in bounded time', async () => {
+    const deep = `{"name":"x","graph":${'{"a":'.repeat(150_000)}1${'}'.repeat(150_000)}}`;
+    const wide = JSON.stringify({
+      name: 'x',
+      graph: { steps: Array.from({ length: 30_000 }, (_, n) => ({ id: `s${n}` })) },
+    });
+    const keys = `{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join()}}`;
+    for (const text of [deep, wide, keys]) {
+      const { status } = await post('/v1/workflows', new TextEncoder().encode(text));
+      expect([400, 413, 422]).toContain(status);
+    }
+  });
+
+  test('a YAML document of references to references is refused', async () => {
+    const lines = ['a: &a [x, x, x, x, x, x, x, x, x]'];
+    for (const [next, before] of [...'bcdefghi'].map((letter, at) => [letter, 'abcdefgh'[at]])) {
+      lines.push(`${next}: &${next} [${Array(9).fill(`*${before}`).join(', ')}]`);
+    }
+    const document = JSON.stringify({ document: lines.join('\n') });
+    expect((await post('/v1/workflows/import', new TextEncoder().encode(document))).status).toBe(422);
+  });
+});
+
+describe('prototype pollution', () => {
+  test('keys that name a prototype are keys, all the way through a run', async () => {
+    const { rivalToken: token, rival } = worlds;
+    const path = `/v1/workflows/${rival.ids['workflows/id']}`;
+    const hostileText =
+      '{"command":"start","params":{"trigger_payload":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}},"__proto__":{"polluted":true}}}';
+    const response = await fetch(`${worlds.service.url}${path}/command`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: hostileText,
+    });
+    expect([200, 422]).toContain(response.status);
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+    const text = JSON.stringify(await response.json());
+    expect(text).not.toContain('polluted');
+  });
+});
