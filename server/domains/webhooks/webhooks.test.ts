@@ -229,6 +229,10 @@ describe('changing', () => {
     expect((await service.call(service.manager, 'GET', path)).body).toMatchObject({ enabled: false });
     expect((await service.call(service.manager, 'GET', other.path)).body).toMatchObject({ enabled: true });
     expect((await patch(path, { enabled: true })).body).toMatchObject({ code: 'workflow_archived' });
+    const { rows } = await service.db.pool.query('select enabled from webhook_subscriptions where workflow_id = $1', [
+      workflow_id,
+    ]);
+    expect(rows).toEqual([{ enabled: false }]);
     // One that was created while the archiving did not see it.
     await service.db.pool.query('update webhook_subscriptions set enabled = true where workflow_id = $1', [
       workflow_id,
