@@ -167,6 +167,22 @@ describe('requests to the outside', () => {
   });
 });
 
+describe('docs/security.md', () => {
+  test('names tests that there are', () => {
+    const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
+    const missing = page.split('\n').flatMap(line => {
+      const named = [...line.matchAll(/`([\w./-]+\.(?:test|spec)\.tsx?)`/g)].map(([, path]) => path ?? '');
+      const found = files.filter(({ path }) => named.some(name => path === name || path.endsWith(`/${name}`)));
+      // What is quoted after a test file's name is the beginning of a test's, or of a group's.
+      const quoted = named.length === 0 ? [] : [...line.matchAll(/"([^"]+)"/g)].map(([, title]) => title ?? '');
+      const absent = named.filter(name => !found.some(({ path }) => path.endsWith(name)));
+      return [...absent, ...quoted.filter(title => !found.some(({ text }) => text.includes(title)))];
+    });
+    expect(missing).toEqual([]);
+    expect(page.match(/\.(test|spec)\.tsx?`/g)?.length).toBeGreaterThan(10);
+  });
+});
+
 describe('configuration', () => {
   test('is read from the environment in one place', () => {
     const allowed = /^(server\/config\.ts|bin\/|[^/]+\.config\.(ts|mjs)$|e2e\/|bench\/)|(testing|\.test)/;
