@@ -35,10 +35,8 @@ export const config = {
   matcher: [
     {
       source: '/((?!api/|v1/|mcp$|mcp/|healthz$|readyz$|metrics$|_next/static|_next/image|icon.svg$|favicon.ico$).*)',
-      missing: [
-        { type: 'header', key: 'next-router-prefetch' },
-        { type: 'header', key: 'purpose', value: 'prefetch' },
-      ],
+      // The router's own prefetches are data, not pages. A browser's (`Purpose: prefetch`) becomes the page, and needs the policy.
+      missing: [{ type: 'header', key: 'next-router-prefetch' }],
     },
   ],
 };

@@ -11,6 +11,7 @@ import {
   startTestWorlds,
   type TestWorlds,
 } from '../../server/api/testing-world.ts';
+import { newId } from '../../server/platform/ids.ts';
 
 /** Attacks through what a request holds, on every operation there is (docs/security.md). */
 let worlds: TestWorlds;
@@ -87,6 +88,52 @@ function hostile(entry: RegisteredOperation, ids: Record<string, string>, payloa
   }
   return found;
 }
+
+describe("another tenant's resource in a field of the body or the query", () => {
+  /** The field, and which of the world's ids it takes. */
+  const references: Record<string, string> = {
+    workflow_id: 'workflows/id',
+    server_id: 'servers/id',
+    instance_id: 'instances/id',
+    connection_id: 'connections/connection_id',
+    automation_pat_id: 'pats/id',
+    profile_id: 'config-profiles/profile_id',
+    run_id: 'runs/runID',
+  };
+  const fieldsWithIds = closed.flatMap(([name, entry]) =>
+    Object.keys((entry.inputSchema.properties ?? {}) as object)
+      .filter(field => field in references && !entry.pathParameters.includes(field))
+      .map(field => [name, field, entry] as const),
+  );
+
+  test('there are such fields, and every field that ends in _id is known here', () => {
+    // Names within a run or of a provider, and the project, which the credential's tenant is asked for.
+    const others = 'project_id session_id business_account_id phone_number_id task_id user_id payload_id step_id'.split(
+      ' ',
+    );
+    const fields = closed.flatMap(([, entry]) => Object.keys((entry.inputSchema.properties ?? {}) as object));
+    const known = new Set([...Object.keys(references), ...others]);
+    expect(fields.filter(field => field.endsWith('_id') && !known.has(field))).toEqual([]);
+    expect(fieldsWithIds.length).toBeGreaterThan(5);
+  });
+
+  test.each(fieldsWithIds)('%s refuses a foreign %s, or finds nothing', async (_, field, entry) => {
+    const { acme, rival, rivalToken: token } = worlds;
+    const foreign = acme.ids[references[field] ?? ''] ?? '';
+    const { status, body } = await worlds.call(entry, rival.ids, { token }, { [field]: foreign });
+    const text = JSON.stringify(body);
+    if (entry.operation.method === 'GET' && status === 200) {
+      const lists = Object.values(body as object).filter(Array.isArray);
+      expect(
+        lists.every(list => list.length === 0),
+        text,
+      ).toBe(true);
+    } else expect([404, 422], text).toContain(status);
+    // The answer is that of an id that nobody has.
+    const unknown = await worlds.call(entry, rival.ids, { token }, { [field]: newId() });
+    expect([unknown.status, unknown.body.code]).toEqual([status, body.code]);
+  });
+});
 
 describe('tricks with the path', () => {
   /** Ways to write a path that a lenient server reads as another one than the check before it did. */
