@@ -1,4 +1,5 @@
-import { request as httpRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request as httpRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveSurfaces } from '../api/node-http.ts';
@@ -6,6 +7,7 @@ import { startTestContainer, type TestContainer } from '../api/testing-container
 import { readConfig } from '../config.ts';
 import { createEgress, EgressRefused } from '../platform/egress/egress.ts';
 import { connectMcp, type McpSession } from '../platform/mcp-client/index.ts';
+import { freePort } from '../platform/postgres/free-port.ts';
 import { demoMcpAddresses, demoMcpUrl } from './address.ts';
 
 const timeoutMs = 10_000;
@@ -146,5 +148,22 @@ describe('its address', () => {
     }
     await expect(egress.check('http://127.0.0.1:4000/demo/mcp')).rejects.toBeInstanceOf(EgressRefused);
     await egress.close();
+  });
+
+  test('can be called through the egress guard of the service, which lets nothing else of this machine through', async () => {
+    const port = await freePort();
+    const { container, close } = await startTestContainer({ BATON_DEMO_MCP: 'true', PORT: String(port) });
+    const server = createServer((request, response) => void serveSurfaces(container, request, response, 0));
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+    const { config, egress } = container.services;
+    const url = demoMcpUrl(config.http);
+    const session = await connectMcp({ url, headers: {}, fetch: egress.fetch, timeoutMs });
+    expect(await session.listTools()).toHaveLength(4);
+    await session.close();
+    const elsewhere = egress.fetch(url.replace('/demo/mcp', '/v1/me'));
+    await expect(elsewhere).rejects.toBeInstanceOf(EgressRefused);
+    server.closeAllConnections();
+    server.close();
+    await close();
   });
 });

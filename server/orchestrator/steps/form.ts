@@ -211,6 +211,7 @@ function detailPath(location: string, root: string): string {
 }
 
 const UNHELPFUL = new Set([
+  '$ref',
   'properties',
   'items',
   'prefixItems',

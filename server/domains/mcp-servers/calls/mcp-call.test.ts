@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { operations } from '../../../api/operations.ts';
 import { createCall } from '../../../api/testing-call.ts';
 import { startTestContainer, type TestContainer } from '../../../api/testing-container.ts';
-import { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { startSdkServer, type TestServer } from '../../../platform/mcp-client/testing.ts';
 import { createTestTenant, type TestTenant } from '../../identity/testing.ts';
@@ -66,15 +65,19 @@ let refusals: { status: number; headers?: Record<string, string> }[] = [];
 const act = async (name: (typeof operations)[number]['name'], input: object, by = acme) =>
   (await call(by.contributor, name, input)) as Made;
 
+async function connect(by: TestTenant): Promise<string> {
+  const credentials = { token: SECRET };
+  const connection = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials };
+  return (await act('connections_create', connection, by)).id;
+}
+
 async function makeInstance(by: TestTenant, more: object = {}): Promise<string> {
   const server = await act(
     'mcp_servers_create',
     { name: `Tools ${newId()}`, canonical_url: tools.url, auth_mode: 'token' },
     by,
   );
-  const credentials = { token: SECRET };
-  const connection = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials };
-  const { id: connection_id } = await act('connections_create', connection, by);
+  const connection_id = await connect(by);
   await act('mcp_servers_discover', { id: server.id, connection_id }, by);
   await act('mcp_servers_publish_version', { id: server.id }, by);
   return (await act('mcp_instances_create', { server_id: server.id, name: 'Tools', connection_id, ...more }, by)).id;
@@ -159,12 +162,14 @@ describe('publishing checks an mcp_call', () => {
     expect(await problems(step('add', { instance_id: 'no id' }))).toEqual([unknown]);
     const foreign = await makeInstance(rival);
     expect(await problems(step('add', { instance_id: foreign }))).toEqual([unknown]);
-    const server = await act('mcp_servers_create', { name: 'Draft', canonical_url: tools.url });
-    const failed = await act('mcp_instances_create', { server_id: server.id, name: 'Early' }).catch(error => error);
-    if (!(failed instanceof AppError)) {
-      const found = await problems(step('add', { instance_id: failed.id }));
-      expect(found).toEqual([{ path: 'instance_id', code: 'mcp_server_not_published' }]);
-    }
+    const server = await act('mcp_servers_create', { name: 'Forgotten', canonical_url: tools.url, auth_mode: 'token' });
+    await act('mcp_servers_discover', { id: server.id, connection_id: await connect(acme) });
+    await act('mcp_servers_publish_version', { id: server.id });
+    const bound = await act('mcp_instances_create', { server_id: server.id, name: 'Bound' });
+    await service.db.pool.query("update mcp_servers set status = 'draft' where id = $1", [server.id]);
+    expect(await problems(step('add', { instance_id: bound.id, tool_args: { a: 1, b: 1 } }))).toEqual([
+      { path: 'instance_id', code: 'mcp_server_not_published' },
+    ]);
   });
 
   test('its tool and its arguments, in which templates stand for any value', async () => {

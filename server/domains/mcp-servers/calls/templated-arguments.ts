@@ -6,6 +6,8 @@ import { argumentProblems, follow } from './input-schema.ts';
 /** Beyond this the graph may be published: the call checks again. */
 const MOST_VISITS = 10_000;
 const MOST_PROBLEMS = 20;
+/** Of schemas within schemas, references included. */
+const DEEPEST = 200;
 
 const isObject = (value: JsonValue | undefined): value is JsonMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -45,12 +47,20 @@ export function templatedArgumentProblems(schema: JsonMap, args: JsonMap): StepP
 class Check {
   readonly #root: JsonMap;
   #visits = 0;
+  #depth = 0;
   constructor(root: JsonMap) {
     this.#root = root;
   }
 
   visit(schema: JsonValue | undefined, value: JsonValue, path: string): StepProblem[] {
-    if (++this.#visits > MOST_VISITS || !isObject(schema)) return [];
+    if (++this.#visits > MOST_VISITS || this.#depth > DEEPEST || !isObject(schema)) return [];
+    this.#depth++;
+    const found = this.#judge(schema, value, path);
+    this.#depth--;
+    return found;
+  }
+
+  #judge(schema: JsonMap, value: JsonValue, path: string): StepProblem[] {
     if (typeof value === 'string' && hasTemplate(value)) {
       return meaning(value) === 'any' ? [] : this.#typeProblem(schema, value, path);
     }
@@ -71,8 +81,8 @@ class Check {
   }
 
   #typeProblem({ type }: JsonMap, value: JsonValue, path: string): StepProblem[] {
-    if (type === undefined) return [];
     const types = Array.isArray(type) ? type : [type];
+    if (!types.every(one => typeof one === 'string')) return [];
     const is = typeOf(value);
     const fits = types.some(one => one === is || (one === 'integer' && Number.isInteger(value)));
     if (fits) return [];
@@ -98,8 +108,10 @@ class Check {
       if (problems.length === 0) return all;
       found.push(problems);
     }
-    // The alternative that is nearest is the one that was meant.
-    const [nearest = []] = found.sort((a, b) => a.length - b.length);
+    // The alternative that is nearest is the one that was meant: one of the right type before any other.
+    const distance = (problems: StepProblem[]): number =>
+      problems.length + (problems.some(one => one.path === path) ? MOST_PROBLEMS : 0);
+    const [nearest = []] = found.sort((a, b) => distance(a) - distance(b));
     return [...all, ...nearest];
   }
 
