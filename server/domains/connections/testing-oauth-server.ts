@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Provider } from 'oidc-provider';
+import { type Configuration, Provider } from 'oidc-provider';
 
 export const oauthClientId = 'baton';
 export const oauthClientSecret = 'client-secret-of-the-tests';
@@ -15,6 +15,8 @@ export type TestOauthServer = {
   refuse(scopes: readonly string[]): void;
   /** Answers the token endpoint with this status from now on; null: as it should. */
   break(status: number | null): void;
+  /** Keeps token requests waiting from now on; `waiting` tells how many, `release` lets them and all later ones go on. */
+  hold(): { waiting(): number; release(): void };
   /** Withdraws whatever was granted so far. */
   revoke(): Promise<void>;
   /** Goes where an authorization URL leads, signs in and consents; resolves to the parameters of the redirect back. */
@@ -35,31 +37,8 @@ export async function startOauthServer(options: {
   const grants = new Set<string>();
   let refused: readonly string[] = [];
   let broken: number | null = null;
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: oauthClientId,
-        client_secret: oauthClientSecret,
-        redirect_uris: [options.redirectUri],
-        grant_types: ['authorization_code', 'refresh_token'],
-        token_endpoint_auth_method: 'client_secret_post',
-        id_token_signed_response_alg: 'ES256',
-      },
-    ],
-    scopes: ['openid', 'offline_access', 'email', 'profile', 'mail.read', 'calendar.read'],
-    claims: { openid: ['sub'], email: ['email'], profile: ['name'] },
-    findAccount: (_, id) => ({
-      accountId: id,
-      claims: () => ({ sub: id, email: `${id}@example.com`, name: `Name of ${id}` }),
-    }),
-    features: { devInteractions: { enabled: false } },
-    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
-    pkce: { required: () => true },
-    rotateRefreshToken: true,
-    ttl: { AccessToken: 3600, RefreshToken: 86_400, Grant: 86_400, Session: 3600, Interaction: 600, IdToken: 3600 },
-    cookies: { keys: ['of the tests'] },
-    jwks: { keys: [await signingKey()] },
-  });
+  let held: (() => void)[] | null = null;
+  const provider = new Provider(issuer, await configuration(options.redirectUri));
   const interact = async (...[request, response]: Parameters<ReturnType<Provider['callback']>>) => {
     const { prompt, params } = await provider.interactionDetails(request, response);
     const accountId = options.account?.() ?? 'ada';
@@ -84,6 +63,7 @@ export async function startOauthServer(options: {
   server.on('request', (request, response) => {
     if (request.url?.startsWith('/interaction/')) void interact(request, response);
     else if (broken !== null && request.url?.startsWith('/token')) response.writeHead(broken).end('out of order');
+    else if (held !== null && request.url?.startsWith('/token')) held.push(() => void callback(request, response));
     else void callback(request, response);
   });
   return {
@@ -96,6 +76,15 @@ export async function startOauthServer(options: {
     break: status => {
       broken = status;
     },
+    hold: () => {
+      const waiting: (() => void)[] = [];
+      held = waiting;
+      const release = () => {
+        held = null;
+        for (const go of waiting) go();
+      };
+      return { waiting: () => waiting.length, release };
+    },
     revoke: async () => {
       for (const id of grants) await (await provider.Grant.find(id))?.destroy();
       grants.clear();
@@ -105,6 +94,34 @@ export async function startOauthServer(options: {
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));
     },
+  };
+}
+
+async function configuration(redirectUri: string): Promise<Configuration> {
+  return {
+    clients: [
+      {
+        client_id: oauthClientId,
+        client_secret: oauthClientSecret,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_method: 'client_secret_post',
+        id_token_signed_response_alg: 'ES256',
+      },
+    ],
+    scopes: ['openid', 'offline_access', 'email', 'profile', 'mail.read', 'calendar.read'],
+    claims: { openid: ['sub'], email: ['email'], profile: ['name'] },
+    findAccount: (_, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, email: `${id}@example.com`, name: `Name of ${id}` }),
+    }),
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    ttl: { AccessToken: 3600, RefreshToken: 86_400, Grant: 86_400, Session: 3600, Interaction: 600, IdToken: 3600 },
+    cookies: { keys: ['of the tests'] },
+    jwks: { keys: [await signingKey()] },
   };
 }
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createCall } from '../../../api/testing-call.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { createEgress } from '../../../platform/egress/egress.ts';
@@ -206,9 +206,16 @@ describe('refreshing', () => {
       { clock, config: services.config, egress: services.egress },
     );
     const before = server.requests.length;
-    const loaded = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => load(made, index % 2 ? services : elsewhere)),
-    );
+    const { waiting, release } = server.hold();
+    const many = (from: Services) => Array.from({ length: 20 }, () => load(made, from));
+    const loading = many(services);
+    await vi.waitFor(() => expect(waiting()).toBe(1));
+    loading.push(...many(elsewhere));
+    // The other process now asks too, or stands at the lock.
+    const blocked = `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+    await vi.waitFor(async () => expect(waiting() - 1 + (await db.pool.query(blocked)).rows[0].n).toBeGreaterThan(0));
+    release();
+    const loaded = await Promise.all(loading);
     expect(server.requests.slice(before)).toEqual(['refresh_token']);
     expect(new Set(loaded.map(each => each?.values.access_token)).size).toBe(1);
     await other.end();
