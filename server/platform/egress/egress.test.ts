@@ -383,11 +383,12 @@ describe('answers', () => {
     const { port } = await serve(({ url }, response) => {
       if (url === '/begin') response.write('first');
     });
-    const { fetch } = egress({ allowPrivate, timeouts: { headers: 100, body: 100, connect: 100 } });
-    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+    const silentFirst = egress({ allowPrivate, timeouts: { headers: 100 } });
+    await expect(silentFirst.fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
       cause: { code: 'UND_ERR_HEADERS_TIMEOUT' },
     });
-    const begun = await fetch(`http://127.0.0.1:${port}/begin`);
+    const silentThen = egress({ allowPrivate, timeouts: { body: 100 } });
+    const begun = await silentThen.fetch(`http://127.0.0.1:${port}/begin`);
     await expect(begun.text()).rejects.toMatchObject({ cause: { code: 'UND_ERR_BODY_TIMEOUT' } });
 
     const silent = egress({ lookup: () => new Promise(() => {}), timeouts: { connect: 100 } });

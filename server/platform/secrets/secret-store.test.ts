@@ -29,7 +29,7 @@ async function openVault({ casRequired }: { casRequired: boolean }) {
   const credentials = { token: vault.issue(0) };
   const settings = { address, mount: 'secret', prefix: 'baton', namespace: undefined, credentials };
   return {
-    open: () => new VaultSecretStore({ settings, clock, alarm: () => () => {} }),
+    open: () => new VaultSecretStore({ settings, clock, alarm: () => () => {}, timeoutMs: 60_000 }),
     close: () => vault.close(),
   };
 }
