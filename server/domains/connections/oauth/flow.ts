@@ -86,7 +86,8 @@ export async function finishFlow(
   if (flow === null || flow.expires_at.getTime() <= clock.now()) throw unknownState();
   const client = await clientFor(services, kind, settings);
   const secret = await secrets.take(principal.tenantId, flowSecret(flow.id));
-  if (!(await deleteFlow(pool, principal.tenantId, flow.id)) || secret === null) throw unknownState();
+  // Who comes too late for the secret must leave the row to who has it. The row decides where a store gives a secret twice.
+  if (secret === null || !(await deleteFlow(pool, principal.tenantId, flow.id))) throw unknownState();
   const { verifier, nonce } = FlowSecret.parse(JSON.parse(secret));
   const url = new URL(redirectUri(services));
   for (const [name, value] of Object.entries(callback)) if (value !== undefined) url.searchParams.set(name, value);
