@@ -132,11 +132,14 @@ describe('a run', () => {
     models.expectKey(KEY);
     const refused = await run({});
     expect(await ended(refused.path)).toMatchObject({ status: 'failed', error: { code: 'model_unauthorized' } });
-    models.reply({ text: `You sent ${KEY}.` });
+    // Long enough to be told in part while it streams.
+    models.reply({ text: [`You sent ${KEY}. `, 'word '.repeat(2_000), 'The end.'] });
     const echoed = await run({});
     expect(await ended(echoed.path)).toMatchObject({ status: 'completed' });
     expect(await everythingStored()).not.toContain(KEY);
-    expect(JSON.stringify(await eventsOf(echoed.path))).toContain('You sent ');
+    const logged = (await eventsOf(echoed.path)).filter(each => each.event_type === 'step_log');
+    expect(logged.length).toBeGreaterThan(1);
+    expect(JSON.stringify(logged)).toContain('You sent ');
   });
 
   test('an answer that does not fit is asked for again, as often as the step says', async () => {

@@ -77,18 +77,14 @@ export async function askModel(question: ModelQuestion, on: ModelSurroundings): 
     finish: null,
     warnings: [],
   };
-  // Leaving early (too large an answer, a broken one) must end the request as well.
-  const leaving = new AbortController();
   try {
-    await receive(question, { ...on, signal: AbortSignal.any([on.signal, leaving.signal]) }, received);
+    await receive(question, on, received);
   } catch (error) {
     const failure = on.signal.aborted
       ? cancelled
       : modelFailure(error, { provider: question.provider, now: on.clock.now() });
     if (failure === undefined) throw error;
     return withUsage(failure, received);
-  } finally {
-    leaving.abort();
   }
   return on.signal.aborted ? withUsage(cancelled, received) : judge(question, received);
 }
@@ -107,6 +103,7 @@ function withUsage(failure: ModelFailure, { usage }: Received): ModelReply {
 async function receive(question: ModelQuestion, on: ModelSurroundings, received: Received): Promise<void> {
   const model = await createLanguageModel({ ...question, fetch: boundedFetch(on.fetch) });
   const { stream } = await model.doStream(callOptions(question, on.signal));
+  // Leaving the loop early (too large an answer, a broken one) cancels the stream, and with it the request.
   for await (const part of stream) {
     switch (part.type) {
       case 'text-delta':
