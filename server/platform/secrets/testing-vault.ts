@@ -16,7 +16,7 @@ export type TestVault = {
   /** Every request, as `METHOD path`. */
   requests: string[];
   /** What it does instead of answering as it should. */
-  mood: 'well' | 'sealed' | 'denying' | 'silent' | 'babbling' | 'redirecting';
+  mood: 'well' | 'sealed' | 'denying' | 'silent' | 'babbling' | 'flooding' | 'redirecting';
   /** Awaited before a request is answered. */
   before: (request: string) => Promise<void>;
   /** Whether a write must name the version it replaces. */
@@ -73,6 +73,7 @@ export async function startTestVault(clock: Clock, { namespace }: { namespace?: 
     const { status, body } = await answer(request);
     if (vault.mood === 'silent') return;
     if (vault.mood === 'babbling') return void response.end(`<p>it is ${JSON.stringify([...entries.values()])}</p>`);
+    if (vault.mood === 'flooding') return void response.end(Buffer.alloc(9 * 1024 * 1024, '[[]]'));
     if (vault.mood === 'redirecting') return void response.writeHead(307, { location: '/v1/elsewhere' }).end();
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(body === undefined ? undefined : JSON.stringify(body));

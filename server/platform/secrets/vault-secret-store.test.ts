@@ -111,7 +111,7 @@ describe('secrets in Vault', () => {
       store.take('acme', 'n'),
       store.delete('acme', 'n'),
     ];
-    for (const mood of ['sealed', 'denying', 'babbling', 'redirecting', 'gone'] as const) {
+    for (const mood of ['sealed', 'denying', 'babbling', 'flooding', 'redirecting', 'gone'] as const) {
       if (mood === 'gone') await vault.close();
       else vault.mood = mood;
       const settled = await Promise.allSettled(attempts());

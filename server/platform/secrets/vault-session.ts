@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import { limitBody } from '../egress/limit-body.ts';
 import { secretStoreUnavailable } from './secret-store.ts';
 
 export type VaultSettings = {
@@ -38,6 +39,8 @@ const renewAt = 2 / 3;
 const shortestWaitMs = 5_000;
 /** A timer takes no more than 24 days; renewing too early is harmless. */
 const longestWaitMs = 86_400_000;
+/** Vault takes a megabyte at most; what is far larger comes from something else at its address. */
+const largestAnswer = 8 * 1024 * 1024;
 
 /**
  * Requests to HashiCorp Vault or OpenBao with a token that is kept alive: given, or had by logging in with an AppRole, which
@@ -155,7 +158,7 @@ export class VaultSession {
         redirect: 'error',
         signal: AbortSignal.timeout(this.#timeoutMs),
       });
-      return { status: response.status, body: parseJson(await response.text()) };
+      return { status: response.status, body: parseJson(await limitBody(response, largestAnswer).text()) };
     } catch (error) {
       throw unusable(`cannot be reached (${reasonOf(error)})`);
     }
