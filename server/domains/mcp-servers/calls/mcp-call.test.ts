@@ -139,6 +139,13 @@ async function outcome(ref: { id: string; runID: string }) {
   return { events, of, result: of('step_completed')[0]?.data.result, error: of('step_failed')[0]?.data.error };
 }
 
+/** An instance of the same tenant in another project. */
+async function inOtherProject(): Promise<string> {
+  const id = await makeInstance(acme);
+  await service.db.pool.query('update mcp_instances set project_id = $2 where id = $1', [id, newId()]);
+  return id;
+}
+
 /** Calls of a tool as the server saw them. */
 const callsOf = (name: string) => sent().filter(({ params }) => params.name === name);
 const Sent = z.object({ name: z.string(), _meta: z.object({ idempotency_key: z.string() }) });
@@ -162,6 +169,7 @@ describe('publishing checks an mcp_call', () => {
     expect(await problems(step('add', { instance_id: 'no id' }))).toEqual([unknown]);
     const foreign = await makeInstance(rival);
     expect(await problems(step('add', { instance_id: foreign }))).toEqual([unknown]);
+    expect(await problems(step('add', { instance_id: await inOtherProject() }))).toEqual([unknown]);
     const server = await act('mcp_servers_create', { name: 'Forgotten', canonical_url: tools.url, auth_mode: 'token' });
     await act('mcp_servers_discover', { id: server.id, connection_id: await connect(acme) });
     await act('mcp_servers_publish_version', { id: server.id });
@@ -272,9 +280,10 @@ describe('an mcp_call', () => {
 
   test('of an instance that is gone, or another tenant’s, fails and sends nothing', async () => {
     const foreign = await makeInstance(rival);
+    const elsewhere = await inOtherProject();
     const before = tools.seen.length;
     const id = await publish(step('add', { instance_id: '{{input.instance}}', tool_args: { a: 1, b: 1 } }));
-    for (const target of [foreign, newId(), 'x']) {
+    for (const target of [foreign, elsewhere, newId(), 'x']) {
       const { error } = await outcome(await start(id, { instance: target }));
       expect(error).toMatchObject({ code: 'unknown_instance' });
     }
