@@ -56,7 +56,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
       provider: provider.trim() || 'custom',
       service: draft.service.trim() || 'custom',
       credentials: credentialsOf(draft.rows),
-      config: read.settings as Record<string, never>,
+      config: read.settings,
     });
   };
   return (

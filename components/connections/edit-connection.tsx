@@ -58,7 +58,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
       id: connection.id,
       ...(name.trim() === connection.name ? {} : { display_name: name.trim() }),
       ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
-      ...(settings === before ? {} : { config: read.settings as Record<string, never> }),
+      ...(settings === before ? {} : { config: read.settings }),
     });
   };
   return (

@@ -1,3 +1,5 @@
+import type { Inputs } from '../trpc/provider.tsx';
+
 /** A row of the form: the name of a credential and, while it is being typed, its secret. */
 export type CredentialDraft = { key: string; name: string; secret: string };
 
@@ -89,7 +91,7 @@ export function credentialsOf(rows: readonly CredentialDraft[]): Record<string, 
   return Object.fromEntries(rows.map(row => [row.name.trim(), row.secret]));
 }
 
-type Settings = Record<string, unknown>;
+type Settings = NonNullable<Inputs['connections_create']['config']>;
 
 /** Settings as somebody typed them: a JSON object, or nothing. */
 export function readSettings(text: string): { settings: Settings } | { problem: string } {
@@ -97,6 +99,7 @@ export function readSettings(text: string): { settings: Settings } | { problem: 
   try {
     const settings: unknown = JSON.parse(text);
     if (typeof settings === 'object' && settings !== null && !Array.isArray(settings)) {
+      // What JSON.parse gives is JSON.
       return { settings: settings as Settings };
     }
   } catch {

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type CredentialDraft,
+  credentialsOf,
+  draftOf,
+  presets,
+  problemOf,
+  readSettings,
+  writeSettings,
+} from './presets.ts';
+
+const row = (name: string, secret = 's'): CredentialDraft => ({ ...draftOf(name), secret });
+
+describe('rows of credentials', () => {
+  it('are complete when every name has the form and a secret, and is there once', () => {
+    expect(problemOf([row('api_key'), row('X-API-Key')])).toBeNull();
+    expect(problemOf([], ['kept'])).toBeNull();
+    expect(problemOf([])).toMatch(/at least one/);
+    expect(problemOf([row('two words')])).toMatch(/letters/);
+    expect(problemOf([row('a'), row(' a ')])).toMatch(/“a” is there twice/);
+    expect(problemOf([row('a')], ['a'])).toMatch(/twice/);
+    expect(problemOf([row('a', '')])).toMatch(/secret of “a” is missing/);
+  });
+
+  it('never say a secret', () => {
+    expect(problemOf([row('a', 'hush'), row('a', 'hush')])).not.toContain('hush');
+  });
+
+  it('keep a secret exactly as it was typed', () => {
+    expect(credentialsOf([row(' a ', ' of two\nlines ')])).toEqual({ a: ' of two\nlines ' });
+  });
+
+  it('of every preset only wait for their secrets', () => {
+    for (const { credentials, value } of presets.filter(each => each.value !== 'other')) {
+      expect(problemOf(credentials.map(name => row(name))), value).toBeNull();
+    }
+  });
+});
+
+describe('settings', () => {
+  it('are a JSON object or nothing', () => {
+    expect(readSettings('  ')).toEqual({ settings: {} });
+    expect(readSettings('{"a": 1}')).toEqual({ settings: { a: 1 } });
+    for (const text of ['[1]', 'null', '"a"', '{a: 1}']) expect(readSettings(text)).toHaveProperty('problem');
+  });
+
+  it('read what they wrote', () => {
+    const settings = { base_url: 'https://example.com', models: ['a'] };
+    expect(readSettings(writeSettings(settings))).toEqual({ settings });
+    expect(writeSettings({})).toBe('');
+  });
+});
