@@ -42,8 +42,8 @@ export function ModelTable() {
             <Th>Model</Th>
             <Th>Id for a step</Th>
             <Th>Provider</Th>
-            <Th>Context</Th>
-            <Th>Answer</Th>
+            <Th>Context tokens</Th>
+            <Th>Answer tokens</Th>
             <Th>Takes</Th>
           </THead>
           <tbody>
@@ -94,4 +94,4 @@ function Row({ provider, model }: Entry) {
 
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const tokens = (count: number | undefined) =>
-  count === undefined ? <span className="text-faint">See provider</span> : `${short.format(count)} tokens`;
+  count === undefined ? <span className="text-faint">Not listed</span> : short.format(count);

@@ -1,14 +1,36 @@
 import { type ModelServer, startModelServer } from '../../server/platform/models/testing-model-server.ts';
-import { expect, expectAccessible, settled, test } from '../fixtures/console.ts';
+import { test as console, expect, expectAccessible, settled } from '../fixtures/console.ts';
+import { startServer } from '../fixtures/server.ts';
 
 const KEY = 'sk-journey-0123456789';
-let models: ModelServer;
-test.beforeAll(async () => {
-  models = await startModelServer();
-});
-test.afterAll(() => models.close());
 
-test('a model server of one’s own is added, tested, asked by a run, and deleted @phone', async ({ member, api }) => {
+/** A server that may call one on this machine, and such a model server. */
+const test = console.extend<object, { models: ModelServer }>({
+  models: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
+    async ({}, use) => {
+      const models = await startModelServer();
+      await use(models);
+      await models.close();
+    },
+    { scope: 'worker' },
+  ],
+  server: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
+    async ({}, use) => {
+      const server = await startServer({ env: { BATON_SEED: 'none', BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1' } });
+      await use(server);
+      await server.stop();
+    },
+    { scope: 'worker', timeout: 120_000 },
+  ],
+});
+
+test('a model server of one’s own is added, tested, asked by a run, and deleted @phone', async ({
+  member,
+  api,
+  models,
+}) => {
   models.expectKey(KEY);
   models.reply({ text: ['It is ', 'all right.'] });
   await member.goto('/settings/model-keys');
