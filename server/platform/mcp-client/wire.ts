@@ -98,8 +98,11 @@ export class Wire {
     transport.onmessage = (message, extra) => {
       const isAnswer = 'result' in message || 'error' in message;
       if (isAnswer && message.id !== undefined) this.#answered(message.id);
-      if (isAnswer) void setImmediate().then(() => onmessage?.(message, extra));
-      else {
+      if (isAnswer) {
+        void setImmediate()
+          .then(() => onmessage?.(message, extra))
+          .catch((error: Error) => transport.onerror?.(error));
+      } else {
         this.#spoke();
         onmessage?.(message, extra);
       }
