@@ -77,6 +77,8 @@ class Embedded implements EmbeddedOrchestrator {
   #status: OrchestratorStatus = 'starting';
   #runtime: Runtime | null = null;
   #session: LeaderSession | null = null;
+  /** Of the last leadership; it may still be reading when that is over. */
+  #recovery: Promise<unknown> = Promise.resolve();
   #markReady: () => void;
 
   constructor(options: EmbeddedOrchestratorOptions) {
@@ -136,6 +138,8 @@ class Embedded implements EmbeddedOrchestrator {
     this.#closing.abort();
     await this.#session?.release();
     await this.#stopped;
+    // The pool is closed next: nobody may hold a connection of it any more.
+    await this.#recovery;
     this.#status = 'stopped';
     this.#markReady();
   }
@@ -186,6 +190,7 @@ class Embedded implements EmbeddedOrchestrator {
       this.#become('leading');
       onLeading();
       this.recovered = this.#recover(runtime, over.signal);
+      this.#recovery = this.recovered;
       const cause = await session.lost;
       if (this.#status !== 'stopping') logger.error({ err: cause }, 'the orchestrator lost its database session');
     } finally {

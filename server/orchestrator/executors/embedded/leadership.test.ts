@@ -295,3 +295,28 @@ test('a log that cannot be folded, and a version that cannot be read, stop nobod
   await after.orchestrator.command(broken, { type: 'stop', mode: 'immediate', by });
   expectSound(await after.events(broken));
 });
+
+test('whoever closes it may close the pool next: recovery reads no more', async () => {
+  const reads: Promise<unknown>[] = [];
+  let under = 0;
+  const pool = new Proxy(db.pool, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value;
+      return (...args: Parameters<typeof target.query>) => {
+        under += 1;
+        const answer = Promise.resolve(target.query(...args)).finally(() => {
+          under -= 1;
+        });
+        reads.push(answer);
+        return answer;
+      };
+    },
+  });
+  for (let times = 0; times < 20; times++) {
+    const { orchestrator } = await harness({ pool });
+    await orchestrator.close();
+    expect(under).toBe(0);
+  }
+  expect(reads.length).toBeGreaterThan(20);
+});
