@@ -83,6 +83,8 @@ test('a model server of one’s own is added, tested, asked by a run, and delete
 
 test('the models can be searched, and the search is in the address', async ({ member }) => {
   await member.goto('/settings/model-keys');
+  await settled(member);
+  await expectAccessible(member);
   await member.getByRole('searchbox', { name: 'Search models' }).fill('anthropic');
   await expect(member).toHaveURL(/q=anthropic/);
   await expect(member.getByRole('button', { name: /^Copy openai\// })).toHaveCount(0);
