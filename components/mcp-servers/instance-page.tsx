@@ -73,7 +73,7 @@ function Loaded({ instance }: { instance: InstanceDetail }) {
 
 function Overview({ instance }: { instance: InstanceDetail }) {
   return (
-    <div className="grid gap-4 lg:grid-cols-2">
+    <div className="grid items-start gap-4 lg:grid-cols-2">
       <Card title="Instance" className="min-w-0">
         <Details instance={instance} />
       </Card>
@@ -122,7 +122,7 @@ function Details({ instance }: { instance: InstanceDetail }) {
       <dd className="wrap-anywhere">{instance.active_profile_name ?? 'None active'}</dd>
       <dt>Instance id</dt>
       <dd>
-        <CopyId id={instance.id} full className="break-all" />
+        <CopyId id={instance.id} full className="text-left break-all" />
       </dd>
       <dt>Created</dt>
       <dd>

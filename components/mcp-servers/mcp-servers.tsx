@@ -26,7 +26,7 @@ export function McpServers() {
     <Page>
       <PageHeader
         title="MCP servers"
-        description="Tools for the steps of workflows. A server is published once for the workspace; an instance binds it to a connection for this project."
+        description="Tools for the steps of workflows: servers for the workspace, instances for this project."
         actions={canWrite ? <Actions view={view} /> : null}
       />
       {canWrite ? (

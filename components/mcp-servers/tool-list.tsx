@@ -51,7 +51,7 @@ export function ToolList({ tools, label }: { tools: readonly Tool[]; label: stri
 function ToolEntry({ tool }: { tool: Tool }) {
   return (
     <li className="px-4 py-3">
-      <details>
+      <details className="group">
         <summary className="cursor-default">
           <span className="inline-flex max-w-full flex-wrap items-center gap-x-2 gap-y-1 align-middle">
             <code className="font-medium break-all">{tool.name}</code>
@@ -59,7 +59,7 @@ function ToolEntry({ tool }: { tool: Tool }) {
             <Hints tool={tool} />
           </span>
           {tool.description ? (
-            <span className="mt-1 line-clamp-2 block text-sm text-muted">{tool.description}</span>
+            <span className="mt-1 line-clamp-2 block text-sm text-muted group-open:hidden">{tool.description}</span>
           ) : null}
         </summary>
         <div className="mt-3 flex flex-col gap-3">
