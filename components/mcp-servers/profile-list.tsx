@@ -49,9 +49,9 @@ export function ProfileList({ instance }: { instance: InstanceDetail }) {
           <Table label="Profiles">
             <THead>
               <Th>Name</Th>
+              <Th>Active</Th>
               <Th>Connection</Th>
               <Th>Settings</Th>
-              <Th>Active</Th>
               <Th>
                 <span className="sr-only">Actions</span>
               </Th>
@@ -91,8 +91,6 @@ function ProfileRow({ profile, onEdit, onDelete }: { profile: Profile; onEdit: (
   return (
     <Tr>
       <Td className="max-w-60 min-w-32 truncate font-medium">{profile.name}</Td>
-      <Td className="max-w-60 truncate text-muted">{profile.connection_name ?? 'The instance’s own'}</Td>
-      <Td className="text-muted tabular-nums">{count === 0 ? '—' : count}</Td>
       <Td>
         <Switch
           label={`${profile.name} is active`}
@@ -101,6 +99,8 @@ function ProfileRow({ profile, onEdit, onDelete }: { profile: Profile; onEdit: (
           onCheckedChange={active => turn.mutate({ id: profile.instance_id, profile_id: profile.id, active })}
         />
       </Td>
+      <Td className="max-w-60 truncate text-muted">{profile.connection_name ?? 'The instance’s own'}</Td>
+      <Td className="text-muted tabular-nums">{count === 0 ? '—' : count}</Td>
       <Td className="text-right whitespace-nowrap">
         <IconButton label={`Edit ${profile.name}`} size="sm" onClick={onEdit}>
           <Pencil aria-hidden className="size-3.5" />
