@@ -12,6 +12,7 @@ export function useAccountFlows() {
   const suite = useQuery(trpc.connections_suite_config.queryOptions(undefined, { staleTime: 300_000 }));
   const messaging = useQuery(trpc.connections_messaging_config.queryOptions(undefined, { staleTime: 300_000 }));
   return {
+    known: !suite.isPending && !messaging.isPending,
     suite: suite.data?.enabled ?? false,
     messaging: messaging.data?.enabled ?? false,
     signup: messaging.data?.embedded_signup ?? false,
@@ -25,7 +26,8 @@ export function CreateButton({ onCreate, onMessaging }: { onCreate: () => void; 
   const icon = <Plus aria-hidden className="size-3.5" />;
   if (!flows.suite && !flows.messaging) {
     return (
-      <Button variant="primary" icon={icon} onClick={onCreate}>
+      // Not to be pushed before it is known whether it is a menu.
+      <Button variant="primary" icon={icon} disabled={!flows.known} onClick={onCreate}>
         Create connection
       </Button>
     );
