@@ -64,7 +64,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
       open
       onOpenChange={open => !open && onClose()}
       title="Create connection"
-      description="Its secrets are encrypted and never shown again, to nobody."
+      description="Its secrets are encrypted and never shown again."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
