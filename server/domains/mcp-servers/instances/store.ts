@@ -237,16 +237,3 @@ export async function findOffers(pool: Pool, key: ProjectKey, tools: readonly st
   );
   return rows;
 }
-
-/** The tenant's connection of that id; null where it has none. */
-export async function findConnection(
-  pool: Pool,
-  tenantId: string,
-  id: string,
-): Promise<{ name: string; status: string } | null> {
-  const { rows } = await pool.query<{ name: string; status: string }>(
-    'select name, status from connections where id = $1 and tenant_id = $2',
-    [id, tenantId],
-  );
-  return rows[0] ?? null;
-}

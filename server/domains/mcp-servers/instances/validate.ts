@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { AppError } from '../../../platform/errors.ts';
+import { findConnection } from '../../connections/store.ts';
 import { type Binding, bindInstance } from '../calls/binding.ts';
 import { type Check, checkLive, failed, liveChecks, notChecked, passed, report } from '../checks.ts';
 import type { CheckReport, InstanceRef } from '../schemas.ts';
 import { findProfile, type ProfileRow } from './profile-store.ts';
-import { findConnection, type InstanceRow } from './store.ts';
+import type { InstanceRow } from './store.ts';
 import { instanceKey, requireInstance } from './view.ts';
 
 /**
@@ -55,7 +56,7 @@ async function checkConnection(
       ? passed(name, 'The server takes no credentials.')
       : failed(name, 'The server needs credentials, and no connection is bound.');
   }
-  const connection = await findConnection(ctx.services.pool, ctx.principal.tenantId, connectionId);
+  const connection = await findConnection(ctx.services.pool, { tenantId: ctx.principal.tenantId, connectionId });
   if (connection === null) return failed(name, 'The connection is gone.');
   const from = profile?.connection_id == null ? 'bound to the instance' : `bound by the profile “${profile.name}”`;
   return connection.status === 'active'

@@ -2,9 +2,11 @@ import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { invalid, notFound } from '../../../platform/errors.ts';
+import { findConnection } from '../../connections/store.ts';
+import { requireScopes } from '../../identity/authority.ts';
 import type { Instance, InstanceDetail, Profile } from '../schemas.ts';
 import type { ProfileRow } from './profile-store.ts';
-import { findConnection, findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './store.ts';
+import { findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './store.ts';
 
 /** How many workflows are named that use an instance. */
 export const usesShown = 20;
@@ -22,12 +24,15 @@ export async function requireInstance(ctx: Context, id: string): Promise<Instanc
 }
 
 /**
- * AppError 422 `unknown_connection` for a connection, named in a body, that the workspace does not have: the same for another
+ * AppError 403 for a token without `connection:manage`: whoever names a connection chooses where its credentials go, and could
+ * send them to a server of their own. AppError 422 `unknown_connection` for a connection, named in a body, that the workspace does not have: the same for another
  * workspace's as for one that does not exist.
  */
 export async function requireOwnConnection(ctx: Context, id: string | null | undefined): Promise<void> {
   if (id === null || id === undefined) return;
-  if ((await findConnection(ctx.services.pool, ctx.principal.tenantId, id)) === null) throw unknownConnection();
+  requireScopes(ctx.principal, ['connection:manage']);
+  if ((await findConnection(ctx.services.pool, { tenantId: ctx.principal.tenantId, connectionId: id })) === null)
+    throw unknownConnection();
 }
 
 export function unknownConnection() {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { loadCredentials } from '../../connections/credentials.ts';
+import { requireScopes } from '../../identity/authority.ts';
 import { credentialHeaders } from '../credential-headers.ts';
 import { unknownConnection } from '../instances/view.ts';
 import type { Access } from '../live.ts';
@@ -11,11 +12,13 @@ type Server = { canonical_url: string; auth_mode: z.output<typeof AuthMode> };
 
 /**
  * How to call a server with a connection of the caller's own workspace; without one, without credentials, never with another's.
- * AppError 422 `unknown_connection` or `unfit_connection` (it holds nothing that this auth_mode can send), 409 and 503 as loadCredentials.
+ * AppError 403 for a token
+ * without `connection:manage`, 422 `unknown_connection` or `unfit_connection` (it holds nothing that this auth_mode can send), 409 and 503 as loadCredentials.
  */
 export async function accessTo(ctx: Context, server: Server, connectionId: string | undefined): Promise<Access> {
   const url = server.canonical_url;
   if (connectionId === undefined) return { url, headers: {}, secrets: [] };
+  requireScopes(ctx.principal, ['connection:manage']);
   const ref = { tenantId: ctx.principal.tenantId, connectionId };
   const credentials = await loadCredentials(ctx.services, ref);
   if (credentials === null) throw unknownConnection();

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
+import { requireScopes } from '../../identity/authority.ts';
 import type { DeleteServerInput, PatchServerInput, ServerDetail } from '../schemas.ts';
 import { acceptUrl } from './create.ts';
 import { deleteServerRow, updateServer } from './store.ts';
@@ -9,7 +10,7 @@ import { describeServer, requireServer, requireServerDetail, serverKey } from '.
 /**
  * Changes what is given. Another `canonical_url` or `auth_mode` makes the server a draft again and forgets what was discovered:
  * nobody has seen the tools at the new address yet. Its versions stay; its instances cannot be called until the next one is
- * published. AppError 404, 422 as for registering.
+ * published. AppError 403 for moving it with a token without `connection:manage`, 404, 422 as for registering.
  */
 export async function patchServer(
   ctx: Context,
@@ -17,6 +18,10 @@ export async function patchServer(
 ): Promise<z.input<typeof ServerDetail>> {
   const { pool, clock } = ctx.services;
   const server = await requireServer(ctx, input.id);
+  // Its instances send the credentials of their connections there, once the next version is published.
+  if (input.canonical_url !== undefined || input.auth_mode !== undefined) {
+    requireScopes(ctx.principal, ['connection:manage']);
+  }
   const canonicalUrl = input.canonical_url === undefined ? undefined : await acceptUrl(ctx, input.canonical_url);
   const { name, auth_mode: authMode } = input;
   const nothing = name === undefined && canonicalUrl === undefined && authMode === undefined;

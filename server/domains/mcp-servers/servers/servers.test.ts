@@ -256,15 +256,14 @@ describe('discovering and publishing', () => {
   it('refuses what it found where the server was moved meanwhile', async () => {
     await using live = await startToolServer();
     const { id } = await register({ canonical_url: live.url });
-    const discovering = act('mcp_servers_discover', { id });
-    await live.until(() => live.messages().includes('tools/list'));
-    await act('mcp_servers_patch', { id, canonical_url: 'https://elsewhere.example.com/' });
-    const outcome = await discovering.then(
+    const outcome = act('mcp_servers_discover', { id }).then(
       () => 'found',
       error => error.code,
     );
+    await live.until(() => live.messages().includes('tools/list'));
+    await act('mcp_servers_patch', { id, canonical_url: 'https://elsewhere.example.com/' });
     // Whichever came first: the tools of one address are never kept for another.
-    expect(['found', 'server_changed']).toContain(outcome);
+    expect(['found', 'server_changed']).toContain(await outcome);
     expect(await act('mcp_servers_get', { id })).toMatchObject({ discovered: null, tool_count: 0 });
   });
 });

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
+import { findConnection } from '../../connections/store.ts';
 import { checkLive, failed, notChecked, passed, report } from '../checks.ts';
-import { findConnection } from '../instances/store.ts';
 import type { CheckReport, ValidateConnectionInput, WithConnection } from '../schemas.ts';
 import { accessTo } from './access.ts';
 import { latestVersion, requireServer } from './view.ts';
@@ -26,7 +26,10 @@ export async function validateConnection(
 ): Promise<Report> {
   const { services, principal } = ctx;
   const server = await requireServer(ctx, input.id);
-  const connection = await findConnection(services.pool, principal.tenantId, input.connection_id);
+  const connection = await findConnection(services.pool, {
+    tenantId: principal.tenantId,
+    connectionId: input.connection_id,
+  });
   if (connection === null) throw notFound('Connection');
   const active =
     connection.status === 'active'
