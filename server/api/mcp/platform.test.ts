@@ -253,6 +253,77 @@ describe('the bounded read of a stream', () => {
   });
 });
 
+describe('catalog_bff_request', () => {
+  const ask = (method: string, path: string, more: Json = {}) => use('catalog_bff_request', { method, path, ...more });
+  const refusal = (method: string, path: string, more: Json = {}, as = client) =>
+    refused('catalog_bff_request', { method, path, ...more }, as);
+  const made = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials: { token: 't' } };
+
+  test('calls routes of the catalog with query and body, as REST does', async () => {
+    const created = await ask('POST', '/v1/mcp/connections', { body: made });
+    expect(created).toMatchObject({ status: 201, body: { name: 'Key', credential_keys: ['token'] } });
+    const listed = await ask('GET', '/v1/mcp/connections', { query: { limit: 1 } });
+    expect(listed).toMatchObject({ status: 200, body: { connections: [{ name: 'Key' }] } });
+    const { id } = created.body as { id: string };
+    expect(await ask('DELETE', `/v1/mcp/connections/${id}`)).toEqual({ status: 204, body: null });
+    expect(await refusal('GET', `/v1/mcp/connections/${id}`)).toMatchObject({ code: 'not_found' });
+    expect(await refusal('GET', '/v1/mcp/servers', { query: { colour: 'red' } })).toMatchObject({
+      code: 'validation_error',
+    });
+    expect(await refusal('GET', '/v1/mcp/servers', { body: { a: 1 } })).toMatchObject({ details: [{ path: 'body' }] });
+    expect(await refusal('GET', '/v1/mcp/servers?limit=1')).toMatchObject({ details: [{ path: 'path' }] });
+    expect(await refusal('TRACE', '/v1/mcp/servers')).toMatchObject({ code: 'validation_error' });
+  });
+
+  test.each([
+    '/v1/workflows',
+    '/v1/mcp/../workflows',
+    '/v1/mcp/%2e%2e/workflows',
+    '/v1/mcp/%2e%2e%2fworkflows',
+    '/v1/mcp/../../v1/pats',
+    'http://localhost/v1/workflows',
+    '//localhost/v1/workflows',
+    '\\v1\\workflows',
+    '/v1/mcp/',
+    '/v1/mcp',
+    'v1/mcp/servers/',
+    '/V1/MCP/SERVERS',
+  ])('reaches nothing else: %s', async path => {
+    expect(await refusal('GET', path)).toMatchObject({ code: 'not_found' });
+  });
+
+  test('needs the risk group for credentials, however the path is written', async () => {
+    const { body } = await ask('POST', '/v1/mcp/connections', { body: made });
+    const path = `/v1/mcp/connections/${(body as { id: string }).id}/credentials`;
+    for (const written of [
+      path,
+      path.replace('credentials', 'cr%65dentials'),
+      `/v1/mcp/x/..${path.slice('/v1/mcp'.length)}`,
+    ]) {
+      expect(await refusal('GET', written), written).toMatchObject({ code: 'not_found' });
+    }
+    await using risky = await startWith({ BATON_MCP_RISK: 'true' });
+    const there = (
+      await use('catalog_bff_request', { method: 'POST', path: '/v1/mcp/connections', body: made }, risky.client)
+    ).body as { id: string };
+    const metadata = { method: 'GET', path: `/v1/mcp/connections/${there.id}/credentials` };
+    const answer = await use('catalog_bff_request', metadata, risky.client);
+    expect(JSON.stringify(answer)).toContain('token');
+  });
+
+  test('asks for the scope of the very operation', async () => {
+    const reader = await connect(await tokenOf(acme.owner, ['mcp:read']));
+    expect(await names(reader)).toContain('catalog_bff_request');
+    expect(await use('catalog_bff_request', { method: 'GET', path: '/v1/mcp/servers' }, reader)).toMatchObject({
+      status: 200,
+    });
+    expect(await refusal('POST', '/v1/mcp/connections', { body: made }, reader)).toMatchObject({
+      code: 'insufficient_scope',
+    });
+    await reader.close();
+  });
+});
+
 describe('resources and prompts', () => {
   test('a workflow and a run can be read', async () => {
     const id = await publish();
