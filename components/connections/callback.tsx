@@ -1,5 +1,6 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
+import { Plug } from 'lucide-react';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
@@ -9,9 +10,8 @@ import { Card } from '../ui/card.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { ErrorState, FormError } from '../ui/states.tsx';
+import { ErrorState, FormError, NeedsContributor } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
-import { NoRole } from './connection-list.tsx';
 import { useRefreshConnections } from './use-refresh-connections.ts';
 
 type Callback = { code: string; state: string; iss?: string };
@@ -32,7 +32,7 @@ export function ConnectionCallback() {
     <Page width="narrow">
       <PageHeader title="Connecting" parent={{ href: '/connections', label: 'Connections' }} />
       {!canWrite ? (
-        <NoRole />
+        <NeedsContributor icon={Plug} what="Connections" />
       ) : callback === null ? (
         <Failed message={refusal(error)} />
       ) : callback.state.startsWith('messaging.') ? (

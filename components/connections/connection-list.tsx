@@ -6,12 +6,11 @@ import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { Select } from '../ui/select.tsx';
-import { EmptyState } from '../ui/states.tsx';
+import { EmptyState, NeedsContributor } from '../ui/states.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
@@ -42,21 +41,11 @@ export function ConnectionList() {
           <Rows create={create} />
         </>
       ) : (
-        <NoRole />
+        <NeedsContributor icon={Plug} what="Connections" />
       )}
       {canWrite && get('create') === 'credentials' ? <CreateConnectionDialog onClose={close} /> : null}
       {canWrite && get('create') === 'messaging' ? <MessagingAccountDialog onClose={close} /> : null}
     </Page>
-  );
-}
-
-export function NoRole() {
-  return (
-    <Card>
-      <EmptyState icon={Plug} title="Connections need the contributor role">
-        Ask an admin of the workspace to change your role on this project.
-      </EmptyState>
-    </Card>
   );
 }
 

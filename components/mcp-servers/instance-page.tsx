@@ -1,6 +1,6 @@
 'use client';
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
-import { ListChecks, Workflow } from 'lucide-react';
+import { Blocks, ListChecks, Workflow } from 'lucide-react';
 import Link from 'next/link';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
@@ -11,14 +11,13 @@ import { CopyId } from '../ui/copy.tsx';
 import { type Json, JsonTree } from '../ui/json-tree.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { EmptyState, ErrorState, FormError } from '../ui/states.tsx';
+import { EmptyState, ErrorState, FormError, NeedsContributor } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import type { InstanceDetail } from './auth-modes.ts';
 import { CheckList } from './check-list.tsx';
 import { InstanceActions } from './instance-actions.tsx';
-import { NoRole } from './no-role.tsx';
 import { ProfileList } from './profile-list.tsx';
 import { ToolList } from './tool-list.tsx';
 
@@ -33,7 +32,7 @@ export function InstancePage({ id }: { id: string }) {
     return (
       <Page>
         <PageHeader title="MCP instance" parent={parent} />
-        <NoRole />
+        <NeedsContributor icon={Blocks} what="MCP servers" />
       </Page>
     );
   if (query.data) return <Loaded instance={query.data} />;

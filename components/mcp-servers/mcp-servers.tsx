@@ -1,14 +1,14 @@
 'use client';
-import { LibraryBig, Plus } from 'lucide-react';
+import { Blocks, LibraryBig, Plus } from 'lucide-react';
 import { usePermissions } from '../shell/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
+import { NeedsContributor } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { CatalogDialog } from './catalog-dialog.tsx';
 import { CreateInstanceDialog } from './create-instance.tsx';
 import { InstanceList } from './instance-list.tsx';
-import { NoRole } from './no-role.tsx';
 import { RegisterDialog } from './register-dialog.tsx';
 import { ServerList } from './server-list.tsx';
 
@@ -40,7 +40,7 @@ export function McpServers() {
           ]}
         />
       ) : (
-        <NoRole />
+        <NeedsContributor icon={Blocks} what="MCP servers" />
       )}
       {canWrite && open === 'catalog' ? <CatalogDialog onClose={close} /> : null}
       {canWrite && open === 'register' ? <RegisterDialog onClose={close} /> : null}

@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { Radar, Rocket } from 'lucide-react';
+import { Blocks, Radar, Rocket } from 'lucide-react';
 import Link from 'next/link';
 import { useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
-import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { EmptyState, ErrorState, NeedsContributor } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
@@ -17,7 +17,6 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { authModeLabel, type ServerDetail } from './auth-modes.ts';
 import { CatalogueDiff } from './catalogue-diff.tsx';
 import { DiscoverDialog } from './discover-dialog.tsx';
-import { NoRole } from './no-role.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
 import { ServerActions } from './server-actions.tsx';
 import { ServerInstances } from './server-instances.tsx';
@@ -36,7 +35,7 @@ export function ServerPage({ id }: { id: string }) {
     return (
       <Page>
         <PageHeader title="MCP server" parent={parent} />
-        <NoRole />
+        <NeedsContributor icon={Blocks} what="MCP servers" />
       </Page>
     );
   if (query.data) return <Loaded server={query.data} />;

@@ -5,10 +5,9 @@ import { type ReactNode, useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
-import { EmptyState } from '../ui/states.tsx';
+import { EmptyState, NeedsContributor } from '../ui/states.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { ApiKeyRow } from './api-key-row.tsx';
 import { CreateApiKeyDialog } from './create-api-key.tsx';
@@ -29,15 +28,7 @@ export function ApiKeys() {
         description="A key acts as its user in this project, with the scopes it was given and never more than the user's own role."
         actions={canWrite ? create : null}
       />
-      {canWrite ? (
-        <Keys create={create} />
-      ) : (
-        <Card>
-          <EmptyState icon={KeyRound} title="API keys need the contributor role">
-            Ask an admin of the workspace to change your role on this project.
-          </EmptyState>
-        </Card>
-      )}
+      {canWrite ? <Keys create={create} /> : <NeedsContributor icon={KeyRound} what="API keys" />}
       <CreateApiKeyDialog open={creating} onClose={() => setCreating(false)} />
     </Page>
   );

@@ -3,6 +3,7 @@ import { CircleAlert, type LucideIcon, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { readError } from '../trpc/errors.ts';
 import { Button } from './button.tsx';
+import { Card } from './card.tsx';
 import { CopyId } from './copy.tsx';
 
 /** Nothing here yet: says what this place is for and what to do next. */
@@ -26,6 +27,17 @@ export function EmptyState({
       {children ? <div className="mt-1 max-w-110 text-sm text-muted">{children}</div> : null}
       {action ? <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div> : null}
     </div>
+  );
+}
+
+/** A page that viewers may not use; `what` in the plural: “Webhooks”. */
+export function NeedsContributor({ icon, what }: { icon: LucideIcon; what: string }) {
+  return (
+    <Card>
+      <EmptyState icon={icon} title={`${what} need the contributor role`}>
+        Ask an admin of the workspace to change your role on this project.
+      </EmptyState>
+    </Card>
   );
 }
 

@@ -6,10 +6,9 @@ import type { ReactNode } from 'react';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
-import { EmptyState } from '../ui/states.tsx';
+import { EmptyState, NeedsContributor } from '../ui/states.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
@@ -35,19 +34,9 @@ export function WebhookList() {
         description="Systems outside start workflows with signed requests."
         actions={canWrite ? create : null}
       />
-      {canWrite ? <Rows create={create} /> : <NoRole />}
+      {canWrite ? <Rows create={create} /> : <NeedsContributor icon={WebhookIcon} what="Webhooks" />}
       {canWrite && get('create') === '1' ? <CreateWebhookDialog onClose={() => set({ create: '' })} /> : null}
     </Page>
-  );
-}
-
-export function NoRole() {
-  return (
-    <Card>
-      <EmptyState icon={WebhookIcon} title="Webhooks need the contributor role">
-        Ask an admin of the workspace to change your role on this project.
-      </EmptyState>
-    </Card>
   );
 }
 

@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { Send } from 'lucide-react';
+import { Send, Webhook as WebhookIcon } from 'lucide-react';
 import Link from 'next/link';
 import { type ReactNode, useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
@@ -10,14 +10,13 @@ import { Card } from '../ui/card.tsx';
 import { CopyField } from '../ui/copy.tsx';
 import { Switch } from '../ui/field.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
-import { ErrorState } from '../ui/states.tsx';
+import { ErrorState, NeedsContributor } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { DeliveryTable } from './delivery-table.tsx';
 import { ExampleTabs } from './example-tabs.tsx';
 import { TestDeliveryDialog } from './test-delivery.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
 import type { Webhook } from './webhook-form.tsx';
-import { NoRole } from './webhook-list.tsx';
 import { useSwitchWebhook, WebhookState } from './webhook-state.tsx';
 
 const parent = { href: '/webhooks', label: 'Webhooks' };
@@ -31,7 +30,7 @@ export function WebhookPage({ id }: { id: string }) {
     return (
       <Page>
         <PageHeader title="Webhook" parent={parent} />
-        <NoRole />
+        <NeedsContributor icon={WebhookIcon} what="Webhooks" />
       </Page>
     );
   if (query.data) return <Loaded webhook={query.data} />;
