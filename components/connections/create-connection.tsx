@@ -1,13 +1,11 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import Link from 'next/link';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
-import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { CredentialRows } from './credential-rows.tsx';
 import { credentialsOf, draftOf, presets, problemOf, readSettings, writeSettings } from './presets.ts';
@@ -29,7 +27,6 @@ function startingWith(value: string) {
 /** Makes a connection of credentials that somebody has. They are typed here and never shown again. */
 export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
   const trpc = useTRPC();
-  const formId = useId();
   const refresh = useRefreshConnections();
   const [name, setName] = useState('');
   const [provider, setProvider] = useState('custom');
@@ -44,8 +41,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
       },
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     const read = readSettings(draft.settings);
     const found =
       name.trim() === '' ? 'Give it a name.' : (problemOf(draft.rows) ?? ('problem' in read ? read.problem : null));
@@ -60,67 +56,57 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
     });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title="Create connection"
       description="Its secrets are encrypted and never shown again."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={create.isPending}>
-            Create
-          </Button>
-        </>
-      }
+      action="Create"
+      pending={create.isPending}
+      error={problem === null ? create.error : new Error(problem)}
+      noValidate
+      onSubmit={submit}
     >
-      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={problem === null ? create.error : new Error(problem)} />
-        <Field label="Kind" hint={draft.hint}>
-          <Select
-            value={draft.preset}
-            options={presets.map(({ value, label }) => ({ value, label }))}
-            onChange={value => setDraft(startingWith(value))}
-          />
-        </Field>
-        <Field label="Name" hint="As people will choose it: “GitHub of the release team”.">
-          <Input value={name} maxLength={120} autoComplete="off" onChange={event => setName(event.target.value)} />
-        </Field>
-        <CredentialRows
-          legend="Credentials"
-          rows={draft.rows}
-          onChange={rows => setDraft(former => ({ ...former, rows }))}
+      <Field label="Kind" hint={draft.hint}>
+        <Select
+          value={draft.preset}
+          options={presets.map(({ value, label }) => ({ value, label }))}
+          onChange={value => setDraft(startingWith(value))}
         />
-        <details className="text-sm" open={draft.settings !== ''}>
-          <summary className="cursor-default text-muted hover:text-text">More</summary>
-          <div className="mt-3 flex flex-col gap-4">
-            <div className="grid gap-4 sm:grid-cols-2">
-              <Field label="Provider">
-                <Input value={provider} maxLength={64} onChange={event => setProvider(event.target.value)} />
-              </Field>
-              <Field label="Service">
-                <Input
-                  value={draft.service}
-                  maxLength={64}
-                  onChange={event => setDraft(former => ({ ...former, service: event.target.value }))}
-                />
-              </Field>
-            </div>
-            <SettingsField
-              value={draft.settings}
-              onChange={settings => setDraft(former => ({ ...former, settings }))}
-            />
+      </Field>
+      <Field label="Name" hint="As people will choose it: “GitHub of the release team”.">
+        <Input value={name} maxLength={120} autoComplete="off" onChange={event => setName(event.target.value)} />
+      </Field>
+      <CredentialRows
+        legend="Credentials"
+        rows={draft.rows}
+        onChange={rows => setDraft(former => ({ ...former, rows }))}
+      />
+      <details className="text-sm" open={draft.settings !== ''}>
+        <summary className="cursor-default text-muted hover:text-text">More</summary>
+        <div className="mt-3 flex flex-col gap-4">
+          <div className="grid gap-4 sm:grid-cols-2">
+            <Field label="Provider">
+              <Input value={provider} maxLength={64} onChange={event => setProvider(event.target.value)} />
+            </Field>
+            <Field label="Service">
+              <Input
+                value={draft.service}
+                maxLength={64}
+                onChange={event => setDraft(former => ({ ...former, service: event.target.value }))}
+              />
+            </Field>
           </div>
-        </details>
-        <p className="text-xs text-muted">
-          Keys of model providers are kept under{' '}
-          <Link href="/settings/model-keys" className="underline hover:text-text">
-            Model keys
-          </Link>
-          .
-        </p>
-      </form>
-    </Dialog>
+          <SettingsField value={draft.settings} onChange={settings => setDraft(former => ({ ...former, settings }))} />
+        </div>
+      </details>
+      <p className="text-xs text-muted">
+        Keys of model providers are kept under{' '}
+        <Link href="/settings/model-keys" className="underline hover:text-text">
+          Model keys
+        </Link>
+        .
+      </p>
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,11 @@
 'use client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Pencil, Undo2, X } from 'lucide-react';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button, IconButton } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { IconButton } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { FormError } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { toast } from '../ui/toaster.tsx';
@@ -22,7 +22,6 @@ type Changes = Readonly<Record<string, string | null>>;
 /** Renames a connection, and replaces its secrets without showing them. Those of a flow are kept by the flow. */
 export function EditConnectionDialog({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const trpc = useTRPC();
-  const formId = useId();
   const refresh = useRefreshConnections();
   const managed = connection.provider === 'suite' || connection.provider === 'messaging';
   const [name, setName] = useState(connection.name);
@@ -40,8 +39,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
       },
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     const read = readSettings(settings);
     const kept = connection.credential_keys.filter(key => changes[key] !== null);
     const replaced = Object.entries(changes).find(([, secret]) => secret === '');
@@ -62,33 +60,26 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
     });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title={`Edit ${connection.name}`}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={patch.isPending}>
-            Save
-          </Button>
-        </>
-      }
+      action="Save"
+      pending={patch.isPending}
+      error={problem === null ? patch.error : new Error(problem)}
+      noValidate
+      onSubmit={submit}
     >
-      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={problem === null ? patch.error : new Error(problem)} />
-        <Field label="Name">
-          <Input value={name} maxLength={120} autoComplete="off" onChange={event => setName(event.target.value)} />
-        </Field>
-        {managed ? null : (
-          <>
-            <Present connection={connection} changes={changes} onChange={setChanges} />
-            <CredentialRows legend="Further credentials" least={0} rows={added} onChange={setAdded} />
-            <SettingsField value={settings} onChange={setSettings} />
-          </>
-        )}
-      </form>
-    </Dialog>
+      <Field label="Name">
+        <Input value={name} maxLength={120} autoComplete="off" onChange={event => setName(event.target.value)} />
+      </Field>
+      {managed ? null : (
+        <>
+          <Present connection={connection} changes={changes} onChange={setChanges} />
+          <CredentialRows legend="Further credentials" least={0} rows={added} onChange={setAdded} />
+          <SettingsField value={settings} onChange={setSettings} />
+        </>
+      )}
+    </FormDialog>
   );
 }
 

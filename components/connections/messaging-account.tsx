@@ -1,11 +1,9 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input } from '../ui/field.tsx';
-import { FormError } from '../ui/states.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { toast } from '../ui/toaster.tsx';
 import type { Connection } from './connection-status.tsx';
 import { SecretInput } from './secret-input.tsx';
@@ -16,7 +14,6 @@ const text = (value: unknown) => (typeof value === 'string' ? value : '');
 /** Credentials of a business account, tried before they are saved; of a connection that is there: others in their place. */
 export function MessagingAccountDialog({ former, onClose }: { former?: Connection; onClose: () => void }) {
   const trpc = useTRPC();
-  const formId = useId();
   const refresh = useRefreshConnections();
   const [draft, setDraft] = useState({
     display_name: former?.name ?? '',
@@ -34,8 +31,7 @@ export function MessagingAccountDialog({ former, onClose }: { former?: Connectio
       },
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     const { app_secret, ...required } = draft;
     save.mutate({
       ...required,
@@ -49,40 +45,32 @@ export function MessagingAccountDialog({ former, onClose }: { former?: Connectio
       setDraft(current => ({ ...current, [name]: event.target.value })),
   });
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title={former ? `Connect ${former.name} again` : 'Connect a messaging account'}
       description="The credentials are tried before they are saved, and never shown again."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={save.isPending}>
-            Connect
-          </Button>
-        </>
-      }
+      action="Connect"
+      pending={save.isPending}
+      error={save.error}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={save.error} />
-        <Field label="Name">
-          <Input required maxLength={120} autoComplete="off" {...control('display_name')} />
+      <Field label="Name">
+        <Input required maxLength={120} autoComplete="off" {...control('display_name')} />
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Business account id">
+          <Input required maxLength={64} autoComplete="off" {...control('business_account_id')} />
         </Field>
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Business account id">
-            <Input required maxLength={64} autoComplete="off" {...control('business_account_id')} />
-          </Field>
-          <Field label="Phone number id">
-            <Input required maxLength={64} autoComplete="off" {...control('phone_number_id')} />
-          </Field>
-        </div>
-        <Field label="Access token">
-          <SecretInput required {...control('access_token')} />
+        <Field label="Phone number id">
+          <Input required maxLength={64} autoComplete="off" {...control('phone_number_id')} />
         </Field>
-        <Field label="App secret" optional hint="With which the provider signs what it sends.">
-          <SecretInput {...control('app_secret')} />
-        </Field>
-      </form>
-    </Dialog>
+      </div>
+      <Field label="Access token">
+        <SecretInput required {...control('access_token')} />
+      </Field>
+      <Field label="App secret" optional hint="With which the provider signs what it sends.">
+        <SecretInput {...control('app_secret')} />
+      </Field>
+    </FormDialog>
   );
 }

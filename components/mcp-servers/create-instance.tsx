@@ -4,9 +4,10 @@ import { Blocks } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { type FormEvent, useId, useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button, ButtonLink } from '../ui/button.tsx';
+import { ButtonLink } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input } from '../ui/field.tsx';
+import { FormActions } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState, FormError } from '../ui/states.tsx';
@@ -31,12 +32,7 @@ export function CreateInstanceDialog({ serverId, onClose }: { serverId: string; 
       title="Create instance"
       description="Steps of this project call the server’s tools through it."
       footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={pending} disabled={!list?.length}>
-            Create
-          </Button>
-        </>
+        <FormActions formId={formId} onCancel={onClose} action="Create" pending={pending} disabled={!list?.length} />
       }
     >
       {servers.isError ? (

@@ -2,14 +2,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { readError } from '../trpc/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Checkbox, Field, Input } from '../ui/field.tsx';
-import { FormError } from '../ui/states.tsx';
+import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
 import { toast } from '../ui/toaster.tsx';
 import type { InstanceDetail } from './auth-modes.ts';
 import { ConnectionField } from './connection-select.tsx';
@@ -38,7 +37,6 @@ export function InstanceActions({ instance }: { instance: InstanceDetail }) {
 function EditDialog({ instance, onClose }: { instance: InstanceDetail; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshMcp();
-  const formId = useId();
   const server = useQuery(trpc.mcp_servers_get.queryOptions({ id: instance.server.id }));
   const [version, setVersion] = useState(instance.version);
   const [connection, setConnection] = useState(instance.connection_id ?? '');
@@ -53,40 +51,31 @@ function EditDialog({ instance, onClose }: { instance: InstanceDetail; onClose: 
       },
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = (text: FieldText) => {
     const read = readSettings(settings);
     setProblem('problem' in read ? read.problem : null);
     if ('problem' in read) return;
-    const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    const name = text('name');
     patch.mutate({ id: instance.id, name, version, connection_id: connection || null, config: read.settings });
   };
   const latest = server.data?.latest_version ?? instance.effective_version;
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title="Edit instance"
       description="Calls that begin from now on use it."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={patch.isPending}>
-            Save
-          </Button>
-        </>
-      }
+      action="Save"
+      pending={patch.isPending}
+      error={problem === null ? patch.error : new Error(problem)}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={problem === null ? patch.error : new Error(problem)} />
-        <Field label="Name">
-          <Input name="name" required maxLength={120} defaultValue={instance.name} autoComplete="off" />
-        </Field>
-        {latest === null ? null : <VersionField latest={latest} value={version} onChange={setVersion} />}
-        <ConnectionField value={connection} known={instance.connection_name} onChange={setConnection} />
-        <SettingsField value={settings} onChange={setSettings} />
-      </form>
-    </Dialog>
+      <Field label="Name">
+        <Input name="name" required maxLength={120} defaultValue={instance.name} autoComplete="off" />
+      </Field>
+      {latest === null ? null : <VersionField latest={latest} value={version} onChange={setVersion} />}
+      <ConnectionField value={connection} known={instance.connection_name} onChange={setConnection} />
+      <SettingsField value={settings} onChange={setSettings} />
+    </FormDialog>
   );
 }
 

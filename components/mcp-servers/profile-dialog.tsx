@@ -1,11 +1,9 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input } from '../ui/field.tsx';
-import { FormError } from '../ui/states.tsx';
+import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { ConnectionField } from './connection-select.tsx';
 import type { Profile } from './profile-list.tsx';
@@ -26,7 +24,6 @@ export function ProfileDialog({
 }) {
   const trpc = useTRPC();
   const refresh = useRefreshMcp();
-  const formId = useId();
   const [connection, setConnection] = useState(profile?.connection_id ?? '');
   const [settings, setSettings] = useState(() => writeSettings(profile?.settings ?? {}));
   const [problem, setProblem] = useState<string | null>(null);
@@ -40,43 +37,34 @@ export function ProfileDialog({
   const create = useMutation(trpc.mcp_config_profiles_create.mutationOptions(done));
   const patch = useMutation(trpc.mcp_config_profiles_patch.mutationOptions(done));
   const error = profile === null ? create.error : patch.error;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = (text: FieldText) => {
     const read = readSettings(settings);
     setProblem('problem' in read ? read.problem : null);
     if ('problem' in read) return;
-    const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    const name = text('name');
     const fields = { id: instanceId, name, settings: read.settings, connection_id: connection || null };
     if (profile === null) create.mutate(fields);
     else patch.mutate({ ...fields, profile_id: profile.id });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title={profile === null ? 'Create profile' : `Edit ${profile.name}`}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={create.isPending || patch.isPending}>
-            Save
-          </Button>
-        </>
-      }
+      action="Save"
+      pending={create.isPending || patch.isPending}
+      error={problem === null ? error : new Error(problem)}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={problem === null ? error : new Error(problem)} />
-        <Field label="Name">
-          <Input name="name" required maxLength={120} defaultValue={profile?.name ?? ''} autoComplete="off" />
-        </Field>
-        <ConnectionField
-          value={connection}
-          known={profile?.connection_name ?? null}
-          none="The instance’s own"
-          onChange={setConnection}
-        />
-        <SettingsField value={settings} onChange={setSettings} />
-      </form>
-    </Dialog>
+      <Field label="Name">
+        <Input name="name" required maxLength={120} defaultValue={profile?.name ?? ''} autoComplete="off" />
+      </Field>
+      <ConnectionField
+        value={connection}
+        known={profile?.connection_name ?? null}
+        none="The instance’s own"
+        onChange={setConnection}
+      />
+      <SettingsField value={settings} onChange={setSettings} />
+    </FormDialog>
   );
 }

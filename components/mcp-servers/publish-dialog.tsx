@@ -1,11 +1,8 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useId } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
-import { FormError } from '../ui/states.tsx';
+import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
 import { toast } from '../ui/toaster.tsx';
 import type { ServerDetail } from './auth-modes.ts';
 import { CatalogueDiff } from './catalogue-diff.tsx';
@@ -15,7 +12,6 @@ import { useRefreshMcp } from './use-refresh-mcp.ts';
 export function PublishDialog({ server, onClose }: { server: ServerDetail; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshMcp();
-  const formId = useId();
   const publish = useMutation(
     trpc.mcp_servers_publish_version.mutationOptions({
       onSuccess: version => {
@@ -25,33 +21,24 @@ export function PublishDialog({ server, onClose }: { server: ServerDetail; onClo
       },
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const changelog = String(new FormData(event.currentTarget).get('changelog') ?? '').trim();
+  const submit = (text: FieldText) => {
+    const changelog = text('changelog');
     publish.mutate({ id: server.id, ...(changelog ? { changelog } : {}) });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={next => !next && onClose()}
+    <FormDialog
+      onClose={onClose}
       title={`Publish version ${(server.latest_version ?? 0) + 1}`}
       description="A version never changes. Instances that follow the latest use it for every call from now on."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={publish.isPending}>
-            Publish
-          </Button>
-        </>
-      }
+      action="Publish"
+      pending={publish.isPending}
+      error={publish.error}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={publish.error} />
-        {server.discovered ? <CatalogueDiff diff={server.discovered.diff} /> : null}
-        <Field label="Changelog" optional>
-          <Textarea name="changelog" rows={3} maxLength={2000} />
-        </Field>
-      </form>
-    </Dialog>
+      {server.discovered ? <CatalogueDiff diff={server.discovered.diff} /> : null}
+      <Field label="Changelog" optional>
+        <Textarea name="changelog" rows={3} maxLength={2000} />
+      </Field>
+    </FormDialog>
   );
 }

@@ -1,13 +1,11 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input } from '../ui/field.tsx';
+import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
-import { FormError } from '../ui/states.tsx';
 import { type AuthMode, authModes } from './auth-modes.ts';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 
@@ -16,7 +14,6 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
   const trpc = useTRPC();
   const router = useRouter();
   const refresh = useRefreshMcp();
-  const formId = useId();
   const [authMode, setAuthMode] = useState<AuthMode>('none');
   const create = useMutation(
     trpc.mcp_servers_create.mutationOptions({
@@ -26,38 +23,27 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
       },
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? '').trim();
+  const submit = (text: FieldText) => {
     create.mutate({ name: text('name'), canonical_url: text('url'), auth_mode: authMode });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title="Register server"
       description="It is a draft until its tools are discovered and published."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={create.isPending || create.isSuccess}>
-            Register
-          </Button>
-        </>
-      }
+      action="Register"
+      pending={create.isPending || create.isSuccess}
+      error={create.error}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={create.error} />
-        <Field label="Name">
-          <Input name="name" required maxLength={120} autoComplete="off" />
-        </Field>
-        <Field label="Address" hint="Where it speaks MCP over HTTP, such as https://mcp.example.com/mcp.">
-          <Input name="url" type="url" required maxLength={2000} autoComplete="off" spellCheck={false} />
-        </Field>
-        <AuthModeField value={authMode} onChange={setAuthMode} />
-      </form>
-    </Dialog>
+      <Field label="Name">
+        <Input name="name" required maxLength={120} autoComplete="off" />
+      </Field>
+      <Field label="Address" hint="Where it speaks MCP over HTTP, such as https://mcp.example.com/mcp.">
+        <Input name="url" type="url" required maxLength={2000} autoComplete="off" spellCheck={false} />
+      </Field>
+      <AuthModeField value={authMode} onChange={setAuthMode} />
+    </FormDialog>
   );
 }
 

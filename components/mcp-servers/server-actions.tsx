@@ -2,15 +2,14 @@
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis, Pencil, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { readError } from '../trpc/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button, IconButton } from '../ui/button.tsx';
+import { IconButton } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Checkbox, Field, Input } from '../ui/field.tsx';
+import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
-import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 import type { ServerDetail } from './auth-modes.ts';
 import { AuthModeField } from './register-dialog.tsx';
@@ -44,7 +43,6 @@ export function ServerActions({ server }: { server: ServerDetail }) {
 function EditDialog({ server, onClose }: { server: ServerDetail; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshMcp();
-  const formId = useId();
   const [url, setUrl] = useState(server.canonical_url);
   const [authMode, setAuthMode] = useState(server.auth_mode);
   const patch = useMutation(
@@ -57,50 +55,41 @@ function EditDialog({ server, onClose }: { server: ServerDetail; onClose: () => 
     }),
   );
   const moved = url.trim() !== server.canonical_url || authMode !== server.auth_mode;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+  const submit = (text: FieldText) => {
+    const name = text('name');
     patch.mutate({ id: server.id, name, ...(moved ? { canonical_url: url.trim(), auth_mode: authMode } : {}) });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title="Edit server"
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={patch.isPending}>
-            Save
-          </Button>
-        </>
-      }
+      action="Save"
+      pending={patch.isPending}
+      error={patch.error}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={patch.error} />
-        <Field label="Name">
-          <Input name="name" required maxLength={120} defaultValue={server.name} autoComplete="off" />
-        </Field>
-        <Field label="Address">
-          <Input
-            type="url"
-            required
-            maxLength={2000}
-            value={url}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={event => setUrl(event.target.value)}
-          />
-        </Field>
-        <AuthModeField value={authMode} onChange={setAuthMode} />
-        {moved && server.latest_version !== null ? (
-          <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-            The server becomes a draft again: its instances cannot be called until its tools are discovered and
-            published there.
-          </p>
-        ) : null}
-      </form>
-    </Dialog>
+      <Field label="Name">
+        <Input name="name" required maxLength={120} defaultValue={server.name} autoComplete="off" />
+      </Field>
+      <Field label="Address">
+        <Input
+          type="url"
+          required
+          maxLength={2000}
+          value={url}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={event => setUrl(event.target.value)}
+        />
+      </Field>
+      <AuthModeField value={authMode} onChange={setAuthMode} />
+      {moved && server.latest_version !== null ? (
+        <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+          The server becomes a draft again: its instances cannot be called until its tools are discovered and published
+          there.
+        </p>
+      ) : null}
+    </FormDialog>
   );
 }
 

@@ -1,14 +1,12 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { SecretInput } from '../connections/secret-input.tsx';
 import { readError } from '../trpc/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
+import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
-import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { type ModelKey, type Provider, providerLabels } from './provider-labels.ts';
 import { useRefreshModels } from './use-refresh-models.ts';
@@ -21,43 +19,31 @@ type Entered = { name: string; api_key: string; base_url: string; models: string
 
 /** Adds a model key, or replaces what a former one holds; the key itself is never filled in. */
 export function KeyDialog({ former, onClose }: { former?: ModelKey; onClose: () => void }) {
-  const formId = useId();
   const [provider, setProvider] = useState<Provider>(former?.provider ?? 'openai');
   const save = useSave(former, provider, onClose);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? '').trim();
+  const submit = (text: FieldText) => {
     const models = text('models')
       .split(/[\s,]+/)
       .filter(Boolean);
     save.submit({ name: text('name'), api_key: text('api_key'), base_url: text('base_url'), models });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title={former ? `Replace ${former.name}` : 'Add model key'}
       description="The key goes to the secret store of this workspace."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={save.isPending}>
-            {former ? 'Save' : 'Add'}
-          </Button>
-        </>
-      }
+      action={former ? 'Save' : 'Add'}
+      pending={save.isPending}
+      error={save.elsewhere ? save.error : null}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={save.elsewhere ? save.error : null} />
-        {former ? null : (
-          <Field label="Provider">
-            <Select<Provider> value={provider} options={options} onChange={setProvider} />
-          </Field>
-        )}
-        <KeyFields provider={provider} former={former} errorOf={save.errorOf} />
-      </form>
-    </Dialog>
+      {former ? null : (
+        <Field label="Provider">
+          <Select<Provider> value={provider} options={options} onChange={setProvider} />
+        </Field>
+      )}
+      <KeyFields provider={provider} former={former} errorOf={save.errorOf} />
+    </FormDialog>
   );
 }
 

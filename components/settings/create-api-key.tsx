@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx';
 import { CopyField } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Checkbox, Field, Input } from '../ui/field.tsx';
+import { FormActions } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { FormError } from '../ui/states.tsx';
 import { type ScopeName, scopeList } from './scopes.ts';
@@ -72,18 +73,13 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
       title="Create API key"
       description={`For ${me.tenant.name} / ${me.project.name}, acting as you.`}
       footer={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button
-            variant="primary"
-            type="submit"
-            form={formId}
-            pending={create.isPending}
-            disabled={scopes.length === 0}
-          >
-            Create
-          </Button>
-        </>
+        <FormActions
+          formId={formId}
+          onCancel={close}
+          action="Create"
+          pending={create.isPending}
+          disabled={scopes.length === 0}
+        />
       }
     >
       <form id={formId} onSubmit={submit} className="flex flex-col gap-4">

@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx';
 import { CopyField } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Checkbox, Field, Input } from '../ui/field.tsx';
+import { FormActions } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { FormError } from '../ui/states.tsx';
 import { type ProjectRole, projectRoleOptions } from './roles.ts';
@@ -59,14 +60,7 @@ export function InviteDialog({ open, onClose }: { open: boolean; onClose: () => 
       onOpenChange={next => !next && close()}
       title="Invite a member"
       description={`To the project ${me.project.name}.`}
-      footer={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={invite.isPending}>
-            Make link
-          </Button>
-        </>
-      }
+      footer={<FormActions formId={formId} onCancel={close} action="Make link" pending={invite.isPending} />}
     >
       <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={invite.error} />

@@ -5,6 +5,7 @@ import { type Inputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input } from '../ui/field.tsx';
+import { FormActions } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { FormError } from '../ui/states.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
@@ -61,14 +62,7 @@ export function CreateWebhookDialog({ onClose }: Props) {
       onOpenChange={next => !next && onClose()}
       title="Create webhook"
       description="A system outside starts a workflow with a signed request."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={create.isPending}>
-            Create
-          </Button>
-        </>
-      }
+      footer={<FormActions formId={formId} onCancel={onClose} action="Create" pending={create.isPending} />}
     >
       <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={create.error} />

@@ -1,10 +1,8 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { FormError } from '../ui/states.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { useRefreshWebhooks } from './use-refresh-webhooks.ts';
 import { draftOf, extrasOf, type Webhook, WebhookFields } from './webhook-form.tsx';
@@ -12,7 +10,6 @@ import { draftOf, extrasOf, type Webhook, WebhookFields } from './webhook-form.t
 /** Changes what a webhook is called and how it starts its runs. */
 export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const trpc = useTRPC();
-  const formId = useId();
   const refresh = useRefreshWebhooks();
   const [draft, setDraft] = useState(() => draftOf(webhook));
   const [problems, setProblems] = useState<{ name?: string; payload?: string }>({});
@@ -25,8 +22,7 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
       },
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     const read = extrasOf(draft);
     const name = draft.name.trim();
     setProblems({
@@ -46,29 +42,22 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
     });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title={`Edit ${webhook.name}`}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={patch.isPending}>
-            Save
-          </Button>
-        </>
-      }
+      action="Save"
+      pending={patch.isPending}
+      error={patch.error}
+      noValidate
+      onSubmit={submit}
     >
-      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={patch.error} />
-        <WebhookFields
-          draft={draft}
-          onChange={setDraft}
-          problems={problems}
-          paste={false}
-          automationEmail={webhook.automation_email}
-        />
-      </form>
-    </Dialog>
+      <WebhookFields
+        draft={draft}
+        onChange={setDraft}
+        problems={problems}
+        paste={false}
+        automationEmail={webhook.automation_email}
+      />
+    </FormDialog>
   );
 }

@@ -2,12 +2,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { type Inputs, useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
-import { FormError } from '../ui/states.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { useRefreshWebhooks } from './use-refresh-webhooks.ts';
 import type { Webhook } from './webhook-form.tsx';
@@ -18,7 +16,6 @@ type Payload = NonNullable<Inputs['webhooks_test']>['payload'];
 export function TestDeliveryDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const trpc = useTRPC();
   const router = useRouter();
-  const formId = useId();
   const refresh = useRefreshWebhooks();
   const [text, setText] = useState('{\n  "order": 1042,\n  "customer": "ada@example.com"\n}');
   const [problem, setProblem] = useState<string | null>(null);
@@ -36,8 +33,7 @@ export function TestDeliveryDialog({ webhook, onClose }: { webhook: Webhook; onC
       },
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     try {
       const payload = JSON.parse(text) as Payload;
       setProblem(null);
@@ -47,38 +43,26 @@ export function TestDeliveryDialog({ webhook, onClose }: { webhook: Webhook; onC
     }
   };
   return (
-    <Dialog
-      open
-      onOpenChange={open => !open && onClose()}
+    <FormDialog
+      onClose={onClose}
       title={`Test ${webhook.name}`}
       description={`Starts a real run of ${webhook.workflow_name}, in your name.`}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            type="submit"
-            form={formId}
-            icon={<Send aria-hidden className="size-3.5" />}
-            pending={test.isPending}
-          >
-            Deliver
-          </Button>
-        </>
-      }
+      action="Deliver"
+      icon={<Send aria-hidden className="size-3.5" />}
+      pending={test.isPending}
+      error={test.error}
+      noValidate
+      onSubmit={submit}
     >
-      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={test.error} />
-        <Field label="Payload" error={problem} hint="Any JSON, as it would be posted.">
-          <Textarea
-            rows={8}
-            spellCheck={false}
-            className="font-mono text-xs"
-            value={text}
-            onChange={event => setText(event.target.value)}
-          />
-        </Field>
-      </form>
-    </Dialog>
+      <Field label="Payload" error={problem} hint="Any JSON, as it would be posted.">
+        <Textarea
+          rows={8}
+          spellCheck={false}
+          className="font-mono text-xs"
+          value={text}
+          onChange={event => setText(event.target.value)}
+        />
+      </Field>
+    </FormDialog>
   );
 }

@@ -2,12 +2,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { RadioGroup } from 'radix-ui';
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
-import { FormError } from '../ui/states.tsx';
+import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
 import { exampleGraph } from './example.ts';
 
 const starts = [
@@ -21,7 +19,6 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
   const trpc = useTRPC();
   const router = useRouter();
   const queries = useQueryClient();
-  const formId = useId();
   const [start, setStart] = useState<Start>('empty');
   const [problem, setProblem] = useState<string | null>(null);
   const create = useMutation(
@@ -32,39 +29,31 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
       },
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const name = String(form.get('name') ?? '').trim();
-    const description = String(form.get('description') ?? '').trim();
+  const submit = (text: FieldText) => {
+    const name = text('name');
+    const description = text('description');
     setProblem(name ? null : 'Give it a name.');
     if (name) create.mutate({ name, description, graph: start === 'example' ? exampleGraph : { steps: [] } });
   };
   return (
-    <Dialog
+    <FormDialog
       open={open}
-      onOpenChange={onOpenChange}
+      onClose={() => onOpenChange(false)}
       title="Create workflow"
-      footer={
-        <>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} pending={create.isPending || create.isSuccess}>
-            Create
-          </Button>
-        </>
-      }
+      action="Create"
+      pending={create.isPending || create.isSuccess}
+      error={create.error}
+      noValidate
+      onSubmit={submit}
     >
-      <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
-        <FormError error={create.error} />
-        <Field label="Name" required error={problem}>
-          <Input name="name" maxLength={200} autoComplete="off" />
-        </Field>
-        <Field label="Description" optional>
-          <Textarea name="description" rows={2} maxLength={2000} />
-        </Field>
-        <StartFrom value={start} onChange={setStart} />
-      </form>
-    </Dialog>
+      <Field label="Name" required error={problem}>
+        <Input name="name" maxLength={200} autoComplete="off" />
+      </Field>
+      <Field label="Description" optional>
+        <Textarea name="description" rows={2} maxLength={2000} />
+      </Field>
+      <StartFrom value={start} onChange={setStart} />
+    </FormDialog>
   );
 }
 
