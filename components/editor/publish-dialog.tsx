@@ -2,9 +2,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
+import { FormActions } from '../ui/form-dialog.tsx';
 import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 import type { Draft } from './use-draft.ts';
@@ -56,12 +56,13 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
       title={`Publish version ${nextVersion}`}
       description="Runs that are under way keep the version they were started with."
       footer={
-        <>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button variant="primary" type="submit" form="publish" pending={publish.isPending} disabled={errors > 0}>
-            Publish
-          </Button>
-        </>
+        <FormActions
+          formId="publish"
+          onCancel={() => onOpenChange(false)}
+          action="Publish"
+          pending={publish.isPending}
+          disabled={errors > 0}
+        />
       }
     >
       <form

@@ -1,5 +1,5 @@
 'use client';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Eye, History, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { WorkflowGraph } from '../graph/workflow-graph.tsx';
@@ -10,10 +10,12 @@ import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Markdown } from '../ui/markdown.tsx';
+import { ReadOn } from '../ui/pager.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
+import { useCursorPages } from '../ui/use-cursor-pages.ts';
 import type { Draft } from './use-draft.ts';
 
 type Version = Outputs['workflows_list_versions']['versions'][number];
@@ -30,14 +32,9 @@ export function VersionList({
 }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
-  // Not tRPC's own infinite query: that sends a `direction` along, which the operation refuses like any unknown field.
-  const list = useInfiniteQuery({
-    queryKey: [...trpc.workflows_list_versions.pathKey(), workflowId],
-    queryFn: ({ pageParam: cursor }) =>
-      client.workflows_list_versions.query({ id: workflowId, limit: 20, ...(cursor === null ? {} : { cursor }) }),
-    initialPageParam: null as string | null,
-    getNextPageParam: page => page.next_cursor,
-  });
+  const list = useCursorPages([...trpc.workflows_list_versions.pathKey(), workflowId], from =>
+    client.workflows_list_versions.query({ id: workflowId, limit: 20, ...from }),
+  );
   const [shown, setShown] = useState<Version | null>(null);
   const [restoring, setRestoring] = useState<Version | null>(null);
   if (list.isPending) return <Skeleton className="h-40 w-full" />;
@@ -74,13 +71,7 @@ export function VersionList({
           </li>
         ))}
       </ol>
-      {list.hasNextPage ? (
-        <div className="flex justify-center border-t p-2">
-          <Button size="sm" pending={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Older versions
-          </Button>
-        </div>
-      ) : null}
+      <ReadOn list={list}>Older versions</ReadOn>
       <Dialog
         open={shown !== null}
         onOpenChange={() => setShown(null)}

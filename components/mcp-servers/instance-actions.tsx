@@ -3,15 +3,14 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { readError } from '../trpc/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
-import { Confirm } from '../ui/confirm.tsx';
-import { Checkbox, Field, Input } from '../ui/field.tsx';
+import { Field, Input } from '../ui/field.tsx';
 import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
 import { toast } from '../ui/toaster.tsx';
 import type { InstanceDetail } from './auth-modes.ts';
 import { ConnectionField } from './connection-select.tsx';
+import { ForceDelete } from './force-delete.tsx';
 import { SettingsField } from './settings-field.tsx';
 import { readSettings, writeSettings } from './settings-text.ts';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
@@ -83,7 +82,6 @@ function DeleteDialog({ instance, onClose }: { instance: InstanceDetail; onClose
   const trpc = useTRPC();
   const router = useRouter();
   const refresh = useRefreshMcp();
-  const [force, setForce] = useState(false);
   const remove = useMutation(
     trpc.mcp_instances_delete.mutationOptions({
       onSuccess: () => {
@@ -95,26 +93,22 @@ function DeleteDialog({ instance, onClose }: { instance: InstanceDetail; onClose
   );
   const uses = instance.used_by.length;
   return (
-    <Confirm
-      open
-      onOpenChange={open => !open && onClose()}
-      title={`Delete ${instance.name}?`}
-      action="Delete"
-      pending={remove.isPending || remove.isSuccess}
-      error={remove.error ? readError(remove.error).message : null}
-      onConfirm={() => remove.mutate({ id: instance.id, force })}
+    <ForceDelete
+      id={instance.id}
+      name={instance.name}
+      force={
+        uses > 0
+          ? {
+              label:
+                uses === 1 ? 'Delete it although a workflow uses it' : `Delete it although ${uses} workflows use it`,
+              hint: 'Their steps fail from then on.',
+            }
+          : null
+      }
+      remove={remove}
+      onClose={onClose}
     >
       Its profiles go with it. The connection stays.
-      {uses > 0 ? (
-        <div className="mt-3">
-          <Checkbox
-            label={uses === 1 ? 'Delete it although a workflow uses it' : `Delete it although ${uses} workflows use it`}
-            hint="Their steps fail from then on."
-            checked={force}
-            onCheckedChange={setForce}
-          />
-        </div>
-      ) : null}
-    </Confirm>
+    </ForceDelete>
   );
 }

@@ -1,5 +1,5 @@
 'use client';
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Blocks, ListChecks, Workflow } from 'lucide-react';
 import Link from 'next/link';
 import { usePermissions } from '../shell/session.tsx';
@@ -14,6 +14,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState, FormError, NeedsContributor } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
+import { useCursorPages } from '../ui/use-cursor-pages.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import type { InstanceDetail } from './auth-modes.ts';
 import { CheckList } from './check-list.tsx';
@@ -188,14 +189,9 @@ function UsedBy({ instance }: { instance: InstanceDetail }) {
 function InstanceTools({ instance }: { instance: InstanceDetail }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
-  // Not tRPC's own infinite query: that sends a `direction` along, which the operation refuses like any unknown field.
-  const list = useInfiniteQuery({
-    queryKey: [...trpc.mcp_tools_list.pathKey(), instance.id],
-    queryFn: ({ pageParam: cursor }) =>
-      client.mcp_tools_list.query({ instance_id: instance.id, limit: 200, ...(cursor === null ? {} : { cursor }) }),
-    initialPageParam: null as string | null,
-    getNextPageParam: page => page.next_cursor,
-  });
+  const list = useCursorPages([...trpc.mcp_tools_list.pathKey(), instance.id], from =>
+    client.mcp_tools_list.query({ instance_id: instance.id, limit: 200, ...from }),
+  );
   if (list.isPending) return <Skeleton className="h-60 w-full" />;
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
   const tools = list.data.pages.flatMap(page => page.tools);

@@ -3,15 +3,14 @@ import { useMutation } from '@tanstack/react-query';
 import { Ellipsis, Pencil, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { readError } from '../trpc/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
-import { Confirm } from '../ui/confirm.tsx';
-import { Checkbox, Field, Input } from '../ui/field.tsx';
+import { Field, Input } from '../ui/field.tsx';
 import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toaster.tsx';
 import type { ServerDetail } from './auth-modes.ts';
+import { ForceDelete } from './force-delete.tsx';
 import { AuthModeField } from './register-dialog.tsx';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 
@@ -97,7 +96,6 @@ function DeleteDialog({ server, onClose }: { server: ServerDetail; onClose: () =
   const trpc = useTRPC();
   const router = useRouter();
   const refresh = useRefreshMcp();
-  const [force, setForce] = useState(false);
   const remove = useMutation(
     trpc.mcp_servers_delete.mutationOptions({
       onSuccess: () => {
@@ -109,26 +107,18 @@ function DeleteDialog({ server, onClose }: { server: ServerDetail; onClose: () =
   );
   const instances = server.instance_count === 1 ? 'its instance' : `its ${server.instance_count} instances`;
   return (
-    <Confirm
-      open
-      onOpenChange={open => !open && onClose()}
-      title={`Delete ${server.name}?`}
-      action="Delete"
-      pending={remove.isPending || remove.isSuccess}
-      error={remove.error ? readError(remove.error).message : null}
-      onConfirm={() => remove.mutate({ id: server.id, force })}
+    <ForceDelete
+      id={server.id}
+      name={server.name}
+      force={
+        server.instance_count > 0
+          ? { label: `Delete ${instances} too`, hint: 'In every project. Steps that call them fail from then on.' }
+          : null
+      }
+      remove={remove}
+      onClose={onClose}
     >
       Its versions go with it.
-      {server.instance_count > 0 ? (
-        <div className="mt-3">
-          <Checkbox
-            label={`Delete ${instances} too`}
-            hint="In every project. Steps that call them fail from then on."
-            checked={force}
-            onCheckedChange={setForce}
-          />
-        </div>
-      ) : null}
-    </Confirm>
+    </ForceDelete>
   );
 }

@@ -1,5 +1,5 @@
 'use client';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { History } from 'lucide-react';
 import { useState } from 'react';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
@@ -7,9 +7,11 @@ import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { ReadOn } from '../ui/pager.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
+import { useCursorPages } from '../ui/use-cursor-pages.ts';
 import type { ServerDetail } from './auth-modes.ts';
 import { CatalogueDiff } from './catalogue-diff.tsx';
 import { ToolList } from './tool-list.tsx';
@@ -19,14 +21,9 @@ export function VersionList({ server }: { server: ServerDetail }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const [shown, setShown] = useState<number | null>(null);
-  // Not tRPC's own infinite query: that sends a `direction` along, which the operation refuses like any unknown field.
-  const list = useInfiniteQuery({
-    queryKey: [...trpc.mcp_servers_list_versions.pathKey(), server.id],
-    queryFn: ({ pageParam: cursor }) =>
-      client.mcp_servers_list_versions.query({ id: server.id, limit: 20, ...(cursor === null ? {} : { cursor }) }),
-    initialPageParam: null as string | null,
-    getNextPageParam: page => page.next_cursor,
-  });
+  const list = useCursorPages([...trpc.mcp_servers_list_versions.pathKey(), server.id], from =>
+    client.mcp_servers_list_versions.query({ id: server.id, limit: 20, ...from }),
+  );
   if (list.isPending) return <Skeleton className="h-40 w-full" />;
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
   const versions = list.data.pages.flatMap(page => page.versions);
@@ -65,13 +62,7 @@ export function VersionList({ server }: { server: ServerDetail }) {
           </li>
         ))}
       </ol>
-      {list.hasNextPage ? (
-        <div className="flex justify-center border-t p-2">
-          <Button size="sm" pending={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Older versions
-          </Button>
-        </div>
-      ) : null}
+      <ReadOn list={list}>Older versions</ReadOn>
       {shown === null ? null : <VersionDialog serverId={server.id} version={shown} onClose={() => setShown(null)} />}
     </Card>
   );

@@ -1,5 +1,6 @@
 'use client';
 import { ChevronRight, ChevronsLeft } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 
 /** Keyset pages: onward to older rows, or back to the newest. Back in the browser leads to the page before. */
@@ -29,5 +30,23 @@ export function Pager({
         <ChevronRight aria-hidden className="size-3.5" />
       </Button>
     </nav>
+  );
+}
+
+/** Under a list that grows as it is read on; nothing once all of it is there. `children` names what more of it is. */
+export function ReadOn({
+  list,
+  children,
+}: {
+  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+  children: ReactNode;
+}) {
+  if (!list.hasNextPage) return null;
+  return (
+    <div className="flex justify-center border-t p-2">
+      <Button size="sm" pending={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+        {children}
+      </Button>
+    </div>
   );
 }

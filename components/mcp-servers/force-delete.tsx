@@ -1,0 +1,48 @@
+'use client';
+import { type ReactNode, useState } from 'react';
+import { readError } from '../trpc/errors.ts';
+import { Confirm } from '../ui/confirm.tsx';
+import { Checkbox } from '../ui/field.tsx';
+
+/** Asks before a server or an instance is deleted; the one deleting it leads away, so it stays open until then. */
+export function ForceDelete({
+  id,
+  name,
+  force,
+  remove,
+  onClose,
+  children,
+}: {
+  id: string;
+  name: string;
+  /** Offered where something depends on it; null where nothing does. */
+  force: { label: string; hint: string } | null;
+  remove: {
+    isPending: boolean;
+    isSuccess: boolean;
+    error: unknown;
+    mutate: (input: { id: string; force: boolean }) => void;
+  };
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const [forced, setForced] = useState(false);
+  return (
+    <Confirm
+      open
+      onOpenChange={open => !open && onClose()}
+      title={`Delete ${name}?`}
+      action="Delete"
+      pending={remove.isPending || remove.isSuccess}
+      error={remove.error ? readError(remove.error).message : null}
+      onConfirm={() => remove.mutate({ id, force: forced })}
+    >
+      {children}
+      {force === null ? null : (
+        <div className="mt-3">
+          <Checkbox {...force} checked={forced} onCheckedChange={setForced} />
+        </div>
+      )}
+    </Confirm>
+  );
+}
