@@ -2,6 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
+import { readFields } from '../ui/read-fields.ts';
 import { FormError } from '../ui/states.tsx';
 import { postPublic } from './public-api.ts';
 import { signInWithPassword } from './sign-in.ts';
@@ -14,9 +15,8 @@ export function SetupForm() {
   const [error, setError] = useState<unknown>(null);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? '').trim();
-    const password = String(form.get('password') ?? '');
+    const text = readFields(event.currentTarget);
+    const password = String(new FormData(event.currentTarget).get('password') ?? '');
     setPending(true);
     setError(null);
     try {

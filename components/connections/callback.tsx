@@ -9,6 +9,7 @@ import { Button, ButtonLink } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
+import { readFields } from '../ui/read-fields.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState, FormError, NeedsContributor } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
@@ -103,8 +104,7 @@ function FinishMessaging({ callback, returned }: { callback: Callback; returned:
   const complete = useMutation(trpc.connections_messaging_complete.mutationOptions({ onSuccess }));
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const read = (name: string) => String(fields.get(name) ?? '').trim();
+    const read = readFields(event.currentTarget);
     const account = { business_account_id: read('business_account_id'), phone_number_id: read('phone_number_id') };
     complete.mutate({ ...callback, ...account });
   };

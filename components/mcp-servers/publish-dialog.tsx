@@ -2,7 +2,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
-import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import type { FieldText } from '../ui/read-fields.ts';
 import { toast } from '../ui/toaster.tsx';
 import type { ServerDetail } from './auth-modes.ts';
 import { CatalogueDiff } from './catalogue-diff.tsx';

@@ -8,6 +8,7 @@ import { CopyField } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Checkbox, Field, Input } from '../ui/field.tsx';
 import { FormActions } from '../ui/form-dialog.tsx';
+import { readFields } from '../ui/read-fields.ts';
 import { Select } from '../ui/select.tsx';
 import { FormError } from '../ui/states.tsx';
 import { type ScopeName, scopeList } from './scopes.ts';
@@ -43,7 +44,7 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const display_name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    const display_name = readFields(event.currentTarget)('name');
     const expires = expiry ? { expires_at: new Date(Date.now() + Number(expiry) * DAY_MS).toISOString() } : {};
     create.mutate({ display_name, scopes, ...expires });
   };

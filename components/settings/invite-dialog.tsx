@@ -8,6 +8,7 @@ import { CopyField } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Checkbox, Field, Input } from '../ui/field.tsx';
 import { FormActions } from '../ui/form-dialog.tsx';
+import { readFields } from '../ui/read-fields.ts';
 import { Select } from '../ui/select.tsx';
 import { FormError } from '../ui/states.tsx';
 import { type ProjectRole, projectRoleOptions } from './roles.ts';
@@ -33,7 +34,7 @@ export function InviteDialog({ open, onClose }: { open: boolean; onClose: () => 
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const email = String(new FormData(event.currentTarget).get('email') ?? '').trim();
+    const email = readFields(event.currentTarget)('email');
     invite.mutate({ email, role, tenant_admin: admin });
   };
   if (invite.data)

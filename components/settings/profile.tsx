@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
+import { readFields } from '../ui/read-fields.ts';
 import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 
@@ -41,7 +42,7 @@ function NameCard() {
   );
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    update.mutate({ name: String(new FormData(event.currentTarget).get('name') ?? '').trim() });
+    update.mutate({ name: readFields(event.currentTarget)('name') });
   };
   return (
     <Card title="You">

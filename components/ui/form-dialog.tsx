@@ -2,10 +2,8 @@
 import { type FormEvent, type ReactNode, useId } from 'react';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
+import { type FieldText, readFields } from './read-fields.ts';
 import { FormError } from './states.tsx';
-
-/** What stands in the field of this name, trimmed; empty where there is none. */
-export type FieldText = (name: string) => string;
 
 /** A dialog that is one form: an error above the fields, Cancel and one submitting button below. */
 export function FormDialog({
@@ -42,8 +40,7 @@ export function FormDialog({
   const formId = useId();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    onSubmit(name => String(fields.get(name) ?? '').trim());
+    onSubmit(readFields(event.currentTarget));
   };
   return (
     <Dialog

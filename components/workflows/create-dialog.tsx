@@ -5,7 +5,8 @@ import { RadioGroup } from 'radix-ui';
 import { useId, useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
-import { type FieldText, FormDialog } from '../ui/form-dialog.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import type { FieldText } from '../ui/read-fields.ts';
 import { exampleGraph } from './example.ts';
 
 const starts = [

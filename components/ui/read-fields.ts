@@ -1,0 +1,8 @@
+/** What stands in the field of this name, trimmed; empty where there is none. */
+export type FieldText = (name: string) => string;
+
+/** The fields of a form as they are now. Passwords are not for this: a space at their end counts. */
+export function readFields(form: HTMLFormElement): FieldText {
+  const fields = new FormData(form);
+  return name => String(fields.get(name) ?? '').trim();
+}
