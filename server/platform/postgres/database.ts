@@ -61,10 +61,10 @@ function createPool(url: string, max: number, logger: Logger): pg.Pool {
     connectionString: url,
     max,
     application_name: 'baton',
-    // A request that meets a database that hangs waits for a connection or for an answer: either way it is told within 15 s.
+    // A request that meets a database that hangs waits for a connection and then for an answer, and is told within 15 s.
     connectionTimeoutMillis: 5_000,
-    statement_timeout: 10_000,
-    query_timeout: 11_000, // where not even the refusal of the statement arrives
+    statement_timeout: 8_000,
+    query_timeout: 9_000, // where not even the refusal of the statement arrives
     idleTimeoutMillis: 30_000,
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
