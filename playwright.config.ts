@@ -13,7 +13,8 @@ export default defineConfig({
   // Each worker starts a server with a database of its own (e2e/fixtures/server.ts).
   workers: 2,
   fullyParallel: false,
-  timeout: 90_000,
+  // They end what hangs: on a machine that gives a quarter of its speed the longest take three minutes.
+  timeout: 240_000,
   expect: { timeout: 10_000 },
   forbidOnly: true,
   retries: 0,

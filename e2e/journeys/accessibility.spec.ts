@@ -33,7 +33,7 @@ const pages = [
 ];
 
 test('every page is accessible, in light and dark @phone', async ({ member, api }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(480_000);
   const workflow = await publishApproval(api, 'Accessible');
   const run = await startApproval(api, workflow, 'this');
   await expectPagesAccessible(member, [...pages, `/inbox/${run}/ask`]);

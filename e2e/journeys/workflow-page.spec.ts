@@ -105,7 +105,6 @@ test('a run is paused, resumed and stopped from its page; a failed one shows why
 });
 
 test('a run of 1,000 steps is drawn, listed and followed', async ({ member, api }) => {
-  test.setTimeout(120_000);
   const steps = Array.from({ length: 1000 }, (_, index) => ({
     id: `s${index}`,
     type: 'condition',
@@ -123,7 +122,6 @@ test('a run of 1,000 steps is drawn, listed and followed', async ({ member, api 
 });
 
 test('every view of a workflow and a run is accessible, in light and dark @phone', async ({ page, server, api }) => {
-  test.setTimeout(120_000);
   const workflow = await publish(api, 'Views', [lua('a', 'log("hello") return {deep = {er = 1}}')]);
   const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: {} });
   await signIn(page, server.email, server.password);
