@@ -18,7 +18,6 @@ test('register the demo server, discover, publish, bind it, and run a workflow t
   member,
   api,
 }) => {
-  test.setTimeout(180_000);
   // From the catalog, with one click.
   await open(member, '/mcp-servers');
   await member.getByRole('button', { name: 'Browse the catalog' }).click();

@@ -6,7 +6,6 @@ test('a webhook is made, delivered to, watched, tested, switched off, rotated an
   api,
   server,
 }) => {
-  test.setTimeout(120_000);
   await publishApproval(api, 'Fulfil order');
   await open(member, '/webhooks');
   await member.getByRole('button', { name: 'Create webhook' }).first().click();
