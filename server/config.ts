@@ -8,6 +8,7 @@ import {
   suiteSchema,
   suiteSettings,
 } from './platform/oauth/settings.ts';
+import { type BillingSettings, billingSchema, billingSettings } from './platform/payments/settings.ts';
 import type { VaultSettings } from './platform/secrets/vault-session.ts';
 import { samplerNames, type TracingSettings } from './platform/telemetry/tracing.ts';
 
@@ -136,29 +137,23 @@ const demoSchema = z.object({
   BATON_DEMO_MCP: z.enum(['true', 'false']).optional(),
 });
 
-const list = z
-  .string()
-  .default('')
-  .transform(value =>
-    value
-      .split(',')
-      .map(item => item.trim())
-      .filter(item => item !== ''),
-  );
-
-/** The Platform MCP endpoint (docs/mcp.md). */
-const mcpSchema = z.object({
-  /** Groups of tools, comma separated; the sensitive ones (vault, pat, inbound, llm_keys) only where they are named. */
-  BATON_MCP_GROUPS: z
+/** Comma separated. */
+const listOf = (byDefault: string) =>
+  z
     .string()
-    .default('core,catalog,memory,chat,files,websocket')
+    .default(byDefault)
     .transform(value =>
       value
         .split(',')
         .map(item => item.trim())
         .filter(item => item !== ''),
-    )
-    .pipe(z.array(z.enum(mcpGroups))),
+    );
+const list = listOf('');
+
+/** The Platform MCP endpoint (docs/mcp.md). */
+const mcpSchema = z.object({
+  /** Groups of tools, comma separated; the sensitive ones (vault, pat, inbound, llm_keys) only where they are named. */
+  BATON_MCP_GROUPS: listOf('core,catalog,memory,chat,files,websocket').pipe(z.array(z.enum(mcpGroups))),
   /** Whether tools whose answers hold secrets are offered. */
   BATON_MCP_RISK: z.enum(['true', 'false']).default('false'),
   /** Host names beside the public URL's and this machine's own under which it may be called. */
@@ -196,6 +191,7 @@ const schemas = {
   tracing: tracingSchema,
   suite: suiteSchema,
   messaging: messagingSchema,
+  billing: billingSchema,
 };
 
 /** Every variable there is, for the documentation test. */
@@ -241,6 +237,7 @@ export type Config = {
   suite: SuiteSettings | null;
   /** Null: there are no messaging connections. */
   messaging: MessagingSettings | null;
+  billing: BillingSettings;
 };
 
 /** A configuration that cannot be used; `message` names every variable at fault, one a line. */
@@ -272,6 +269,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const messaging = parse(
     messagingSchema.transform(read => messagingSettings(read, problem => problems.push(problem))),
   );
+  const billing = parse(billingSchema.transform(read => billingSettings(read, problem => problems.push(problem))));
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
 
   const host = http.HOST.includes(':') ? `[${http.HOST}]` : http.HOST;
@@ -321,6 +319,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     tracing: tracingSettings(tracing),
     suite,
     messaging,
+    billing,
   };
 }
 

@@ -1,0 +1,303 @@
+import { z } from 'zod';
+import { Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { MOST_MICROCREDITS } from '../../platform/microcredits.ts';
+
+/** A whole number that JSON holds exactly; 1 credit = 1,000,000 (interface.md, Billing usage). */
+export const Microcredits = z.number().int().min(0).max(MOST_MICROCREDITS);
+/** The smallest unit of a currency: cents. */
+export const MinorUnits = z.number().int().min(0);
+export const Currency = z.string().regex(/^[a-z]{3}$/, 'must be a currency code in lower case');
+export const billableActions = ['workflow_step', 'tool_call', 'llm_input_tokens', 'llm_output_tokens'] as const;
+export const creditKinds = ['grant', 'charge', 'expiry', 'refund', 'reversal'] as const;
+
+// --- Balances and the ledger -----------------------------------------------------------------------------------------
+
+/** interface.md, Billing usage: exactly these. */
+export const Balances = z.strictObject({
+  trial_remaining: Microcredits,
+  included_remaining: Microcredits,
+  payg_remaining: Microcredits,
+  total_remaining_microcredits: Microcredits,
+});
+
+export const LedgerEntry = z.strictObject({
+  id: Id,
+  kind: z.enum(creditKinds),
+  /** What the entry adds to each account; together they are 0. */
+  trial: z.number().int(),
+  included: z.number().int(),
+  payg: z.number().int(),
+  consumed: z.number().int(),
+  expired: z.number().int(),
+  granted: z.number().int(),
+  /** All that is left after it, where the list is unfiltered by kind. */
+  note: z.string(),
+  created_at: Timestamp,
+});
+const period = {
+  from: Timestamp.optional().meta({ description: 'From this instant on' }),
+  to: Timestamp.optional().meta({ description: 'Before this instant' }),
+};
+export const ListLedgerInput = z.strictObject({ ...page, ...period, kind: z.enum(creditKinds).optional() });
+export const ListLedgerOutput = z.strictObject({ entries: z.array(LedgerEntry), ...nextCursor });
+
+// --- Usage -----------------------------------------------------------------------------------------------------------
+
+/** One line of the metered usage: what one attempt used of one action. */
+export const UsageLine = z.strictObject({
+  /** Of the commit that charged it; several lines may share it. */
+  id: Id,
+  at: Timestamp,
+  action: z.enum(billableActions),
+  project_id: Id,
+  workflow_id: Id,
+  workflow_name: z.string().nullable(),
+  run_id: Id,
+  step_id: z.string(),
+  attempt: z.number().int(),
+  step_type: z.string(),
+  /** The tool or the model; empty for a step. */
+  subject: z.string(),
+  /** Who started the run, as the run says it. */
+  started_by: z.string(),
+  quantity: z.number().int(),
+  unit_microcredits: Microcredits,
+  microcredits: Microcredits,
+});
+export const usageFilters = {
+  ...period,
+  project_id: Id.optional(),
+  workflow_id: Id.optional(),
+  run_id: Id.optional(),
+  action: z.enum(billableActions).optional(),
+  step_type: PlainText(100).optional(),
+  subject: PlainText(300).optional(),
+  started_by: PlainText(300).optional(),
+};
+export const ListUsageInput = z.strictObject({ ...page, ...usageFilters });
+export const ListUsageOutput = z.strictObject({ usage: z.array(UsageLine), ...nextCursor });
+export const ExportUsageInput = z.strictObject(usageFilters);
+
+export const usageDimensions = ['workflow', 'action', 'step_type', 'tool', 'model', 'user', 'day'] as const;
+export const UsageDimensionsInput = z.strictObject({
+  ...usageFilters,
+  by: z.enum(usageDimensions).optional().meta({ description: 'One dimension alone; default: all of them' }),
+  time_zone: PlainText(64).default('UTC').meta({ description: 'IANA name; where days begin' }),
+});
+export const UsageDimensionsOutput = z.strictObject({
+  from: Timestamp,
+  to: Timestamp,
+  time_zone: z.string(),
+  total_microcredits: Microcredits,
+  dimensions: z.array(
+    z.strictObject({
+      by: z.enum(usageDimensions),
+      /** Most credits first; days in order. At most 100, the rest together as `other`. */
+      items: z.array(
+        z.strictObject({ key: z.string(), label: z.string(), quantity: z.number().int(), microcredits: Microcredits }),
+      ),
+    }),
+  ),
+});
+
+// --- Plans -----------------------------------------------------------------------------------------------------------
+
+/** interface.md, Plan; `included_credits_granted` (microcredits each period) beyond it. */
+export const Plan = z.strictObject({
+  plan_code: z.string(),
+  /** Absent on a free plan. */
+  payment_price_id: z.string().optional(),
+  amount: MinorUnits,
+  currency: Currency,
+  interval: z.string(),
+  interval_count: z.number().int(),
+  product_name: z.string(),
+  trial_enabled: z.boolean(),
+  trial_requires_card: z.boolean(),
+  trial_days: z.number().int(),
+  trial_credits_granted: Microcredits,
+  onboarding_default: z.boolean(),
+  self_serve_onboarding: z.boolean(),
+  included_credits_granted: Microcredits,
+});
+export const ListPlansOutput = z.strictObject({ plans: z.array(Plan) });
+
+export const ActionPricing = z.strictObject({
+  plan_code: z.string(),
+  prices: z.array(
+    z.strictObject({
+      action: z.enum(billableActions),
+      /** What one is: `step attempt`, `tool call`, `token`. */
+      unit: z.string(),
+      microcredits: Microcredits,
+    }),
+  ),
+});
+
+// --- Subscription ----------------------------------------------------------------------------------------------------
+
+export const subscriptionStatuses = ['active', 'trialing', 'past_due', 'incomplete', 'cancelled'] as const;
+export const paymentProviders = ['manual', 'stripe'] as const;
+export const whenExhausted = ['fail', 'pause'] as const;
+
+/** What the browser needs to confirm with the provider's own form; card data never comes to Baton. */
+export const Checkout = z.strictObject({
+  provider: z.enum(paymentProviders),
+  kind: z.enum(['payment', 'setup']),
+  client_secret: z.string(),
+});
+export const CreditWarning = z.strictObject({
+  /** How much of the allowance is used: 80 or 100 %. */
+  percent: z.union([z.literal(80), z.literal(100)]),
+  at: Timestamp,
+});
+export const Discount = z.strictObject({
+  code: z.string(),
+  kind: z.enum(['percent', 'amount']),
+  /** Percent, or minor units. */
+  value: z.number().int(),
+  currency: Currency.nullable(),
+  /** Null: as long as the subscription. */
+  months: z.number().int().nullable(),
+});
+export const BillingStatus = z.strictObject({
+  provider: z.enum(paymentProviders),
+  status: z.enum(subscriptionStatuses),
+  plan_code: z.string(),
+  product_name: z.string(),
+  current_period_start: Timestamp,
+  current_period_end: Timestamp,
+  cancel_at_period_end: z.boolean(),
+  pending_plan_code: z.string().nullable(),
+  discount: Discount.nullable(),
+  trial: z.strictObject({
+    /** Whether one can still be started: each workspace has one. */
+    available: z.boolean(),
+    plan_code: z.string().nullable(),
+    started_at: Timestamp.nullable(),
+    ends_at: Timestamp.nullable(),
+  }),
+  when_exhausted: z.enum(whenExhausted),
+  /** What was there after the last grant, in microcredits: what the warnings are of. */
+  allowance: Microcredits,
+  /** Of the present allowance, oldest first. */
+  warnings: z.array(CreditWarning),
+});
+export const BillingSummary = z.strictObject({
+  tenant: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    plan_code: z.string(),
+    product_name: z.string(),
+    status: z.enum(subscriptionStatuses),
+    balances: Balances,
+    /** In the current period. */
+    period_start: Timestamp,
+    period_end: Timestamp,
+    consumed_microcredits: Microcredits,
+  }),
+  project: z.strictObject({ id: Id, name: z.string(), consumed_microcredits: Microcredits }),
+});
+
+/** One of both; `payment_price_id` as in `GET /v1/billing/plans`. */
+const planChoice = { plan_code: PlainText(100).optional(), payment_price_id: PlainText(200).optional() };
+const oneChoice = (input: { plan_code?: string | undefined; payment_price_id?: string | undefined }) =>
+  (input.plan_code === undefined) !== (input.payment_price_id === undefined);
+const choose = { path: ['plan_code'], message: 'give either plan_code or payment_price_id' };
+export const BillingCodeText = PlainText(64).trim().min(1);
+
+export const StartTrialInput = z.strictObject(planChoice).refine(oneChoice, choose);
+export const SubscribeInput = z
+  .strictObject({ ...planChoice, discount_code: BillingCodeText.optional() })
+  .refine(oneChoice, choose);
+export const ChangePlanInput = z
+  .strictObject({
+    ...planChoice,
+    /** Default: an upgrade now, a downgrade at the period's end. */
+    when: z.enum(['now', 'period_end']).optional(),
+    /** Only tells what it would cost. */
+    preview: z.boolean().default(false),
+    discount_code: BillingCodeText.optional(),
+  })
+  .refine(oneChoice, choose);
+export const CancelInput = z.strictObject({ at_period_end: z.boolean().default(true) });
+export const SettingsInput = z.strictObject({ when_exhausted: z.enum(whenExhausted) });
+
+export const SubscriptionOutput = z.strictObject({ status: BillingStatus, checkout: Checkout.nullable() });
+export const ChangePreview = z.strictObject({
+  effective_at: Timestamp,
+  currency: Currency,
+  /** To pay now, in minor units; what is left of the present period is credited. */
+  amount_due: MinorUnits,
+  lines: z.array(z.strictObject({ description: z.string(), amount: z.number().int() })),
+  included_credits_granted: Microcredits,
+});
+/** `preview` says what it costs or cost; the rest is as it was where only a preview was asked for. */
+export const ChangePlanOutput = z.strictObject({
+  preview: ChangePreview,
+  status: BillingStatus,
+  checkout: Checkout.nullable(),
+});
+
+// --- Payments --------------------------------------------------------------------------------------------------------
+
+export const Payment = z.strictObject({
+  id: Id,
+  kind: z.enum(['topup', 'subscription']),
+  status: z.enum(['pending', 'succeeded', 'failed', 'cancelled', 'refunded']),
+  amount: MinorUnits,
+  currency: Currency,
+  credits_microcredits: Microcredits,
+  refunded_amount: MinorUnits,
+  description: z.string(),
+  provider: z.enum(paymentProviders),
+  invoice_url: z.string().nullable(),
+  created_at: Timestamp,
+  settled_at: Timestamp.nullable(),
+});
+const paymentFilters = { ...period, kind: z.enum(['topup', 'subscription']).optional() };
+export const ListPaymentsInput = z.strictObject({ ...page, ...paymentFilters });
+export const ListPaymentsOutput = z.strictObject({ payments: z.array(Payment), ...nextCursor });
+export const ExportPaymentsInput = z.strictObject(paymentFilters);
+
+export const TopUpInput = z.strictObject({
+  amount: MinorUnits.min(1).meta({ description: 'Minor units: 500 is 5.00' }),
+});
+export const TopUpOutput = z.strictObject({
+  payment: Payment,
+  checkout: Checkout.nullable(),
+  /** Where there is nothing to confirm in the browser: what to do now. */
+  instructions: z.string().nullable(),
+});
+
+export const PaymentConfig = z.strictObject({
+  provider: z.enum(paymentProviders),
+  publishable_key: z.string().nullable(),
+  currency: Currency,
+  topup: z.strictObject({
+    minimum_amount: MinorUnits,
+    maximum_amount: MinorUnits,
+    /** What one minor unit buys. */
+    microcredits_per_minor_unit: Microcredits,
+  }),
+});
+
+// --- Codes -----------------------------------------------------------------------------------------------------------
+
+export const ApplyCodeInput = z.strictObject({ code: BillingCodeText });
+export const ApplyCodeOutput = z.strictObject({
+  kind: z.enum(['credits', 'trial_days', 'percent', 'amount']),
+  /** What it brought, in a sentence. */
+  message: z.string(),
+  credits_granted: Microcredits,
+  status: BillingStatus,
+});
+export const ValidateDiscountInput = z.strictObject({ code: BillingCodeText, ...planChoice }).refine(oneChoice, choose);
+export const ValidateDiscountOutput = z.strictObject({
+  valid: z.boolean(),
+  discount: Discount.nullable(),
+  /** Of a period of that plan, in minor units. */
+  amount: MinorUnits,
+  amount_after: MinorUnits,
+  currency: Currency,
+});

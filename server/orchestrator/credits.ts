@@ -1,0 +1,39 @@
+import type { BillableAction } from './log/index.ts';
+
+/** Microcredits for one of each action; 0: it costs nothing. */
+export type ActionPrices = Readonly<Record<BillableAction, number>>;
+
+/** What a workspace pays and has left, in microcredits, at the moment it was read. */
+export type TenantCredits = {
+  prices: ActionPrices;
+  /** Trial, included and pay-as-you-go together. */
+  balance: number;
+  /** Everything that was ever charged: with the leader's own count it tells which charges `balance` already knows. */
+  consumed: number;
+  /** What there was after the last grant; the warnings are of this. */
+  allowance: number;
+  /** What becomes of a run whose next step cannot be paid. */
+  whenExhausted: 'fail' | 'pause';
+  /** False: charged as far as there are credits, but nothing is ever refused (`BATON_BILLING=meter`). */
+  enforced: boolean;
+};
+
+/** Where the engine learns what a workspace pays and has left. It writes the charges itself, in the commit that ends an attempt. */
+export interface CreditSource {
+  /** Reads a workspace's credits; opens its account where it has none yet, so that every charge has one. Rejects when the database is away. */
+  load(tenantId: string): Promise<TenantCredits>;
+  /** Those of `tenantIds` as they are now: asked every few seconds, for what other processes granted or changed. */
+  refresh(tenantIds: readonly string[]): Promise<ReadonlyMap<string, TenantCredits>>;
+  /** What was used has crossed `percent` of the allowance. Called after the commit, may be called again; must not throw. */
+  crossed(tenantId: string, percent: 80 | 100): void;
+}
+
+/** Everything is free: for engines without billing (simulations of other things, benchmarks beside peers). */
+export const FREE: TenantCredits = {
+  prices: { workflow_step: 0, tool_call: 0, llm_input_tokens: 0, llm_output_tokens: 0 },
+  balance: 0,
+  consumed: 0,
+  allowance: 0,
+  whenExhausted: 'fail',
+  enforced: false,
+};

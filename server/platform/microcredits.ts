@@ -1,0 +1,23 @@
+/**
+ * Credits, always as whole microcredits in a safe integer (interface.md, Billing usage: 1 credit = 1,000,000 microcredits).
+ * The database keeps 64-bit integers within the same bounds, so JSON and `number` hold every amount exactly.
+ */
+export const CREDIT = 1_000_000;
+
+/** The most that an amount or a balance may be: nine billion credits. */
+export const MOST_MICROCREDITS = Number.MAX_SAFE_INTEGER;
+
+/** What `quantity` of something costs at `price` microcredits each. RangeError beyond MOST_MICROCREDITS. */
+export function cost(quantity: number, price: number): number {
+  const microcredits = quantity * price;
+  if (!Number.isSafeInteger(microcredits) || microcredits < 0)
+    throw new RangeError(`${quantity} at ${price} microcredits is not an amount of credits`);
+  return microcredits;
+}
+
+/** A bigint column as the driver gives it (text) or as a number. RangeError where it is not a safe integer. */
+export function toMicrocredits(column: string | number | bigint): number {
+  const microcredits = Number(column);
+  if (!Number.isSafeInteger(microcredits)) throw new RangeError(`${column} is not an amount of credits`);
+  return microcredits;
+}
