@@ -74,6 +74,8 @@ export interface Orchestrator {
     onInterrupted?: () => void,
   ): () => void;
   status(): OrchestratorStatus;
+  /** What this workspace pays or has left was changed and committed: it is read anew at once. Nothing while not leading. */
+  creditsChanged(tenantId: string): void;
 }
 
 export type RunRef = { tenantId: string; projectId: string; workflowId: string; runId: string };

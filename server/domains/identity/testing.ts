@@ -28,6 +28,7 @@ const absentOrchestrator: Orchestrator = {
   completeTask: noOrchestrator,
   subscribe: noOrchestrator,
   status: () => 'stopped',
+  creditsChanged: () => undefined,
 };
 const unlimited: RateLimiter = {
   take: async () => ({ limit: 0, remaining: 0, resetSeconds: 0, allowed: true }),

@@ -5,6 +5,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Command } from '../../core/index.ts';
+import type { CreditSource } from '../../credits.ts';
 import { createLogReader, type LogReader, type WriterLimits } from '../../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
 import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../orchestrator.ts';
@@ -37,6 +38,8 @@ export type EmbeddedOrchestratorOptions = {
   lock?: number;
   /** Default: nobody watches. */
   observer?: OrchestratorObserver;
+  /** Default: everything is free. */
+  credits?: CreditSource;
 };
 
 export type EmbeddedOrchestrator = Orchestrator & {
@@ -124,6 +127,8 @@ class Embedded implements EmbeddedOrchestrator {
     );
     this.#hub.publish([{ kind: 'rejected', item: rejected }]);
   };
+
+  creditsChanged: Orchestrator['creditsChanged'] = () => undefined;
 
   subscribe: Orchestrator['subscribe'] = (...subscription) => this.#hub.subscribe(...subscription);
 
