@@ -1,0 +1,42 @@
+'use client';
+import { Tooltip } from './tooltip.tsx';
+
+const MICRO = 1_000_000;
+
+const exact = new Intl.NumberFormat('en', { maximumFractionDigits: 6 });
+// Cut, not rounded: a balance never looks larger than it is.
+const hundredths = new Intl.NumberFormat('en', { maximumFractionDigits: 2, roundingMode: 'trunc' });
+const significant = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, roundingMode: 'trunc' });
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
+/**
+ * Microcredits as credits, to read: "1,204.5", below one credit its first three digits ("0.0123"), never 0 for what is not.
+ * `exact` gives all six decimals there are, for tables and hints.
+ */
+export function formatCredits(microcredits: number, { exact: whole = false }: { exact?: boolean } = {}): string {
+  // As text: a double has no room for sixteen digits of which six are decimals.
+  if (whole) return exact.format(`${microcredits}e-6` as `${number}`);
+  const credits = microcredits / MICRO;
+  return (Math.abs(credits) < 1 ? significant : hundredths).format(credits);
+}
+
+/** For the ticks of an axis: "1.2K", "30M", "0.05". */
+export function formatCreditsShort(microcredits: number): string {
+  return compact.format(microcredits / MICRO);
+}
+
+/** "1 credit", "0.5 credits": the amount with its unit, as a sentence needs it. */
+export function creditsInWords(microcredits: number, options?: { exact?: boolean }): string {
+  return `${formatCredits(microcredits, options)} ${microcredits === MICRO ? 'credit' : 'credits'}`;
+}
+
+/** An amount of credits, given in microcredits; the exact amount on hover. `unit` adds the word. */
+export function Credits({ value, unit = false, className }: { value: number; unit?: boolean; className?: string }) {
+  return (
+    <Tooltip content={<span className="tabular-nums">{creditsInWords(value, { exact: true })}</span>}>
+      <data value={value} className={className ?? 'whitespace-nowrap tabular-nums'}>
+        {unit ? creditsInWords(value) : formatCredits(value)}
+      </data>
+    </Tooltip>
+  );
+}
