@@ -1,0 +1,147 @@
+import { invalid } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
+
+/** The accounts that credits are spent from, in the order of spending (decisions.md, Billing). */
+export const spendable = ['trial', 'included', 'payg'] as const;
+export type SpendableAccount = (typeof spendable)[number];
+export const accounts = [...spendable, 'consumed', 'expired', 'granted'] as const;
+export type Account = (typeof accounts)[number];
+/** Microcredits by account; what a ledger row adds, or what stands in the accounts. */
+export type Amounts = Record<Account, number>;
+export const nothing: Readonly<Amounts> = { trial: 0, included: 0, payg: 0, consumed: 0, expired: 0, granted: 0 };
+
+/** One grant, and what is left of it as of the last movement that was not a charge. Times in ms since the epoch. */
+export type Grant = {
+  id: string;
+  account: SpendableAccount;
+  amount: number;
+  remaining: number;
+  source: string;
+  reference: string | null;
+  note: string;
+  expiresAt: number | null;
+  createdAt: number;
+};
+
+/** One row of the ledger that is not a charge. */
+export type Movement = {
+  id: string;
+  kind: 'grant' | 'expiry' | 'refund' | 'reversal';
+  amounts: Amounts;
+  reference: string;
+  note: string;
+  at: number;
+};
+
+/** A workspace's account while its row is locked: what stands in it, its live grants, and what is to be written. */
+export type Books = {
+  balances: Amounts;
+  allowance: number;
+  /** With something left, in the order in which they are spent within their account. */
+  grants: Grant[];
+  movements: Movement[];
+  opened: Grant[];
+};
+
+/** Earliest expiry first, what never expires last; of the same instant, the older one. */
+export function bySpending(a: Pick<Grant, 'expiresAt' | 'id'>, b: Pick<Grant, 'expiresAt' | 'id'>): number {
+  const [left, right] = [a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY];
+  if (left !== right) return left < right ? -1 : 1;
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+/**
+ * Says what is left of each grant. Charges move the account alone, always out of the grant that expires first, so what the
+ * account still holds belongs to the latest-expiring grants.
+ */
+export function settle(books: Books): void {
+  for (const account of spendable) {
+    let left = books.balances[account];
+    for (const grant of books.grants.filter(each => each.account === account).reverse()) {
+      grant.remaining = Math.min(grant.remaining, left);
+      left -= grant.remaining;
+    }
+  }
+}
+
+/** Takes what is left of the grants that expire at `now` or before, the earliest first, one movement each. Returns microcredits. */
+export function expire(books: Books, now: number): number {
+  let expired = 0;
+  for (const grant of books.grants) {
+    if (grant.expiresAt === null || grant.expiresAt > now || grant.remaining === 0) continue;
+    const taken = grant.remaining;
+    grant.remaining = 0;
+    expired += taken;
+    move(books, {
+      kind: 'expiry',
+      amounts: { ...nothing, [grant.account]: -taken, expired: taken },
+      reference: grant.id,
+      note: grant.note,
+      at: now,
+    });
+    lowerAllowance(books, taken);
+  }
+  return expired;
+}
+
+/** Adds a grant; what the account held before is settled already. AppError 422 where the books cannot hold it. */
+export function open(books: Books, kind: 'grant' | 'refund', grant: Omit<Grant, 'id' | 'remaining'>): void {
+  const id = newId();
+  const from = kind === 'grant' ? 'granted' : 'consumed';
+  if (kind === 'grant' && grant.amount - books.balances.granted > MOST_MICROCREDITS)
+    throw invalid('That would be more credits than a workspace can have been granted.', undefined, 'credit_limit');
+  if (kind === 'refund' && grant.amount > books.balances.consumed)
+    throw invalid('That is more than was ever charged.', undefined, 'refund_exceeds_charges');
+  const made = { ...grant, id, remaining: grant.amount, reference: grant.reference ?? id };
+  move(books, {
+    kind,
+    amounts: { ...nothing, [grant.account]: grant.amount, [from]: -grant.amount },
+    reference: made.reference,
+    note: grant.note,
+    at: grant.createdAt,
+  });
+  books.opened.push(made);
+  books.grants = [...books.grants, made].sort(bySpending);
+  books.allowance = total(books.balances);
+}
+
+/** Takes back at most `most` of what is left of a grant. Returns microcredits. */
+export function reverse(
+  books: Books,
+  grant: Grant,
+  { most, ...said }: { most: number; reference: string; note: string; at: number },
+): number {
+  const taken = Math.min(most, grant.remaining);
+  if (taken === 0) return 0;
+  grant.remaining -= taken;
+  move(books, {
+    kind: 'reversal',
+    amounts: { ...nothing, [grant.account]: -taken, granted: taken },
+    ...said,
+  });
+  lowerAllowance(books, taken);
+  return taken;
+}
+
+/** When the next of the grants expires. */
+export function nextExpiry(books: Books): number | null {
+  const times = books.grants.flatMap(({ expiresAt, remaining }) =>
+    expiresAt === null || remaining === 0 ? [] : [expiresAt],
+  );
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** Everything that can be spent. */
+export const total = (balances: Pick<Amounts, SpendableAccount>): number =>
+  balances.trial + balances.included + balances.payg;
+
+/** Credits that are gone unused are not used: the warnings are of what there was to use. */
+function lowerAllowance(books: Books, taken: number): void {
+  books.allowance = Math.max(0, books.allowance - taken);
+}
+
+function move(books: Books, movement: Omit<Movement, 'id'>): void {
+  for (const account of accounts) books.balances[account] += movement.amounts[account];
+  books.movements.push({ ...movement, id: newId() });
+}

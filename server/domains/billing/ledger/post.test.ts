@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../../platform/ids.ts';
+import { CREDIT, MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
+import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
+import type { SpendableAccount } from './books.ts';
+import { expireDue, grantCredits, type NewGrant, openAccount, readBalances, refundCredits, takeBack } from './post.ts';
+import { charge } from './testing.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+
+const start = Date.UTC(2026, 0, 1);
+const DAY = 86_400_000;
+
+/** A workspace of one's own, and what is done with its credits, each in a transaction. */
+function workspace() {
+  const tenantId = newId();
+  const at = (day: number) => start + day * DAY;
+  return {
+    tenantId,
+    grant: (account: SpendableAccount, amount: number, more: Partial<NewGrant> & { day?: number } = {}) =>
+      transact(db.pool, client =>
+        grantCredits(client, {
+          ...{ tenantId, account, amount, expiresAt: null, source: 'operator', reference: null, note: 'n' },
+          ...{ at: at(more.day ?? 0) },
+          ...more,
+        }),
+      ),
+    charge: (amount: number) => charge(db.pool, tenantId, amount, start),
+    expire: (day: number) => transact(db.pool, client => expireDue(client, tenantId, at(day))),
+    takeBack: (reference: string, kindReference: string, amount?: number) =>
+      transact(db.pool, client =>
+        takeBack(client, { tenantId, reference, kindReference, note: '', at: start, ...(amount ? { amount } : {}) }),
+      ),
+    refund: (amount: number, reference: string) =>
+      transact(db.pool, client => refundCredits(client, { tenantId, amount, reference, note: 'sorry', at: start })),
+    balances: () => readBalances(db.pool, tenantId),
+    remaining: async () => {
+      const { rows } = await db.pool.query(
+        'SELECT reference, remaining FROM credit_grants WHERE tenant_id = $1 ORDER BY id',
+        [tenantId],
+      );
+      return Object.fromEntries(rows.map(row => [row.reference, Number(row.remaining)]));
+    },
+    kinds: async () => {
+      const { rows } = await db.pool.query('SELECT kind FROM credit_ledger WHERE tenant_id = $1 ORDER BY id', [
+        tenantId,
+      ]);
+      return rows.map(row => row.kind).join(' ');
+    },
+  };
+}
+
+test('a workspace without an account has nothing, and opening one twice is opening it once', async () => {
+  const { tenantId, balances } = workspace();
+  expect(await balances()).toMatchObject({ trial: 0, included: 0, payg: 0, allowance: 0, nextExpiryAt: null });
+  await openAccount(db.pool, tenantId, start);
+  await openAccount(db.pool, tenantId, start + 1);
+  expect(await balances()).toMatchObject({ granted: 0, whenExhausted: 'fail' });
+});
+
+test('a grant happens once for its reference, however many ask at the same time', async () => {
+  const { grant, balances, kinds } = workspace();
+  const asked = await Promise.all(
+    Array.from({ length: 8 }, () => grant('included', 5 * CREDIT, { reference: 'period:x' })),
+  );
+  expect(asked.filter(done => done)).toHaveLength(1);
+  expect(await balances()).toMatchObject({ included: 5 * CREDIT, granted: -5 * CREDIT, allowance: 5 * CREDIT });
+  expect(await kinds()).toBe('grant');
+  expect(await grant('payg', 1)).toBe(true);
+  expect(await grant('payg', 1)).toBe(true);
+  expect(await balances()).toMatchObject({ payg: 2, allowance: 5 * CREDIT + 2 });
+  expect(await grant('payg', 0, { reference: 'none' })).toBe(false);
+});
+
+test('charges take from the grant that expires first; an expiry takes what they left of it', async () => {
+  const { grant, charge, expire, balances, remaining } = workspace();
+  await grant('included', 100, { reference: 'late', expiresAt: start + 20 * DAY });
+  await grant('included', 100, { reference: 'never' });
+  await grant('included', 100, { reference: 'early', expiresAt: start + 10 * DAY });
+  expect((await balances()).nextExpiryAt).toBe(start + 10 * DAY);
+  await charge(130);
+  expect(await expire(9)).toBe(0);
+  expect(await expire(10)).toBe(0); // all of it is spent
+  expect(await remaining()).toEqual({ late: 70, never: 100, early: 0 });
+  expect((await balances()).nextExpiryAt).toBe(start + 20 * DAY);
+  expect(await expire(30)).toBe(70);
+  expect(await expire(30)).toBe(0);
+  expect(await balances()).toMatchObject({ included: 100, consumed: 130, expired: 70, granted: -300 });
+  // Of 300, 130 were used and 70 are gone: the warnings are of 230.
+  expect(await balances()).toMatchObject({ allowance: 230, nextExpiryAt: null });
+});
+
+test('several that are due expire in the order of their time, before whatever comes next', async () => {
+  const { grant, charge, balances, remaining, kinds } = workspace();
+  await grant('trial', 10, { reference: 'a', expiresAt: start + 2 * DAY });
+  await grant('included', 10, { reference: 'b', expiresAt: start + DAY });
+  await charge(4);
+  await grant('included', 10, { reference: 'c', expiresAt: start + 9 * DAY, day: 3 });
+  expect(await kinds()).toBe('grant grant charge expiry expiry grant');
+  expect(await remaining()).toEqual({ a: 0, b: 0, c: 10 });
+  expect(await balances()).toMatchObject({ trial: 0, included: 10, expired: 16, consumed: 4, allowance: 10 });
+  const { rows } = await db.pool.query(
+    `SELECT trial, included FROM credit_ledger WHERE kind = 'expiry' AND tenant_id = (SELECT tenant_id FROM credit_grants
+       WHERE reference = 'c' AND source = 'operator') ORDER BY id`,
+  );
+  expect(rows).toEqual([
+    { trial: '0', included: '-10' },
+    { trial: '-6', included: '0' },
+  ]);
+});
+
+test('a grant that comes when it has expired already leaves nothing', async () => {
+  const { grant, balances } = workspace();
+  await grant('included', 7, { expiresAt: start, day: 1 });
+  expect(await balances()).toMatchObject({ included: 0, expired: 7, granted: -7, nextExpiryAt: null, allowance: 0 });
+});
+
+test('what is left of a grant can be taken back, once for each reason', async () => {
+  const { grant, charge, takeBack, balances, remaining } = workspace();
+  await grant('payg', 100, { reference: 'payment:1' });
+  await grant('payg', 100, { reference: 'payment:2' });
+  await charge(120);
+  expect(await takeBack('payment:2', 'r1', 30)).toBe(30);
+  expect(await takeBack('payment:2', 'r1', 30)).toBe(0);
+  expect(await takeBack('payment:2', 'r2')).toBe(50);
+  expect(await takeBack('payment:1', 'r3')).toBe(0);
+  expect(await takeBack('payment:9', 'r4')).toBe(0);
+  expect(await balances()).toMatchObject({ payg: 0, consumed: 120, granted: -120, allowance: 120 });
+  expect(Object.values(await remaining())).toEqual([0, 0]);
+});
+
+test('a refund gives back what was charged, and no more than that', async () => {
+  const { grant, charge, refund, balances } = workspace();
+  await grant('trial', 50, { expiresAt: start + DAY });
+  await charge(40);
+  expect(await refund(25, 'incident')).toBe(true);
+  expect(await refund(25, 'incident')).toBe(false);
+  expect(await balances()).toMatchObject({ trial: 10, payg: 25, consumed: 15, granted: -50, allowance: 35 });
+  await expect(refund(16, 'more')).rejects.toMatchObject({ status: 422, code: 'refund_exceeds_charges' });
+  expect(await refund(15, 'rest')).toBe(true);
+});
+
+test('amounts stay what JSON can say exactly', async () => {
+  const { grant, balances } = workspace();
+  for (const amount of [-1, 0.5, Number.NaN, MOST_MICROCREDITS + 1])
+    await expect(grant('payg', amount)).rejects.toMatchObject({ status: 422, code: 'invalid_amount' });
+  expect(await grant('payg', MOST_MICROCREDITS)).toBe(true);
+  await expect(grant('trial', 1)).rejects.toMatchObject({ status: 422, code: 'credit_limit' });
+  expect(await balances()).toMatchObject({ payg: MOST_MICROCREDITS, granted: -MOST_MICROCREDITS });
+});
+
+test('what is rolled back never was', async () => {
+  const { tenantId, balances, kinds } = workspace();
+  const failed = transact(db.pool, async client => {
+    await grantCredits(client, {
+      ...{
+        tenantId,
+        account: 'payg',
+        amount: 5,
+        expiresAt: null,
+        source: 'topup',
+        reference: 'p',
+        note: '',
+        at: start,
+      },
+    });
+    throw new Error('the payment failed');
+  });
+  await expect(failed).rejects.toThrow('the payment failed');
+  expect(await balances()).toMatchObject({ payg: 0 });
+  expect(await kinds()).toBe('');
+});
+
+test('the ledger cannot be changed', async () => {
+  const { grant } = workspace();
+  await grant('payg', 5);
+  for (const sql of ['UPDATE credit_ledger SET payg = 6', 'DELETE FROM credit_ledger', 'TRUNCATE credit_ledger'])
+    await expect(db.pool.query(sql)).rejects.toThrow('append-only');
+});

@@ -1,0 +1,253 @@
+import { invalid } from '../../../platform/errors.ts';
+import { MOST_MICROCREDITS, toMicrocredits } from '../../../platform/microcredits.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import {
+  type Account,
+  type Amounts,
+  accounts,
+  type Books,
+  bySpending,
+  expire,
+  type Grant,
+  nextExpiry,
+  open,
+  reverse,
+  type SpendableAccount,
+  settle,
+} from './books.ts';
+
+/**
+ * Every movement of credits that is not a charge. Charges are the engine's: it moves them in the commit that ends an attempt,
+ * and waits for the account's row. So all of this is three statements under the row's lock, inside the caller's transaction,
+ * which must end right after them.
+ */
+
+/** What stands in a workspace's accounts, in microcredits; times in ms since the epoch. */
+export type Balances = Amounts & { allowance: number; nextExpiryAt: number | null; whenExhausted: 'fail' | 'pause' };
+
+/** What a grant is; `amount` and times as in `Grant`. */
+export type NewGrant = {
+  tenantId: string;
+  account: SpendableAccount;
+  amount: number;
+  expiresAt: number | null;
+  /** Where it comes from: `trial`, `period`, `topup`, `code`, `operator`. */
+  source: string;
+  /** Granted once for each; null: each call is a grant of its own. */
+  reference: string | null;
+  note: string;
+  at: number;
+};
+
+/** Opens a workspace's account where it has none. */
+export async function openAccount(db: Queryable, tenantId: string, at: number): Promise<void> {
+  await db.query('INSERT INTO credit_accounts (tenant_id, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+    tenantId,
+    new Date(at),
+  ]);
+}
+
+/**
+ * Grants credits (kind `grant`), with `allowance` as all that is there afterwards. False: that reference was granted before, or
+ * there is nothing to grant. What has expired by then is taken first. AppError 422 beyond MOST_MICROCREDITS.
+ */
+export async function grantCredits(db: Queryable, grant: NewGrant): Promise<boolean> {
+  const { tenantId, at, reference, amount } = grant;
+  checkAmount(amount);
+  if (amount === 0) return false;
+  const books = await lockBooks(db, tenantId, at);
+  if (reference !== null && (await isPosted(db, tenantId, 'grant', reference))) return false;
+  open(books, 'grant', { ...grant, createdAt: at });
+  expire(books, at); // it may have come too late
+  await write(db, tenantId, books);
+  return true;
+}
+
+/**
+ * Takes back what is left of the grant with that `reference`, at most `amount` (default: all of it); what was spent or has
+ * expired stays so. Once for each `kindReference`. Returns the microcredits that were taken.
+ */
+export async function takeBack(
+  db: Queryable,
+  asked: { tenantId: string; reference: string; amount?: number; kindReference: string; note: string; at: number },
+): Promise<number> {
+  const { tenantId, reference, amount: most = MOST_MICROCREDITS, kindReference, note, at } = asked;
+  checkAmount(most);
+  const books = await lockBooks(db, tenantId, at);
+  const grant = books.grants.find(each => each.reference === reference && each.source !== REFUND);
+  if (grant === undefined || (await isPosted(db, tenantId, 'reversal', kindReference))) return 0;
+  const taken = reverse(books, grant, { most, reference: kindReference, note, at });
+  await write(db, tenantId, books);
+  return taken;
+}
+
+/** The source of a grant that gives back what was charged. */
+const REFUND = 'refund';
+
+/**
+ * Gives back credits that were charged, as pay-as-you-go credits that never expire. Once for each reference: false where it was
+ * done before. AppError 422 for more than was ever charged and not yet given back.
+ */
+export async function refundCredits(
+  db: Queryable,
+  refund: { tenantId: string; amount: number; reference: string; note: string; at: number },
+): Promise<boolean> {
+  const { tenantId, amount, reference, note, at } = refund;
+  checkAmount(amount);
+  if (amount === 0) return false;
+  const books = await lockBooks(db, tenantId, at);
+  if (await isPosted(db, tenantId, 'refund', reference)) return false;
+  open(books, 'refund', { account: 'payg', amount, source: REFUND, reference, note, expiresAt: null, createdAt: at });
+  await write(db, tenantId, books);
+  return true;
+}
+
+/** Takes what is left of every grant that has expired by `now`, the earliest first. Returns the microcredits that expired. */
+export async function expireDue(db: Queryable, tenantId: string, now: number): Promise<number> {
+  const { rowCount } = await db.query('SELECT FROM credit_accounts WHERE tenant_id = $1 AND next_expiry_at <= $2', [
+    tenantId,
+    new Date(now),
+  ]);
+  if (rowCount === 0) return 0;
+  const books = await lockBooks(db, tenantId, now);
+  await write(db, tenantId, books);
+  return books.movements.reduce((sum, { amounts }) => sum + amounts.expired, 0);
+}
+
+/** What stands in a workspace's accounts; nothing anywhere where it has none yet. */
+export async function readBalances(db: Queryable, tenantId: string): Promise<Balances> {
+  const { rows } = await db.query<AccountRow>(`SELECT ${accountColumns} FROM credit_accounts WHERE tenant_id = $1`, [
+    tenantId,
+  ]);
+  const [row] = rows;
+  return row === undefined
+    ? { trial: 0, included: 0, payg: 0, consumed: 0, expired: 0, granted: 0, ...unused }
+    : toBalances(row);
+}
+
+const unused = { allowance: 0, nextExpiryAt: null, whenExhausted: 'fail' } as const;
+
+type AccountRow = Record<Account | 'allowance', string> & {
+  next_expiry_at: Date | null;
+  when_exhausted: 'fail' | 'pause';
+};
+const accountColumns = `${accounts.join(', ')}, allowance, next_expiry_at, when_exhausted`;
+
+function toBalances(row: AccountRow): Balances {
+  return {
+    trial: toMicrocredits(row.trial),
+    included: toMicrocredits(row.included),
+    payg: toMicrocredits(row.payg),
+    consumed: toMicrocredits(row.consumed),
+    expired: toMicrocredits(row.expired),
+    granted: toMicrocredits(row.granted),
+    allowance: toMicrocredits(row.allowance),
+    nextExpiryAt: row.next_expiry_at?.getTime() ?? null,
+    whenExhausted: row.when_exhausted,
+  };
+}
+
+function checkAmount(amount: number): void {
+  if (Number.isSafeInteger(amount) && amount >= 0) return;
+  throw invalid('That is no amount of credits.', undefined, 'invalid_amount');
+}
+
+/** Locks the account (and opens it where there is none), settles its grants, and takes what has expired by `at`. */
+async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<Books> {
+  const account = (await lockAccount(db, tenantId)) ?? (await openAndLock(db, tenantId, at));
+  type Row = Omit<Grant, 'amount' | 'remaining' | 'expiresAt' | 'createdAt'> & {
+    amount: string;
+    remaining: string;
+    expires_at: Date | null;
+    created_at: Date;
+  };
+  const { rows } = await db.query<Row>(
+    `SELECT id, account, amount, remaining, source, reference, note, expires_at, created_at
+     FROM credit_grants WHERE tenant_id = $1 AND remaining > 0`,
+    [tenantId],
+  );
+  const grants = rows.map(({ expires_at, created_at, ...row }) => ({
+    ...row,
+    amount: toMicrocredits(row.amount),
+    remaining: toMicrocredits(row.remaining),
+    expiresAt: expires_at?.getTime() ?? null,
+    createdAt: created_at.getTime(),
+  }));
+  const { allowance, nextExpiryAt: _, whenExhausted: __, ...balances } = account;
+  const books: Books = { balances, allowance, grants: grants.sort(bySpending), movements: [], opened: [] };
+  settle(books);
+  expire(books, at);
+  return books;
+}
+
+async function lockAccount(db: Queryable, tenantId: string): Promise<Balances | null> {
+  const { rows } = await db.query<AccountRow>(
+    `SELECT ${accountColumns} FROM credit_accounts WHERE tenant_id = $1 FOR NO KEY UPDATE`,
+    [tenantId],
+  );
+  const [row] = rows;
+  return row === undefined ? null : toBalances(row);
+}
+
+async function openAndLock(db: Queryable, tenantId: string, at: number): Promise<Balances> {
+  await openAccount(db, tenantId, at);
+  const opened = await lockAccount(db, tenantId);
+  if (opened === null) throw new Error(`the account of ${tenantId} is gone`);
+  return opened;
+}
+
+/** Whether it was posted before. Asked under the account's lock, so that nobody posts it between this and `write`. */
+async function isPosted(db: Queryable, tenantId: string, kind: string, reference: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'SELECT FROM credit_ledger WHERE tenant_id = $1 AND kind = $2 AND reference = $3',
+    [tenantId, kind, reference],
+  );
+  return rowCount !== 0;
+}
+
+/** Writes the books in one statement. */
+async function write(db: Queryable, tenantId: string, books: Books): Promise<void> {
+  const { balances, movements, opened, grants } = books;
+  const amounts = (account: Account) => movements.map(movement => movement.amounts[account]);
+  await db.query(WRITE, [
+    tenantId,
+    ...accounts.map(account => balances[account]),
+    books.allowance,
+    dateOf(nextExpiry(books)),
+    movements.map(({ id }) => id),
+    movements.map(({ kind }) => kind),
+    movements.map(({ reference }) => reference),
+    movements.map(({ note }) => note),
+    movements.map(({ at }) => new Date(at)),
+    ...accounts.map(amounts),
+    opened.map(({ id }) => id),
+    opened.map(({ account }) => account),
+    opened.map(({ amount }) => amount),
+    opened.map(({ source }) => source),
+    opened.map(({ reference }) => reference),
+    opened.map(({ note }) => note),
+    opened.map(({ expiresAt }) => dateOf(expiresAt)),
+    opened.map(({ createdAt }) => new Date(createdAt)),
+    opened.map(({ remaining }) => remaining),
+    grants.filter(grant => !opened.includes(grant)).map(({ id }) => id),
+    grants.filter(grant => !opened.includes(grant)).map(({ remaining }) => remaining),
+  ]);
+}
+
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
+
+const WRITE = `
+  WITH posted AS (
+    INSERT INTO credit_ledger (tenant_id, id, kind, reference, note, created_at, ${accounts.join(', ')})
+    SELECT $1, * FROM unnest($10::uuid[], $11::text[], $12::text[], $13::text[], $14::timestamptz[],
+                             $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[])),
+  opened AS (
+    INSERT INTO credit_grants (tenant_id, id, account, amount, source, reference, note, expires_at, created_at, remaining)
+    SELECT $1, * FROM unnest($21::uuid[], $22::text[], $23::bigint[], $24::text[], $25::text[], $26::text[],
+                             $27::timestamptz[], $28::timestamptz[], $29::bigint[])),
+  settled AS (
+    UPDATE credit_grants g SET remaining = v.remaining FROM unnest($30::uuid[], $31::bigint[]) v(id, remaining)
+    WHERE g.tenant_id = $1 AND g.id = v.id AND g.remaining <> v.remaining)
+  UPDATE credit_accounts SET trial = $2, included = $3, payg = $4, consumed = $5, expired = $6, granted = $7, allowance = $8,
+                             next_expiry_at = $9
+  WHERE tenant_id = $1`;
