@@ -110,6 +110,16 @@ export interface PaymentProvider {
     subscription: SubscriptionRef,
     options: { trialEndsAt: number; key: string },
   ): Promise<ProviderSubscription>;
+  /** Puts a discount on a running subscription, from its next invoice on, in the place of any other. */
+  applyDiscount(
+    subscription: SubscriptionRef,
+    options: { discount: AppliedDiscount; key: string },
+  ): Promise<ProviderSubscription>;
+  /**
+   * The discount of a promotion code that the provider keeps itself and that this customer may use on this plan now, else null.
+   * Its limits are the provider's; `promotionId` says which it is.
+   */
+  findPromotion(customer: BillingCustomer, plan: PlanRow, code: string): Promise<AppliedDiscount | null>;
   topUp(
     customer: BillingCustomer,
     options: { amount: number; currency: string; description: string; key: string },
