@@ -10,6 +10,7 @@ import { createTrpc, type Trpc } from './api/trpc.ts';
 import type { Config } from './config.ts';
 import { demoMcpAddresses } from './demo-mcp/address.ts';
 import { createDemoMcp, type DemoMcp } from './demo-mcp/demo-server.ts';
+import { createCreditSource } from './domains/billing/ledger/credit-source.ts';
 import { tidyConnections } from './domains/connections/tidy.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore } from './domains/identity/keys.ts';
@@ -84,6 +85,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const models = createModelCaller({ config, pool, secrets, clock, egress });
   const stepTypes = createStepTypes({ luaPool, tools, models });
   const telemetry = await startTelemetry(config, logger);
+  const credits = createCreditSource({ pool, clock, config, logger });
   const orchestrator = createEmbeddedOrchestrator({
     pool,
     connectionString: database.url,
@@ -92,6 +94,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     stepTypes,
     config: config.orchestrator,
     observer: telemetry.observer,
+    credits,
   });
   telemetry.watch({ orchestrator, luaPool, pool });
   const rateLimiter = createRateLimiter(config.http.rateLimit, clock);
@@ -131,6 +134,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await egress.close();
       secrets.close();
       await telemetry.close();
+      await credits.settled();
       await settleLastUsed(services);
       await settleDeliveries(services);
     },

@@ -1,0 +1,125 @@
+import type { Pool } from 'pg';
+import { z } from 'zod';
+import { type ActionPrices, type CreditSource, FREE, type TenantCredits } from '../../../orchestrator/credits.ts';
+import { newId } from '../../../platform/ids.ts';
+import { toMicrocredits } from '../../../platform/microcredits.ts';
+import type { Services } from '../../../services.ts';
+import { Microcredits } from '../schemas.ts';
+import { openAccount } from './post.ts';
+
+/** A credit source of a process; `settled` waits for the warnings that are being written, before the pool is closed. */
+export type LedgerCreditSource = CreditSource & { settled(): Promise<void> };
+
+/** Prices and balances for the engine, from the ledger's accounts and the plan that the workspace is on. */
+export function createCreditSource(
+  services: Pick<Services, 'pool' | 'clock' | 'config' | 'logger'>,
+): LedgerCreditSource {
+  const { pool, clock, logger, config } = services;
+  const enforced = config.billing.mode === 'enforce';
+  const writing = new Set<Promise<void>>();
+  return {
+    async load(tenantId) {
+      await openAccount(pool, tenantId, clock.now());
+      const credits = (await readCredits(pool, [tenantId], enforced)).get(tenantId);
+      if (credits === undefined) throw new Error(`the account of ${tenantId} is gone`);
+      return credits;
+    },
+    refresh: tenantIds => readCredits(pool, tenantIds, enforced),
+    crossed(tenantId, percent) {
+      const write = recordCrossing(pool, tenantId, percent, clock.now())
+        .then(recorded => {
+          if (recorded) logger.warn({ tenant_id: tenantId, percent }, 'credits are running out');
+        })
+        .catch(error => logger.warn({ err: error, tenant_id: tenantId, percent }, 'a warning of credits was not kept'))
+        .finally(() => writing.delete(write));
+      writing.add(write);
+    },
+    async settled() {
+      await Promise.all(writing);
+    },
+  };
+}
+
+const Prices = z.object({
+  workflow_step: Microcredits,
+  tool_call: Microcredits,
+  llm_input_tokens: Microcredits,
+  llm_output_tokens: Microcredits,
+});
+
+/**
+ * `consumed` falls by what is refunded, but the engine tells by it which of its charges a balance knows: so refunds are added
+ * again. They are few, and found by the index of references.
+ */
+const READ = `
+  SELECT a.tenant_id, a.trial + a.included + a.payg AS balance, a.allowance, a.when_exhausted, p.prices,
+         a.consumed - coalesce((SELECT sum(l.consumed) FROM credit_ledger l
+                                WHERE l.tenant_id = a.tenant_id AND l.kind = 'refund' AND l.reference IS NOT NULL), 0) AS charged
+  FROM credit_accounts a
+  LEFT JOIN subscriptions s ON s.tenant_id = a.tenant_id
+  LEFT JOIN billing_plans p ON p.product_code = s.product_code AND p.plan_code = s.plan_code
+  WHERE a.tenant_id = ANY($1)`;
+
+async function readCredits(
+  pool: Pool,
+  tenantIds: readonly string[],
+  enforced: boolean,
+): Promise<Map<string, TenantCredits>> {
+  type Row = {
+    tenant_id: string;
+    balance: string;
+    allowance: string;
+    when_exhausted: 'fail' | 'pause';
+    prices: unknown;
+    charged: string;
+  };
+  const { rows } = await pool.query<Row>(READ, [tenantIds]);
+  return new Map(
+    rows.map(row => [
+      row.tenant_id,
+      {
+        prices: pricesOf(row.prices),
+        balance: toMicrocredits(row.balance),
+        consumed: toMicrocredits(row.charged),
+        allowance: toMicrocredits(row.allowance),
+        whenExhausted: row.when_exhausted,
+        enforced,
+      },
+    ]),
+  );
+}
+
+const pricesOf = (stored: unknown): ActionPrices => (stored === null ? FREE.prices : Prices.parse(stored));
+
+/**
+ * Keeps one event for each grant and percentage, where what was used has really come to that: a grant may have come between the
+ * charge and this. False: it was kept before, or is no longer so.
+ */
+async function recordCrossing(pool: Pool, tenantId: string, percent: 80 | 100, at: number): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `INSERT INTO billing_events (tenant_id, id, kind, reference, data, created_at)
+     SELECT $1, $2, 'credits_' || $3::bigint, ${LAST_GRANT}, jsonb_build_object('percent', $3::bigint, 'allowance', a.allowance), $4
+     FROM credit_accounts a
+     WHERE a.tenant_id = $1 AND a.allowance > 0
+       AND (a.allowance - a.trial - a.included - a.payg) * 100 >= a.allowance * $3::bigint
+     ON CONFLICT DO NOTHING`,
+    [tenantId, newId(), percent, new Date(at)],
+  );
+  return rowCount !== 0;
+}
+
+/** The grant that made the present allowance. */
+const LAST_GRANT = '(SELECT g.id::text FROM credit_grants g WHERE g.tenant_id = $1 ORDER BY g.id DESC LIMIT 1)';
+
+/** The warnings of the present allowance, oldest first; times in ms since the epoch. */
+export async function readWarnings(
+  db: Pick<Pool, 'query'>,
+  tenantId: string,
+): Promise<{ percent: 80 | 100; at: number }[]> {
+  const { rows } = await db.query<{ percent: 80 | 100; created_at: Date }>(
+    `SELECT (data->>'percent')::int AS percent, created_at FROM billing_events
+     WHERE tenant_id = $1 AND kind IN ('credits_80', 'credits_100') AND reference = ${LAST_GRANT} ORDER BY id`,
+    [tenantId],
+  );
+  return rows.map(({ percent, created_at }) => ({ percent, at: created_at.getTime() }));
+}
