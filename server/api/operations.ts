@@ -1,3 +1,4 @@
+import { billingOperations } from '../domains/billing/operations.ts';
 import { connectionOperations } from '../domains/connections/operations.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
 import { mcpServerOperations } from '../domains/mcp-servers/operations.ts';
@@ -20,4 +21,5 @@ export const operations = [
   ...mcpServerOperations,
   ...modelOperations,
   ...webhookOperations,
+  ...billingOperations,
 ] as const satisfies readonly AnyOperation[];

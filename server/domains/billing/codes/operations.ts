@@ -1,0 +1,1 @@
+export const codeOperations = [] as const;

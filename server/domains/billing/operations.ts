@@ -1,0 +1,14 @@
+import { codeOperations } from './codes/operations.ts';
+import { ledgerOperations } from './ledger/operations.ts';
+import { planOperations } from './plans/operations.ts';
+import { stripeOperations } from './provider/stripe/operations.ts';
+import { usageOperations } from './usage/operations.ts';
+
+/** Everything that can be done with credits, plans and payments. */
+export const billingOperations = [
+  ...planOperations,
+  ...ledgerOperations,
+  ...usageOperations,
+  ...codeOperations,
+  ...stripeOperations,
+] as const;

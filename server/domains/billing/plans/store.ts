@@ -1,0 +1,155 @@
+import { newId } from '../../../platform/ids.ts';
+import { toMicrocredits } from '../../../platform/microcredits.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { type Catalogue, toPlanFields } from './catalogue.ts';
+import type { PlanRow } from './plan.ts';
+
+/** Where the plan of a workspace, or the one it names, is looked up. */
+export type PlanChoice = { plan_code?: string | undefined; payment_price_id?: string | undefined };
+
+type Row = {
+  product_code: string;
+  plan_code: string;
+  payment_price_id: string | null;
+  amount: number;
+  currency: string;
+  interval: PlanRow['interval'];
+  interval_count: number;
+  product_name: string;
+  trial_enabled: boolean;
+  trial_requires_card: boolean;
+  trial_days: number;
+  trial_credits: string;
+  included_credits: string;
+  onboarding_default: boolean;
+  self_serve_onboarding: boolean;
+  prices: PlanRow['prices'];
+  position: number;
+  retired: boolean;
+};
+const columns = `p.product_code, p.plan_code, p.payment_price_id, p.amount, p.currency, p.interval, p.interval_count,
+  p.product_name, p.trial_enabled, p.trial_requires_card, p.trial_days, p.trial_credits, p.included_credits,
+  p.onboarding_default, p.self_serve_onboarding, p.prices, p.position, p.retired`;
+
+function toPlan(row: Row): PlanRow {
+  return {
+    productCode: row.product_code,
+    planCode: row.plan_code,
+    paymentPriceId: row.payment_price_id,
+    amount: row.amount,
+    currency: row.currency,
+    interval: row.interval,
+    intervalCount: row.interval_count,
+    productName: row.product_name,
+    trialEnabled: row.trial_enabled,
+    trialRequiresCard: row.trial_requires_card,
+    trialDays: row.trial_days,
+    trialCredits: toMicrocredits(row.trial_credits),
+    includedCredits: toMicrocredits(row.included_credits),
+    onboardingDefault: row.onboarding_default,
+    selfServeOnboarding: row.self_serve_onboarding,
+    prices: row.prices,
+    position: row.position,
+    retired: row.retired,
+  };
+}
+
+async function select(db: Queryable, rest: string, values: unknown[]): Promise<PlanRow[]> {
+  const { rows } = await db.query<Row>(`SELECT ${columns} FROM billing_plans p ${rest}`, values);
+  return rows.map(toPlan);
+}
+
+/** Every plan of a product, in the order of the catalogue, retired ones too. */
+export function listPlans(db: Queryable, productCode: string): Promise<PlanRow[]> {
+  return select(db, 'WHERE p.product_code = $1 ORDER BY p.position, p.plan_code', [productCode]);
+}
+
+/** The plan of a product by its code or its price, retired or not; null where there is none. */
+export async function findPlan(db: Queryable, productCode: string, choice: PlanChoice): Promise<PlanRow | null> {
+  const found = await select(
+    db,
+    'WHERE p.product_code = $1 AND ($2::text IS NULL OR p.plan_code = $2) AND ($3::text IS NULL OR p.payment_price_id = $3) LIMIT 2',
+    [productCode, choice.plan_code ?? null, choice.payment_price_id ?? null],
+  );
+  return found.length === 1 ? (found[0] ?? null) : null;
+}
+
+/** What every workspace of the product has that has chosen nothing. */
+export async function findOnboardingPlan(db: Queryable, productCode: string): Promise<PlanRow | null> {
+  const [plan] = await select(
+    db,
+    'WHERE p.product_code = $1 AND p.onboarding_default AND NOT p.retired ORDER BY p.position LIMIT 1',
+    [productCode],
+  );
+  return plan ?? null;
+}
+
+/** The plan whose prices a workspace pays; null where it has never been seen (`ensureOnboarded`). */
+export async function planOf(db: Queryable, tenantId: string): Promise<PlanRow | null> {
+  const [plan] = await select(
+    db,
+    'JOIN subscriptions s ON s.product_code = p.product_code AND s.plan_code = p.plan_code WHERE s.tenant_id = $1',
+    [tenantId],
+  );
+  return plan ?? null;
+}
+
+/**
+ * Inserts the plans of the catalogue that are not there yet: what an operator changed is never written over. Two processes at
+ * once insert each plan once.
+ */
+export async function seedPlans(db: Queryable, { plans }: Pick<Catalogue, 'plans'>, at: number): Promise<void> {
+  for (const plan of plans) {
+    if ((await insertPlan(db, plan, at)) > 0) await noteChange(db, null, plan, { by: 'catalogue', at });
+  }
+}
+
+async function insertPlan(db: Queryable, plan: PlanRow, at: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `INSERT INTO billing_plans VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+     ON CONFLICT DO NOTHING`,
+    values(plan, at),
+  );
+  return rowCount ?? 0;
+}
+
+/** In the order of the table's columns. */
+const values = (plan: PlanRow, at: number) => [
+  plan.productCode,
+  plan.planCode,
+  plan.paymentPriceId,
+  plan.amount,
+  plan.currency,
+  plan.interval,
+  plan.intervalCount,
+  plan.productName,
+  plan.trialEnabled,
+  plan.trialRequiresCard,
+  plan.trialDays,
+  plan.trialCredits,
+  plan.includedCredits,
+  plan.onboardingDefault,
+  plan.selfServeOnboarding,
+  plan.prices,
+  plan.position,
+  plan.retired,
+  new Date(at),
+];
+
+async function noteChange(
+  db: Queryable,
+  before: PlanRow | null,
+  after: PlanRow,
+  { by, at }: { by: string; at: number },
+): Promise<void> {
+  const shown = (plan: PlanRow) => ({ ...toPlanFields(plan), retired: plan.retired });
+  await db.query('INSERT INTO billing_plan_changes VALUES ($1, $2, $3, $4, $5, $6, $7)', [
+    newId(),
+    after.productCode,
+    after.planCode,
+    by,
+    before === null ? null : shown(before),
+    shown(after),
+    new Date(at),
+  ]);
+}

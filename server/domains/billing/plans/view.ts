@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+import type { ActionPricing, Plan } from '../schemas.ts';
+import type { PlanRow } from './plan.ts';
+
+/** A plan as interface.md writes it. */
+export function toPlanView(plan: PlanRow): z.input<typeof Plan> {
+  return {
+    plan_code: plan.planCode,
+    ...(plan.paymentPriceId === null ? {} : { payment_price_id: plan.paymentPriceId }),
+    amount: plan.amount,
+    currency: plan.currency,
+    interval: plan.interval,
+    interval_count: plan.intervalCount,
+    product_name: plan.productName,
+    trial_enabled: plan.trialEnabled,
+    trial_requires_card: plan.trialRequiresCard,
+    trial_days: plan.trialDays,
+    trial_credits_granted: plan.trialCredits,
+    onboarding_default: plan.onboardingDefault,
+    self_serve_onboarding: plan.selfServeOnboarding,
+    included_credits_granted: plan.includedCredits,
+  };
+}
+
+/** What each billable action costs on a plan. */
+export function toPricingView({ planCode, prices }: PlanRow): z.input<typeof ActionPricing> {
+  return {
+    plan_code: planCode,
+    prices: [
+      { action: 'workflow_step', unit: 'step attempt', microcredits: prices.workflow_step },
+      { action: 'tool_call', unit: 'tool call', microcredits: prices.tool_call },
+      { action: 'llm_input_tokens', unit: 'token', microcredits: prices.llm_input_tokens },
+      { action: 'llm_output_tokens', unit: 'token', microcredits: prices.llm_output_tokens },
+    ],
+  };
+}

@@ -1,0 +1,54 @@
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
+import type { Services } from '../../../services.ts';
+import { openAccount } from '../ledger/post.ts';
+import { readCatalogue } from '../plans/catalogue.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import { findOnboardingPlan, seedPlans } from '../plans/store.ts';
+import { beginOnboardingPeriod } from './periods.ts';
+
+export type OnboardingServices = Pick<Services, 'pool' | 'clock' | 'config'>;
+
+/**
+ * Gives a workspace that has no subscription the onboarding default plan of the deployment's product: account, subscription and
+ * the first period's credits. Any number of calls at once give one. Throws where the database is away.
+ */
+export async function ensureOnboarded(services: OnboardingServices, tenantId: string): Promise<void> {
+  const { pool, clock } = services;
+  const { rowCount } = await pool.query('SELECT FROM subscriptions WHERE tenant_id = $1', [tenantId]);
+  if (rowCount !== 0) return;
+  await transact(pool, async db => {
+    const at = clock.now();
+    const plan = await onboardingPlan(db, services.config.billing, at);
+    await openAccount(db, tenantId, at);
+    const inserted = await db.query(
+      `INSERT INTO subscriptions (tenant_id, product_code, plan_code, status, provider, current_period_start,
+                                  current_period_end, created_at, updated_at)
+       VALUES ($1, $2, $3, 'active', 'manual', $4, $4, $4, $4) ON CONFLICT DO NOTHING`,
+      [tenantId, plan.productCode, plan.planCode, new Date(at)],
+    );
+    // Somebody else was quicker: the insert has waited for their commit.
+    if (inserted.rowCount === 0) return;
+    const { from, to } = await beginOnboardingPeriod(db, tenantId, plan, at);
+    await db.query('UPDATE subscriptions SET current_period_start = $2, current_period_end = $3 WHERE tenant_id = $1', [
+      tenantId,
+      new Date(from),
+      new Date(to),
+    ]);
+  });
+}
+
+/** The onboarding default; a database that no server has seeded yet is seeded first. */
+export async function onboardingPlan(
+  db: Queryable,
+  billing: { productCode: string; plansFile: string | null },
+  at: number,
+): Promise<PlanRow> {
+  const found = await findOnboardingPlan(db, billing.productCode);
+  if (found !== null) return found;
+  const catalogue = readCatalogue(billing);
+  await seedPlans(db, catalogue, at);
+  const seeded = await findOnboardingPlan(db, billing.productCode);
+  if (seeded === null) throw new Error(`The product ${billing.productCode} has no onboarding default plan.`);
+  return seeded;
+}

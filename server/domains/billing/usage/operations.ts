@@ -1,0 +1,1 @@
+export const usageOperations = [] as const;
