@@ -1,0 +1,51 @@
+import { creditsInWords, formatCredits, formatCreditsShort } from '../ui/credits.tsx';
+import { formatDuration } from '../ui/time.tsx';
+
+/** What a number counts, which says how it is written: things, microcredits, milliseconds, a part of 1. */
+export type Unit = 'count' | 'credits' | 'duration' | 'share';
+
+export type Column = { label: string /** Absent where the column holds words. */; unit?: Unit };
+/** null: there is none to tell (a percentile of no runs). */
+export type Cell = string | number | null;
+
+/**
+ * What a chart shows, as rows: the table behind it and its CSV are made of the same. The first column names the row, and
+ * no two rows have the same name.
+ */
+export type Figures = { columns: readonly Column[]; rows: readonly (readonly Cell[])[] };
+
+const count = new Intl.NumberFormat('en');
+const countShort = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1, roundingMode: 'trunc' });
+
+/** As a person reads it; credits with all their decimals where `exact`. */
+export function formatFigure(value: number, unit: Unit, { exact = false }: { exact?: boolean } = {}): string {
+  switch (unit) {
+    case 'count':
+      return count.format(value);
+    case 'credits':
+      return formatCredits(value, { exact });
+    case 'duration':
+      return formatDuration(value);
+    case 'share':
+      return share.format(value);
+  }
+}
+
+/** With the word that says what it is, for sentences: "3 credits". */
+export function formatFigureInWords(value: number, unit: Unit): string {
+  return unit === 'credits' ? creditsInWords(value) : formatFigure(value, unit);
+}
+
+/** Short enough for the tick of an axis: "1.2K", "30M". */
+export function formatTick(value: number, unit: Unit): string {
+  switch (unit) {
+    case 'count':
+      return countShort.format(value);
+    case 'credits':
+      return formatCreditsShort(value);
+    case 'duration':
+    case 'share':
+      return formatFigure(value, unit);
+  }
+}

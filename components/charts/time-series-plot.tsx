@@ -1,0 +1,132 @@
+'use client';
+import { useEffect, useState } from 'react';
+import {
+  Area,
+  Bar,
+  CartesianGrid,
+  ComposedChart,
+  Line,
+  ReferenceLine,
+  Tooltip,
+  type TooltipContentProps,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import { bucketName, bucketTick } from './buckets.ts';
+import { formatFigure, formatFigureInWords, formatTick } from './figures.ts';
+import { InkPatterns, InkSwatch, inkColor, inkDash, inkFill } from './inks.tsx';
+import type { Series, TimeSeriesProps } from './time-series.tsx';
+
+type Props<K extends string> = TimeSeriesProps<K> & { scope: string; height: number; summary: string };
+
+const axis = { stroke: 'var(--line-strong)', tickLine: false, tick: { fill: 'var(--muted)', fontSize: 11 } } as const;
+
+/** The drawing itself; `TimeSeries` loads it when a chart is shown. Nothing moves: numbers that grow into place say nothing. */
+export function TimeSeriesPlot<K extends string>(props: Props<K>) {
+  const { title, summary, points, series, unit, granularity, timeZone, limit, scope, height } = props;
+  const [spoken, setSpoken] = useState('');
+  return (
+    <>
+      <ComposedChart
+        responsive
+        accessibilityLayer
+        data={points}
+        title={title}
+        desc={summary}
+        aria-label={title}
+        margin={{ top: 8, right: 8, bottom: 0, left: 0 }}
+        // The wrapper listens to the pointer; the SVG itself would have the browser show its title over the chart.
+        className="[&_svg]:pointer-events-none"
+        style={{ width: '100%', height }}
+      >
+        <InkPatterns scope={scope} used={series.map(({ ink }) => ink)} />
+        <CartesianGrid vertical={false} stroke="var(--line)" />
+        <XAxis
+          {...axis}
+          dataKey="at"
+          tickFormatter={(at: string) => bucketTick(at, granularity, timeZone)}
+          minTickGap={24}
+          interval="preserveStartEnd"
+        />
+        <YAxis
+          {...axis}
+          axisLine={false}
+          width={44}
+          allowDecimals={unit !== 'count'}
+          tickCount={5}
+          tickFormatter={(value: number) => formatTick(value, unit)}
+          domain={[0, (highest: number) => Math.max(highest, limit?.value ?? 0, unit === 'count' ? 4 : 0)]}
+        />
+        <Tooltip
+          isAnimationActive={false}
+          cursor={{ fill: 'var(--hover)', fillOpacity: 0.7, stroke: 'var(--line-strong)' }}
+          content={content => <Reading {...content} chart={props} onRead={setSpoken} />}
+        />
+        {series.map(each => drawing(each, props))}
+        {limit ? (
+          <ReferenceLine
+            y={limit.value}
+            stroke="var(--text)"
+            strokeDasharray="4 4"
+            label={{ value: limit.label, position: 'insideTopRight', fill: 'var(--muted)', fontSize: 11 }}
+          />
+        ) : null}
+      </ComposedChart>
+      <p role="status" className="sr-only">
+        {spoken}
+      </p>
+    </>
+  );
+}
+
+function drawing<K extends string>({ key, label, ink }: Series<K>, { shape = 'bars', stacked, scope }: Props<K>) {
+  const stack = stacked ? { stackId: 'all' } : {};
+  const common = { dataKey: key, name: label, isAnimationActive: false } as const;
+  const line = { stroke: inkColor(ink), strokeWidth: 1.5, strokeDasharray: inkDash(ink) } as const;
+  switch (shape) {
+    case 'bars':
+      return <Bar key={key} {...common} {...stack} fill={inkFill(ink, scope)} stroke={inkColor(ink)} maxBarSize={28} />;
+    case 'area':
+      return (
+        <Area key={key} {...common} {...stack} {...line} type="linear" fill={inkFill(ink, scope)} fillOpacity={0.25} />
+      );
+    case 'line':
+      return <Line key={key} {...common} {...line} type="linear" dot={false} />;
+  }
+}
+
+/** What one point holds, beside the pointer or at the key's place; spoken where the keyboard is what leads there. */
+function Reading<K extends string>({
+  active,
+  label,
+  chart,
+  onRead,
+}: TooltipContentProps & { chart: Props<K>; onRead: (text: string) => void }) {
+  const { points, series, unit, granularity, timeZone, scope, stacked } = chart;
+  const point = active ? points.find(({ at }) => at === label) : undefined;
+  const name = point ? bucketName(point.at, granularity, timeZone) : '';
+  const text = point
+    ? `${name}: ${series.map(({ key, label: what }) => `${what} ${formatFigureInWords(point[key], unit)}`).join(', ')}`
+    : '';
+  useEffect(() => {
+    const keyboard = document.activeElement?.classList.contains('recharts-surface') ?? false;
+    onRead(keyboard ? text : '');
+  }, [text, onRead]);
+  if (!point) return null;
+  // The topmost of a stack is read first, as it is seen first.
+  const rows = stacked ? [...series].reverse() : series;
+  return (
+    <div className="min-w-36 rounded-md border bg-surface px-2.5 py-1.5 text-xs shadow-pop">
+      <p className="mb-1 font-medium whitespace-nowrap">{name}</p>
+      <ul className="flex flex-col gap-0.5">
+        {rows.map(({ key, label: what, ink }) => (
+          <li key={key} className="flex items-center gap-1.5 text-muted">
+            <InkSwatch ink={ink} scope={`${scope}-reading`} />
+            <span className="flex-1">{what}</span>
+            <span className="pl-3 text-text tabular-nums">{formatFigure(point[key], unit)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
