@@ -231,11 +231,16 @@ function describeResponses(operation: AnyOperation, schemas: Schemas): Responses
       : {
           description,
           headers,
-          content: { 'application/json': { schema: schemas.output(operation.output, operation) } },
+          ...contentOf(operation, schemas),
         };
   const responses: Responses = { [operation.status]: success };
   for (const status of errorStatuses(operation)) responses[status] = { $ref: `#/components/responses/Error${status}` };
   return responses;
+}
+
+function contentOf(operation: AnyOperation, schemas: Schemas): Record<string, unknown> {
+  if (operation.produces !== undefined) return { content: { [operation.produces]: { schema: { type: 'string' } } } };
+  return { content: { 'application/json': { schema: schemas.output(operation.output, operation) } } };
 }
 
 function errorStatuses(operation: AnyOperation): number[] {

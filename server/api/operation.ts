@@ -31,6 +31,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   )[];
   /** Public and REST alone: neither tRPC nor MCP could hand the bytes on. The input is the path's parameters, unchecked but by its schema. */
   raw?: RawBody;
+  /** A download: the output is its text, which REST sends as a file and tRPC as a string. Default: JSON. */
+  produces?: 'text/csv';
   mcp?: {
     group: 'core' | 'catalog' | 'memory' | 'chat' | 'files' | 'websocket' | 'vault' | 'pat' | 'inbound' | 'llm_keys';
     risk?: true;

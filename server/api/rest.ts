@@ -5,7 +5,7 @@ import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseInput, parsePath, readJsonBody, readQuery } from './input.ts';
 import { type Invoker, invoke } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
-import type { RawBody } from './operation.ts';
+import type { AnyOperation, RawBody } from './operation.ts';
 import { countAs, rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
 import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from './request.ts';
@@ -94,8 +94,22 @@ async function respondOperation(
   });
   for (const [name, value] of headers) exchange.headers[name] = value;
   if (operation.status === 204) return { status: 204, headers: exchange.headers, body: null };
-  exchange.headers['Content-Type'] = json;
-  return { status: operation.status, headers: exchange.headers, body: JSON.stringify(output) };
+  return { status: operation.status, ...bodyOf(operation, output, exchange) };
+}
+
+function bodyOf(
+  operation: AnyOperation,
+  output: unknown,
+  { headers }: Exchange,
+): Pick<ApiResponse, 'headers' | 'body'> {
+  if (operation.produces === undefined || typeof output !== 'string') {
+    return { headers: { ...headers, 'Content-Type': json }, body: JSON.stringify(output) };
+  }
+  const file = {
+    'Content-Type': `${operation.produces}; charset=utf-8; header=present`,
+    'Content-Disposition': `attachment; filename="${operation.name}.csv"`,
+  };
+  return { headers: { ...headers, ...file }, body: output };
 }
 
 async function readInput(entry: RegisteredOperation, request: ApiRequest, path: readonly string[]): Promise<unknown> {

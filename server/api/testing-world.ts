@@ -181,7 +181,8 @@ async function send(url: string, method: string, path: string, { token, cookie, 
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   const text = await response.text();
-  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
 }
 
 /** The path with the world's ids in it; an unknown kind of resource is a failure that says what to add. */
