@@ -32,6 +32,7 @@ const httpSchema = z.object({
   BATON_RATE_LIMIT_PER_MINUTE: integer(6000, 0, 1_000_000),
   BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(600, 0, 1_000_000),
   BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE: integer(10, 0, 1_000_000),
+  BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: integer(10, 0, 1_000_000),
   /** How many proxies in front may be believed about X-Forwarded-For. */
   BATON_TRUSTED_PROXIES: integer(0, 0, 10),
 });
@@ -203,7 +204,7 @@ export type Config = {
     port: number;
     host: string;
     url: string;
-    rateLimit: { principal: number; address: number; signIn: number };
+    rateLimit: { principal: number; address: number; signIn: number; wrongCodes: number };
     trustedProxies: number;
   };
   database: { url: string | undefined; dataDir: string; pool: number };
@@ -285,6 +286,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
         principal: http.BATON_RATE_LIMIT_PER_MINUTE,
         address: http.BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
         signIn: http.BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE,
+        wrongCodes: http.BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR,
       },
       trustedProxies: http.BATON_TRUSTED_PROXIES,
     },

@@ -420,7 +420,7 @@ describe('rate limits', () => {
     run: (at: TestApi, clock: ManualClock) => Promise<void>,
   ) {
     const clock = new ManualClock();
-    const rateLimiter = createRateLimiter({ ...limits, signIn: 10 }, clock);
+    const rateLimiter = createRateLimiter({ ...limits, signIn: 10, wrongCodes: 10 }, clock);
     const at = await startTestApi(createTestServices(api.db, { clock, rateLimiter }), things);
     await run(at, clock).finally(() => at.close());
   }

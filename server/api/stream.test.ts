@@ -258,7 +258,7 @@ describe('opening', () => {
     await open('', { at });
     expect(await refusal(open('', { at }))).toMatchObject({ status: 429, body: { code: 'too_many_streams' } });
     await at.close();
-    const rateLimiter = createRateLimiter({ principal: 1, address: 1, signIn: 1 }, services().clock);
+    const rateLimiter = createRateLimiter({ principal: 1, address: 1, signIn: 1, wrongCodes: 1 }, services().clock);
     const strict = await startTestApi(services({ rateLimiter }), []);
     await open('', { at: strict });
     expect(await refusal(open('', { at: strict }))).toMatchObject({ status: 429, body: { code: 'rate_limited' } });

@@ -183,7 +183,7 @@ test('a mutation by cookie must come from our own pages', async () => {
 
 test('each call of a batch counts against the rate limit', async () => {
   const clock = new ManualClock();
-  const rateLimiter = createRateLimiter({ principal: 2, address: 10, signIn: 10 }, clock);
+  const rateLimiter = createRateLimiter({ principal: 2, address: 10, signIn: 10, wrongCodes: 10 }, clock);
   const at = await startTestApi(createTestServices(api.db, { clock, rateLimiter }), operations);
   const { trpc } = client(bearer(), { batched: true, at });
   const calls = await Promise.allSettled([1, 2, 3].map(limit => trpc.workflows_list.query({ limit })));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from './clock.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
-const limiter = (limits = { principal: 3, address: 2, signIn: 1 }) => {
+const limiter = (limits = { principal: 3, address: 2, signIn: 1, wrongCodes: 1 }) => {
   const clock = new ManualClock();
   return { clock, limiter: createRateLimiter(limits, clock) };
 };
@@ -31,6 +31,15 @@ test('says when the window ends, and starts anew then', async () => {
   expect(await limits.take('sign_in', 'x')).toMatchObject({ allowed: true, resetSeconds: 60 });
 });
 
+test('counts wrong codes by the hour', async () => {
+  const { clock, limiter: limits } = limiter();
+  await limits.take('wrong_code', 'x');
+  clock.advance(3_599_001);
+  expect(await limits.take('wrong_code', 'x')).toMatchObject({ allowed: false, resetSeconds: 1 });
+  clock.advance(999);
+  expect(await limits.take('wrong_code', 'x')).toMatchObject({ allowed: true, resetSeconds: 3600 });
+});
+
 test('takes back what turned out to be another’s, but not from another minute, and never below nothing', async () => {
   const { clock, limiter: limits } = limiter();
   await limits.take('address', 'x');
@@ -45,7 +54,7 @@ test('takes back what turned out to be another’s, but not from another minute,
 });
 
 test('0 switches a limit off', async () => {
-  const { limiter: limits } = limiter({ principal: 0, address: 1, signIn: 1 });
+  const { limiter: limits } = limiter({ principal: 0, address: 1, signIn: 1, wrongCodes: 1 });
   for (let i = 0; i < 50; i++) expect((await limits.take('principal', 'x')).allowed).toBe(true);
   expect((await limits.take('principal', 'x')).limit).toBe(0);
 });

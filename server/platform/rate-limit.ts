@@ -2,45 +2,55 @@ import type { Clock } from './clock.ts';
 
 /** `limit` 0 means that this kind is not limited. */
 export type RateLimitState = { limit: number; remaining: number; resetSeconds: number; allowed: boolean };
-export type RateLimitKind = 'principal' | 'address' | 'sign_in';
+export type RateLimitKind = 'principal' | 'address' | 'sign_in' | 'wrong_code';
 
-/** Fixed windows of a minute, in memory: one process serves, and a restart that forgets a minute harms nobody. */
+/** Fixed windows in memory: one process serves, and a restart that forgets a window harms nobody. */
 export interface RateLimiter {
-  /** Counts one request of `key` (`pat:<id>`, `user:<id>`, `address:<ip>`, `sign-in:<ip>:<email>`). */
+  /** Counts one request of `key` (`pat:<id>`, `user:<id>`, `address:<ip>`, `sign-in:<ip>:<email>`, `tenant:<slug>`). */
   take(kind: RateLimitKind, key: string): Promise<RateLimitState>;
   /** Takes one request of `key` back: it turned out to be another's. */
   giveBack(kind: RateLimitKind, key: string): Promise<void>;
 }
 
-const windowMs = 60_000;
+const minute = 60_000;
+/** Wrong codes are counted by the hour: a person who mistypes does so at once, and whoever guesses has all day. */
+const windowsMs: Record<RateLimitKind, number> = {
+  principal: minute,
+  address: minute,
+  sign_in: minute,
+  wrong_code: 60 * minute,
+};
 /** Keys kept per kind and window (~10 MB); beyond it the oldest is forgotten, so that a flood of addresses costs no more memory. */
 const maxKeys = 100_000;
 
 type Window = { start: number; counts: Map<string, number> };
 
 /**
- * A limiter of requests a minute per kind; 0 = off (decisions.md, Conventions). Windows are aligned to the clock's minute, so a
- * new minute drops all counts at once. rate-limiter-flexible was weighed: it owns its time (Date.now and a timer per key).
+ * A limiter of requests per kind, a minute or (wrong codes) an hour; 0 = off (decisions.md, Conventions). Windows are aligned to the
+ * clock, so a new one drops all counts at once. rate-limiter-flexible was weighed: it owns its time (Date.now and a timer per key).
  */
 export function createRateLimiter(
-  limits: { principal: number; address: number; signIn: number },
+  limits: { principal: number; address: number; signIn: number; wrongCodes: number },
   clock: Clock,
 ): RateLimiter {
-  const perMinute: Record<RateLimitKind, number> = {
+  const limitOf: Record<RateLimitKind, number> = {
     principal: limits.principal,
     address: limits.address,
     sign_in: limits.signIn,
+    wrong_code: limits.wrongCodes,
   };
   const windows: Record<RateLimitKind, Window> = {
     principal: { start: 0, counts: new Map() },
     address: { start: 0, counts: new Map() },
     sign_in: { start: 0, counts: new Map() },
+    wrong_code: { start: 0, counts: new Map() },
   };
 
   const take = (kind: RateLimitKind, key: string): RateLimitState => {
-    const limit = perMinute[kind];
+    const limit = limitOf[kind];
     if (limit === 0) return { limit: 0, remaining: 0, resetSeconds: 0, allowed: true };
     const now = clock.now();
+    const windowMs = windowsMs[kind];
     const start = now - (now % windowMs);
     const window = windows[kind];
     if (window.start !== start) {
@@ -65,8 +75,8 @@ export function createRateLimiter(
     const now = clock.now();
     const window = windows[kind];
     const used = window.counts.get(key) ?? 0;
-    // Of a minute that is over there is nothing to give back.
-    if (used > 0 && window.start === now - (now % windowMs)) window.counts.set(key, used - 1);
+    // Of a window that is over there is nothing to give back.
+    if (used > 0 && window.start === now - (now % windowsMs[kind])) window.counts.set(key, used - 1);
   };
 
   return { take: async (kind, key) => take(kind, key), giveBack: async (kind, key) => giveBack(kind, key) };

@@ -72,7 +72,7 @@ class Browser {
   lastSetCookies: string[] = [];
 
   constructor(env: Record<string, string> = {}) {
-    const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 3 }, clock);
+    const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 3, wrongCodes: 0 }, clock);
     const over = { ...services, config: testConfig(env), rateLimiter };
     const report = (_level: string, code: string) => void reported.push(code);
     identity = { ...createConsoleIdentity(over, { sessionSecret }), report };

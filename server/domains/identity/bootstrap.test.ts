@@ -168,7 +168,7 @@ describe('set-up', () => {
   it('is refused without a held token, even with an empty guess, and limited by address', () =>
     withServices({}, async services => {
       const clock = new ManualClock();
-      const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 3 }, clock);
+      const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 3, wrongCodes: 0 }, clock);
       const call = createCall({ ...services, rateLimiter }, identityOperations);
       const guess = (clientAddress: string) =>
         call(null, 'setup_create', { ...form, token: 'undefined' }, { clientAddress }).catch(error => error.status);

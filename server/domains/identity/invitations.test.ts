@@ -148,7 +148,7 @@ describe('invitations', () => {
   });
 
   it('limits accepting by address, as sign-in', async () => {
-    const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 10 }, clock);
+    const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 10, wrongCodes: 0 }, clock);
     const limited = createCall({ ...services, rateLimiter }, identityOperations);
     const from = (clientAddress: string) =>
       limited(null, 'invitations_accept', { token: 'guess', name: 'N', password }, { clientAddress }).catch(

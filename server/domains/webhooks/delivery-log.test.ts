@@ -138,7 +138,7 @@ describe('a flood', () => {
 describe('requests are counted', () => {
   test('as the webhook’s where they are proven, else as the address’s', async () => {
     const { clock, services } = service;
-    const rateLimiter = createRateLimiter({ principal: 3, address: 2, signIn: 10 }, clock);
+    const rateLimiter = createRateLimiter({ principal: 3, address: 2, signIn: 10, wrongCodes: 0 }, clock);
     const at = await startWebhookService({ rateLimiter, clock });
     try {
       const [one, two] = [await insert(at, 'one'), await insert(at, 'two')];
