@@ -82,7 +82,10 @@ describe('signing in', () => {
   });
 
   it('allows 10 attempts a minute per address and account, the right password included', async () => {
-    const limited = { ...services, rateLimiter: createRateLimiter({ principal: 0, address: 0, signIn: 10, wrongCodes: 0 }, clock) };
+    const limited = {
+      ...services,
+      rateLimiter: createRateLimiter({ principal: 0, address: 0, signIn: 10, wrongCodes: 0 }, clock),
+    };
     await createTestMember(services, acme, 'project_viewer', 'cheap@acme.example.com');
     for (let i = 0; i < 10; i++) expect(await signIn({ email: 'no mail' }, limited)).toBeNull();
     await expect(signIn({ email: 'no mail either' }, limited)).rejects.toMatchObject({ status: 429 });
@@ -157,7 +160,10 @@ describe('one’s own account', () => {
   });
 
   it('limits guesses at the present password', async () => {
-    const limited = { ...services, rateLimiter: createRateLimiter({ principal: 0, address: 0, signIn: 2, wrongCodes: 0 }, clock) };
+    const limited = {
+      ...services,
+      rateLimiter: createRateLimiter({ principal: 0, address: 0, signIn: 2, wrongCodes: 0 }, clock),
+    };
     const call = createCall(limited, identityOperations);
     const guess = () =>
       call(acme.contributor, 'me_change_password', { current_password: 'guess', new_password: 'long enough 1' }).catch(
