@@ -1,0 +1,50 @@
+import type { Pool } from 'pg';
+import type Stripe from 'stripe';
+import type { Clock } from '../../../../platform/clock.ts';
+import type { Logger } from '../../../../platform/logger.ts';
+import type { ProviderSubscription } from '../port.ts';
+import { planCodeOfPrice } from './plan-prices.ts';
+import { nextPriceOf, priceOf, subscriptionState } from './state.ts';
+
+/** Stripe's client, with what its answers are read with. */
+export type StripeAccount = {
+  stripe: Stripe;
+  pool: Pool;
+  clock: Clock;
+  logger: Logger;
+  productCode: string;
+  /**
+   * The version of what is about to be asked for: the present time in ms, and always more than the one before. Taken before the
+   * question, so that of two answers the one that may be older has the lower version; what changed at Stripe since comes with an event of its own.
+   */
+  nextVersion(): number;
+};
+
+export function createAccount(parts: Omit<StripeAccount, 'nextVersion'>): StripeAccount {
+  let last = 0;
+  return {
+    ...parts,
+    nextVersion() {
+      last = Math.max(last + 1, parts.clock.now());
+      return last;
+    },
+  };
+}
+
+/** A subscription (with `subscriptionExpand`) as Baton knows it; null where its price is of no plan here. */
+export async function readState(
+  account: StripeAccount,
+  subscription: Stripe.Subscription,
+  version: number,
+): Promise<ProviderSubscription | null> {
+  const price = priceOf(subscription);
+  const nextPrice = nextPriceOf(subscription);
+  const planOf = (id: string) => planCodeOfPrice(account.pool, account.productCode, id);
+  const present = (price === null ? null : await planOf(price)) ?? subscription.metadata['plan_code'] ?? null;
+  if (present === null) {
+    account.logger.error({ subscription_id: subscription.id, price_id: price }, 'a price of Stripe is of no plan here');
+    return null;
+  }
+  const next = nextPrice === null || nextPrice === price ? null : await planOf(nextPrice);
+  return subscriptionState(subscription, { present, next }, version);
+}

@@ -1,0 +1,195 @@
+import type Stripe from 'stripe';
+import type { PlanRow } from '../../plans/plan.ts';
+import type { AppliedDiscount, ChangeQuote, ProviderSubscription, SubscriptionRef } from '../port.ts';
+import type { StripeAccount } from './account.ts';
+import { type DiscountChoice, discountChoice } from './discounts.ts';
+import { idOf, priceOf, subscriptionExpand } from './state.ts';
+import { cancel, priceFor, released, retrieve, stateOf } from './subscriptions.ts';
+
+type When = 'now' | 'period_end';
+type Change = { when: When; discount: AppliedDiscount | null; key: string };
+
+/** What a change would cost: Stripe's own preview of the invoice that it would write. */
+export async function quoteChange(
+  account: StripeAccount,
+  reference: SubscriptionRef,
+  plan: PlanRow,
+  { when, discount }: { when: When; discount: AppliedDiscount | null },
+): Promise<ChangeQuote> {
+  const now = account.clock.now();
+  const later = { currency: plan.currency, amountDue: 0, lines: [] };
+  if (when === 'period_end') return { ...later, effectiveAt: reference.period.to };
+  if (reference.subscriptionId === null || plan.paymentPriceId === null || reference.status === 'trialing')
+    return { ...later, effectiveAt: now };
+  const current = await retrieve(account, reference.subscriptionId);
+  const customer = idOf(current.customer);
+  const preview = await account.stripe.invoices.createPreview({
+    ...(customer !== null && { customer }),
+    subscription: current.id,
+    subscription_details: {
+      items: replaceItem(current, plan.paymentPriceId),
+      proration_behavior: 'always_invoice',
+      proration_date: Math.floor(now / 1000),
+    },
+    ...(discount !== null && { discounts: [await discountChoice(account, discount)] }),
+  });
+  return {
+    effectiveAt: now,
+    currency: preview.currency,
+    amountDue: Math.max(0, preview.amount_due),
+    lines: preview.lines.data.map(line => ({ description: line.description ?? plan.productName, amount: line.amount })),
+  };
+}
+
+/**
+ * Moves a subscription to another plan. Now: what is left of the present period is credited and the difference invoiced; where that
+ * payment has to be confirmed, or fails, the plan stays as it was until it is paid. At the period's end: by a schedule at Stripe, so
+ * that the renewal's invoice is the new plan's. The plan that it has already takes back what was to come. A plan without a price ends it.
+ */
+export async function changePlan(
+  account: StripeAccount,
+  reference: SubscriptionRef,
+  plan: PlanRow,
+  change: Change,
+): Promise<ProviderSubscription> {
+  if (plan.paymentPriceId === null)
+    return await cancel(account, reference, { atPeriodEnd: change.when === 'period_end', key: change.key });
+  let current = await released(account, reference, change.key);
+  if (current.cancel_at_period_end) current = await keep(account, current, change.key);
+  const discount = change.discount === null ? null : await discountChoice(account, change.discount);
+  if (priceOf(current) === plan.paymentPriceId) return await discounted(account, current, discount, change.key);
+  return change.when === 'now'
+    ? await changeNow(account, current, plan, discount, change.key)
+    : await changeLater(account, current, plan, discount, change.key);
+}
+
+async function keep(account: StripeAccount, current: Stripe.Subscription, key: string): Promise<Stripe.Subscription> {
+  return await account.stripe.subscriptions.update(
+    current.id,
+    { cancel_at_period_end: false, expand: subscriptionExpand },
+    { idempotencyKey: `${key}:keep` },
+  );
+}
+
+async function discounted(
+  account: StripeAccount,
+  current: Stripe.Subscription,
+  discount: DiscountChoice | null,
+  key: string,
+): Promise<ProviderSubscription> {
+  const version = account.nextVersion();
+  if (discount === null) return await stateOf(account, await retrieve(account, current.id), version);
+  return await stateOf(account, await setDiscounts(account, current, [discount], `${key}:discount`), version);
+}
+
+async function setDiscounts(
+  account: StripeAccount,
+  current: Stripe.Subscription,
+  discounts: Stripe.SubscriptionUpdateParams.Discount[],
+  idempotencyKey: string,
+): Promise<Stripe.Subscription> {
+  return await account.stripe.subscriptions.update(
+    current.id,
+    { discounts: discounts.length === 0 ? '' : discounts, expand: subscriptionExpand },
+    { idempotencyKey },
+  );
+}
+
+/** Puts a discount on the subscription from its next invoice on, in the place of any other. */
+export async function applyDiscount(
+  account: StripeAccount,
+  reference: SubscriptionRef,
+  { discount, key }: { discount: AppliedDiscount; key: string },
+): Promise<ProviderSubscription> {
+  const current = await released(account, reference, key);
+  return await discounted(account, current, await discountChoice(account, discount), key);
+}
+
+async function changeNow(
+  account: StripeAccount,
+  current: Stripe.Subscription,
+  plan: PlanRow,
+  discount: DiscountChoice | null,
+  key: string,
+): Promise<ProviderSubscription> {
+  const before = current.discounts.flatMap(given => idOf(given) ?? []);
+  // A change that waits for its payment takes no discount along, so that comes first, and goes again where the change is refused.
+  if (discount !== null) await setDiscounts(account, current, [discount], `${key}:discount`);
+  const items = replaceItem(current, priceFor(plan));
+  const version = account.nextVersion();
+  try {
+    const changed = await account.stripe.subscriptions.update(
+      current.id,
+      current.status === 'trialing'
+        ? { items, proration_behavior: 'none', expand: subscriptionExpand }
+        : {
+            items,
+            proration_behavior: 'always_invoice',
+            payment_behavior: 'pending_if_incomplete',
+            expand: subscriptionExpand,
+          },
+      { idempotencyKey: `${key}:change` },
+    );
+    return await stateOf(account, changed, version);
+  } catch (error) {
+    const given = before.map(id => ({ discount: id }));
+    if (discount !== null) await setDiscounts(account, current, given, `${key}:undiscount`);
+    throw error;
+  }
+}
+
+async function changeLater(
+  account: StripeAccount,
+  current: Stripe.Subscription,
+  plan: PlanRow,
+  discount: DiscountChoice | null,
+  key: string,
+): Promise<ProviderSubscription> {
+  const { stripe } = account;
+  const schedule = await stripe.subscriptionSchedules.create(
+    { from_subscription: current.id },
+    { idempotencyKey: `${key}:schedule` },
+  );
+  const [present] = schedule.phases;
+  if (!present) throw new Error(`The schedule ${schedule.id} of a subscription has no phase.`);
+  const kept = present.discounts.map(phaseDiscount);
+  const version = account.nextVersion();
+  await stripe.subscriptionSchedules.update(
+    schedule.id,
+    {
+      end_behavior: 'release',
+      proration_behavior: 'none',
+      phases: [
+        {
+          items: present.items.map(item => ({ price: idOf(item.price) ?? '', quantity: item.quantity ?? 1 })),
+          start_date: present.start_date,
+          end_date: present.end_date,
+          discounts: kept.length === 0 ? '' : kept,
+          ...(present.trial_end !== null && { trial_end: present.trial_end }),
+        },
+        {
+          items: [{ price: priceFor(plan), quantity: 1 }],
+          duration: { interval: plan.interval, interval_count: plan.intervalCount },
+          discounts: discount !== null ? [discount] : kept.length === 0 ? '' : kept,
+        },
+      ],
+    },
+    { idempotencyKey: `${key}:phases` },
+  );
+  return await stateOf(account, await retrieve(account, current.id), version);
+}
+
+/** Left out, a phase would lose the discount that the subscription has. */
+function phaseDiscount(
+  given: Stripe.SubscriptionSchedule.Phase.Discount,
+): Stripe.SubscriptionScheduleUpdateParams.Phase.Discount {
+  const discount = idOf(given.discount);
+  if (discount !== null) return { discount };
+  const promotion = idOf(given.promotion_code);
+  return promotion === null ? { coupon: idOf(given.coupon) ?? '' } : { promotion_code: promotion };
+}
+
+/** The one item of a subscription, at another price. */
+function replaceItem(current: Stripe.Subscription, price: string): { id: string; price: string; quantity: number }[] {
+  return current.items.data.slice(0, 1).map(({ id }) => ({ id, price, quantity: 1 }));
+}

@@ -1,0 +1,49 @@
+import Stripe from 'stripe';
+import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import type { StripeSettings } from '../../../../platform/payments/settings.ts';
+
+/**
+ * The version of Stripe's API that this adapter was written against and that its answers and events have. It is the one of
+ * the installed SDK's types: the compiler refuses an SDK whose types are of another version.
+ */
+export const stripeApiVersion = '2026-10-28.endive' satisfies Stripe.LatestApiVersion;
+
+/** How long one try of a request may take, ms. Stripe answers within 2 s but for a bank that hesitates. */
+const TIMEOUT_MS = 20_000;
+/** Beyond the first try: after a lost connection, 409, 5xx; with the same idempotency key. */
+const RETRIES = 2;
+
+export type StripeClient = { stripe: Stripe; close(): Promise<void> };
+
+/**
+ * Stripe's own client behind a guard of its own. The address is the operator's, so it alone may lie on a private network; all the
+ * rest of the guard holds (no redirect, no credentials in the URL). Nothing is told about this machine (`telemetry`).
+ */
+export function createStripeClient(settings: Pick<StripeSettings, 'secretKey' | 'apiUrl'>): StripeClient {
+  const url = settings.apiUrl === null ? null : new URL(settings.apiUrl);
+  const egress = createEgress({ allowPrivate: url === null ? [] : [url.hostname] });
+  const stripe = new Stripe(settings.secretKey, {
+    apiVersion: stripeApiVersion,
+    httpClient: Stripe.createFetchHttpClient(withoutRedirects(egress)),
+    maxNetworkRetries: RETRIES,
+    timeout: TIMEOUT_MS,
+    telemetry: false,
+    appInfo: { name: 'Baton' },
+    ...(url !== null && {
+      protocol: url.protocol === 'http:' ? 'http' : 'https',
+      host: url.hostname,
+      port: portOf(url),
+    }),
+  });
+  return { stripe, close: () => egress.close() };
+}
+
+function portOf(url: URL): string {
+  if (url.port !== '') return url.port;
+  return url.protocol === 'http:' ? '80' : '443';
+}
+
+/** Stripe never redirects; whoever does would be sent the secret key. */
+function withoutRedirects(egress: Egress): typeof globalThis.fetch {
+  return (input, init) => egress.fetch(input, { ...init, redirect: 'error' });
+}

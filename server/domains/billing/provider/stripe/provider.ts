@@ -1,0 +1,60 @@
+import type { StripeSettings } from '../../../../platform/payments/settings.ts';
+import type { Services } from '../../../../services.ts';
+import type { PaymentProvider } from '../port.ts';
+import { createAccount, type StripeAccount } from './account.ts';
+import { applyDiscount, changePlan, quoteChange } from './change-plan.ts';
+import { createStripeClient } from './client.ts';
+import { findPromotion } from './discounts.ts';
+import { translateError } from './errors.ts';
+import { cancel, convertTrial, extendTrial, startTrial, subscribe } from './subscriptions.ts';
+import { topUp } from './topups.ts';
+
+/** The payment provider that is Stripe; `account` is for what Stripe tells by itself (notifications, reconciliation). */
+export type StripeProvider = PaymentProvider & { readonly kind: 'stripe'; readonly account: StripeAccount };
+
+/** The payment provider, on Stripe's own client (docs/billing.md, Stripe). Connects to nothing before it is asked to. */
+export function createStripeProvider(
+  services: Pick<Services, 'config' | 'clock' | 'logger' | 'pool'>,
+  settings: StripeSettings,
+): StripeProvider {
+  const { config, clock, logger, pool } = services;
+  const client = createStripeClient(settings);
+  const account = createAccount({
+    stripe: client.stripe,
+    pool,
+    clock,
+    logger,
+    productCode: config.billing.productCode,
+  });
+  /** The use case, with Stripe's errors as ours. */
+  const told =
+    <Arguments extends unknown[], Result>(call: (account: StripeAccount, ...rest: Arguments) => Promise<Result>) =>
+    async (...rest: Arguments): Promise<Result> => {
+      try {
+        return await call(account, ...rest);
+      } catch (error) {
+        throw translateError(error, logger);
+      }
+    };
+  return {
+    kind: 'stripe',
+    publishableKey: settings.publishableKey,
+    account,
+    startTrial: told(startTrial),
+    subscribe: told(subscribe),
+    quoteChange: told(quoteChange),
+    changePlan: told(changePlan),
+    cancel: told(cancel),
+    convertTrial: told(convertTrial),
+    extendTrial: told(extendTrial),
+    applyDiscount: told(applyDiscount),
+    topUp: told(topUp),
+    findPromotion: told(findPromotion),
+    close: client.close,
+  };
+}
+
+/** Whether the deployment's provider is Stripe. */
+export function isStripe(provider: PaymentProvider): provider is StripeProvider {
+  return provider.kind === 'stripe';
+}

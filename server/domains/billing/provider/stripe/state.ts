@@ -1,0 +1,102 @@
+import type Stripe from 'stripe';
+import type { ProviderSubscription } from '../port.ts';
+
+/** What is asked for along with a subscription, so that one answer tells its whole state. */
+export const subscriptionExpand = ['latest_invoice.confirmation_secret', 'pending_setup_intent', 'schedule'];
+
+/** What Baton writes on its objects at Stripe: whose they are, and of which product, since several may share an account. */
+export type Ownership = { tenant_id: string; product_code: string };
+
+/** A subscription whose trial may not begin before there is a card (interface.md, trial_requires_card). */
+export const cardRequired = { baton_card: 'required' } as const;
+
+/** Ended at Stripe: it never becomes anything else. */
+export function isOver(subscription: Stripe.Subscription): boolean {
+  return subscription.status === 'canceled' || subscription.status === 'incomplete_expired';
+}
+
+/** What has its id in a field that may hold the object itself. */
+export function idOf(value: string | { id: string } | null | undefined): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'string' ? value : value.id;
+}
+
+/** The price of a subscription of ours: they have one item. */
+export function priceOf(subscription: Stripe.Subscription): string | null {
+  return subscription.items.data[0]?.price.id ?? null;
+}
+
+/** The price that the schedule of a subscription puts in the place of the present one; null: it stays. */
+export function nextPriceOf(subscription: Stripe.Subscription): string | null {
+  const { schedule } = subscription;
+  if (schedule === null || typeof schedule === 'string' || schedule.current_phase === null) return null;
+  const { end_date: end } = schedule.current_phase;
+  const next = schedule.phases.find(phase => phase.start_date === end);
+  return idOf(next?.items[0]?.price);
+}
+
+/**
+ * A subscription of Stripe's as Baton knows subscriptions. `plans` names the plan of each price; `version` orders states: when it
+ * was asked for, since Stripe's objects say not when they changed.
+ */
+export function subscriptionState(
+  subscription: Stripe.Subscription,
+  plans: { present: string; next: string | null },
+  version: number,
+): ProviderSubscription {
+  const [item] = subscription.items.data;
+  const from = item?.current_period_start ?? subscription.start_date;
+  const to = item?.current_period_end ?? subscription.ended_at ?? subscription.start_date;
+  const status = statusOf(subscription);
+  return {
+    customerId: idOf(subscription.customer),
+    subscriptionId: subscription.id,
+    planCode: plans.present,
+    status,
+    period: { from: from * 1000, to: to * 1000 },
+    trialEndsAt: subscription.trial_end === null ? null : subscription.trial_end * 1000,
+    cancelAtPeriodEnd:
+      subscription.cancel_at_period_end || (subscription.cancel_at !== null && subscription.cancel_at <= to),
+    pendingPlanCode: plans.next,
+    version,
+    checkout: isOver(subscription) ? null : checkoutOf(subscription),
+  };
+}
+
+function statusOf(subscription: Stripe.Subscription): ProviderSubscription['status'] {
+  switch (subscription.status) {
+    case 'trialing':
+      return awaitsCard(subscription) ? 'incomplete' : 'trialing';
+    case 'active':
+      return 'active';
+    case 'incomplete':
+      return 'incomplete';
+    case 'canceled':
+    case 'incomplete_expired':
+      return 'cancelled';
+    // `unpaid` and `paused`: Stripe has stopped trying, and nothing is paid for. So with whatever it may think of next.
+    default:
+      return 'past_due';
+  }
+}
+
+/** Whether a trial that needs a card still has none. */
+function awaitsCard(subscription: Stripe.Subscription): boolean {
+  return (
+    subscription.metadata['baton_card'] === cardRequired.baton_card &&
+    subscription.default_payment_method === null &&
+    subscription.pending_setup_intent !== null
+  );
+}
+
+/** What the browser has to confirm: a payment that is due first, else the card of a trial that does not begin without one. */
+function checkoutOf(subscription: Stripe.Subscription): ProviderSubscription['checkout'] {
+  const { latest_invoice: invoice, pending_setup_intent: setup } = subscription;
+  if (invoice !== null && typeof invoice !== 'string' && invoice.status === 'open' && invoice.amount_remaining > 0) {
+    const secret = invoice.confirmation_secret?.client_secret;
+    if (secret !== undefined) return { kind: 'payment', clientSecret: secret };
+  }
+  if (awaitsCard(subscription) && setup !== null && typeof setup !== 'string' && setup.client_secret !== null)
+    return { kind: 'setup', clientSecret: setup.client_secret };
+  return null;
+}

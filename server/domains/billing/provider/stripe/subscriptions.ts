@@ -1,0 +1,180 @@
+import type Stripe from 'stripe';
+import { invalid } from '../../../../platform/errors.ts';
+import type { PlanRow } from '../../plans/plan.ts';
+import type { AppliedDiscount, BillingCustomer, ProviderSubscription, SubscriptionRef } from '../port.ts';
+import { readState, type StripeAccount } from './account.ts';
+import { ownership, withCustomer } from './customers.ts';
+import { discountChoice } from './discounts.ts';
+import { isMissing } from './errors.ts';
+import { cardRequired, idOf, isOver, subscriptionExpand } from './state.ts';
+
+/** Where a trial ends without a card there is nothing to pay with, so it ends the subscription: nobody owes by mistake. */
+const endsWithoutCard = { end_behavior: { missing_payment_method: 'cancel' } } as const;
+
+/** A new subscription whose trial ends at `trialEndsAt` (ms); with a plan that asks for a card it begins when one was given. */
+export async function startTrial(
+  account: StripeAccount,
+  customer: BillingCustomer,
+  plan: PlanRow,
+  { trialEndsAt, key }: { trialEndsAt: number; key: string },
+): Promise<ProviderSubscription> {
+  return await create(account, customer, plan, key, {
+    trial_end: Math.floor(trialEndsAt / 1000),
+    trial_settings: endsWithoutCard,
+    metadata: plan.trialRequiresCard ? cardRequired : {},
+  });
+}
+
+/** A new subscription, which is active when its first invoice was paid; `replaces` is ended when it is there. */
+export async function subscribe(
+  account: StripeAccount,
+  customer: BillingCustomer,
+  plan: PlanRow,
+  { discount, replaces, key }: { discount: AppliedDiscount | null; replaces: string | null; key: string },
+): Promise<ProviderSubscription> {
+  const discounts = discount === null ? undefined : [await discountChoice(account, discount)];
+  const created = await create(account, customer, plan, key, { ...(discounts && { discounts }), metadata: {} });
+  if (replaces !== null && replaces !== created.subscriptionId) await endNow(account, replaces);
+  return created;
+}
+
+async function create(
+  account: StripeAccount,
+  customer: BillingCustomer,
+  plan: PlanRow,
+  key: string,
+  extra: Pick<Stripe.SubscriptionCreateParams, 'trial_end' | 'trial_settings' | 'discounts'> & {
+    metadata: Record<string, string>;
+  },
+): Promise<ProviderSubscription> {
+  const price = priceFor(plan);
+  const version = account.nextVersion();
+  const subscription = await withCustomer(account, customer, customerId =>
+    account.stripe.subscriptions.create(
+      {
+        ...extra,
+        customer: customerId,
+        items: [{ price, quantity: 1 }],
+        // Nothing is taken before the browser has confirmed it: with 3DS there is no other way, and without it is no worse.
+        payment_behavior: 'default_incomplete',
+        payment_settings: { save_default_payment_method: 'on_subscription' },
+        metadata: { ...ownership(account, customer.tenantId), plan_code: plan.planCode, ...extra.metadata },
+        expand: subscriptionExpand,
+      },
+      { idempotencyKey: `${key}:subscription:${customerId}` },
+    ),
+  );
+  return await stateOf(account, subscription, version);
+}
+
+/** Ends the trial: what is due is taken from the card that is there, or confirmed in the browser. */
+export async function convertTrial(
+  account: StripeAccount,
+  reference: SubscriptionRef,
+  { key }: { key: string },
+): Promise<ProviderSubscription> {
+  const current = await released(account, reference, key);
+  const version = account.nextVersion();
+  const subscription = await account.stripe.subscriptions.update(
+    current.id,
+    {
+      trial_end: 'now',
+      cancel_at_period_end: false,
+      // Or the end of the trial, being without a card, would end it all.
+      trial_settings: { end_behavior: { missing_payment_method: 'create_invoice' } },
+      proration_behavior: 'none',
+      payment_behavior: current.default_payment_method === null ? 'default_incomplete' : 'allow_incomplete',
+      expand: subscriptionExpand,
+    },
+    { idempotencyKey: `${key}:convert` },
+  );
+  return await stateOf(account, subscription, version);
+}
+
+export async function extendTrial(
+  account: StripeAccount,
+  reference: SubscriptionRef,
+  { trialEndsAt, key }: { trialEndsAt: number; key: string },
+): Promise<ProviderSubscription> {
+  const current = await released(account, reference, key);
+  const version = account.nextVersion();
+  const subscription = await account.stripe.subscriptions.update(
+    current.id,
+    { trial_end: Math.floor(trialEndsAt / 1000), proration_behavior: 'none', expand: subscriptionExpand },
+    { idempotencyKey: `${key}:extend` },
+  );
+  return await stateOf(account, subscription, version);
+}
+
+/** At the period's end, or now; what never became active ends now. One that has ended already is told as it is. */
+export async function cancel(
+  account: StripeAccount,
+  reference: SubscriptionRef,
+  { atPeriodEnd, key }: { atPeriodEnd: boolean; key: string },
+): Promise<ProviderSubscription> {
+  const current = await released(account, reference, key);
+  if (isOver(current)) return await stateOf(account, current, account.nextVersion());
+  if (!atPeriodEnd || current.status === 'incomplete') {
+    await endNow(account, current.id);
+    const version = account.nextVersion();
+    return await stateOf(account, await retrieve(account, current.id), version);
+  }
+  const version = account.nextVersion();
+  const subscription = await account.stripe.subscriptions.update(
+    current.id,
+    { cancel_at_period_end: true, expand: subscriptionExpand },
+    { idempotencyKey: `${key}:cancel` },
+  );
+  return await stateOf(account, subscription, version);
+}
+
+/** Ends a subscription at once, without giving back what was paid; done already is done. */
+async function endNow(account: StripeAccount, subscriptionId: string): Promise<void> {
+  try {
+    await account.stripe.subscriptions.cancel(subscriptionId, { invoice_now: false, prorate: false });
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+export async function retrieve(account: StripeAccount, subscriptionId: string): Promise<Stripe.Subscription> {
+  return await account.stripe.subscriptions.retrieve(subscriptionId, { expand: subscriptionExpand });
+}
+
+/**
+ * The subscription without a schedule: what was to come at the period's end is given up, since Stripe lets a schedule
+ * overrule whatever else is changed.
+ */
+export async function released(
+  account: StripeAccount,
+  reference: SubscriptionRef,
+  key: string,
+): Promise<Stripe.Subscription> {
+  if (reference.subscriptionId === null)
+    throw invalid('There is no subscription at the payment provider.', undefined, 'no_subscription');
+  const subscription = await retrieve(account, reference.subscriptionId);
+  const schedule = idOf(subscription.schedule);
+  if (schedule === null || isOver(subscription)) return subscription;
+  await account.stripe.subscriptionSchedules.release(
+    schedule,
+    { preserve_cancel_date: false },
+    { idempotencyKey: `${key}:release:${schedule}` },
+  );
+  return { ...subscription, schedule: null };
+}
+
+export function priceFor(plan: PlanRow): string {
+  if (plan.paymentPriceId === null)
+    throw invalid(`The plan ${plan.planCode} has no price at the payment provider.`, undefined, 'plan_without_price');
+  return plan.paymentPriceId;
+}
+
+export async function stateOf(
+  account: StripeAccount,
+  subscription: Stripe.Subscription,
+  version: number,
+): Promise<ProviderSubscription> {
+  const state = await readState(account, subscription, version);
+  if (state === null) throw invalid('The subscription is of no plan of this deployment.', undefined, 'unknown_plan');
+  return state;
+}
