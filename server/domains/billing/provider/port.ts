@@ -116,10 +116,11 @@ export interface PaymentProvider {
     options: { discount: AppliedDiscount; key: string },
   ): Promise<ProviderSubscription>;
   /**
-   * The discount of a promotion code that the provider keeps itself and that this customer may use on this plan now, else null.
-   * Its limits are the provider's; `promotionId` says which it is.
+   * The discount of a promotion code that the provider keeps itself and that this customer (null: one it has never seen) may use on
+   * this plan now, else null. `code` is in upper case and the provider compares without case. Its limits are the provider's;
+   * `promotionId` says which it is.
    */
-  findPromotion(customer: BillingCustomer, plan: PlanRow, code: string): Promise<AppliedDiscount | null>;
+  findPromotion(code: string, options: { plan: PlanRow; customerId: string | null }): Promise<AppliedDiscount | null>;
   topUp(
     customer: BillingCustomer,
     options: { amount: number; currency: string; description: string; key: string },
