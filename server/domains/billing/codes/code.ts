@@ -1,0 +1,46 @@
+import { randomInt } from 'node:crypto';
+
+export const codeKinds = ['credits', 'trial_days', 'percent', 'amount'] as const;
+export type CodeKind = (typeof codeKinds)[number];
+
+/** A billing code; times in ms since the epoch. */
+export type BillingCode = {
+  productCode: string;
+  /** As `normalizeCode` makes it. */
+  code: string;
+  kind: CodeKind;
+  /** Microcredits, days, percent, or minor units, by kind. */
+  value: number;
+  /** Of an amount. */
+  currency: string | null;
+  /** Of which plans; empty: of all. */
+  planCodes: readonly string[];
+  /** Null: its credits never expire. */
+  creditsExpireDays: number | null;
+  /** How long a discount lasts; null: as long as the subscription. */
+  months: number | null;
+  maxRedemptions: number | null;
+  maxPerTenant: number;
+  redeemed: number;
+  startsAt: number | null;
+  endsAt: number | null;
+  providerPromotionId: string | null;
+  disabled: boolean;
+  createdBy: string;
+  createdAt: number;
+};
+
+/** A code as it is compared and stored: upper case, without the spaces around it. */
+export const normalizeCode = (code: string): string => code.trim().toUpperCase();
+
+/** Digits and capitals without those that look alike (0 O, 1 I L, 2 Z, 5 S, 8 B, U V). */
+const alphabet = '34679ACDEFGHJKMNPQRTWXY';
+/** 23^18 is 2^81: a thousand guesses a second for the age of the universe find none of a million such codes. */
+const LENGTH = 18;
+const GROUP = 6;
+
+/** A code that nobody guesses, in groups that can be read aloud: `K3TQ9H-WPX6AD-4RMC7Y`. */
+export function generateCode(): string {
+  const letters = Array.from({ length: LENGTH }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
+  return letters.match(new RegExp(`.{${GROUP}}`, 'g'))?.join('-') ?? letters;
+}

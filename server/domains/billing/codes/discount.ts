@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { Services } from '../../../services.ts';
+import { periodStart } from '../plans/period.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import type { AppliedDiscount, PaymentProvider } from '../provider/port.ts';
+import type { Discount } from '../schemas.ts';
+import { type BillingCode, normalizeCode } from './code.ts';
+import { type Guesser, limitGuesses } from './guesses.ts';
+import { codeAlreadyUsed } from './refusals.ts';
+import { findCode, redeem, release } from './store.ts';
+
+export type DiscountServices = Pick<Services, 'pool' | 'clock' | 'config' | 'rateLimiter'> & {
+  payments: PaymentProvider;
+};
+
+/**
+ * The discount that a code gives a workspace on a plan, by a code of ours or one that the payment provider keeps; null where it
+ * gives none, for whatever reason, and that was counted as a wrong code. Nothing is redeemed: `redeemDiscount` does that.
+ * AppError 409 `code_already_used`, 429 `too_many_wrong_codes`, 503 where the provider is away.
+ */
+export function resolveDiscount(
+  services: DiscountServices,
+  request: Guesser & { code: string; plan: PlanRow },
+): Promise<AppliedDiscount | null> {
+  return limitGuesses(services, request, () => lookUpDiscount(services, request));
+}
+
+async function lookUpDiscount(
+  services: DiscountServices,
+  { tenantId, code: given, plan }: Guesser & { code: string; plan: PlanRow },
+): Promise<AppliedDiscount | null> {
+  const { pool, clock } = services;
+  const code = normalizeCode(given);
+  const { productCode } = services.config.billing;
+  const state = await findCode(pool, { productCode, tenantId, code, at: clock.now() });
+  if (state.kind === 'used') throw codeAlreadyUsed();
+  if (state.kind === 'usable') {
+    const discount = toDiscount(state.code);
+    if (discount !== null && suits(state.code, plan)) return discount;
+  }
+  // Asked for every code that is of no use, so that a known one takes no less time; believed for one that is not ours alone.
+  const customerId = await findCustomer(services, tenantId);
+  const promotion = await services.payments.findPromotion(code, { plan, customerId });
+  return state.kind === 'unusable' && !state.known ? promotion : null;
+}
+
+/** Whether a discount code is for that plan: there is something to pay, in the currency of an amount. */
+function suits({ planCodes, currency }: BillingCode, plan: PlanRow): boolean {
+  const ofPlan = planCodes.length === 0 || planCodes.includes(plan.planCode);
+  return ofPlan && plan.amount > 0 && (currency === null || currency === plan.currency);
+}
+
+/** A code of ours as a discount; null where it is another kind of code. */
+export function toDiscount(code: BillingCode): AppliedDiscount | null {
+  const { kind, value, currency, months, providerPromotionId } = code;
+  if (kind !== 'percent' && kind !== 'amount') return null;
+  return { code: code.code, kind, value, currency, months, promotionId: providerPromotionId };
+}
+
+async function findCustomer({ pool, payments }: DiscountServices, tenantId: string): Promise<string | null> {
+  const { rows } = await pool.query<{ provider_customer_id: string | null }>(
+    'SELECT provider_customer_id FROM subscriptions WHERE tenant_id = $1 AND provider = $2',
+    [tenantId, payments.kind],
+  );
+  return rows[0]?.provider_customer_id ?? null;
+}
+
+/**
+ * Redeems a discount's code inside the caller's transaction, which must be short (it holds the code's row), BEFORE the provider is asked,
+ * and takes it back with `releaseDiscount` where the provider refuses: the other way round, the last redemption could be given twice.
+ * Answers the redemption's id; null: the code is the provider's own, which counts it itself. AppError 422 `code_not_valid`
+ * (used up meanwhile), 409 `code_already_used`.
+ */
+export async function redeemDiscount(
+  db: Queryable,
+  request: Guesser & { productCode: string; discount: AppliedDiscount; at: number },
+): Promise<string | null> {
+  const { discount, ...who } = request;
+  const { rowCount } = await db.query('SELECT FROM billing_codes WHERE product_code = $1 AND code = $2', [
+    request.productCode,
+    discount.code,
+  ]);
+  if (rowCount === 0 && discount.promotionId !== null) return null;
+  return (await redeem(db, { ...who, code: discount.code })).id;
+}
+
+/** Takes a discount's redemption back: the provider would not have it. */
+export async function releaseDiscount(db: Queryable, tenantId: string, redemptionId: string | null): Promise<void> {
+  if (redemptionId !== null) await release(db, tenantId, redemptionId);
+}
+
+/** What a period of `amount` minor units costs with a discount: rounded down in favour of whoever pays, never below 0. */
+export function discountedAmount(amount: number, discount: Pick<AppliedDiscount, 'kind' | 'value'> | null): number {
+  if (discount === null) return amount;
+  switch (discount.kind) {
+    case 'percent':
+      return Math.floor((amount * (100 - discount.value)) / 100);
+    case 'amount':
+      return Math.max(0, amount - discount.value);
+  }
+}
+
+const StoredDiscount = z.object({
+  code: z.string(),
+  kind: z.enum(['percent', 'amount']),
+  value: z.number().int(),
+  currency: z.string().nullable(),
+  months: z.number().int().nullable(),
+  promotionId: z.string().nullable(),
+  /** Since when it is on the subscription, in ms since the epoch; null: it waits for the next subscription. */
+  since: z.number().nullable(),
+});
+/** What `subscriptions.discount` holds. */
+export type StoredDiscount = z.output<typeof StoredDiscount>;
+
+/** A discount as `subscriptions.discount` keeps it: on the subscription since `since`, or (null) waiting for the next one. */
+export const storeDiscount = (discount: AppliedDiscount, since: number | null): StoredDiscount => ({
+  ...discount,
+  since,
+});
+
+/** What `subscriptions.discount` holds, at `at`: null where there is none, or its months are over. */
+export function readDiscount(column: unknown, at: number): StoredDiscount | null {
+  if (column === null || column === undefined) return null;
+  const stored = StoredDiscount.parse(column);
+  if (stored.since === null || stored.months === null) return stored;
+  return periodStart(stored.since, { interval: 'month', intervalCount: 1 }, stored.months) > at ? stored : null;
+}
+
+/** The discount that waits for the next subscription, where it suits the plan: what `subscribe` and `changePlan` take without a code. */
+export function waitingDiscount(column: unknown, plan: PlanRow, at: number): AppliedDiscount | null {
+  const stored = readDiscount(column, at);
+  if (stored === null || stored.since !== null || plan.amount === 0) return null;
+  if (stored.currency !== null && stored.currency !== plan.currency) return null;
+  const { since: _, ...discount } = stored;
+  return discount;
+}
+
+/** The same for the wire (`BillingStatus.discount`). */
+export function viewDiscount(column: unknown, at: number): z.output<typeof Discount> | null {
+  const stored = readDiscount(column, at);
+  if (stored === null) return null;
+  const { code, kind, value, currency, months } = stored;
+  return { code, kind, value, currency, months };
+}

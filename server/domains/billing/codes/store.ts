@@ -1,0 +1,131 @@
+import { newId } from '../../../platform/ids.ts';
+import { toMicrocredits } from '../../../platform/microcredits.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { BillingCode, CodeKind } from './code.ts';
+import { codeAlreadyUsed, codeNotValid } from './refusals.ts';
+
+type Row = {
+  product_code: string;
+  code: string;
+  kind: CodeKind;
+  value: string;
+  currency: string | null;
+  plan_codes: string[];
+  credits_expire_days: number | null;
+  months: number | null;
+  max_redemptions: number | null;
+  max_per_tenant: number;
+  redeemed: number;
+  starts_at: Date | null;
+  ends_at: Date | null;
+  provider_promotion_id: string | null;
+  disabled: boolean;
+  created_by: string;
+  created_at: Date;
+};
+const columns = `c.product_code, c.code, c.kind, c.value, c.currency, c.plan_codes, c.credits_expire_days, c.months,
+  c.max_redemptions, c.max_per_tenant, c.redeemed, c.starts_at, c.ends_at, c.provider_promotion_id, c.disabled, c.created_by,
+  c.created_at`;
+
+function toCode(row: Row): BillingCode {
+  return {
+    productCode: row.product_code,
+    code: row.code,
+    kind: row.kind,
+    value: toMicrocredits(row.value),
+    currency: row.currency,
+    planCodes: row.plan_codes,
+    creditsExpireDays: row.credits_expire_days,
+    months: row.months,
+    maxRedemptions: row.max_redemptions,
+    maxPerTenant: row.max_per_tenant,
+    redeemed: row.redeemed,
+    startsAt: row.starts_at?.getTime() ?? null,
+    endsAt: row.ends_at?.getTime() ?? null,
+    providerPromotionId: row.provider_promotion_id,
+    disabled: row.disabled,
+    createdBy: row.created_by,
+    createdAt: row.created_at.getTime(),
+  };
+}
+
+/** What a code is to a workspace now. */
+export type CodeState =
+  | { kind: 'usable'; code: BillingCode; used: number }
+  /** This workspace has used it as often as it may; `usable` to others or not. */
+  | { kind: 'used' }
+  /** `known`: it is ours, whatever is wrong with it. */
+  | { kind: 'unusable'; known: boolean };
+
+type Asked = { productCode: string; tenantId: string; code: string; at: number };
+
+/** What a normalized code is to a workspace at `at`: one statement whatever the answer, so that time tells no more than it does. */
+export async function findCode(db: Queryable, asked: Asked): Promise<CodeState> {
+  const { rows } = await db.query<Row & { used: number }>(
+    `SELECT ${columns}, (SELECT count(*)::int FROM billing_code_redemptions r
+                         WHERE r.product_code = c.product_code AND r.code = c.code AND r.tenant_id = $3) AS used
+     FROM (SELECT $1::text AS product_code, $2::text AS code) asked JOIN billing_codes c USING (product_code, code)`,
+    [asked.productCode, asked.code, asked.tenantId],
+  );
+  const [row] = rows;
+  if (row === undefined) return { kind: 'unusable', known: false };
+  const code = toCode(row);
+  if (row.used >= code.maxPerTenant) return { kind: 'used' };
+  return isUsable(code, asked.at) ? { kind: 'usable', code, used: row.used } : { kind: 'unusable', known: true };
+}
+
+function isUsable(code: BillingCode, at: number): boolean {
+  const begun = code.startsAt === null || code.startsAt <= at;
+  const over = code.endsAt !== null && code.endsAt <= at;
+  const usedUp = code.maxRedemptions !== null && code.redeemed >= code.maxRedemptions;
+  return begun && !over && !usedUp && !code.disabled;
+}
+
+/** A redemption; `number`: the workspace's first of that code is 1. */
+export type Redemption = { id: string; code: BillingCode; number: number };
+
+/**
+ * Redeems a code inside the caller's transaction, which must be short: it holds the code's row, so that of any number at once as many
+ * succeed as the limits allow. AppError 422 `code_not_valid`, 409 `code_already_used`.
+ */
+export async function redeem(db: Queryable, asked: Asked & { userId: string }): Promise<Redemption> {
+  const { productCode, tenantId, code, userId, at } = asked;
+  const locked = await db.query('SELECT FROM billing_codes WHERE product_code = $1 AND code = $2 FOR NO KEY UPDATE', [
+    productCode,
+    code,
+  ]);
+  if (locked.rowCount === 0) throw codeNotValid();
+  // A statement of its own sees what was committed by whoever held the row before.
+  const state = await findCode(db, asked);
+  if (state.kind === 'used') throw codeAlreadyUsed();
+  if (state.kind === 'unusable') throw codeNotValid();
+  await db.query('UPDATE billing_codes SET redeemed = redeemed + 1 WHERE product_code = $1 AND code = $2', [
+    productCode,
+    code,
+  ]);
+  const id = newId();
+  await db.query('INSERT INTO billing_code_redemptions VALUES ($1, $2, $3, $4, $5, $6)', [
+    id,
+    productCode,
+    code,
+    tenantId,
+    userId,
+    new Date(at),
+  ]);
+  return { id, code: state.code, number: state.used + 1 };
+}
+
+/** Takes a redemption back that came to nothing. False: it was taken back before. */
+export async function release(db: Queryable, tenantId: string, redemptionId: string): Promise<boolean> {
+  const { rows } = await db.query<{ product_code: string; code: string }>(
+    'DELETE FROM billing_code_redemptions WHERE id = $1 AND tenant_id = $2 RETURNING product_code, code',
+    [redemptionId, tenantId],
+  );
+  const [row] = rows;
+  if (row === undefined) return false;
+  await db.query('UPDATE billing_codes SET redeemed = redeemed - 1 WHERE product_code = $1 AND code = $2', [
+    row.product_code,
+    row.code,
+  ]);
+  return true;
+}
