@@ -15,7 +15,7 @@ export function FigureTable({ label, figures }: { label: string; figures: Figure
       </THead>
       <tbody>
         {rows.map(([name, ...cells]) => (
-          <tr key={String(name)} className="border-b last:border-b-0 hover:bg-hover/60">
+          <tr key={[name, ...cells].join('\t')} className="border-b last:border-b-0 hover:bg-hover/60">
             <th scope="row" className="h-8 max-w-72 truncate px-3 font-normal">
               {name}
             </th>

@@ -9,8 +9,8 @@ export type Column = { label: string /** Absent where the column holds words. */
 export type Cell = string | number | null;
 
 /**
- * What a chart shows, as rows: the table behind it and its CSV are made of the same. The first column names the row, and
- * no two rows have the same name.
+ * What a chart shows, as rows: the table behind it and its CSV are made of the same. The first column names the row;
+ * no two rows are the same.
  */
 export type Figures = { columns: readonly Column[]; rows: readonly (readonly Cell[])[] };
 

@@ -7,12 +7,15 @@ export function StatCard({
   label,
   value,
   hint,
+  note,
   trend,
 }: {
   label: string;
   /** undefined while it is on its way. */
   value: ReactNode | undefined;
   hint?: ReactNode;
+  /** Beneath the hint, where there is no trend. */
+  note?: ReactNode;
   trend?: { title: string; values: readonly number[]; ink?: Ink } | undefined;
 }) {
   return (
@@ -25,7 +28,9 @@ export function StatCard({
         <span className="min-h-4 text-xs text-muted">
           {value === undefined ? <Skeleton className="h-3 w-28" /> : hint}
         </span>
-        <span className="mt-auto block h-7 pt-1.5">{trend ? <Trend {...trend} /> : null}</span>
+        <span className="mt-auto block h-7 pt-1.5">
+          {trend ? <Trend {...trend} /> : <span className="text-xs text-muted">{note}</span>}
+        </span>
       </dd>
     </div>
   );

@@ -1,6 +1,7 @@
 import {
   Blocks,
   BrainCircuit,
+  ChartNoAxesCombined,
   CircleUser,
   FolderKanban,
   Inbox,
@@ -24,6 +25,7 @@ export const mainPages: readonly ConsolePage[] = [
   { href: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'h' },
   { href: '/connections', label: 'Connections', icon: Plug, key: 'c' },
   { href: '/mcp-servers', label: 'MCP servers', icon: Blocks, key: 's' },
+  { href: '/analytics', label: 'Analytics', icon: ChartNoAxesCombined, key: 'a' },
 ];
 export const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },

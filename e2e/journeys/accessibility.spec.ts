@@ -24,6 +24,7 @@ const pages = [
   '/mcp-servers?open=register',
   '/mcp-servers?view=instances',
   '/mcp-servers?view=instances&open=instance',
+  '/analytics',
   '/settings/members',
   '/settings/api-keys',
   '/settings/model-keys',

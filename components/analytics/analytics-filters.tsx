@@ -1,0 +1,102 @@
+'use client';
+import { X } from 'lucide-react';
+import { useMemo } from 'react';
+import { WorkflowSelect } from '../run-feed/workflow-select.tsx';
+import { Button } from '../ui/button.tsx';
+import { cx } from '../ui/classes.ts';
+import { DayInput } from '../ui/day-input.tsx';
+import { controlClass } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { type Filters, type Granularity, granularities, hoursFit, type Period } from './filters.ts';
+import { addDays, dayIn } from './zoned-days.ts';
+
+const periodLabels: Record<Period, string> = {
+  week: 'Last 7 days',
+  month: 'Last 30 days',
+  all: 'All time',
+  custom: 'From – to',
+};
+const granularityLabels: Record<Granularity, string> = {
+  hour: 'By hour',
+  day: 'By day',
+  week: 'By week',
+  month: 'By month',
+};
+
+/** All filters are in the URL; each change is a Back step. */
+export function AnalyticsFilters({ filters, zone, now }: { filters: Filters; zone: string; now: number }) {
+  const { get, set } = useUrlState();
+  const change = (patch: Record<string, string>) => set(patch, { push: true });
+  const { period, from, to, granularity, range } = filters;
+  const today = dayIn(now, range.time_zone);
+  const choose = (next: Period) =>
+    change(
+      next === 'custom'
+        ? { period: '', from: addDays(today, period === 'week' ? -6 : -29), to: today }
+        : { period: next === 'month' ? '' : next, from: '', to: '' },
+    );
+  const offered = granularities.filter(each => each !== 'hour' || hoursFit(period, from, to || today));
+  const active = ['period', 'from', 'to', 'granularity', 'workflow_id', 'zone'].some(key => get(key) !== '');
+  return (
+    <div className="mb-4 flex flex-wrap items-center gap-2">
+      <Select<Period>
+        label="Period"
+        className="w-36"
+        value={period}
+        options={Object.entries(periodLabels).map(([value, label]) => ({ value: value as Period, label }))}
+        onChange={choose}
+      />
+      {period === 'custom' ? (
+        <>
+          <DayInput label="From" value={from} onChange={day => change({ from: day })} />
+          <DayInput label="To" value={to} onChange={day => change({ to: day })} />
+        </>
+      ) : null}
+      <Select<Granularity | ''>
+        label="Granularity"
+        className="w-32"
+        value={granularity ?? ''}
+        options={[
+          { value: '', label: 'Fitting steps' },
+          ...offered.map(value => ({ value, label: granularityLabels[value] })),
+        ]}
+        onChange={next => change({ granularity: next })}
+      />
+      <WorkflowSelect value={range.workflow_id ?? ''} onChange={workflow => change({ workflow_id: workflow })} />
+      <ZoneSelect chosen={range.time_zone} own={zone} onChange={next => change({ zone: next === zone ? '' : next })} />
+      {active ? (
+        <Button
+          variant="ghost"
+          size="sm"
+          icon={<X aria-hidden className="size-3.5" />}
+          onClick={() => change({ period: '', from: '', to: '', granularity: '', workflow_id: '', zone: '' })}
+        >
+          Clear
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** The browser's own select: of four hundred zones one is found by typing, and a phone has its wheel. */
+function ZoneSelect({ chosen, own, onChange }: { chosen: string; own: string; onChange: (zone: string) => void }) {
+  const zones = useMemo(() => {
+    const all = new Set([own, 'UTC', chosen, ...Intl.supportedValuesOf('timeZone')]);
+    return [...all];
+  }, [own, chosen]);
+  return (
+    <select
+      aria-label="Time zone"
+      value={chosen}
+      onChange={event => onChange(event.target.value)}
+      className={cx(controlClass, 'h-8 w-44')}
+    >
+      {zones.map(zone => (
+        <option key={zone} value={zone}>
+          {zone === own ? `${zone} (yours)` : zone}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,140 @@
+'use client';
+import { ChartNoAxesCombined } from 'lucide-react';
+import { useSyncExternalStore } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { readError } from '../trpc/errors.ts';
+import { Button, ButtonLink } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { cx } from '../ui/classes.ts';
+import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
+import { EmptyState, ErrorState, NeedsContributor } from '../ui/states.tsx';
+import { formatUtc } from '../ui/time.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { AnalyticsFilters } from './analytics-filters.tsx';
+import { Durations } from './duration-section.tsx';
+import { type Filters, readFilters } from './filters.ts';
+import { Overview } from './overview.tsx';
+import { type Analytics, useAnalytics } from './queries.ts';
+import { RunsByWorkflow, RunsOverTime } from './run-sections.tsx';
+import { StepsByType } from './step-section.tsx';
+import {
+  CreditsByAction,
+  CreditsByWorkflow,
+  CreditsOverTime,
+  StepsOverTime,
+  TokensOverTime,
+} from './usage-sections.tsx';
+
+const never = () => () => {};
+const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** How the project's runs went, how long they took and what they cost. */
+export function AnalyticsPage() {
+  const { canWrite } = usePermissions();
+  // The server does not know it, and whole days depend on it: nothing is asked for before it is known.
+  const zone = useSyncExternalStore(never, browserZone, () => null);
+  if (!canWrite)
+    return (
+      <Page>
+        <PageHeader title="Analytics" />
+        <NeedsContributor icon={ChartNoAxesCombined} what="Analytics" />
+      </Page>
+    );
+  return zone === null ? <PageSkeleton /> : <Loaded zone={zone} />;
+}
+
+function Loaded({ zone }: { zone: string }) {
+  const { get } = useUrlState();
+  const now = Date.now();
+  const filters = readFilters(get, zone, now);
+  const analytics = useAnalytics(filters);
+  const { runs } = analytics;
+  return (
+    <Page>
+      <PageHeader
+        title="Analytics"
+        description={runs.data ? <Counted {...runs.data} /> : 'How runs went, how long they took and what they cost.'}
+      />
+      <AnalyticsFilters filters={filters} zone={zone} now={now} />
+      <Sections analytics={analytics} filters={filters} />
+    </Page>
+  );
+}
+
+function Counted({ from, to, time_zone }: { from: string; to: string; time_zone: string }) {
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone: time_zone, dateStyle: 'medium' });
+  // `to` is the first instant that is not in it any more.
+  const last = new Date(Date.parse(to) - 1);
+  return (
+    <span title={`${formatUtc(from)} – ${formatUtc(to)}`}>
+      {day.formatRange(new Date(from), last)}, {time_zone}
+    </span>
+  );
+}
+
+function Sections({ analytics, filters }: { analytics: Analytics; filters: Filters }) {
+  const { runs, steps, success, live } = analytics;
+  const all = Object.values(analytics);
+  // One reason for all nine is told once.
+  if (all.every(query => query.isError && query.data === undefined))
+    return (
+      <Card flush>
+        <ErrorState
+          error={runs.error}
+          {...(readError(runs.error).status === 503 ? { title: 'Analytics are not available right now' } : {})}
+          onRetry={() => {
+            for (const query of all) void query.refetch();
+          }}
+        />
+      </Card>
+    );
+  const nothing =
+    runs.data?.started === 0 && success.data?.total === 0 && steps.data?.total === 0 && live.data?.total === 0;
+  if (nothing) return <NothingYet filters={filters} />;
+  const stale = all.some(query => query.isPlaceholderData);
+  return (
+    <div aria-busy={stale} className={cx('transition-opacity', stale && 'opacity-60')}>
+      <Overview analytics={analytics} />
+      <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
+        <RunsOverTime query={analytics.runsOverTime} />
+        <CreditsOverTime query={analytics.usageOverTime} />
+        <Durations query={analytics.durations} />
+        <RunsByWorkflow query={analytics.runs} />
+        <StepsOverTime query={analytics.usageOverTime} />
+        <TokensOverTime query={analytics.usageOverTime} />
+        <StepsByType query={analytics.stepTypes} />
+        <div className="grid min-w-0 grid-cols-1 gap-4">
+          <CreditsByAction query={analytics.credits} />
+          <CreditsByWorkflow query={analytics.credits} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function NothingYet({ filters }: { filters: Filters }) {
+  const { set } = useUrlState();
+  const narrowed = filters.period !== 'all' || filters.range.workflow_id !== undefined;
+  return (
+    <Card flush>
+      <EmptyState
+        icon={ChartNoAxesCombined}
+        title="No runs in this period"
+        action={
+          <>
+            <ButtonLink variant="primary" href="/workflows">
+              Start one
+            </ButtonLink>
+            {narrowed ? (
+              <Button onClick={() => set({ period: 'all', from: '', to: '', workflow_id: '' }, { push: true })}>
+                Look at all time
+              </Button>
+            ) : null}
+          </>
+        }
+      >
+        Run a workflow and its outcome, duration, steps and credits are counted here within seconds.
+      </EmptyState>
+    </Card>
+  );
+}

@@ -1,0 +1,112 @@
+'use client';
+import { ChartCard } from '../charts/chart-card.tsx';
+import { formatFigure, type Unit } from '../charts/figures.ts';
+import { formatDuration } from '../ui/time.tsx';
+import { workflowLabel } from './labels.ts';
+import type { ExecutionDuration, Query } from './queries.ts';
+
+type Percentiles = Pick<ExecutionDuration, 'runs' | 'avg_ms' | 'min_ms' | 'max_ms' | 'p50_ms' | 'p95_ms' | 'p99_ms'>;
+type Row = { key: string; name: string; id: string } & Percentiles;
+
+function rowsOf(data: ExecutionDuration): Row[] {
+  return [
+    { ...data, key: 'all', name: 'All workflows', id: '' },
+    ...data.by_workflow.map(each => ({
+      ...each,
+      key: each.workflow_id,
+      name: workflowLabel(each.workflow_name),
+      id: each.workflow_id,
+    })),
+  ];
+}
+
+const duration: Unit = 'duration';
+
+/** How long runs took from start to end, waiting included: overall and for each workflow. */
+export function Durations({ query }: { query: Query<ExecutionDuration> }) {
+  return (
+    <ChartCard
+      id="durations"
+      title="Duration"
+      description="From start to end, waiting included: half, 95 % and 99 % of the runs took no longer."
+      query={query}
+      isEmpty={data => data.runs === 0}
+      empty="No run ended in this period."
+      figures={data => ({
+        columns: [
+          { label: 'Workflow' },
+          { label: 'Runs', unit: 'count' },
+          { label: 'p50', unit: duration },
+          { label: 'p95', unit: duration },
+          { label: 'p99', unit: duration },
+          { label: 'Mean', unit: duration },
+          { label: 'Shortest', unit: duration },
+          { label: 'Longest', unit: duration },
+          { label: 'Workflow id' },
+        ],
+        rows: rowsOf(data).map(row => [
+          row.name,
+          ...[row.runs, row.p50_ms, row.p95_ms, row.p99_ms, row.avg_ms, row.min_ms, row.max_ms],
+          row.id,
+        ]),
+      })}
+    >
+      {data => <DurationList rows={rowsOf(data)} />}
+    </ChartCard>
+  );
+}
+
+function DurationList({ rows }: { rows: readonly Row[] }) {
+  const longest = Math.max(1, ...rows.map(({ p99_ms }) => p99_ms ?? 0));
+  return (
+    <ul aria-label="Durations" className="flex flex-col gap-2.5">
+      {rows.map(row => (
+        <li key={row.key}>
+          <div className="flex flex-wrap items-baseline justify-between gap-x-3 text-sm">
+            <span className="min-w-0 truncate">
+              {row.name} <span className="text-xs text-faint">{formatFigure(row.runs, 'count')} runs</span>
+            </span>
+            <span className="flex gap-3 text-muted tabular-nums">
+              <Percentile name="p50" value={row.p50_ms} />
+              <Percentile name="p95" value={row.p95_ms} />
+              <Percentile name="p99" value={row.p99_ms} />
+            </span>
+          </div>
+          <Spread row={row} longest={longest} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Percentile({ name, value }: { name: string; value: number | null }) {
+  return (
+    <span className="whitespace-nowrap">
+      <span className="text-xs text-faint">{name}</span> {value === null ? '–' : formatDuration(value)}
+    </span>
+  );
+}
+
+/** From strong to faint: half of the runs, 95 %, 99 %. The numbers beside it say the same. */
+function Spread({ row, longest }: { row: Row; longest: number }) {
+  const bars = [
+    { name: 'p99', value: row.p99_ms, opacity: 0.3 },
+    { name: 'p95', value: row.p95_ms, opacity: 0.55 },
+    { name: 'p50', value: row.p50_ms, opacity: 1 },
+  ];
+  return (
+    <svg aria-hidden width="100%" height={6} className="my-1 block overflow-hidden rounded-full bg-hover">
+      {bars.map(({ name, value, opacity }) =>
+        value === null ? null : (
+          <rect
+            key={name}
+            height={6}
+            style={{ width: `max(2px, ${(value / longest) * 100}%)` }}
+            fill="var(--chart-1)"
+            fillOpacity={opacity}
+          />
+        ),
+      )}
+    </svg>
+  );
+}

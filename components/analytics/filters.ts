@@ -1,0 +1,70 @@
+import { isDay } from '../ui/day-input.tsx';
+import { addDays, dayIn, startOfDay } from './zoned-days.ts';
+
+export const periods = ['week', 'month', 'all', 'custom'] as const;
+export type Period = (typeof periods)[number];
+export const granularities = ['hour', 'day', 'week', 'month'] as const;
+export type Granularity = (typeof granularities)[number];
+
+/** What the nine operations take, without what only time series know. */
+export type Range = {
+  window?: 'week' | 'month' | 'all';
+  from?: string;
+  to?: string;
+  time_zone: string;
+  workflow_id?: string;
+};
+export type Filters = {
+  period: Period;
+  /** First and last day of a custom period, both included; empty where it is open. */
+  from: string;
+  to: string;
+  granularity: Granularity | undefined;
+  range: Range;
+};
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+/** 2,000 hours are the most that one answer holds. */
+const MOST_HOURS_DAYS = 83;
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** The filters of the URL as the operations take them; what is malformed is left out. `zone`: the browser's. `now`: ms. */
+export function readFilters(get: (key: string) => string, zone: string, now: number): Filters {
+  const chosen = get('zone');
+  const time_zone = chosen && isTimeZone(chosen) ? chosen : zone;
+  const days = [get('from'), get('to')].map(day => (isDay(day) ? day : ''));
+  const [first = '', last = ''] = days;
+  // Turned around they mean the same period.
+  const [from, to] = first && last && last < first ? [last, first] : [first, last];
+  const custom = from !== '' || to !== '';
+  const period = custom ? 'custom' : (periods.find(each => each === get('period')) ?? 'month');
+  const workflow = get('workflow_id');
+  const granularity = granularities.find(each => each === get('granularity'));
+  return {
+    period,
+    from,
+    to,
+    granularity:
+      granularity === 'hour' && !hoursFit(period, from, to || dayIn(now, time_zone)) ? undefined : granularity,
+    range: {
+      ...(period === 'custom' ? {} : { window: period }),
+      ...(from ? { from: startOfDay(from, time_zone) } : {}),
+      ...(to ? { to: startOfDay(addDays(to, 1), time_zone) } : {}),
+      time_zone,
+      ...(UUID.test(workflow) ? { workflow_id: workflow } : {}),
+    },
+  };
+}
+
+/** Whether a period is short enough to be shown by the hour. */
+export function hoursFit(period: Period, from: string, to: string): boolean {
+  if (period !== 'custom') return period !== 'all';
+  return from !== '' && to <= addDays(from, MOST_HOURS_DAYS - 1);
+}

@@ -1,0 +1,62 @@
+'use client';
+import { formatFigure } from '../charts/figures.ts';
+import { StatCard } from '../charts/stat-card.tsx';
+import { Credits, formatCredits } from '../ui/credits.tsx';
+import { formatDuration } from '../ui/time.tsx';
+import type { Analytics } from './queries.ts';
+
+const written = (value: number) => formatFigure(value, 'count');
+
+/** What matters most, in six numbers. */
+export function Overview({ analytics }: { analytics: Analytics }) {
+  const { live, success, durations, runs, steps, credits, runsOverTime, usageOverTime } = analytics;
+  const runPoints = runsOverTime.data?.points ?? [];
+  const usagePoints = usageOverTime.data?.points ?? [];
+  const succeeded = success.data;
+  const rate = succeeded?.success_rate;
+  const took = durations.data;
+  const started = runs.data?.started;
+  return (
+    <dl className="mb-4 grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6" aria-label="At a glance">
+      <StatCard
+        label="Live now"
+        value={live.data && written(live.data.total)}
+        hint={live.data ? `${written(live.data.running)} running, ${written(live.data.paused)} paused` : undefined}
+        note={live.data && live.data.blocked > 0 ? `${written(live.data.blocked)} waiting for people` : undefined}
+      />
+      <StatCard
+        label="Success rate"
+        value={succeeded && (rate === null || rate === undefined ? '–' : formatFigure(rate, 'share'))}
+        hint={succeeded ? `${written(succeeded.completed)} completed, ${written(succeeded.failed)} failed` : undefined}
+        note={succeeded && succeeded.stopped > 0 ? `${written(succeeded.stopped)} stopped` : undefined}
+      />
+      <StatCard
+        label="Runs started"
+        value={started === undefined ? undefined : written(started)}
+        hint={runs.data ? triggers(runs.data.by_trigger) : undefined}
+        trend={{ title: 'Runs started over time', values: runPoints.map(point => point.started) }}
+      />
+      <StatCard
+        label="Median duration"
+        value={took && (took.p50_ms === null ? '–' : formatDuration(took.p50_ms))}
+        hint={took && took.p95_ms !== null ? `95 % within ${formatDuration(took.p95_ms)}` : ''}
+      />
+      <StatCard
+        label="Steps executed"
+        value={steps.data && written(steps.data.total)}
+        hint={steps.data ? `${written(steps.data.failed)} failed, ${written(steps.data.retried)} retried` : undefined}
+        trend={{ title: 'Steps executed over time', values: usagePoints.map(point => point.steps) }}
+      />
+      <StatCard
+        label="Credits consumed"
+        value={credits.data && <Credits value={credits.data.microcredits} />}
+        hint={credits.data && started ? `${formatCredits(credits.data.microcredits / started)} for each run` : ''}
+        trend={{ title: 'Credits consumed over time', values: usagePoints.map(point => point.microcredits) }}
+      />
+    </dl>
+  );
+}
+
+function triggers(all: readonly { trigger_type: string; started: number }[]): string {
+  return all.map(({ trigger_type, started }) => `${written(started)} ${trigger_type}`).join(', ');
+}

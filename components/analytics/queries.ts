@@ -1,0 +1,42 @@
+'use client';
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import type { Filters } from './filters.ts';
+
+/** As the page is read, not as a run is followed: half a minute. Live runs are asked for every three seconds. Both rest while the page is hidden. */
+const REFETCH_MS = 30_000;
+const LIVE_MS = 3_000;
+const options = { refetchInterval: REFETCH_MS, placeholderData: keepPreviousData } as const;
+
+export type LiveRuns = Outputs['analytics_live_runs'];
+export type SuccessRate = Outputs['analytics_success_rate'];
+export type ExecutionDuration = Outputs['analytics_execution_duration'];
+export type RunsCount = Outputs['analytics_runs_count'];
+export type StepsExecuted = Outputs['analytics_steps_executed'];
+export type CreditsConsumed = Outputs['analytics_credits_consumed'];
+export type StepsSummary = Outputs['analytics_steps_summary'];
+export type RunsTimeseries = Outputs['analytics_runs_timeseries'];
+export type UsageTimeseries = Outputs['analytics_usage_timeseries'];
+
+/** Everything that the page shows for its filters; they travel together in one request. */
+export function useAnalytics({ range, granularity }: Filters) {
+  const trpc = useTRPC();
+  const series = granularity === undefined ? range : { ...range, granularity };
+  const live = range.workflow_id === undefined ? {} : { workflow_id: range.workflow_id };
+  return {
+    live: useQuery(
+      trpc.analytics_live_runs.queryOptions(live, { refetchInterval: LIVE_MS, placeholderData: keepPreviousData }),
+    ),
+    success: useQuery(trpc.analytics_success_rate.queryOptions(range, options)),
+    durations: useQuery(trpc.analytics_execution_duration.queryOptions(range, options)),
+    runs: useQuery(trpc.analytics_runs_count.queryOptions(range, options)),
+    steps: useQuery(trpc.analytics_steps_executed.queryOptions(range, options)),
+    credits: useQuery(trpc.analytics_credits_consumed.queryOptions(range, options)),
+    stepTypes: useQuery(trpc.analytics_steps_summary.queryOptions(range, options)),
+    runsOverTime: useQuery(trpc.analytics_runs_timeseries.queryOptions(series, options)),
+    usageOverTime: useQuery(trpc.analytics_usage_timeseries.queryOptions(series, options)),
+  };
+}
+
+export type Analytics = ReturnType<typeof useAnalytics>;
+export type Query<D> = UseQueryResult<D, unknown>;

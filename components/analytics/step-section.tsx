@@ -1,0 +1,54 @@
+'use client';
+import { BarList } from '../charts/bar-list.tsx';
+import { ChartCard } from '../charts/chart-card.tsx';
+import { stepTypeLook } from '../graph/step-icon.tsx';
+import type { Query, StepsSummary } from './queries.ts';
+
+/** Attempts by the type of their step, and how they ended. */
+export function StepsByType({ query }: { query: Query<StepsSummary> }) {
+  return (
+    <ChartCard
+      id="steps"
+      title="Steps by type"
+      description="Attempts that came to an end; failures in red."
+      query={query}
+      isEmpty={data => data.steps.length === 0}
+      empty="No step was executed in this period."
+      figures={data => ({
+        columns: [
+          { label: 'Step type' },
+          { label: 'Completed', unit: 'count' },
+          { label: 'Failed', unit: 'count' },
+          { label: 'Retried', unit: 'count' },
+          { label: 'Credits', unit: 'credits' },
+        ],
+        rows: data.steps.map(each => [
+          stepTypeLook(each.step_type).label,
+          each.completed,
+          each.failed,
+          each.retried,
+          each.microcredits,
+        ]),
+      })}
+    >
+      {data => (
+        <BarList
+          label="Steps by type"
+          unit="count"
+          items={data.steps.map(({ step_type, completed, failed, retried }) => ({
+            key: step_type,
+            label: stepTypeLook(step_type).label,
+            value: completed + failed + retried,
+            detail: [failed > 0 ? `${failed} failed` : '', retried > 0 ? `${retried} retried` : '']
+              .filter(Boolean)
+              .join(', '),
+            parts: [
+              { ink: 'failed', value: failed },
+              { ink: 'two', value: retried },
+            ],
+          }))}
+        />
+      )}
+    </ChartCard>
+  );
+}
