@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
 import { MOST_MICROCREDITS } from '../../platform/microcredits.ts';
+import { TimeZone } from '../analytics/schemas.ts';
 
 /** A whole number that JSON holds exactly; 1 credit = 1,000,000 (interface.md, Billing usage). */
 export const Microcredits = z.number().int().min(0).max(MOST_MICROCREDITS);
@@ -82,7 +83,7 @@ export const usageDimensions = ['workflow', 'action', 'step_type', 'tool', 'mode
 export const UsageDimensionsInput = z.strictObject({
   ...usageFilters,
   by: z.enum(usageDimensions).optional().meta({ description: 'One dimension alone; default: all of them' }),
-  time_zone: PlainText(64).default('UTC').meta({ description: 'IANA name; where days begin' }),
+  time_zone: TimeZone.meta({ description: 'IANA name; where days begin' }),
 });
 export const UsageDimensionsOutput = z.strictObject({
   from: Timestamp,

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { type ActionPrices, type CreditSource, FREE, type TenantCredits } from '../../../orchestrator/credits.ts';
+import type { CreditSource, TenantCredits } from '../../../orchestrator/credits.ts';
 import { newId } from '../../../platform/ids.ts';
 import { toMicrocredits } from '../../../platform/microcredits.ts';
 import type { Services } from '../../../services.ts';
 import { Microcredits } from '../schemas.ts';
-import { openAccount } from './post.ts';
+import { ensureOnboarded } from '../subscriptions/onboard.ts';
 
 /** A credit source of a process; `settled` waits for the warnings that are being written, before the pool is closed. */
 export type LedgerCreditSource = CreditSource & { settled(): Promise<void> };
@@ -19,9 +19,9 @@ export function createCreditSource(
   const writing = new Set<Promise<void>>();
   return {
     async load(tenantId) {
-      await openAccount(pool, tenantId, clock.now());
+      await ensureOnboarded(services, tenantId);
       const credits = (await readCredits(pool, [tenantId], enforced)).get(tenantId);
-      if (credits === undefined) throw new Error(`the account of ${tenantId} is gone`);
+      if (credits === undefined) throw new Error(`${tenantId} has no account or no plan`);
       return credits;
     },
     refresh: tenantIds => readCredits(pool, tenantIds, enforced),
@@ -56,8 +56,8 @@ const READ = `
          a.consumed - coalesce((SELECT sum(l.consumed) FROM credit_ledger l
                                 WHERE l.tenant_id = a.tenant_id AND l.kind = 'refund' AND l.reference IS NOT NULL), 0) AS charged
   FROM credit_accounts a
-  LEFT JOIN subscriptions s ON s.tenant_id = a.tenant_id
-  LEFT JOIN billing_plans p ON p.product_code = s.product_code AND p.plan_code = s.plan_code
+  JOIN subscriptions s ON s.tenant_id = a.tenant_id
+  JOIN billing_plans p ON p.product_code = s.product_code AND p.plan_code = s.plan_code
   WHERE a.tenant_id = ANY($1)`;
 
 async function readCredits(
@@ -78,7 +78,7 @@ async function readCredits(
     rows.map(row => [
       row.tenant_id,
       {
-        prices: pricesOf(row.prices),
+        prices: Prices.parse(row.prices),
         balance: toMicrocredits(row.balance),
         consumed: toMicrocredits(row.charged),
         allowance: toMicrocredits(row.allowance),
@@ -88,8 +88,6 @@ async function readCredits(
     ]),
   );
 }
-
-const pricesOf = (stored: unknown): ActionPrices => (stored === null ? FREE.prices : Prices.parse(stored));
 
 /**
  * Keeps one event for each grant and percentage, where what was used has really come to that: a grant may have come between the

@@ -1,1 +1,40 @@
-export const ledgerOperations = [] as const;
+import { z } from 'zod';
+import { operation } from '../../../api/operation.ts';
+import * as schema from '../schemas.ts';
+import { getBalances, listLedger } from './list.ts';
+
+const tag = 'Billing';
+
+/** Balances, and the movements that they are the sum of. */
+export const ledgerOperations = [
+  operation({
+    name: 'billing_usage',
+    method: 'GET',
+    path: '/v1/billing/usage',
+    status: 200,
+    tag,
+    summary: 'How many credits are left',
+    description:
+      'In microcredits: 1 credit is 1,000,000. They are spent in this order: trial, included, pay-as-you-go; within each, what expires first.',
+    access: 'project_contributor',
+    scope: 'billing:read',
+    input: z.strictObject({}),
+    output: schema.Balances,
+    run: getBalances,
+  }),
+  operation({
+    name: 'billing_ledger_list',
+    method: 'GET',
+    path: '/v1/billing/ledger',
+    status: 200,
+    tag,
+    summary: 'List every movement of credits, newest first',
+    description: `Double entry: what an entry adds to its six accounts is 0 together. \`granted\` is where credits come from, \`consumed\` and
+\`expired\` where they go. A charge is what the attempts of one commit cost; where credits did not suffice, the rest was granted.`,
+    access: 'project_contributor',
+    scope: 'billing:read',
+    input: schema.ListLedgerInput,
+    output: schema.ListLedgerOutput,
+    run: listLedger,
+  }),
+] as const;

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { cutPage, decodeCursor } from '../../../api/cursor.ts';
+import { Id } from '../../../api/wire.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import { toMicrocredits } from '../../../platform/microcredits.ts';
+import type { Balances, LedgerEntry, ListLedgerInput, ListLedgerOutput } from '../schemas.ts';
+import { type Account, accounts, total } from './books.ts';
+import { settleLedger } from './fresh.ts';
+import { readBalances } from './post.ts';
+
+/** GET /v1/billing/usage: what is left (interface.md, Billing usage). */
+export async function getBalances({ principal, services }: Context): Promise<z.input<typeof Balances>> {
+  await settleLedger(services, principal.tenantId);
+  const balances = await readBalances(services.pool, principal.tenantId);
+  return {
+    trial_remaining: balances.trial,
+    included_remaining: balances.included,
+    payg_remaining: balances.payg,
+    total_remaining_microcredits: total(balances),
+  };
+}
+
+const LedgerCursor = z.tuple([Id]);
+
+type Row = Record<Account, string> & {
+  id: string;
+  kind: z.output<typeof LedgerEntry>['kind'];
+  note: string;
+  created_at: Date;
+};
+
+/** GET /v1/billing/ledger: every movement of credits, newest first. */
+export async function listLedger(
+  { principal, services }: Context,
+  { limit, cursor, kind, from, to }: z.output<typeof ListLedgerInput>,
+): Promise<z.input<typeof ListLedgerOutput>> {
+  await settleLedger(services, principal.tenantId);
+  const values: unknown[] = [principal.tenantId];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const where = ['tenant_id = $1'];
+  const after = decodeCursor(LedgerCursor, cursor)?.[0] ?? null;
+  if (after !== null) where.push(`id < ${parameter(after)}`);
+  if (from !== undefined) where.push(`created_at >= ${parameter(new Date(from))}`);
+  if (to !== undefined) where.push(`created_at < ${parameter(new Date(to))}`);
+  if (kind !== undefined) where.push(`kind = ${parameter(kind)}`);
+  // Whatever is no charge has a reference, and an index that the charges, a thousand times as many, are not in.
+  if (kind !== undefined && kind !== 'charge') where.push('reference IS NOT NULL');
+  const { rows } = await services.pool.query<Row>(
+    `SELECT id, kind, ${accounts.join(', ')}, note, created_at FROM credit_ledger WHERE ${where.join(' AND ')}
+     ORDER BY id DESC LIMIT ${parameter(limit + 1)}`,
+    values,
+  );
+  const page = cutPage(rows, limit, row => [row.id]);
+  return { entries: page.rows.map(toEntry), next_cursor: page.next_cursor };
+}
+
+const toEntry = (row: Row): z.input<typeof LedgerEntry> => ({
+  id: row.id,
+  kind: row.kind,
+  trial: toMicrocredits(row.trial),
+  included: toMicrocredits(row.included),
+  payg: toMicrocredits(row.payg),
+  consumed: toMicrocredits(row.consumed),
+  expired: toMicrocredits(row.expired),
+  granted: toMicrocredits(row.granted),
+  note: row.note,
+  created_at: isoTimestamp(row.created_at.getTime()),
+});

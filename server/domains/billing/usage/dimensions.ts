@@ -1,0 +1,169 @@
+import type { Pool } from 'pg';
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import { invalid } from '../../../platform/errors.ts';
+import { visibleProjects } from '../../runs/visibility.ts';
+import {
+  type billableActions,
+  type UsageDimensionsInput,
+  type UsageDimensionsOutput,
+  usageDimensions,
+} from '../schemas.ts';
+import { toFilter } from './history.ts';
+import { type SummedColumn, sumUsage, type UsageFilter, type UsageSum } from './store.ts';
+
+type Dimension = (typeof usageDimensions)[number];
+type Item = { key: string; label: string; quantity: number; microcredits: number };
+
+const DAY_MS = 86_400_000;
+/** Items of a dimension; what comes behind is one more, `other`. */
+const MOST_ITEMS = 100;
+
+/** What each dimension is summed by, and which of the sums count, how. */
+const readings: Record<
+  Dimension,
+  { by: SummedColumn[]; key: SummedColumn; counts: (sum: UsageSum) => boolean; quantity: 'steps' | 'quantity' }
+> = {
+  workflow: { by: ['workflow'], key: 'workflow', counts: () => true, quantity: 'steps' },
+  action: { by: ['action'], key: 'action', counts: () => true, quantity: 'quantity' },
+  step_type: { by: ['step_type'], key: 'step_type', counts: () => true, quantity: 'steps' },
+  tool: { by: ['action', 'subject'], key: 'subject', counts: ofAction('tool_call'), quantity: 'quantity' },
+  model: {
+    by: ['action', 'subject'],
+    key: 'subject',
+    counts: ofAction('llm_input_tokens', 'llm_output_tokens'),
+    quantity: 'quantity',
+  },
+  user: { by: ['started_by'], key: 'started_by', counts: () => true, quantity: 'steps' },
+  day: { by: ['day'], key: 'day', counts: () => true, quantity: 'steps' },
+};
+
+function ofAction(...actions: (typeof billableActions)[number][]) {
+  return ({ key }: UsageSum) => actions.some(action => action === key.action);
+}
+
+/**
+ * GET /v1/billing/usage-dimensions: what the usage of a period was for. Viewers see that of the projects they are members of,
+ * everybody else the whole workspace's.
+ */
+export async function usageByDimension(
+  ctx: Context,
+  { by, time_zone: timeZone, ...filters }: z.output<typeof UsageDimensionsInput>,
+): Promise<z.input<typeof UsageDimensionsOutput>> {
+  const { principal, services } = ctx;
+  const period = await periodOf(ctx, filters);
+  const filter: UsageFilter = { ...toFilter(filters), ...period };
+  if (principal.role === 'project_viewer') filter.projects = await narrow(ctx, filter.projects);
+  const wanted = by === undefined ? usageDimensions : [by];
+  // Whatever is asked, the actions are summed: they are the total.
+  const sets = distinct([['action'], ...wanted.map(dimension => readings[dimension].by)]);
+  const sums = await sumUsage(services.pool, principal.tenantId, filter, { by: sets, timeZone }).catch(unknownZone);
+  const of = (set: SummedColumn[]) => sums[sets.findIndex(other => same(other, set))] ?? [];
+  const dimensions = wanted.map(dimension => ({
+    by: dimension,
+    items: itemsOf(dimension, of(readings[dimension].by)),
+  }));
+  await label(services.pool, principal.tenantId, dimensions);
+  return {
+    from: isoTimestamp(period.from),
+    to: isoTimestamp(period.to),
+    time_zone: timeZone,
+    total_microcredits: of(['action']).reduce((total, sum) => total + sum.microcredits, 0),
+    dimensions,
+  };
+}
+
+const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
+const distinct = (sets: SummedColumn[][]) =>
+  sets.filter((set, index) => sets.findIndex(other => same(other, set)) === index);
+
+/** What was asked for; without it the period that is being paid for, or the last 30 days where that is shorter. */
+async function periodOf(
+  { principal, services }: Context,
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+): Promise<{ from: number; to: number }> {
+  const end = to === undefined ? services.clock.now() + 1 : Date.parse(to);
+  if (from !== undefined) {
+    if (Date.parse(from) >= end) throw invalid('The period is empty.', [{ path: 'to', message: 'must be after from' }]);
+    return { from: Date.parse(from), to: end };
+  }
+  if (to !== undefined) return { from: end - 30 * DAY_MS, to: end };
+  const { rows } = await services.pool.query<{ current_period_start: Date }>(
+    'SELECT current_period_start FROM subscriptions WHERE tenant_id = $1',
+    [principal.tenantId],
+  );
+  return { from: rows[0]?.current_period_start.getTime() ?? end - 30 * DAY_MS, to: end };
+}
+
+async function narrow(ctx: Context, asked: readonly string[] | undefined): Promise<readonly string[]> {
+  const visible = await visibleProjects(ctx);
+  return asked === undefined ? visible : visible.filter(project => asked.includes(project));
+}
+
+/** The runtime and the database may know different zones. */
+function unknownZone(error: unknown): never {
+  if (error instanceof Error && 'code' in error && error.code === '22023')
+    throw invalid('The time zone is unknown.', [{ path: 'time_zone', message: 'must be an IANA time zone' }]);
+  throw error;
+}
+
+function itemsOf(dimension: Dimension, sums: readonly UsageSum[]): Item[] {
+  const { key, counts, quantity } = readings[dimension];
+  const items = new Map<string, Item>();
+  for (const sum of sums.filter(counts)) {
+    const name = sum.key[key] ?? '';
+    const item = items.get(name) ?? { key: name, label: name, quantity: 0, microcredits: 0 };
+    item.quantity += sum[quantity];
+    item.microcredits += sum.microcredits;
+    items.set(name, item);
+  }
+  const sorted = [...items.values()].sort(mostFirst);
+  return dimension === 'day' ? lastDays(sorted) : cut(sorted);
+}
+
+const mostFirst = (a: Item, b: Item) =>
+  b.microcredits - a.microcredits || b.quantity - a.quantity || (a.key < b.key ? -1 : 1);
+
+function cut(sorted: Item[]): Item[] {
+  const rest = sorted.slice(MOST_ITEMS);
+  return rest.length === 0 ? sorted : [...sorted.slice(0, MOST_ITEMS), other(rest)];
+}
+
+/** Days stand in order, and those before the last hundred are the others. */
+function lastDays(items: Item[]): Item[] {
+  const days = items.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const before = days.slice(0, Math.max(0, days.length - MOST_ITEMS));
+  return before.length === 0 ? days : [...days.slice(-MOST_ITEMS), other(before)];
+}
+
+const other = (items: readonly Item[]): Item => ({
+  key: 'other',
+  label: 'Other',
+  quantity: items.reduce((sum, item) => sum + item.quantity, 0),
+  microcredits: items.reduce((sum, item) => sum + item.microcredits, 0),
+});
+
+/** Workflows and people by their names; whoever started runs and is no member any more keeps the address. */
+async function label(
+  pool: Pool,
+  tenantId: string,
+  dimensions: readonly { by: Dimension; items: Item[] }[],
+): Promise<void> {
+  const itemsOfDimension = (dimension: Dimension) => dimensions.find(({ by }) => by === dimension)?.items ?? [];
+  const name = async (items: Item[], sql: string) => {
+    if (items.length === 0) return;
+    const { rows } = await pool.query<{ key: string; name: string }>(sql, [tenantId, items.map(({ key }) => key)]);
+    const names = new Map(rows.map(row => [row.key, row.name]));
+    for (const item of items) item.label = names.get(item.key) ?? item.label;
+  };
+  await name(
+    itemsOfDimension('workflow'),
+    'SELECT id::text AS key, name FROM workflows WHERE tenant_id = $1 AND id::text = ANY($2)',
+  );
+  await name(
+    itemsOfDimension('user'),
+    `SELECT u.email AS key, u.name FROM users u JOIN memberships m ON m.user_id = u.id
+     WHERE m.tenant_id = $1 AND u.email = ANY($2)`,
+  );
+}

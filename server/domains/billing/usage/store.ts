@@ -1,0 +1,219 @@
+import type { Pool } from 'pg';
+import { toMicrocredits } from '../../../platform/microcredits.ts';
+import { billableActions } from '../schemas.ts';
+
+/** What narrows usage down; times in ms since the epoch, `from` inclusive, `to` exclusive. */
+export type UsageFilter = {
+  from?: number | undefined;
+  to?: number | undefined;
+  /** Of these projects alone. */
+  projects?: readonly string[] | undefined;
+  workflow?: string | undefined;
+  run?: string | undefined;
+  action?: (typeof billableActions)[number] | undefined;
+  stepType?: string | undefined;
+  subject?: string | undefined;
+  startedBy?: string | undefined;
+};
+
+/** Where a page ends: inside a row of usage, which holds a line for each attempt of a commit. */
+export type UsageKey = { at: number; id: string; line: number };
+
+/** One line, and where it stands. */
+export type UsageEntry = {
+  key: UsageKey;
+  action: (typeof billableActions)[number];
+  projectId: string;
+  workflowId: string;
+  workflowName: string | null;
+  runId: string;
+  stepId: string;
+  attempt: number;
+  stepType: string;
+  subject: string;
+  startedBy: string;
+  quantity: number;
+  price: number;
+};
+
+type Row = {
+  id: string;
+  created_at: Date;
+  line: string;
+  attempt: [runId: string, stepId: string, attempt: number, quantity: number];
+  action: UsageEntry['action'];
+  project_id: string;
+  workflow_id: string;
+  workflow_name: string | null;
+  step_type: string;
+  subject: string;
+  started_by: string;
+  price: string;
+};
+
+/**
+ * Lines of a workspace's usage, newest first: by the index of (tenant, time, id), and within a row from its last line back.
+ * No more rows are unfolded than a page has lines, since every row has one at least; only where one run is looked for may more
+ * be, and then the rows are those of the time that it ran.
+ */
+export async function listUsage(
+  pool: Pool,
+  tenantId: string,
+  filter: UsageFilter,
+  { after, limit }: { after: UsageKey | null; limit: number },
+): Promise<UsageEntry[]> {
+  const { values, where, parameter } = conditions(tenantId, filter);
+  const ofLine: string[] = [];
+  if (after !== null) {
+    const [at, id, line] = [new Date(after.at), after.id, after.line].map(parameter);
+    where.push(`(u.created_at, u.id) <= (${at}::timestamptz, ${id}::uuid)`);
+    ofLine.push(`((u.created_at, u.id) < (${at}::timestamptz, ${id}::uuid) OR l.line < ${line}::bigint)`);
+  }
+  if (filter.run !== undefined) ofLine.push(`l.attempt->>0 = ${parameter(filter.run)}`);
+  const most = parameter(limit);
+  // The row at the cursor may have nothing left.
+  const rowsOfPage = filter.run === undefined ? `LIMIT ${most}::bigint + 1` : '';
+  const { rows } = await pool.query<Row>(
+    `SELECT u.id, u.created_at, l.line, l.attempt, u.action, u.project_id, u.workflow_id, w.name AS workflow_name,
+            u.step_type, u.subject, u.started_by, u.microcredits / greatest(u.quantity, 1) AS price
+     FROM (SELECT * FROM run_usage u WHERE ${where.join(' AND ')} ORDER BY u.created_at DESC, u.id DESC ${rowsOfPage}) u
+     CROSS JOIN LATERAL json_array_elements(u.attempts) WITH ORDINALITY l(attempt, line)
+     LEFT JOIN workflows w ON w.id = u.workflow_id AND w.tenant_id = u.tenant_id
+     ${ofLine.length > 0 ? `WHERE ${ofLine.join(' AND ')}` : ''}
+     ORDER BY u.created_at DESC, u.id DESC, l.line DESC LIMIT ${most}`,
+    values,
+  );
+  return rows.map(toEntry);
+}
+
+function toEntry(row: Row): UsageEntry {
+  const [runId, stepId, attempt, quantity] = row.attempt;
+  return {
+    key: { at: row.created_at.getTime(), id: row.id, line: Number(row.line) },
+    action: row.action,
+    projectId: row.project_id,
+    workflowId: row.workflow_id,
+    workflowName: row.workflow_name,
+    runId,
+    stepId,
+    attempt,
+    stepType: row.step_type,
+    subject: row.subject,
+    startedBy: row.started_by,
+    quantity,
+    price: toMicrocredits(row.price),
+  };
+}
+
+/** All usage that matches, in pages of `size` lines. */
+export async function* pagesOfUsage(
+  pool: Pool,
+  tenantId: string,
+  filter: UsageFilter,
+  size = 5_000,
+): AsyncGenerator<UsageEntry[]> {
+  let after: UsageKey | null = null;
+  for (;;) {
+    const page: UsageEntry[] = await listUsage(pool, tenantId, filter, { after, limit: size });
+    if (page.length > 0) yield page;
+    if (page.length < size) return;
+    after = page.at(-1)?.key ?? null;
+  }
+}
+
+/** What was used under one heading. `quantity` is in the unit of the action; `steps` are attempts of steps. */
+export type UsageSum = { key: Record<string, string>; steps: number; quantity: number; microcredits: number };
+
+/** The columns that usage is summed by; a day is `YYYY-MM-DD` in the time zone. */
+const SUMMED = {
+  workflow: 'u.workflow_id::text',
+  action: 'u.action',
+  step_type: 'u.step_type',
+  subject: 'u.subject',
+  started_by: 'u.started_by',
+  day: 'u.day',
+} as const;
+export type SummedColumn = keyof typeof SUMMED;
+
+/**
+ * Sums of a workspace's usage by each of several sets of columns, in one reading of the period's rows. Throws PostgreSQL's 22023
+ * for a time zone that it does not know.
+ */
+export async function sumUsage(
+  pool: Pool,
+  tenantId: string,
+  filter: UsageFilter,
+  { by, timeZone }: { by: readonly (readonly SummedColumn[])[]; timeZone: string },
+): Promise<UsageSum[][]> {
+  const { values, where, parameter } = conditions(tenantId, filter);
+  const columns = [...new Set(by.flat())];
+  const zone = parameter(timeZone);
+  const day = columns.includes('day') ? `to_char(u.created_at AT TIME ZONE ${zone}, 'YYYY-MM-DD')` : `${zone}::text`;
+  const ofRun =
+    filter.run === undefined
+      ? 'u.quantity, u.microcredits'
+      : `l.quantity, l.quantity * (u.microcredits / greatest(u.quantity, 1)) AS microcredits`;
+  const lines =
+    filter.run === undefined
+      ? ''
+      : `CROSS JOIN LATERAL (SELECT coalesce(sum((a->>3)::bigint), 0)::bigint AS quantity FROM json_array_elements(u.attempts) a
+                             WHERE a->>0 = ${parameter(filter.run)} HAVING count(*) > 0) l`;
+  const grouped = columns.map(column => SUMMED[column]);
+  const { rows } = await pool.query<Record<string, string>>(
+    `SELECT grouping(${grouped.join(', ')}) AS set, ${columns.map(column => `${SUMMED[column]} AS ${column}`).join(', ')},
+            coalesce(sum(u.quantity) FILTER (WHERE u.action = 'workflow_step'), 0) AS steps,
+            sum(u.quantity) AS quantity, sum(u.microcredits) AS microcredits
+     FROM (SELECT u.workflow_id, u.action, u.step_type, u.subject, u.started_by, ${day} AS day, ${ofRun}
+           FROM run_usage u ${lines} WHERE ${where.join(' AND ')}) u
+     GROUP BY GROUPING SETS (${by.map(set => `(${set.map(column => SUMMED[column]).join(', ')})`).join(', ')})`,
+    values,
+  );
+  return by.map(set => {
+    // A bit for each column that is not in the set, the first column's the highest.
+    const bits = columns.reduce((sum, column) => sum * 2 + (set.includes(column) ? 0 : 1), 0);
+    return rows.filter(row => Number(row.set) === bits).map(row => toSum(row, set));
+  });
+}
+
+function toSum(row: Record<string, string>, set: readonly SummedColumn[]): UsageSum {
+  return {
+    key: Object.fromEntries(set.map(column => [column, row[column] ?? ''])),
+    steps: toMicrocredits(row.steps ?? 0),
+    quantity: toMicrocredits(row.quantity ?? 0),
+    microcredits: toMicrocredits(row.microcredits ?? 0),
+  };
+}
+
+/** The WHERE of a filter over `run_usage u`: of the tenant, and only what can be charged for. */
+function conditions(tenantId: string, filter: UsageFilter) {
+  const values: unknown[] = [];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const where = [`u.tenant_id = ${parameter(tenantId)}`, `u.action = ANY(${parameter([...billableActions])})`];
+  const equal = (column: string, value: string | undefined) => {
+    if (value !== undefined) where.push(`${column} = ${parameter(value)}`);
+  };
+  if (filter.from !== undefined) where.push(`u.created_at >= ${parameter(new Date(filter.from))}`);
+  if (filter.to !== undefined) where.push(`u.created_at < ${parameter(new Date(filter.to))}`);
+  if (filter.projects !== undefined) where.push(`u.project_id = ANY(${parameter(filter.projects)}::uuid[])`);
+  equal('u.workflow_id', filter.workflow);
+  equal('u.action', filter.action);
+  equal('u.step_type', filter.stepType);
+  equal('u.subject', filter.subject);
+  equal('u.started_by', filter.startedBy);
+  if (filter.run !== undefined) where.push(...duringRun(parameter(filter.run), '$1'));
+  return { values, where, parameter };
+}
+
+/**
+ * A run's usage stands in rows of the quarters of an hour in which it ran (the engine shares a row among runs within one), of its
+ * own workflow. Of a run that retention let go nothing narrows the rows down.
+ */
+function duringRun(run: string, tenant: string): string[] {
+  const of = (column: string) => `(SELECT ${column} FROM runs r WHERE r.id = ${run} AND r.tenant_id = ${tenant})`;
+  const quarter = `interval '15 minutes'`;
+  return [
+    `u.created_at >= coalesce(${of(`r.started_at - ${quarter}`)}, '-infinity')`,
+    `u.created_at <= coalesce(${of(`r.ended_at + ${quarter}`)}, 'infinity')`,
+    `u.workflow_id = coalesce(${of('r.workflow_id')}, u.workflow_id)`,
+  ];
+}
