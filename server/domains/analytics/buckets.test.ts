@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { bucketOf, DAY, HOUR, joinedSegments, MONTH, QUARTER, segmentsOf } from './buckets.ts';
+import { QUARTER_MS } from './time-zone.ts';
+
+const instant = fc
+  .integer({ min: Date.UTC(2023, 0, 1) / QUARTER_MS, max: Date.UTC(2027, 0, 1) / QUARTER_MS })
+  .map(n => n * QUARTER_MS);
+const at = (text: string) => Date.parse(text);
+
+test('segments follow each other without a gap, each from bucket to bucket', () => {
+  fc.assert(
+    fc.property(instant, instant, (a, b) => {
+      const [from, to] = [Math.min(a, b), Math.max(a, b)];
+      let reached = from;
+      for (const segment of segmentsOf(from, to)) {
+        expect(segment.from).toBe(reached);
+        expect(segment.to).toBeGreaterThan(segment.from);
+        expect(bucketOf(segment.grain, segment.from)).toBe(segment.from);
+        expect(bucketOf(segment.grain, segment.to)).toBe(segment.to);
+        reached = segment.to;
+      }
+      expect(reached).toBe(to);
+      expect(segmentsOf(from, to).length).toBeLessThanOrEqual(7);
+    }),
+  );
+});
+
+test('coarse inside, fine at the edges', () => {
+  expect(segmentsOf(at('2026-01-30T22:45:00Z'), at('2026-03-02T01:15:00Z'))).toEqual([
+    { grain: QUARTER, from: at('2026-01-30T22:45:00Z'), to: at('2026-01-30T23:00:00Z') },
+    { grain: HOUR, from: at('2026-01-30T23:00:00Z'), to: at('2026-01-31') },
+    { grain: DAY, from: at('2026-01-31'), to: at('2026-02-01') },
+    { grain: MONTH, from: at('2026-02-01'), to: at('2026-03-01') },
+    { grain: DAY, from: at('2026-03-01'), to: at('2026-03-02') },
+    { grain: HOUR, from: at('2026-03-02'), to: at('2026-03-02T01:00:00Z') },
+    { grain: QUARTER, from: at('2026-03-02T01:00:00Z'), to: at('2026-03-02T01:15:00Z') },
+  ]);
+});
+
+test('the days of a zone that is whole hours away are one segment of hours', () => {
+  const days = [at('2026-01-01T05:00:00Z'), at('2026-01-02T05:00:00Z'), at('2026-01-03T05:00:00Z')];
+  const end = at('2026-01-04T05:00:00Z');
+  expect(joinedSegments(days, end)).toEqual([{ grain: HOUR, from: days[0], to: end }]);
+});

@@ -1,0 +1,78 @@
+import { QUARTER_MS } from './time-zone.ts';
+
+/** The sums there are, by UTC: a quarter of an hour, an hour, a day, a month (migration 0010). Coarser ones are higher. */
+export const QUARTER = 0;
+export const HOUR = 1;
+export const DAY = 2;
+export const MONTH = 3;
+export const grains = [QUARTER, HOUR, DAY, MONTH] as const;
+export type Grain = (typeof grains)[number];
+
+/** Buckets of one grain; `to` is exclusive; both are where buckets begin, in ms since the epoch. */
+export type Segment = { grain: Grain; from: number; to: number };
+
+/** The workflow under which the sums of a whole project stand. */
+export const WHOLE_PROJECT = '00000000-0000-0000-0000-000000000000';
+
+/** Where the bucket that holds the instant begins. */
+export function bucketOf(grain: Grain, at: number): number {
+  switch (grain) {
+    case QUARTER:
+      return at - modulo(at, QUARTER_MS);
+    case HOUR:
+      return at - modulo(at, 3_600_000);
+    case DAY:
+      return at - modulo(at, 86_400_000);
+    case MONTH: {
+      const date = new Date(at);
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+    }
+  }
+}
+
+const modulo = (at: number, by: number) => ((at % by) + by) % by;
+
+/** Where the one after it begins. */
+function nextBucket(grain: Grain, at: number): number {
+  // 32 days after its beginning a month is over, and the next is not.
+  const later = { [QUARTER]: QUARTER_MS, [HOUR]: 3_600_000, [DAY]: 86_400_000, [MONTH]: 32 * 86_400_000 }[grain];
+  return bucketOf(grain, bucketOf(grain, at) + later);
+}
+
+/**
+ * The fewest buckets that make up a range between two quarters of an hour: months inside, days around them, then hours, then
+ * quarters, in the order of time.
+ */
+export function segmentsOf(from: number, to: number, grain: Grain = MONTH): Segment[] {
+  if (from >= to) return [];
+  if (grain === QUARTER) return [{ grain, from, to }];
+  const finer = finerThan(grain);
+  const first = bucketOf(grain, from) === from ? from : nextBucket(grain, from);
+  const last = bucketOf(grain, to);
+  if (first >= last) return segmentsOf(from, to, finer);
+  return [...segmentsOf(from, first, finer), { grain, from: first, to: last }, ...segmentsOf(last, to, finer)];
+}
+
+function finerThan(grain: Exclude<Grain, 0>): Grain {
+  switch (grain) {
+    case HOUR:
+      return QUARTER;
+    case DAY:
+      return HOUR;
+    case MONTH:
+      return DAY;
+  }
+}
+
+/** The segments of ranges that follow each other, those that touch and have one grain as one. */
+export function joinedSegments(starts: readonly number[], end: number): Segment[] {
+  const joined: Segment[] = [];
+  starts.forEach((start, index) => {
+    for (const segment of segmentsOf(start, starts[index + 1] ?? end)) {
+      const last = joined.at(-1);
+      if (last?.grain === segment.grain && last.to === segment.from) last.to = segment.to;
+      else joined.push(segment);
+    }
+  });
+  return joined;
+}

@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import { invalid } from '../../platform/errors.ts';
+import { bucketOf, QUARTER } from './buckets.ts';
+import type { AnalyticsInput, granularities } from './schemas.ts';
+import { createZone, QUARTER_MS, type Zone } from './time-zone.ts';
+
+/** `from` inclusive, `to` exclusive, both on a quarter of an hour; ms since the epoch. */
+export type Range = { from: number; to: number; zone: Zone };
+export type Granularity = (typeof granularities)[number];
+
+/** Before it nothing can have run, and zones were not always on quarters of an hour. */
+const EARLIEST = Date.UTC(2000, 0, 1);
+const DAYS = { week: 7, month: 30 } as const;
+const MOST_POINTS = 2_000;
+
+/**
+ * What is asked for, cut to quarters of an hour. A window ends with the quarter that runs and begins with a day of the zone:
+ * of the last 7 or 30 with today, or of what was counted first (`earliest`; null = nothing yet). AppError 422 where nothing
+ * lies between.
+ */
+export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, earliest: number | null): Range {
+  const zone = createZone(input.time_zone);
+  const to = input.to === undefined ? bucketOf(QUARTER, now) + QUARTER_MS : roundedUp(Date.parse(input.to));
+  const from = input.from === undefined ? undefined : Math.max(EARLIEST, bucketOf(QUARTER, Date.parse(input.from)));
+  if (to <= (from ?? EARLIEST)) {
+    const path = input.to === undefined ? 'from' : 'to';
+    const message = path === 'from' ? 'must be before now' : 'must be after from, and after the year 1999';
+    throw invalid('The query is not valid.', [{ path, message }], 'validation_error');
+  }
+  if (from !== undefined) return { from, to, zone };
+  const whole = input.window === 'all' || input.to !== undefined;
+  const last = to - QUARTER_MS;
+  const start = whole
+    ? zone.startOf('day', Math.min(earliest ?? last, last))
+    : zone.dayFrom(last, 1 - DAYS[input.window === 'week' ? 'week' : 'month']);
+  return { from: start, to, zone };
+}
+
+const roundedUp = (at: number) => bucketOf(QUARTER, at + QUARTER_MS - 1);
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** At least as long as each lasts anywhere but around a change of clocks. */
+const lengths: readonly (readonly [Granularity, number])[] = [
+  ['hour', HOUR_MS],
+  ['day', DAY_MS],
+  ['week', 7 * DAY_MS],
+  ['month', 28 * DAY_MS],
+];
+
+/** What a chart shows well: hours up to three days, days up to three months, weeks up to two years, then months. */
+export function defaultGranularity({ from, to }: Pick<Range, 'from' | 'to'>): Granularity {
+  const days = (to - from) / DAY_MS;
+  return days <= 3 ? 'hour' : days <= 92 ? 'day' : days <= 731 ? 'week' : 'month';
+}
+
+/**
+ * Where each point of a series begins; the first may begin before the range. AppError 422 for more than 2,000, with the
+ * granularity that would do.
+ */
+export function pointsOf({ from, to, zone }: Range, granularity: Granularity): number[] {
+  const length = lengths.find(([name]) => name === granularity)?.[1] ?? DAY_MS;
+  if ((to - from) / length > MOST_POINTS) throw tooMany({ from, to });
+  const points = [zone.startOf(granularity, from)];
+  for (let at = zone.next(granularity, from); at < to; at = zone.next(granularity, at)) points.push(at);
+  if (points.length > MOST_POINTS) throw tooMany({ from, to });
+  return points;
+}
+
+function tooMany({ from, to }: Pick<Range, 'from' | 'to'>) {
+  // With some to spare for the first and the last one, which are cut.
+  const coarser = lengths.find(([, length]) => (to - from) / length <= MOST_POINTS - 2)?.[0];
+  const advice = coarser === undefined ? 'ask for a shorter time' : `ask for granularity ${coarser}, or a shorter time`;
+  const message = `would give more than ${MOST_POINTS.toLocaleString('en')} points: ${advice}`;
+  return invalid('The query is not valid.', [{ path: 'granularity', message }], 'validation_error');
+}

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createZone, QUARTER_MS, type Unit, units } from './time-zone.ts';
+
+const zones = Intl.supportedValuesOf('timeZone');
+const since = Date.UTC(2000, 0, 2);
+const instant = fc
+  .integer({ min: since / QUARTER_MS, max: Date.UTC(2037, 0, 1) / QUARTER_MS })
+  .map(n => n * QUARTER_MS);
+
+/** What a clock on the wall shows, asked of Intl afresh, in another way than the code does: `2026-03-29 01:45`. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+function shown(zone: string, at: number): string {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
+    formats.set(zone, format);
+  }
+  return format.format(at);
+}
+
+/** What a bucket is called by its own clock: the part of `shown` that must be the same all through it. */
+function nameOf(unit: Unit, text: string): string {
+  switch (unit) {
+    case 'hour':
+      return text.slice(0, 13);
+    case 'day':
+      return text.slice(0, 10);
+    case 'week': {
+      const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+      return new Date(day.getTime() - ((day.getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10);
+    }
+    case 'month':
+      return text.slice(0, 7);
+  }
+}
+
+/** Instants around which a zone changes its clocks, found by walking through the years. */
+function changes(zone: string, from: number, to: number): number[] {
+  const offset = (at: number) => Date.parse(`${shown(zone, at).replace(' ', 'T')}:00Z`) - at;
+  const found: number[] = [];
+  for (let at = from; at < to; at += 86_400_000) if (offset(at) !== offset(at + 86_400_000)) found.push(at);
+  return found;
+}
+
+describe.each(units)('%s', unit => {
+  test('holds the instant, begins on a quarter, and the next one follows without a gap', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...zones), instant, (name, at) => {
+        const zone = createZone(name);
+        const start = zone.startOf(unit, at);
+        const next = zone.next(unit, at);
+        expect(start).toBeLessThanOrEqual(at);
+        expect(next).toBeGreaterThan(at);
+        expect(start % QUARTER_MS).toBe(0);
+        expect(zone.startOf(unit, start)).toBe(start);
+        expect(zone.startOf(unit, next - QUARTER_MS)).toBe(start);
+        expect(zone.startOf(unit, next)).toBe(next);
+        expect(zone.next(unit, start)).toBe(next);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('is what the clock says on both sides of it', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...zones), instant, (name, at) => {
+        const start = createZone(name).startOf(unit, at);
+        // Clocks that go back over midnight show a day again that has ended; all others name one bucket one way.
+        const turned = shown(name, at) < shown(name, start) || shown(name, start) < shown(name, start - QUARTER_MS);
+        if (!turned) expect(nameOf(unit, shown(name, at))).toBe(nameOf(unit, shown(name, start)));
+        if (!turned) expect(nameOf(unit, shown(name, start - QUARTER_MS))).not.toBe(nameOf(unit, shown(name, start)));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+const of = (zone: string, unit: Unit, from: string, to: string): string[] => {
+  const made = createZone(zone);
+  const starts: string[] = [];
+  for (let at = made.startOf(unit, Date.parse(from)); at < Date.parse(to); at = made.next(unit, at))
+    starts.push(shown(zone, at));
+  return starts;
+};
+
+describe('where clocks change', () => {
+  test.each([
+    ['Europe/Berlin', '2026-03-29T00:00:00Z', '2026-03-29T03:00:00Z', ['01', '03', '04']],
+    ['Europe/Berlin', '2026-10-25T00:00:00Z', '2026-10-25T03:00:00Z', ['02', '02', '03']],
+    // Half an hour: the hour that changes is as long as its clock shows it.
+    ['Australia/Lord_Howe', '2026-04-04T14:00:00Z', '2026-04-04T17:00:00Z', ['01', '02', '03']],
+    ['Asia/Kolkata', '2026-01-01T00:00:00Z', '2026-01-01T02:00:00Z', ['05', '06', '07']],
+    ['Asia/Kathmandu', '2026-01-01T00:00:00Z', '2026-01-01T02:00:00Z', ['05', '06', '07']],
+  ])('hours of %s from %s', (zone, from, to, hours) => {
+    expect(of(zone, 'hour', from, to).map(text => text.slice(11, 13))).toEqual(hours);
+  });
+
+  test('a day begins after a midnight that was left out, and with the first of two', () => {
+    // Clocks of Beirut go from 24:00 to 01:00, those of Havana from 01:00 back to 00:00, those of St. John's went from 00:01 back.
+    expect(of('Asia/Beirut', 'day', '2024-03-30T12:00:00Z', '2024-04-01T12:00:00Z')).toEqual([
+      '2024-03-30 00:00',
+      '2024-03-31 01:00',
+      '2024-04-01 00:00',
+    ]);
+    const zone = createZone('America/Havana');
+    const day = zone.startOf('day', Date.parse('2026-11-01T12:00:00Z'));
+    expect(new Date(day).toISOString()).toBe('2026-11-01T04:00:00.000Z');
+    expect(zone.next('day', day) - day).toBe(25 * 3_600_000);
+    expect(of('America/St_Johns', 'day', '2010-11-06T12:00:00Z', '2010-11-08T12:00:00Z')).toEqual([
+      '2010-11-06 00:00',
+      '2010-11-07 00:00',
+      '2010-11-08 00:00',
+    ]);
+  });
+
+  test('a day that a zone left out has no length, and is not told', () => {
+    expect(of('Pacific/Apia', 'day', '2011-12-29T12:00:00Z', '2011-12-31T20:00:00Z')).toEqual([
+      '2011-12-29 00:00',
+      '2011-12-31 00:00',
+      '2012-01-01 00:00',
+    ]);
+  });
+
+  test('around every change of a year, a day holds what its clocks call that day', () => {
+    // One zone in five: all of them take 16 s.
+    for (const name of zones.filter((_, n) => n % 5 === 0)) {
+      for (const at of changes(name, Date.UTC(2024, 0, 1), Date.UTC(2025, 0, 1))) {
+        const zone = createZone(name);
+        for (const near of [at - 86_400_000, at, at + 86_400_000]) {
+          const start = zone.startOf('day', near);
+          const texts: string[] = [];
+          for (let q = start; q < zone.next('day', start); q += QUARTER_MS) texts.push(shown(name, q).slice(0, 10));
+          expect(new Set(texts), `${name} ${new Date(near).toISOString()}`).toEqual(new Set([texts[0]]));
+        }
+      }
+    }
+  });
+});
+
+test('weeks begin on Monday', () => {
+  expect(of('America/New_York', 'week', '2026-03-04T12:00:00Z', '2026-03-24T00:00:00Z')).toEqual([
+    '2026-03-02 00:00',
+    '2026-03-09 00:00',
+    '2026-03-16 00:00',
+    '2026-03-23 00:00',
+  ]);
+});
+
+test('a zone that there is none of is refused', () => {
+  expect(() => createZone('Mars/Olympus')).toThrow(RangeError);
+});
