@@ -45,6 +45,13 @@ const requestHeaders = {
       'Seconds since the Unix epoch, at most five minutes off. Where it is sent, the signature is over `<timestamp>.<raw body>`; a subscription may demand it.',
     schema: { type: 'string', pattern: '^[0-9]{1,12}$' },
   },
+  'Stripe-Signature': {
+    name: 'Stripe-Signature',
+    in: 'header',
+    required: true,
+    description: "Stripe's signature over the raw body, keyed with the endpoint's signing secret; at most five minutes old.",
+    schema: { type: 'string', maxLength: 2000 },
+  },
   'If-Match': {
     name: 'If-Match',
     in: 'header',

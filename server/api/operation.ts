@@ -28,6 +28,7 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
     | 'traceparent'
     | 'X-Service-Signature'
     | 'X-Service-Timestamp'
+    | 'Stripe-Signature'
   )[];
   /** Public and REST alone: neither tRPC nor MCP could hand the bytes on. The input is the path's parameters, unchecked but by its schema. */
   raw?: RawBody;

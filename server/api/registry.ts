@@ -34,6 +34,7 @@ const headerNames: ReadonlySet<string> = new Set([
   'traceparent',
   'X-Service-Signature',
   'X-Service-Timestamp',
+  'Stripe-Signature',
 ]);
 
 /**

@@ -40,7 +40,7 @@ export async function readState(
   const price = priceOf(subscription);
   const nextPrice = nextPriceOf(subscription);
   const planOf = (id: string) => planCodeOfPrice(account.pool, account.productCode, id);
-  const present = (price === null ? null : await planOf(price)) ?? subscription.metadata['plan_code'] ?? null;
+  const present = (price === null ? null : await planOf(price)) ?? subscription.metadata.plan_code ?? null;
   if (present === null) {
     account.logger.error({ subscription_id: subscription.id, price_id: price }, 'a price of Stripe is of no plan here');
     return null;

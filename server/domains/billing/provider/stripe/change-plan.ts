@@ -3,8 +3,8 @@ import type { PlanRow } from '../../plans/plan.ts';
 import type { AppliedDiscount, ChangeQuote, ProviderSubscription, SubscriptionRef } from '../port.ts';
 import type { StripeAccount } from './account.ts';
 import { type DiscountChoice, discountChoice } from './discounts.ts';
-import { idOf, priceOf, subscriptionExpand } from './state.ts';
-import { cancel, priceFor, released, retrieve, stateOf } from './subscriptions.ts';
+import { idOf, nextPriceOf, priceOf, subscriptionExpand } from './state.ts';
+import { cancel, existing, priceFor, released, retrieve, stateOf } from './subscriptions.ts';
 
 type When = 'now' | 'period_end';
 type Change = { when: When; discount: AppliedDiscount | null; key: string };
@@ -60,7 +60,32 @@ export async function changePlan(
   if (priceOf(current) === plan.paymentPriceId) return await discounted(account, current, discount, change.key);
   return change.when === 'now'
     ? await changeNow(account, current, plan, discount, change.key)
-    : await changeLater(account, current, plan, discount, change.key);
+    : await schedule(
+        account,
+        current,
+        { price: plan.paymentPriceId, duration: durationOf(plan) },
+        discount,
+        change.key,
+      );
+}
+
+/** What a schedule puts in the place of the present price at the period's end; after one period the schedule is over. */
+type NextPhase = {
+  price: string;
+  duration: Stripe.SubscriptionScheduleUpdateParams.Phase.Duration;
+};
+
+const durationOf = ({ interval, intervalCount }: Pick<PlanRow, 'interval' | 'intervalCount'>) => ({
+  interval,
+  interval_count: intervalCount,
+});
+
+/** What was scheduled for the period's end; null: nothing. */
+function nextPhaseOf(current: Stripe.Subscription): NextPhase | null {
+  const price = nextPriceOf(current);
+  const recurring = current.items.data[0]?.price.recurring;
+  if (price === null || !recurring) return null;
+  return { price, duration: { interval: recurring.interval, interval_count: recurring.interval_count } };
 }
 
 async function keep(account: StripeAccount, current: Stripe.Subscription, key: string): Promise<Stripe.Subscription> {
@@ -101,8 +126,14 @@ export async function applyDiscount(
   reference: SubscriptionRef,
   { discount, key }: { discount: AppliedDiscount; key: string },
 ): Promise<ProviderSubscription> {
-  const current = await released(account, reference, key);
-  return await discounted(account, current, await discountChoice(account, discount), key);
+  const given = await discountChoice(account, discount);
+  const current = await retrieve(account, existing(reference));
+  const next = nextPhaseOf(current);
+  if (next === null) return await discounted(account, current, given, key);
+  // What is to come at the period's end stays: the schedule is given up, and made anew with the discount in it.
+  const free = await released(account, reference, key);
+  await setDiscounts(account, free, [given], `${key}:discount`);
+  return await schedule(account, free, next, given, key);
 }
 
 async function changeNow(
@@ -138,24 +169,24 @@ async function changeNow(
   }
 }
 
-async function changeLater(
+async function schedule(
   account: StripeAccount,
   current: Stripe.Subscription,
-  plan: PlanRow,
+  next: NextPhase,
   discount: DiscountChoice | null,
   key: string,
 ): Promise<ProviderSubscription> {
   const { stripe } = account;
-  const schedule = await stripe.subscriptionSchedules.create(
+  const created = await stripe.subscriptionSchedules.create(
     { from_subscription: current.id },
     { idempotencyKey: `${key}:schedule` },
   );
-  const [present] = schedule.phases;
-  if (!present) throw new Error(`The schedule ${schedule.id} of a subscription has no phase.`);
+  const [present] = created.phases;
+  if (!present) throw new Error(`The schedule ${created.id} of a subscription has no phase.`);
   const kept = present.discounts.map(phaseDiscount);
   const version = account.nextVersion();
   await stripe.subscriptionSchedules.update(
-    schedule.id,
+    created.id,
     {
       end_behavior: 'release',
       proration_behavior: 'none',
@@ -168,8 +199,8 @@ async function changeLater(
           ...(present.trial_end !== null && { trial_end: present.trial_end }),
         },
         {
-          items: [{ price: priceFor(plan), quantity: 1 }],
-          duration: { interval: plan.interval, interval_count: plan.intervalCount },
+          items: [{ price: next.price, quantity: 1 }],
+          duration: next.duration,
           discounts: discount !== null ? [discount] : kept.length === 0 ? '' : kept,
         },
       ],

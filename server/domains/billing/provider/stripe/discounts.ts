@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { sha256 } from '../../../../platform/crypto/digest.ts';
 import type { PlanRow } from '../../plans/plan.ts';
-import type { AppliedDiscount, BillingCustomer } from '../port.ts';
+import type { AppliedDiscount } from '../port.ts';
 import type { StripeAccount } from './account.ts';
 import { idOf } from './state.ts';
 
@@ -38,9 +38,8 @@ export async function discountChoice(account: StripeAccount, discount: AppliedDi
 /** The discount of a promotion code that Stripe keeps and that this customer may use on this plan now; else null. */
 export async function findPromotion(
   account: StripeAccount,
-  customer: BillingCustomer,
-  plan: PlanRow,
   code: string,
+  { plan, customerId }: { plan: PlanRow; customerId: string | null },
 ): Promise<AppliedDiscount | null> {
   const { data } = await account.stripe.promotionCodes.list({
     code,
@@ -49,7 +48,7 @@ export async function findPromotion(
     expand: ['data.promotion.coupon', 'data.promotion.coupon.applies_to'],
   });
   const [found] = data;
-  if (!found || !mayUse(found, customer, plan, account.clock.now())) return null;
+  if (!found || !mayUse(found, customerId, plan, account.clock.now())) return null;
   const { coupon } = found.promotion;
   if (coupon === null || typeof coupon === 'string' || !coupon.valid) return null;
   if (!(await appliesTo(account, coupon, plan))) return null;
@@ -63,10 +62,10 @@ export async function findPromotion(
 }
 
 /** Whether the code's own limits allow it; what it says of first purchases Stripe checks when it is used. */
-function mayUse(code: Stripe.PromotionCode, customer: BillingCustomer, plan: PlanRow, now: number): boolean {
+function mayUse(code: Stripe.PromotionCode, customerId: string | null, plan: PlanRow, now: number): boolean {
   if (code.expires_at !== null && code.expires_at * 1000 <= now) return false;
   const holder = idOf(code.customer);
-  if (holder !== null && holder !== customer.customerId) return false;
+  if (holder !== null && holder !== customerId) return false;
   const { minimum_amount: minimum, minimum_amount_currency: currency } = code.restrictions;
   return minimum === null || (currency === plan.currency && plan.amount >= minimum);
 }

@@ -1,1 +1,28 @@
-export const stripeOperations = [] as const;
+import { z } from 'zod';
+import { rawOperation } from '../../../../api/operation.ts';
+import { receiveEvent } from './webhook.ts';
+
+/** An event with its object is a few kilobytes, and at most some hundred for an invoice with many lines. */
+const LARGEST_EVENT = 1024 * 1024;
+
+/** What Stripe itself calls. */
+export const stripeOperations = [
+  rawOperation({
+    name: 'billing_provider_webhook',
+    method: 'POST',
+    path: '/v1/billing/provider-webhook',
+    status: 200,
+    tag: 'Billing',
+    summary: 'What the payment provider tells: for Stripe alone to call',
+    description: `An event of Stripe's, as its webhook endpoints send them (docs/billing.md), signed in \`Stripe-Signature\` over the raw bytes of the
+body, at most five minutes ago. Each event is applied once, whatever the order and however often it comes; what is of no interest is received too.
+404 where payments are not Stripe's; 503 asks Stripe to send the event again.`,
+    access: 'public',
+    input: z.strictObject({}),
+    output: z.strictObject({ received: z.literal(true) }),
+    errors: [401, 404, 503],
+    headers: ['Stripe-Signature'],
+    raw: { limit: LARGEST_EVENT },
+    run: receiveEvent,
+  }),
+] as const;

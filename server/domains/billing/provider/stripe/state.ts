@@ -83,7 +83,7 @@ function statusOf(subscription: Stripe.Subscription): ProviderSubscription['stat
 /** Whether a trial that needs a card still has none. */
 function awaitsCard(subscription: Stripe.Subscription): boolean {
   return (
-    subscription.metadata['baton_card'] === cardRequired.baton_card &&
+    subscription.metadata.baton_card === cardRequired.baton_card &&
     subscription.default_payment_method === null &&
     subscription.pending_setup_intent !== null
   );

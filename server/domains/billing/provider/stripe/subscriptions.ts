@@ -150,9 +150,7 @@ export async function released(
   reference: SubscriptionRef,
   key: string,
 ): Promise<Stripe.Subscription> {
-  if (reference.subscriptionId === null)
-    throw invalid('There is no subscription at the payment provider.', undefined, 'no_subscription');
-  const subscription = await retrieve(account, reference.subscriptionId);
+  const subscription = await retrieve(account, existing(reference));
   const schedule = idOf(subscription.schedule);
   if (schedule === null || isOver(subscription)) return subscription;
   await account.stripe.subscriptionSchedules.release(
@@ -161,6 +159,12 @@ export async function released(
     { idempotencyKey: `${key}:release:${schedule}` },
   );
   return { ...subscription, schedule: null };
+}
+
+/** The id of a subscription at Stripe. AppError 422 where there is none: a free plan is no business of Stripe's. */
+export function existing({ subscriptionId }: Pick<SubscriptionRef, 'subscriptionId'>): string {
+  if (subscriptionId !== null) return subscriptionId;
+  throw invalid('There is no subscription at the payment provider.', undefined, 'no_subscription');
 }
 
 export function priceFor(plan: PlanRow): string {

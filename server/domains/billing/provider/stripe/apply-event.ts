@@ -1,0 +1,45 @@
+import type { Services } from '../../../../services.ts';
+import { applyProviderFact } from '../../subscriptions/apply.ts';
+import type { ProviderFact } from '../port.ts';
+import type { StripeAccount } from './account.ts';
+import { translateError } from './errors.ts';
+import { type StripeEvent, subjectsOf } from './event.ts';
+import { type EventOutcome, isKnown, recordEvent } from './events-store.ts';
+import { readFacts } from './facts.ts';
+
+/**
+ * Applies an event of Stripe's once. What it is about is read anew, and the facts that come of it are states, not steps: applying one
+ * twice, or after a newer one, changes nothing. So a process that ends between the last fact and the row that says the event
+ * is done loses nothing: the event comes again. Rejects with AppError 503 where Stripe cannot be asked: it is then to come again.
+ */
+export async function applyEvent(
+  services: Services,
+  account: StripeAccount,
+  event: StripeEvent,
+): Promise<EventOutcome | 'repeated'> {
+  const { pool, clock, logger } = services;
+  const subjects = subjectsOf(event);
+  // Of what is never relevant nothing is kept: an endpoint that is subscribed to everything would fill the table.
+  if (subjects.length === 0) return 'ignored';
+  if (await isKnown(pool, event.id)) return 'repeated';
+  const facts: ProviderFact[] = [];
+  try {
+    for (const subject of subjects) facts.push(...(await readFacts(account, subject)));
+  } catch (error) {
+    throw translateError(error, logger);
+  }
+  const outcome = await applyFacts(services, facts);
+  const tenantId = facts[0]?.tenantId ?? null;
+  if (tenantId === null)
+    logger.info({ event: event.id, event_type: event.type }, 'an event of Stripe is of nobody here');
+  await recordEvent(pool, event, { outcome, tenantId, at: clock.now() });
+  return outcome;
+}
+
+/** `applied` where any of them changed something. */
+export async function applyFacts(services: Services, facts: readonly ProviderFact[]): Promise<EventOutcome> {
+  const outcomes = new Set<EventOutcome>();
+  for (const fact of facts) outcomes.add(await applyProviderFact(services, fact));
+  if (outcomes.has('applied')) return 'applied';
+  return outcomes.has('stale') ? 'stale' : 'ignored';
+}

@@ -1,0 +1,154 @@
+import type { Services } from '../../../../services.ts';
+import type { StripeAccount } from './account.ts';
+import { applyEvent, applyFacts } from './apply-event.ts';
+import { translateError } from './errors.ts';
+import { relevantEvents, StripeEvent } from './event.ts';
+import { knownAmong, newestAppliedAt } from './events-store.ts';
+import { paymentFacts, subscriptionFacts } from './facts.ts';
+
+/** Stripe keeps events for 30 days. */
+const OLDEST_MS = 30 * 86_400_000;
+/** Before the newest event that was applied, older ones may be missing: Stripe repeats what failed for up to three days. */
+const OVERLAP_MS = 3 * 86_400_000;
+/** Stripe lists at most 100 at once, and filters by at most 20 types. */
+const PAGE = 100;
+const MOST_TYPES = 20;
+
+export type Reconciliation = {
+  /** Events since then (ms) were looked at. */
+  since: number;
+  events: { listed: number; missed: number; applied: number };
+  subscriptions: { compared: number; corrected: number };
+  payments: { compared: number; corrected: number; unknown: number };
+};
+
+/** What the operator sees while it works. */
+export type Print = (line: string) => void;
+
+/**
+ * Makes good what webhooks did not bring: applies the events since `since` (ms; default: three days before the newest applied one) that are
+ * not known, oldest first, then compares every subscription and every open payment with Stripe's. What agrees already stays as it is, so
+ * it may run at any time and any number of times. Rejects with AppError 503 where Stripe cannot be asked; the next one goes on.
+ */
+export async function reconcile(
+  services: Services,
+  account: StripeAccount,
+  options: { since?: number | undefined; print?: Print; signal?: AbortSignal } = {},
+): Promise<Reconciliation> {
+  const { print = () => {}, signal } = options;
+  const now = services.clock.now();
+  const newest = await newestAppliedAt(services.pool);
+  const since = Math.max(now - OLDEST_MS, options.since ?? (newest === null ? 0 : newest - OVERLAP_MS));
+  try {
+    const events = await applyMissed(services, account, { since, print, signal });
+    const subscriptions = await compareSubscriptions(services, account, { print, signal });
+    const payments = await comparePayments(services, account, { print, signal });
+    return { since, events, subscriptions, payments };
+  } catch (error) {
+    throw translateError(error, services.logger);
+  }
+}
+
+type Progress = { print: Print; signal: AbortSignal | undefined };
+
+async function applyMissed(
+  services: Services,
+  account: StripeAccount,
+  { since, print, signal }: Progress & { since: number },
+): Promise<Reconciliation['events']> {
+  const listed = await listEvents(account, since);
+  const known = await knownAmong(
+    services.pool,
+    listed.map(event => event.id),
+  );
+  const missed = listed.filter(event => !known.has(event.id));
+  let applied = 0;
+  for (const event of missed) {
+    signal?.throwIfAborted();
+    const outcome = await applyEvent(services, account, event);
+    if (outcome === 'applied') applied += 1;
+    print(`event ${event.id} ${event.type}: ${outcome}`);
+  }
+  return { listed: listed.length, missed: missed.length, applied };
+}
+
+/** The relevant events since then, oldest first. */
+async function listEvents(account: StripeAccount, since: number): Promise<StripeEvent[]> {
+  const found: StripeEvent[] = [];
+  for (let at = 0; at < relevantEvents.length; at += MOST_TYPES) {
+    const types = relevantEvents.slice(at, at + MOST_TYPES);
+    const pages = account.stripe.events.list({ created: { gte: Math.floor(since / 1000) }, types, limit: PAGE });
+    for await (const event of pages) found.push(StripeEvent.parse(event));
+  }
+  return found.sort((a, b) => a.created - b.created);
+}
+
+async function compareSubscriptions(
+  services: Services,
+  account: StripeAccount,
+  { print, signal }: Progress,
+): Promise<Reconciliation['subscriptions']> {
+  const { rows } = await services.pool.query<{ tenant_id: string; customer: string }>(
+    `SELECT tenant_id, provider_customer_id AS customer FROM subscriptions
+     WHERE provider = 'stripe' AND provider_customer_id IS NOT NULL AND product_code = $1 ORDER BY tenant_id`,
+    [account.productCode],
+  );
+  let corrected = 0;
+  for (const { tenant_id: tenantId, customer } of rows) {
+    signal?.throwIfAborted();
+    const before = await fingerprint(services, tenantId);
+    await applyFacts(services, await subscriptionFacts(account, customer));
+    if (before === (await fingerprint(services, tenantId))) continue;
+    corrected += 1;
+    print(`subscription of ${tenantId}: corrected`);
+  }
+  return { compared: rows.length, corrected };
+}
+
+/** What of a workspace's subscription the provider says, as one text. */
+async function fingerprint({ pool }: Services, tenantId: string): Promise<string> {
+  const { rows } = await pool.query(
+    `SELECT plan_code, status, provider_subscription_id, trial_ends_at, current_period_start, current_period_end,
+            cancel_at_period_end, pending_plan_code
+     FROM subscriptions WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return JSON.stringify(rows);
+}
+
+async function comparePayments(
+  services: Services,
+  account: StripeAccount,
+  { print, signal }: Progress,
+): Promise<Reconciliation['payments']> {
+  const oldest = new Date(services.clock.now() - OLDEST_MS);
+  const { rows } = await services.pool.query<{ tenant_id: string; kind: 'topup' | 'subscription'; id: string }>(
+    `SELECT p.tenant_id, p.kind, p.provider_payment_id AS id FROM payments p
+     WHERE p.provider = 'stripe' AND p.status IN ('pending', 'failed') AND p.provider_payment_id IS NOT NULL AND p.created_at >= $1
+     ORDER BY p.created_at, p.id`,
+    [oldest],
+  );
+  const counts = { compared: rows.length, corrected: 0, unknown: 0 };
+  for (const { tenant_id: tenantId, kind, id } of rows) {
+    signal?.throwIfAborted();
+    const facts = await paymentFacts(account, { kind, paymentId: id });
+    if (facts === null) {
+      counts.unknown += 1;
+      print(`payment ${id} of ${tenantId}: Stripe does not know it`);
+      continue;
+    }
+    if ((await applyFacts(services, facts)) !== 'applied') continue;
+    counts.corrected += 1;
+    print(`payment ${id} of ${tenantId}: corrected`);
+  }
+  return counts;
+}
+
+/** For people: what a reconciliation did. */
+export function describeReconciliation({ since, events, subscriptions, payments }: Reconciliation): string[] {
+  return [
+    `Events since ${new Date(since).toISOString()}: ${events.listed} listed, ${events.missed} missed, ${events.applied} of them applied.`,
+    `Subscriptions: ${subscriptions.compared} compared, ${subscriptions.corrected} corrected.`,
+    `Open payments: ${payments.compared} compared, ${payments.corrected} corrected, ${payments.unknown} unknown to Stripe.`,
+  ];
+}

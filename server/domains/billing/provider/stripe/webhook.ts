@@ -1,0 +1,42 @@
+import Stripe from 'stripe';
+import type { PublicContext } from '../../../../api/context.ts';
+import { AppError, badRequest, notFound } from '../../../../platform/errors.ts';
+import { applyEvent } from './apply-event.ts';
+import { StripeEvent } from './event.ts';
+import { isStripe } from './provider.ts';
+
+/** How old a signature may be, s: Stripe signs each delivery anew, and its own clients take the same. */
+const TOLERANCE_S = 300;
+
+/**
+ * POST /v1/billing/provider-webhook: Stripe's signature over the very bytes first (401, one answer for all that can be wrong), then the
+ * event. 404 where the provider is another; 503 where the event cannot be applied now, so that Stripe sends it again.
+ */
+export async function receiveEvent(ctx: PublicContext): Promise<{ received: true }> {
+  const { services, raw, headers } = ctx;
+  const { payments, config, clock } = services;
+  const settings = config.billing.stripe;
+  if (settings === null || !isStripe(payments)) throw notFound('The webhook of the payment provider');
+  if (raw === undefined) throw new Error('The webhook was invoked without the bytes of its body.');
+  const body = await raw.body();
+  const event = openEvent(body, headers.get('stripe-signature'), settings.webhookSecret, clock.now());
+  // From here on it is Stripe who asks: its deliveries come from a few addresses.
+  await raw.countAs('provider:stripe');
+  await applyEvent(services, payments.account, event);
+  return { received: true };
+}
+
+/** The event in `body`, once its signature is proved. AppError 401 for a bad signature, 400 for what is signed but no event. */
+function openEvent(body: Uint8Array, header: string | undefined, secret: string, now: number): StripeEvent {
+  let json: unknown;
+  try {
+    json = Stripe.webhooks.constructEvent(Buffer.from(body), header ?? '', secret, TOLERANCE_S, undefined, now);
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeSignatureVerificationError)
+      throw new AppError(401, 'bad_signature', 'The signature is missing, invalid or too old.');
+    throw badRequest('The request body is no JSON.');
+  }
+  const parsed = StripeEvent.safeParse(json);
+  if (!parsed.success) throw badRequest('The request body is no event of Stripe.');
+  return parsed.data;
+}
