@@ -11,6 +11,10 @@ import type { Config } from './config.ts';
 import { demoMcpAddresses } from './demo-mcp/address.ts';
 import { createDemoMcp, type DemoMcp } from './demo-mcp/demo-server.ts';
 import { createCreditSource } from './domains/billing/ledger/credit-source.ts';
+import { readCatalogue } from './domains/billing/plans/catalogue.ts';
+import { seedPlans } from './domains/billing/plans/store.ts';
+import { createManualProvider } from './domains/billing/provider/manual.ts';
+import { createStripeProvider } from './domains/billing/provider/stripe/provider.ts';
 import { tidyConnections } from './domains/connections/tidy.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore } from './domains/identity/keys.ts';
@@ -69,11 +73,12 @@ const published = Symbol.for('baton.container');
 
 /**
  * Constructs everything on an open database and publishes it: the one place where parts meet. The orchestrator starts at once.
- * Throws ConfigError for a master key that is not the stored secrets' own.
+ * Throws ConfigError for a master key that is not the stored secrets' own, and for plans that cannot be used.
  */
 export async function createContainer(options: ContainerOptions): Promise<Container> {
   const { config, logger, database, clock = systemClock } = options;
   const { pool, prisma } = database;
+  const { credits, payments, topUp } = await openBilling({ config, pool, clock, logger });
   const keys = await loadIdentityKeys(config);
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
   const egress = createEgress({
@@ -85,7 +90,6 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const models = createModelCaller({ config, pool, secrets, clock, egress });
   const stepTypes = createStepTypes({ luaPool, tools, models });
   const telemetry = await startTelemetry(config, logger);
-  const credits = createCreditSource({ pool, clock, config, logger });
   const orchestrator = createEmbeddedOrchestrator({
     pool,
     connectionString: database.url,
@@ -109,6 +113,8 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     secrets,
     egress,
     rateLimiter,
+    payments,
+    topUp,
   };
   const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry);
   const leading = () => orchestrator.status() === 'leading';
@@ -131,9 +137,11 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await luaPool.close();
       await tools.close();
       await demoMcp?.close();
+      await payments.close();
       await egress.close();
       secrets.close();
       await telemetry.close();
+      await credits.settled();
       await credits.settled();
       await settleLastUsed(services);
       await settleDeliveries(services);
@@ -141,6 +149,19 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   };
   Reflect.set(globalThis, published, container);
   return container;
+}
+
+/** What is sold and how it is paid. Throws ConfigError for plans that cannot be used. */
+async function openBilling(services: Pick<Services, 'config' | 'pool' | 'clock' | 'logger'>) {
+  const { config, pool, clock } = services;
+  const catalogue = readCatalogue(config.billing);
+  await seedPlans(pool, catalogue, clock.now());
+  const { stripe } = config.billing;
+  return {
+    topUp: catalogue.topUp,
+    credits: createCreditSource(services),
+    payments: stripe ? createStripeProvider(services, stripe) : createManualProvider({ clock }),
+  };
 }
 
 function createSurfaces(

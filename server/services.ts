@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
+import type { TopUpTerms } from './domains/billing/plans/plan.ts';
+import type { PaymentProvider } from './domains/billing/provider/port.ts';
 import type { Orchestrator } from './orchestrator/orchestrator.ts';
 import type { StepTypes } from './orchestrator/steps/registry.ts';
 import type { Clock } from './platform/clock.ts';
@@ -24,4 +26,8 @@ export type Services = {
   /** The only way to an address that a user named. */
   egress: Egress;
   rateLimiter: RateLimiter;
+  /** Who is paid through: Stripe where it is configured, else the manual provider. */
+  payments: PaymentProvider;
+  /** What a top-up may be and what it buys. */
+  topUp: TopUpTerms;
 };

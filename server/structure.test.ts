@@ -43,6 +43,8 @@ const layers: [name: string, pattern: RegExp][] = [
   ['configuration', /^server\/config\.ts$/],
   ['demo MCP server', /^server\/demo-mcp\//],
   ['orchestrator', /^server\/orchestrator\//],
+  // The ports of domains that services hand to everyone: types alone.
+  ['ports', /^server\/domains\/billing\/(provider\/port|plans\/plan)\.ts$/],
   // What everything above is handed: types alone.
   ['services', /^server\/services\.ts$/],
   ['declarations', /^server\/api\/(operation|wire|context|cursor)\.ts$/],

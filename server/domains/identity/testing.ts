@@ -10,6 +10,8 @@ import type { TestDatabase } from '../../platform/postgres/testing.ts';
 import type { RateLimiter } from '../../platform/rate-limit.ts';
 import { DatabaseSecretStore } from '../../platform/secrets/database-secret-store.ts';
 import type { Services } from '../../services.ts';
+import { readCatalogue } from '../billing/plans/catalogue.ts';
+import { createManualProvider } from '../billing/provider/manual.ts';
 import { generatePatToken, patHash } from '../pats/token.ts';
 import { addMember, createTenant, createUser } from './accounts.ts';
 
@@ -53,6 +55,8 @@ export function createTestServices(
     secrets: new DatabaseSecretStore({ pool: db.pool, clock, masterKey: Buffer.alloc(32, 7) }),
     egress: createEgress({ allowPrivate: config.egress.allowPrivate }),
     rateLimiter: unlimited,
+    payments: createManualProvider({ clock }),
+    topUp: readCatalogue(config.billing).topUp,
     ...overrides,
   };
 }

@@ -4,15 +4,7 @@ import { z } from 'zod';
 import { PlainText } from '../../../api/wire.ts';
 import { ConfigError } from '../../../config.ts';
 import { Currency, Microcredits } from '../schemas.ts';
-import type { PlanRow } from './plan.ts';
-
-/** What a top-up may be and what it buys; money in minor units. */
-export type TopUpTerms = {
-  currency: string;
-  minimumAmount: number;
-  maximumAmount: number;
-  microcreditsPerMinorUnit: number;
-};
+import type { PlanRow, TopUpTerms } from './plan.ts';
 
 /** What a deployment sells before an operator changes anything. */
 export type Catalogue = { topUp: TopUpTerms; plans: PlanRow[] };

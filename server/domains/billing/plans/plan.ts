@@ -21,3 +21,11 @@ export type PlanRow = {
   position: number;
   retired: boolean;
 };
+
+/** What a top-up may be and what it buys; money in minor units. */
+export type TopUpTerms = {
+  currency: string;
+  minimumAmount: number;
+  maximumAmount: number;
+  microcreditsPerMinorUnit: number;
+};

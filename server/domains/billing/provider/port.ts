@@ -37,8 +37,12 @@ export type ProviderSubscription = {
   checkout: { kind: 'payment' | 'setup'; clientSecret: string } | null;
 };
 
-/** A subscription as the caller knows it. */
-export type SubscriptionRef = ProviderSubscription & { customer: BillingCustomer; plan: PlanRow };
+/** A subscription as the caller knows it. `paid`: what the time from then to the period's end was charged with, minor units. */
+export type SubscriptionRef = ProviderSubscription & {
+  customer: BillingCustomer;
+  plan: PlanRow;
+  paid?: { from: number; amount: number };
+};
 
 export type ChangeQuote = {
   effectiveAt: number;
@@ -97,6 +101,7 @@ export interface PaymentProvider {
     plan: PlanRow,
     options: { when: 'now' | 'period_end'; discount: AppliedDiscount | null },
   ): Promise<ChangeQuote>;
+  /** To the plan that it has: takes back what was scheduled for the period's end, a cancellation too. */
   changePlan(
     subscription: SubscriptionRef,
     plan: PlanRow,

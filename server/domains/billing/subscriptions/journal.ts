@@ -2,7 +2,10 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
-/** One period of a subscription; `subscriptionId` null: of the onboarding plan. Times in ms since the epoch. */
+/**
+ * One period of a plan, or what a change of plan left of it; `subscriptionId` null: of the onboarding plan. Times in ms since
+ * the epoch, `amount` in minor units: what [from, to) costs, discount included.
+ */
 export type Period = {
   planCode: string;
   subscriptionId: string | null;
@@ -10,11 +13,12 @@ export type Period = {
   to: number;
   /** What the ends of the following periods are counted from: its day survives short months. */
   anchor: number;
-  /** The payment that is asked for it, where there is one. */
+  amount: number;
+  /** The payment that was asked for it, where there is one. */
   paymentId: string | null;
 };
 
-/** What happened, for billing_events; `period` and the warnings have references, the others happen as often as they do. */
+/** What happened, for billing_events. A period has a reference; the others happen as often as they do. */
 export type BillingEventKind =
   | 'period'
   | 'trial_started'
@@ -22,12 +26,13 @@ export type BillingEventKind =
   | 'subscribed'
   | 'plan_changed'
   | 'change_scheduled'
-  | 'cancelled'
-  | 'payment';
+  | 'cancelled';
+
+const prefixOf = (tenantId: string, subscriptionId: string | null) => `period:${subscriptionId ?? tenantId}:`;
 
 /** The ledger's reference of what a period includes: granted once. */
 export const periodReference = (tenantId: string, { subscriptionId, from }: Pick<Period, 'subscriptionId' | 'from'>) =>
-  `period:${subscriptionId ?? tenantId}:${isoTimestamp(from)}`;
+  prefixOf(tenantId, subscriptionId) + isoTimestamp(from);
 
 /** Writes down what happened to a workspace's subscription; one of a `reference` once. */
 export async function noteEvent(
@@ -43,26 +48,30 @@ export async function noteEvent(
 }
 
 /** Writes down that a period began; the same one again changes nothing. */
-export function notePeriod(db: Queryable, tenantId: string, period: Period, at: number): Promise<void> {
-  return noteEvent(db, { tenantId, kind: 'period', reference: periodReference(tenantId, period), data: period, at });
+export function notePeriod(db: Queryable, tenantId: string, period: Period): Promise<void> {
+  const reference = periodReference(tenantId, period);
+  return noteEvent(db, { tenantId, kind: 'period', reference, data: period, at: period.from });
 }
 
-/** The period that `reference` names, as it began. */
-export async function findPeriod(db: Queryable, tenantId: string, reference: string): Promise<Period | null> {
+/** The period that began last of a subscription, or of the onboarding plan (null). */
+export async function lastPeriod(
+  db: Queryable,
+  tenantId: string,
+  subscriptionId: string | null,
+): Promise<Period | null> {
   const { rows } = await db.query<{ data: Period }>(
-    `SELECT data FROM billing_events WHERE tenant_id = $1 AND kind = 'period' AND reference = $2`,
-    [tenantId, reference],
+    `SELECT data FROM billing_events WHERE tenant_id = $1 AND kind = 'period' AND starts_with(reference, $2)
+     ORDER BY (data->>'from')::bigint DESC LIMIT 1`,
+    [tenantId, prefixOf(tenantId, subscriptionId)],
   );
   return rows[0]?.data ?? null;
 }
 
-/** The onboarding plan's period that has begun but not ended at `at`: who comes back to it goes on with it. */
-export async function findOnboardingPeriod(db: Queryable, tenantId: string, at: number): Promise<Period | null> {
+/** The period that a payment was asked for. */
+export async function periodOfPayment(db: Queryable, tenantId: string, paymentId: string): Promise<Period | null> {
   const { rows } = await db.query<{ data: Period }>(
-    `SELECT data FROM billing_events WHERE tenant_id = $1 AND kind = 'period' AND reference LIKE $2
-     ORDER BY id DESC LIMIT 1`,
-    [tenantId, `period:${tenantId.replace(/[\\%_]/g, '\\$&')}:%`],
+    `SELECT data FROM billing_events WHERE tenant_id = $1 AND kind = 'period' AND data->>'paymentId' = $2 LIMIT 1`,
+    [tenantId, paymentId],
   );
-  const [last] = rows;
-  return last !== undefined && last.data.to > at ? last.data : null;
+  return rows[0]?.data ?? null;
 }

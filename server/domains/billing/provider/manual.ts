@@ -1,0 +1,116 @@
+import type { Clock } from '../../../platform/clock.ts';
+import { conflict } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { formatMoney } from '../payments/money.ts';
+import { nextPeriodStart } from '../plans/period.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import { priceOf, samePeriod, share } from '../subscriptions/proration.ts';
+import type { AppliedDiscount, ChangeQuote, PaymentProvider, ProviderSubscription, SubscriptionRef } from './port.ts';
+
+/**
+ * The provider without a provider: what is asked for holds at once, and its payment is an invoice that an operator confirms
+ * (docs/billing.md, Manual payments). It keeps nothing itself, so all that it says follows from what it is given and the time.
+ */
+export function createManualProvider({ clock }: { clock: Clock }): PaymentProvider & { readonly kind: 'manual' } {
+  const beginning = (plan: PlanRow): ProviderSubscription => {
+    const from = clock.now();
+    return {
+      customerId: null,
+      subscriptionId: `manual_${newId()}`,
+      planCode: plan.planCode,
+      status: 'active',
+      period: { from, to: nextPeriodStart(from, plan, from) },
+      trialEndsAt: null,
+      cancelAtPeriodEnd: false,
+      pendingPlanCode: null,
+      version: 0,
+      checkout: null,
+    };
+  };
+  return {
+    kind: 'manual',
+    publishableKey: null,
+    async startTrial(_customer, plan, { trialEndsAt }) {
+      const from = clock.now();
+      return { ...beginning(plan), status: 'trialing', period: { from, to: trialEndsAt }, trialEndsAt };
+    },
+    async subscribe(_customer, plan) {
+      return beginning(plan);
+    },
+    async quoteChange(subscription, plan, { when, discount }) {
+      return quote(subscription, plan, when, discount, clock.now());
+    },
+    async changePlan(subscription, plan, { when }) {
+      const unscheduled = { ...stateOf(subscription), cancelAtPeriodEnd: false, pendingPlanCode: null };
+      if (plan.planCode === subscription.planCode) return unscheduled;
+      if (when === 'period_end') return { ...unscheduled, pendingPlanCode: plan.planCode };
+      if (samePeriod(subscription.plan, plan)) return { ...unscheduled, planCode: plan.planCode };
+      return { ...beginning(plan), subscriptionId: subscription.subscriptionId };
+    },
+    async cancel(subscription, { atPeriodEnd }) {
+      const state = { ...stateOf(subscription), pendingPlanCode: null };
+      return atPeriodEnd ? { ...state, cancelAtPeriodEnd: true } : { ...state, status: 'cancelled' };
+    },
+    async convertTrial(subscription) {
+      return { ...beginning(subscription.plan), subscriptionId: subscription.subscriptionId };
+    },
+    async extendTrial(subscription, { trialEndsAt }) {
+      const { period } = subscription;
+      return { ...stateOf(subscription), trialEndsAt, period: { from: period.from, to: trialEndsAt } };
+    },
+    async applyDiscount(subscription) {
+      return stateOf(subscription);
+    },
+    async findPromotion() {
+      return null;
+    },
+    async topUp(_customer, { amount, currency }) {
+      const paymentId = `manual_${newId()}`;
+      return {
+        paymentId,
+        customerId: null,
+        status: 'pending',
+        checkout: null,
+        instructions: `Pay ${formatMoney(amount, currency)} as agreed with whoever runs this service. The credits are there when they have confirmed it.`,
+      };
+    },
+    async close() {},
+  };
+}
+
+/** The state alone, of what also says who and what it is about. */
+function stateOf({ customer: _customer, plan: _plan, paid: _paid, ...state }: SubscriptionRef) {
+  return state satisfies ProviderSubscription;
+}
+
+/**
+ * What a change costs. Now: the time that is left of the period is credited at the present plan's price and charged at the new
+ * one's, each rounded down to the minor unit; where the new plan's periods have another length, a whole one of it is charged and
+ * begins now. What the credit is more than that is not paid out. At the period's end: nothing now.
+ */
+function quote(
+  subscription: SubscriptionRef,
+  plan: PlanRow,
+  when: 'now' | 'period_end',
+  discount: AppliedDiscount | null,
+  now: number,
+): ChangeQuote {
+  const { period, plan: present, paid = { from: period.from, amount: present.amount } } = subscription;
+  const { currency } = plan;
+  if (when === 'period_end') return { effectiveAt: period.to, currency, amountDue: 0, lines: [] };
+  if (currency !== present.currency)
+    throw conflict('other_currency', 'A plan in another currency can only begin at the end of the period.');
+  const left = period.to - now;
+  const credit = share(paid.amount, left, period.to - paid.from);
+  const price = priceOf(plan, discount);
+  const charge = samePeriod(present, plan) ? share(price, left, period.to - period.from) : price;
+  const lines = [
+    { description: `Unused time on ${present.productName}`, amount: -credit },
+    {
+      description: samePeriod(present, plan) ? `Remaining time on ${plan.productName}` : plan.productName,
+      amount: charge,
+    },
+  ];
+  if (credit > charge) lines.push({ description: 'Credit that is not paid out', amount: credit - charge });
+  return { effectiveAt: now, currency, amountDue: Math.max(0, charge - credit), lines };
+}

@@ -1,0 +1,37 @@
+import { discountedAmount } from '../codes/discount.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import type { AppliedDiscount } from '../provider/port.ts';
+
+/**
+ * What `amount` is for `part` of `whole` (ms), rounded down: money in minor units, credits in microcredits. Exact: the product
+ * of both goes far beyond what a number holds.
+ */
+export function share(amount: number, part: number, whole: number): number {
+  if (whole <= 0 || part <= 0) return 0;
+  if (part >= whole) return amount;
+  return Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
+}
+
+/** What a period of a plan costs with a discount, in minor units; one in another currency is none. */
+export function priceOf(
+  { amount, currency }: Pick<PlanRow, 'amount' | 'currency'>,
+  discount: Pick<AppliedDiscount, 'kind' | 'value' | 'currency'> | null,
+): number {
+  const applies = discount !== null && (discount.kind === 'percent' || discount.currency === currency);
+  return applies ? discountedAmount(amount, discount) : amount;
+}
+
+/** Days of an interval, for telling which of two prices is higher; months of one length. */
+const days = { day: 1, week: 7, month: 30, year: 365 } as const;
+
+/** Whether a plan costs more by the day: it begins at once, the others at the period's end. */
+export function isUpgrade(from: PlanRow, to: PlanRow): boolean {
+  return (
+    BigInt(to.amount) * BigInt(days[from.interval] * from.intervalCount) >
+    BigInt(from.amount) * BigInt(days[to.interval] * to.intervalCount)
+  );
+}
+
+/** Whether a change of plan keeps the period: both are as long, and the time that is left is what is paid for. */
+export const samePeriod = (a: PlanRow, b: PlanRow): boolean =>
+  a.interval === b.interval && a.intervalCount === b.intervalCount;

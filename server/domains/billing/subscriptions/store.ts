@@ -1,0 +1,130 @@
+import { toMicrocredits } from '../../../platform/microcredits.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { StoredDiscount } from '../codes/discount.ts';
+import type { ProviderSubscription } from '../provider/port.ts';
+
+/** A workspace's subscription; times in ms since the epoch. Without `subscriptionId` it is on the onboarding plan. */
+export type SubscriptionRow = {
+  tenantId: string;
+  productCode: string;
+  planCode: string;
+  status: ProviderSubscription['status'];
+  provider: 'manual' | 'stripe';
+  customerId: string | null;
+  subscriptionId: string | null;
+  trialPlanCode: string | null;
+  trialStartedAt: number | null;
+  trialEndsAt: number | null;
+  period: { from: number; to: number };
+  cancelAtPeriodEnd: boolean;
+  /** The plan at the period's end; of an incomplete subscription, the plan that waits for its payment. */
+  pendingPlanCode: string | null;
+  discount: StoredDiscount | null;
+  /** Of the provider's state that was applied last. */
+  version: number;
+  updatedAt: number;
+};
+
+type Row = {
+  tenant_id: string;
+  product_code: string;
+  plan_code: string;
+  status: SubscriptionRow['status'];
+  provider: SubscriptionRow['provider'];
+  provider_customer_id: string | null;
+  provider_subscription_id: string | null;
+  trial_plan_code: string | null;
+  trial_started_at: Date | null;
+  trial_ends_at: Date | null;
+  current_period_start: Date;
+  current_period_end: Date;
+  cancel_at_period_end: boolean;
+  pending_plan_code: string | null;
+  discount: StoredDiscount | null;
+  provider_version: string;
+  updated_at: Date;
+};
+
+const columns = `tenant_id, product_code, plan_code, status, provider, provider_customer_id, provider_subscription_id,
+  trial_plan_code, trial_started_at, trial_ends_at, current_period_start, current_period_end, cancel_at_period_end,
+  pending_plan_code, discount, provider_version, updated_at`;
+
+/** The subscription of a workspace that was onboarded (`ensureOnboarded`). */
+export function readSubscription(db: Queryable, tenantId: string): Promise<SubscriptionRow> {
+  return select(db, tenantId, '');
+}
+
+/**
+ * The same, held until the transaction ends: everything that changes a subscription waits for each other here, also while a
+ * provider is being asked. Charges never touch this row.
+ */
+export function lockSubscription(db: Queryable, tenantId: string): Promise<SubscriptionRow> {
+  return select(db, tenantId, 'FOR NO KEY UPDATE');
+}
+
+async function select(db: Queryable, tenantId: string, lock: string): Promise<SubscriptionRow> {
+  const { rows } = await db.query<Row>(`SELECT ${columns} FROM subscriptions WHERE tenant_id = $1 ${lock}`, [tenantId]);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`the workspace ${tenantId} was not onboarded`);
+  return {
+    tenantId: row.tenant_id,
+    productCode: row.product_code,
+    planCode: row.plan_code,
+    status: row.status,
+    provider: row.provider,
+    customerId: row.provider_customer_id,
+    subscriptionId: row.provider_subscription_id,
+    trialPlanCode: row.trial_plan_code,
+    trialStartedAt: row.trial_started_at?.getTime() ?? null,
+    trialEndsAt: row.trial_ends_at?.getTime() ?? null,
+    period: { from: row.current_period_start.getTime(), to: row.current_period_end.getTime() },
+    cancelAtPeriodEnd: row.cancel_at_period_end,
+    pendingPlanCode: row.pending_plan_code,
+    discount: row.discount,
+    version: toMicrocredits(row.provider_version),
+    updatedAt: row.updated_at.getTime(),
+  };
+}
+
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
+
+/**
+ * Writes a locked subscription. `updatedAt` grows with every change, so that the key of a provider's call, made of it, is
+ * another one after each change and the same after a change that was lost.
+ */
+export async function saveSubscription(db: Queryable, row: SubscriptionRow, at: number): Promise<SubscriptionRow> {
+  const updatedAt = Math.max(at, row.updatedAt + 1);
+  await db.query(
+    `UPDATE subscriptions SET plan_code = $2, status = $3, provider = $4, provider_customer_id = $5,
+       provider_subscription_id = $6, trial_plan_code = $7, trial_started_at = $8, trial_ends_at = $9,
+       current_period_start = $10, current_period_end = $11, cancel_at_period_end = $12, pending_plan_code = $13,
+       discount = $14, provider_version = $15, updated_at = $16
+     WHERE tenant_id = $1`,
+    [
+      row.tenantId,
+      row.planCode,
+      row.status,
+      row.provider,
+      row.customerId,
+      row.subscriptionId,
+      row.trialPlanCode,
+      dateOf(row.trialStartedAt),
+      dateOf(row.trialEndsAt),
+      new Date(row.period.from),
+      new Date(row.period.to),
+      row.cancelAtPeriodEnd,
+      row.pendingPlanCode,
+      row.discount,
+      row.version,
+      new Date(updatedAt),
+    ],
+  );
+  return { ...row, updatedAt };
+}
+
+/** Whether the provider says when the periods of a subscription begin; otherwise we do, by the clock. */
+export const followsProvider = ({ provider, subscriptionId, status }: SubscriptionRow): boolean =>
+  provider === 'stripe' && subscriptionId !== null && status !== 'incomplete';
+
+/** Whether a subscription's period or trial has ended by `now` and it is ours to say what follows. */
+export const isDue = (row: SubscriptionRow, now: number): boolean => row.period.to <= now && !followsProvider(row);

@@ -1,0 +1,49 @@
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { grantCredits, takeBack } from '../ledger/post.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import type { SubscriptionRow } from './store.ts';
+
+/** Each workspace has one trial, ever, so its name is reference enough. */
+const reference = (tenantId: string) => `trial:${tenantId}`;
+
+/** Grants the credits of a trial until its end; where they were granted before, moves their end. */
+export async function grantTrialCredits(
+  db: Queryable,
+  { tenantId, trialEndsAt }: Pick<SubscriptionRow, 'tenantId' | 'trialEndsAt'>,
+  plan: PlanRow,
+  endsAt: number,
+  at: number,
+): Promise<void> {
+  const granted = await grantCredits(db, {
+    tenantId,
+    account: 'trial',
+    amount: plan.trialCredits,
+    expiresAt: endsAt,
+    source: 'trial',
+    reference: reference(tenantId),
+    note: `Trial of ${plan.productName}`,
+    at,
+  });
+  if (!granted && trialEndsAt !== endsAt) await moveExpiry(db, tenantId, endsAt);
+}
+
+/** Moves the end of a trial's credits, under the account's lock like every movement of grants. */
+async function moveExpiry(db: Queryable, tenantId: string, expiresAt: number): Promise<void> {
+  await db.query('SELECT FROM credit_accounts WHERE tenant_id = $1 FOR NO KEY UPDATE', [tenantId]);
+  await db.query('UPDATE credit_grants SET expires_at = $3 WHERE tenant_id = $1 AND reference = $2 AND remaining > 0', [
+    tenantId,
+    reference(tenantId),
+    new Date(expiresAt),
+  ]);
+  await db.query(
+    `UPDATE credit_accounts SET next_expiry_at =
+       (SELECT min(expires_at) FROM credit_grants WHERE tenant_id = $1 AND remaining > 0) WHERE tenant_id = $1`,
+    [tenantId],
+  );
+}
+
+/** Takes what is left of a trial's credits, where it ends before its time. */
+export async function endTrialCredits(db: Queryable, tenantId: string, at: number): Promise<void> {
+  const kindReference = `end:${reference(tenantId)}`;
+  await takeBack(db, { tenantId, reference: reference(tenantId), kindReference, note: 'The trial has ended', at });
+}
