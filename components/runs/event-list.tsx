@@ -121,7 +121,7 @@ function inWords(event: WireEvent): string {
   const error = data.error as { message?: string } | undefined;
   switch (event.event_type) {
     case 'state_changed':
-      return `${String(data.from)} → ${String(data.to)}${error?.message ? `: ${error.message}` : ''}`;
+      return `${String(data.from)} → ${String(data.to)}${reasonOf(data, error?.message)}`;
     case 'step_completed':
       return data.skipped === true ? `skipped: ${String(data.reason)}` : preview(data.result ?? data.result_ref);
     case 'step_failed':
@@ -135,6 +135,12 @@ function inWords(event: WireEvent): string {
     default:
       return preview(data);
   }
+}
+
+/** In the words of the error, or the code of what made the engine do it. */
+function reasonOf(data: WireEvent['data'], message: string | undefined): string {
+  const reason = message ?? (typeof data.reason === 'string' ? data.reason.replaceAll('_', ' ') : '');
+  return reason ? `: ${reason}` : '';
 }
 
 function preview(value: unknown): string {

@@ -6,6 +6,7 @@ import { type StepDisplay, WorkflowGraph } from '../graph/workflow-graph.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
 import { CopyId } from '../ui/copy.tsx';
+import { Credits } from '../ui/credits.tsx';
 import { type Json, JsonTree } from '../ui/json-tree.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
@@ -14,6 +15,7 @@ import { StatusBadge } from '../ui/status-badge.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { CreditShortage, shortageOf } from './credit-shortage.tsx';
 import { EventList } from './event-list.tsx';
 import { RunActions } from './run-actions.tsx';
 import { isTerminal, type RunStatus, type RunView, stepOutcomeLabel } from './run-view.ts';
@@ -63,6 +65,7 @@ function Run({ summary, version }: { summary: Summary; version: Version }) {
   const select = (step: string | null) => url.set({ step: step ?? undefined });
   const inspected = view && spec ? view.steps.get(spec.id) : undefined;
   const tab = tabNames.find(name => name === url.get('tab')) ?? 'graph';
+  const shortage = shortageOf(view, (view?.error ?? summary.error)?.code);
   const beside = inspected !== undefined || tab === 'graph';
 
   return (
@@ -90,6 +93,7 @@ function Run({ summary, version }: { summary: Summary; version: Version }) {
       />
       <Facts summary={summary} status={status} view={view} />
       {live ? <Connection live={live} ended={isTerminal(status)} /> : null}
+      {shortage ? <CreditShortage kind={shortage} /> : null}
       <RunFailure view={view} summary={summary} onSelect={select} />
       <div className={cx('grid gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
         <Tabs
@@ -183,7 +187,8 @@ function Facts({ summary, status, view }: { summary: Summary; status: RunStatus;
     ['Version', `v${summary.version}`],
     ['Trigger', summary.trigger_type],
     ['By', summary.started_by],
-    ['Credits', (summary.credits_microcredits / 1_000_000).toLocaleString('en')],
+    // The events say it live; the summary before they have come.
+    ['Credits', <Credits key="credits" value={view?.credits ?? summary.credits_microcredits} />],
     ['Run', <CopyId key="id" id={summary.run_id} />],
   ];
   return (

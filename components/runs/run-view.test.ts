@@ -51,6 +51,38 @@ describe('the fold behind a run page', () => {
     expect(view.steps.get('a')?.attempts.map(each => each.outcome)).toEqual(['lost', 'running']);
   });
 
+  it('adds up what each attempt, step and the run were charged', () => {
+    seq = 0;
+    const retrying = { attempt: 1, error: { code: 'x', message: 'no' }, delay_ms: 5, credits: 1_000 };
+    const last = event('step_failed', { step_id: 'b', data: { error: { code: 'y', message: 'no' }, credits: 30 } });
+    seq = 0;
+    const view = fold(
+      event('step_started', { step_id: 'a', attempt: 1 }),
+      event('step_retrying', { step_id: 'a', attempt: 1, data: retrying }),
+      event('step_started', { step_id: 'a', attempt: 2 }),
+      event('step_completed', { step_id: 'a', attempt: 2, data: { result: {}, credits: 2_500 } }),
+      event('step_started', { step_id: 'b', attempt: 1 }),
+      { ...last, seq: 6 },
+      { ...last, seq: 6 },
+    );
+    expect(view.steps.get('a')?.attempts.map(each => each.credits)).toEqual([1_000, 2_500]);
+    expect(['a', 'b'].map(id => view.steps.get(id)?.credits)).toEqual([3_500, 30]);
+    expect(view.credits).toBe(3_530);
+  });
+
+  it('knows why the engine paused the run, until it goes on', () => {
+    seq = 0;
+    const view = fold(
+      event('run_started'),
+      event('state_changed', {
+        data: { from: 'running', to: 'paused', by: 'credits', reason: 'insufficient_credits' },
+      }),
+    );
+    expect(view.pauseReason).toBe('insufficient_credits');
+    applyEvent(view, event('state_changed', { data: { from: 'paused', to: 'running', by: 'someone' } }));
+    expect(view.pauseReason).toBeNull();
+  });
+
   it('ignores events it has seen, as after a reconnect', () => {
     seq = 0;
     const first = event('step_log', { step_id: 'a', data: { lines: ['once'] } });

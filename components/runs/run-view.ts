@@ -24,6 +24,8 @@ export type AttemptView = {
   endedAt: number | null;
   outcome: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'lost';
   error: StepError | null;
+  /** Microcredits that it was charged. */
+  credits: number;
 };
 
 export type StepView = {
@@ -37,6 +39,8 @@ export type StepView = {
   logs: string[];
   task: { name: string; instructions: string; dueAt: string | null } | null;
   endedAt: number | null;
+  /** Microcredits of all its attempts. */
+  credits: number;
 };
 
 /** What a run's page shows: the fold of its events. Changed in place by `applyEvent`, so that 10,000 events stay cheap. */
@@ -48,6 +52,10 @@ export type RunView = {
   input: unknown;
   inputRef: PayloadRef | null;
   stopping: boolean;
+  /** Why the engine paused it by itself, as a code; null where a person did, or nobody. */
+  pauseReason: string | null;
+  /** Microcredits of all attempts. */
+  credits: number;
   error: { code: string; message: string; step_id: string } | null;
   startedAt: number | null;
   endedAt: number | null;
@@ -67,6 +75,8 @@ export function newRunView(stepIds: readonly string[]): RunView {
     input: undefined,
     inputRef: null,
     stopping: false,
+    pauseReason: null,
+    credits: 0,
     error: null,
     startedAt: null,
     endedAt: null,
@@ -90,6 +100,7 @@ function stepOf(view: RunView, id: string): StepView {
       logs: [],
       task: null,
       endedAt: null,
+      credits: 0,
     };
     view.steps.set(id, step);
   }
@@ -105,8 +116,13 @@ export function applyEvent(view: RunView, event: WireEvent): boolean {
   view.lastSeq = event.seq;
   view.events.push(event);
   const at = Date.parse(event.created_at);
-  if (event.step_id !== undefined) applyStepEvent(stepOf(view, event.step_id), event, at);
-  else applyRunEvent(view, event, at);
+  if (event.step_id !== undefined) {
+    const step = stepOf(view, event.step_id);
+    const credits = typeof event.data.credits === 'number' ? event.data.credits : 0;
+    view.credits += credits;
+    step.credits += credits;
+    applyStepEvent(step, event, at, credits);
+  } else applyRunEvent(view, event, at);
   return true;
 }
 
@@ -127,6 +143,7 @@ function applyRunEvent(view: RunView, event: WireEvent, at: number): void {
       return;
     case 'state_changed':
       view.status = data.to as RunStatus;
+      view.pauseReason = view.status === 'paused' && typeof data.reason === 'string' ? data.reason : null;
       view.error = (data.error as RunView['error'] | undefined) ?? view.error;
       if (isTerminal(view.status)) view.endedAt = at;
       return;
@@ -135,17 +152,18 @@ function applyRunEvent(view: RunView, event: WireEvent, at: number): void {
   }
 }
 
-function applyStepEvent(step: StepView, event: WireEvent, at: number): void {
+function applyStepEvent(step: StepView, event: WireEvent, at: number, credits: number): void {
   const data = event.data;
   switch (event.event_type) {
     case 'step_started': {
-      endAttempt(step, at, 'lost', null);
+      endAttempt(step, { at, outcome: 'lost' });
       step.attempts.push({
         attempt: event.attempt ?? step.attempts.length + 1,
         startedAt: at,
         endedAt: null,
         outcome: 'running',
         error: null,
+        credits: 0,
       });
       step.status = 'running';
       return;
@@ -161,7 +179,7 @@ function applyStepEvent(step: StepView, event: WireEvent, at: number): void {
       step.error = null;
       step.result = data.result;
       step.resultRef = (data.result_ref as PayloadRef | undefined) ?? null;
-      endAttempt(step, at, 'completed', null);
+      endAttempt(step, { at, outcome: 'completed', credits });
       return;
     case 'step_failed':
     case 'step_retrying': {
@@ -170,14 +188,14 @@ function applyStepEvent(step: StepView, event: WireEvent, at: number): void {
       step.status = failed ? 'failed' : 'retrying';
       step.error = error;
       if (failed) step.endedAt = at;
-      endAttempt(step, at, 'failed', error);
+      endAttempt(step, { at, outcome: 'failed', error, credits });
       return;
     }
     case 'step_cancelled':
       step.status = 'cancelled';
       step.skipReason = String(data.reason ?? '');
       step.endedAt = at;
-      endAttempt(step, at, 'cancelled', null);
+      endAttempt(step, { at, outcome: 'cancelled' });
       return;
     case 'task_pending': {
       step.status = 'waiting';
@@ -198,12 +216,15 @@ function applyStepEvent(step: StepView, event: WireEvent, at: number): void {
   }
 }
 
-function endAttempt(step: StepView, at: number, outcome: AttemptView['outcome'], error: StepError | null): void {
+type End = { at: number; outcome: AttemptView['outcome']; error?: StepError; credits?: number };
+
+function endAttempt(step: StepView, { at, outcome, error, credits }: End): void {
   const current = step.attempts.at(-1);
   if (!current || current.endedAt !== null) return;
   current.endedAt = at;
   current.outcome = outcome;
-  current.error = error;
+  current.error = error ?? null;
+  current.credits = credits ?? 0;
 }
 
 const skipLabels: Record<string, string> = {

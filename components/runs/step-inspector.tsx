@@ -1,16 +1,19 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { Inbox, X } from 'lucide-react';
+import Link from 'next/link';
 import { type ReactNode, useState } from 'react';
 import { stepTypeLook } from '../graph/step-icon.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx';
+import { Credits, creditsInWords } from '../ui/credits.tsx';
 import { type Json, JsonTree } from '../ui/json-tree.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { formatDuration, formatUtc } from '../ui/time.tsx';
+import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
 import type { AttemptView, PayloadRef, StepView } from './run-view.ts';
 
 type Run = { workflowId: string; runId: string };
@@ -50,6 +53,7 @@ export function StepInspector({ workflowId, runId, step, spec, onClose }: Props)
             Answer in the inbox
           </ButtonLink>
         ) : null}
+        {step.credits > 0 ? <Credits unit value={step.credits} className="text-xs text-muted tabular-nums" /> : null}
       </div>
       {step.error && step.status !== 'completed' ? (
         <div
@@ -58,6 +62,11 @@ export function StepInspector({ workflowId, runId, step, spec, onClose }: Props)
         >
           <p className="whitespace-pre-wrap">{step.error.message}</p>
           <p className="mt-1 font-mono text-xs">{step.error.code}</p>
+          {step.error.code === INSUFFICIENT_CREDITS ? (
+            <Link href="/billing" className="mt-1 inline-block font-medium underline underline-offset-2">
+              Go to billing
+            </Link>
+          ) : null}
         </div>
       ) : null}
       <Result workflowId={workflowId} runId={runId} step={step} />
@@ -108,6 +117,7 @@ function Attempt({ attempt }: { attempt: AttemptView }) {
     <li className="text-xs text-muted">
       <span className="tabular-nums">#{attempt.attempt}</span> {outcomes[attempt.outcome]}
       {attempt.endedAt === null ? null : `, ${formatDuration(attempt.endedAt - attempt.startedAt)}`}
+      {attempt.credits > 0 ? `, ${creditsInWords(attempt.credits)}` : ''}
       <span className="text-faint"> · {formatUtc(started)}</span>
       {attempt.error ? <span className="block pl-5 wrap-anywhere text-bad">{attempt.error.message}</span> : null}
     </li>

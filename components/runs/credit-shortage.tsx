@@ -1,0 +1,33 @@
+import { Coins } from 'lucide-react';
+import { ButtonLink } from '../ui/button.tsx';
+import type { RunView } from './run-view.ts';
+
+/** The code of everything that was refused for want of credits. */
+export const INSUFFICIENT_CREDITS = 'insufficient_credits';
+
+/** Which way the workspace's credits ran out on a run; null where they did not. */
+export function shortageOf(view: RunView | null, errorCode: string | undefined): 'paused' | 'failed' | null {
+  if (view?.status === 'paused' && view.pauseReason === INSUFFICIENT_CREDITS) return 'paused';
+  return errorCode === INSUFFICIENT_CREDITS ? 'failed' : null;
+}
+
+/** Why the run stands or failed, and what to do about it. */
+export function CreditShortage({ kind }: { kind: 'paused' | 'failed' }) {
+  return (
+    <div
+      role="alert"
+      className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border border-warn/40 bg-warn-soft px-3 py-2 text-sm text-warn"
+    >
+      <Coins aria-hidden className="size-4 shrink-0" />
+      <p className="min-w-60 flex-1">
+        <span className="font-medium">The workspace has run out of credits.</span>{' '}
+        {kind === 'paused'
+          ? 'The run is paused before its next step and has lost nothing. Resume it once there are credits again.'
+          : 'The step was not begun and cost nothing. Rerun from it once there are credits again.'}
+      </p>
+      <ButtonLink size="sm" href="/billing">
+        Go to billing
+      </ButtonLink>
+    </div>
+  );
+}
