@@ -1,6 +1,6 @@
 import type { Command } from './commands.ts';
 import { type Draft, emit, newDraft } from './draft.ts';
-import { cancelStep, endStep, failStep, settle } from './ending.ts';
+import { cancelStep, endStep, failStep, paidOf, settle } from './ending.ts';
 import type { RunEvent } from './events.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState } from './state.ts';
@@ -9,6 +9,8 @@ import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState } 
 export const MAX_LOST_ATTEMPTS = 5;
 /** The code of that failure. */
 export const LOST_REPEATEDLY = 'attempt_lost_repeatedly';
+/** The code of a step that could not be paid: its type was never asked to do anything, so it costs nothing. */
+export const INSUFFICIENT_CREDITS = 'insufficient_credits';
 const MAX_RETRY_DELAY_MS = 60_000;
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
@@ -32,8 +34,8 @@ export function attemptSucceeded(state: RunState, command: Of<'attempt_succeeded
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
   emitLog(draft, command);
-  const { step, attempt, result, consumed } = command;
-  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...(consumed && { consumed }) } });
+  const { step, attempt, result } = command;
+  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });
   endStep(draft, step, { status: 'completed', branch: takenBranch(effectiveStep(state, step), result) });
   return draft.events;
 }
@@ -56,12 +58,12 @@ export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, no
   emitLog(draft, command);
   const { retryCount, retryDelayMs } = effectiveStep(state, command.step);
   if (command.retryable && step.failures < retryCount && state.stopRequested === null) {
-    const { step: id, attempt, error, consumed } = command;
+    const { step: id, attempt, error } = command;
     const delay = Math.max(backoff(retryDelayMs, step.failures, command.random), command.retryAfterMs ?? 0);
-    const data = { attempt, error, delay_ms: Math.ceil(delay), ...(consumed && { consumed }) };
+    const data = { attempt, error, delay_ms: Math.ceil(delay), ...paidOf(command) };
     emit(draft, { type: 'step_retrying', step: id, attempt, data });
   } else {
-    failStep(draft, command.step, command.error, command.consumed);
+    failStep(draft, command.step, command.error, command);
   }
   return draft.events;
 }

@@ -1,28 +1,22 @@
-import type { Consumption, JsonMap, JsonValue, RunStartedData, StepError, TaskRequest } from './events.ts';
+import type { JsonMap, JsonValue, Paid, PauseReason, RunStartedData, StepError, TaskRequest } from './events.ts';
 
 /**
  * What can be asked of a run. The first five come from people and systems, the others from the executor, which
- * reports what became of an attempt. Randomness (jitter) comes in as a value.
+ * reports what became of an attempt. Randomness (jitter) comes in as a value, and so does the price (`credits`, in
+ * microcredits) of an attempt that the command may end.
  */
 export type Command =
   | { type: 'start'; data: RunStartedData }
-  | { type: 'pause'; by: string }
+  | { type: 'pause'; by: string; reason?: PauseReason }
   | { type: 'resume'; by: string }
   | { type: 'stop'; mode: 'immediate' | 'graceful'; by: string }
-  | { type: 'complete_task'; step: string; approved: boolean; result: JsonMap; by: string }
+  | { type: 'complete_task'; step: string; approved: boolean; result: JsonMap; by: string; credits?: number }
   /** The scheduler gives a ready step its slot: a first attempt, a retry that is due, or one lost in a crash. */
   | { type: 'begin_attempt'; step: string }
-  | {
-      type: 'attempt_succeeded';
-      step: string;
-      attempt: number;
-      result: JsonValue;
-      log?: string[];
-      consumed?: Consumption[];
-    }
+  | ({ type: 'attempt_succeeded'; step: string; attempt: number; result: JsonValue; log?: string[] } & Paid)
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
   /** `retryable: false` ends the step whatever `retry_count` says. `random` is 0..1, for the jitter. */
-  | {
+  | ({
       type: 'attempt_failed';
       step: string;
       attempt: number;
@@ -32,14 +26,13 @@ export type Command =
       /** At least this long until the next attempt (a provider's Retry-After). */
       retryAfterMs?: number;
       log?: string[];
-      consumed?: Consumption[];
-    }
+    } & Paid)
   /** Lines to keep while the attempt still runs. */
   | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }
   /** Nobody works on this attempt any more (a crash) and, since the run is being stopped, nobody will. */
   | { type: 'abandon_attempt'; step: string }
   /** A human task's time is up. */
-  | { type: 'task_timed_out'; step: string };
+  | { type: 'task_timed_out'; step: string; credits?: number };
 
 /** Why a command cannot apply; surfaces answer 409. */
 export class CommandRefused extends Error {

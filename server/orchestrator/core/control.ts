@@ -11,7 +11,8 @@ export function pause(state: RunState, command: Of<'pause'>, now: number): RunEv
   refuseUnlessSteerable(state);
   if (state.status === 'paused') return [];
   const draft = newDraft(state, now);
-  changeStatus(draft, 'paused', { by: command.by });
+  const { by, reason } = command;
+  changeStatus(draft, 'paused', { by, ...(reason && { reason }) });
   return draft.events;
 }
 

@@ -1,5 +1,5 @@
 import { cascade, type Draft, emit, hasEnded, markEnded, remainingInFlight, skip } from './draft.ts';
-import type { CancelReason, Consumption, RunError, RunStatus, SkipReason, StepError } from './events.ts';
+import type { CancelReason, Paid, PauseReason, RunError, RunStatus, SkipReason, StepError } from './events.ts';
 import type { StepEnd } from './skips.ts';
 import { isBegun, type RunState, stepState } from './state.ts';
 
@@ -23,9 +23,9 @@ export function settle(draft: Draft, skips: () => void): void {
 }
 
 /** The step fails and with it the run (interface.md, States); while stopping, the run still ends `stopped`. */
-export function failStep(draft: Draft, step: string, error: StepError, consumed?: Consumption[]): void {
+export function failStep(draft: Draft, step: string, error: StepError, paid: Paid = {}): void {
   const { attempt } = stepState(draft.state, step);
-  emit(draft, { type: 'step_failed', step, attempt, data: { error, ...(consumed && { consumed }) } });
+  emit(draft, { type: 'step_failed', step, attempt, data: { error, ...paidOf(paid) } });
   if (draft.state.stopRequested !== null) {
     endStep(draft, step, { status: 'failed' });
     return;
@@ -33,6 +33,12 @@ export function failStep(draft: Draft, step: string, error: StepError, consumed?
   markEnded(draft, step, { status: 'failed' });
   endAllOthers(draft, { cancel: 'run_failed', causedBy: step, skip: 'blocked' });
   changeStatus(draft, 'failed', { error: { code: error.code, message: error.message, step_id: step } });
+}
+
+/** What an attempt used and cost, as the event that ends it has it: what is nothing is absent. */
+export function paidOf({ consumed, credits }: Paid): Paid {
+  if (consumed === undefined) return credits ? { credits } : {};
+  return credits ? { consumed, credits } : { consumed };
 }
 
 /** Ends what has not ended and then the run, as `stopped`. */
@@ -49,7 +55,9 @@ export function cancelStep(draft: Draft, step: string, reason: CancelReason, cau
   markEnded(draft, step, { status: 'cancelled' });
 }
 
-export function changeStatus(draft: Draft, to: RunStatus, more: { error?: RunError; by?: string } = {}): void {
+type StatusDetails = { error?: RunError; by?: string; reason?: PauseReason };
+
+export function changeStatus(draft: Draft, to: RunStatus, more: StatusDetails = {}): void {
   emit(draft, { type: 'state_changed', data: { from: statusOf(draft.state), to, ...more } });
 }
 

@@ -21,6 +21,12 @@ export type StepError = { code: string; message: string };
  */
 export type Consumption = { action: 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens'; quantity: number };
 
+/** What the attempt that an event ends used, and what all of it costs, in microcredits; absent: nothing. */
+export type Paid = { consumed?: Consumption[]; credits?: number };
+
+/** Why a run was paused by the service itself. */
+export type PauseReason = 'insufficient_credits';
+
 /** What a person is asked, already rendered. `due_at` is in ms since the epoch. */
 export type TaskRequest = {
   name: string;
@@ -47,16 +53,24 @@ export type RunStartedData = {
 /** An event before the log gives it `seq` and the run it belongs to. `at` is in ms since the epoch. */
 export type RunEvent = { at: number } & (
   | { type: 'run_started'; data: RunStartedData }
-  | { type: 'state_changed'; data: { from: RunStatus; to: RunStatus; error?: RunError; by?: string } }
+  | {
+      type: 'state_changed';
+      data: { from: RunStatus; to: RunStatus; error?: RunError; by?: string; reason?: PauseReason };
+    }
   | { type: 'stop_requested'; data: { mode: 'graceful'; by: string } }
   | { type: 'step_started'; step: string; attempt: number; data: Record<string, never> }
   | {
       type: 'step_completed';
       step: string;
       attempt?: number;
-      data: { result: JsonValue; consumed?: Consumption[] } | { skipped: true; reason: SkipReason };
+      data: { result: JsonValue; consumed?: Consumption[]; credits?: number } | { skipped: true; reason: SkipReason };
     }
-  | { type: 'step_failed'; step: string; attempt: number; data: { error: StepError; consumed?: Consumption[] } }
+  | {
+      type: 'step_failed';
+      step: string;
+      attempt: number;
+      data: { error: StepError; consumed?: Consumption[]; credits?: number };
+    }
   | {
       type: 'step_cancelled';
       step: string;
@@ -67,7 +81,7 @@ export type RunEvent = { at: number } & (
       type: 'step_retrying';
       step: string;
       attempt: number;
-      data: { attempt: number; error: StepError; delay_ms: number; consumed?: Consumption[] };
+      data: { attempt: number; error: StepError; delay_ms: number; consumed?: Consumption[]; credits?: number };
     }
   | { type: 'step_log'; step: string; attempt: number; data: { lines: string[] } }
   | { type: 'task_pending'; step: string; attempt: number; data: TaskRequest }

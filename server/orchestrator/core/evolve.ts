@@ -22,6 +22,7 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
     steps,
     results: new Map(),
     done: 0,
+    credits: 0,
     stopRequested: null,
     error: null,
     ready: new Set(),
@@ -75,6 +76,7 @@ function evolveStep(state: RunState, event: StepEvent): void {
       move(state, event.step, step, 'running');
       break;
     case 'step_retrying':
+      state.credits += event.data.credits ?? 0;
       step.failures += 1;
       step.failedAt = event.at;
       step.retryAt = event.at + event.data.delay_ms;
@@ -91,6 +93,7 @@ function evolveStep(state: RunState, event: StepEvent): void {
       complete(state, event.step, step, event.data);
       break;
     case 'step_failed':
+      state.credits += event.data.credits ?? 0;
       step.failures += 1;
       end(state, event.step, step, 'failed');
       break;
@@ -135,6 +138,7 @@ function complete(state: RunState, id: string, step: StepState, data: Completed)
     return;
   }
   state.results.set(id, data.result);
+  state.credits += data.credits ?? 0;
   step.branch = takenBranch(effectiveStep(state, id), data.result);
   end(state, id, step, 'completed');
 }

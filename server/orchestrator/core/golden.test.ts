@@ -115,6 +115,7 @@ const consumed = z
     }),
   )
   .optional();
+const credits = z.number().int().positive().optional();
 const ofStep = { step: z.string(), attempt: z.number() };
 
 /** The data of every event. Only optional fields may be added here, and nothing may be taken away (docs/adr/0005). */
@@ -138,6 +139,7 @@ const shapes = {
       to: status,
       error: z.strictObject({ code: z.string(), message: z.string(), step_id: z.string() }).optional(),
       by: z.string().optional(),
+      reason: z.literal('insufficient_credits').optional(),
     }),
   },
   stop_requested: { data: z.strictObject({ mode: z.literal('graceful'), by: z.string() }) },
@@ -146,14 +148,14 @@ const shapes = {
     step: z.string(),
     attempt: z.number().optional(),
     data: z.union([
-      z.strictObject({ result: json, consumed }),
+      z.strictObject({ result: json, consumed, credits }),
       z.strictObject({
         skipped: z.literal(true),
         reason: z.enum(['blocked', 'out_of_scope', 'step_disabled', 'branch_not_taken', 'run_stopped']),
       }),
     ]),
   },
-  step_failed: { ...ofStep, data: z.strictObject({ error, consumed }) },
+  step_failed: { ...ofStep, data: z.strictObject({ error, consumed, credits }) },
   step_cancelled: {
     ...ofStep,
     data: z.strictObject({
@@ -162,7 +164,10 @@ const shapes = {
       caused_by_step_id: z.string().optional(),
     }),
   },
-  step_retrying: { ...ofStep, data: z.strictObject({ attempt: z.number(), error, delay_ms: z.number(), consumed }) },
+  step_retrying: {
+    ...ofStep,
+    data: z.strictObject({ attempt: z.number(), error, delay_ms: z.number(), consumed, credits }),
+  },
   step_log: { ...ofStep, data: z.strictObject({ lines: z.array(z.string()) }) },
   task_pending: {
     ...ofStep,

@@ -12,8 +12,10 @@
  *   phase(state)                   → orchestration_phase
  *   endsBillableAttempt(event)     → whether the event ends an attempt that is paid for
  *   consumedBy(event)              → what such an attempt used beside the step itself
+ *   creditsOf(event)               → what it costs
  */
 
+export { INSUFFICIENT_CREDITS } from './attempts.ts';
 export { type Command, CommandRefused } from './commands.ts';
 export { type Branch, type CompiledGraph, type CompiledStep, compile } from './compile.ts';
 export { decide } from './decide.ts';
@@ -21,5 +23,5 @@ export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';
 export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
 export type { Graph, GraphStep } from './graph.ts';
-export { consumedBy, type EndedAttempt, endsBillableAttempt } from './metering.ts';
+export { consumedBy, creditsOf, type EndedAttempt, endsBillableAttempt } from './metering.ts';
 export { isTerminal, type RunState, type StepState, type StepStatus, stepSpec } from './state.ts';

@@ -1,4 +1,4 @@
-import { LOST_REPEATEDLY } from './attempts.ts';
+import { INSUFFICIENT_CREDITS, LOST_REPEATEDLY } from './attempts.ts';
 import type { Consumption, RunEvent } from './events.ts';
 
 /** An attempt that came to an end of its own. */
@@ -8,14 +8,14 @@ export type EndedAttempt = Extract<RunEvent, { type: 'step_completed' | 'step_fa
 
 /**
  * Whether the event ends an attempt that is paid for (interface.md, "Every billable action"): one that came to an end of
- * its own, well or not. Nothing is charged for what was skipped, cancelled, or lost in a crash.
+ * its own, well or not. Nothing is charged for what was skipped, cancelled, lost in a crash, or never begun for want of credits.
  */
 export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
   switch (event.type) {
     case 'step_completed':
       return event.attempt !== undefined && !('skipped' in event.data);
     case 'step_failed':
-      return event.data.error.code !== LOST_REPEATEDLY;
+      return event.data.error.code !== LOST_REPEATEDLY && event.data.error.code !== INSUFFICIENT_CREDITS;
     case 'step_retrying':
       return true;
     case 'run_started':
@@ -33,4 +33,9 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
 /** What that attempt used beside the step itself: tool calls and tokens. */
 export function consumedBy({ data }: EndedAttempt): readonly Consumption[] {
   return ('consumed' in data && data.consumed) || [];
+}
+
+/** What that attempt costs, with the step itself, in microcredits. */
+export function creditsOf({ data }: EndedAttempt): number {
+  return ('credits' in data && data.credits) || 0;
 }

@@ -57,6 +57,8 @@ export type RunState = {
   results: Map<string, JsonValue>;
   /** Steps that have ended. */
   done: number;
+  /** What its attempts cost so far, in microcredits. */
+  credits: number;
   stopRequested: { by: string } | null;
   error: RunError | null;
   /** Steps that may begin, in the order in which they became ready. */

@@ -1,13 +1,13 @@
 import { type Command, CommandRefused } from './commands.ts';
 import { refuseUnlessActive } from './control.ts';
 import { emit, newDraft } from './draft.ts';
-import { endStep, failStep } from './ending.ts';
+import { endStep, failStep, paidOf } from './ending.ts';
 import type { JsonMap, RunEvent } from './events.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, type RunState } from './state.ts';
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
-type Answer = { approved: boolean; result: JsonMap; completedBy: string | null };
+type Answer = { approved: boolean; result: JsonMap; completedBy: string | null; credits?: number | undefined };
 
 /** A person answers a human task; also while the run is paused (its dependents wait for the resume). */
 export function completeTask(state: RunState, command: Of<'complete_task'>, now: number): RunEvent[] {
@@ -15,18 +15,20 @@ export function completeTask(state: RunState, command: Of<'complete_task'>, now:
   const step = state.steps.get(command.step);
   if (step?.answered) throw new CommandRefused('task_already_completed', 'The task has already been completed.');
   if (step?.status !== 'waiting') throw new CommandRefused('task_not_pending', 'The task is not pending.');
-  const { approved, result, by } = command;
-  return answer(state, command.step, { approved, result, completedBy: by }, now);
+  const { approved, result, by, credits } = command;
+  return answer(state, command.step, { approved, result, completedBy: by, credits }, now);
 }
 
 /** A human task's time is up. While the run is paused, time-outs wait as everything does. */
 export function taskTimedOut(state: RunState, command: Of<'task_timed_out'>, now: number): RunEvent[] {
+  const { credits } = command;
   const task = state.steps.get(command.step)?.task;
   if (state.status !== 'running' || task === undefined || task.dueAt === null || now < task.dueAt) return [];
   switch (task.onTimeout) {
     case 'fail': {
       const draft = newDraft(state, now);
-      failStep(draft, command.step, { code: 'task_timed_out', message: 'Nobody completed the task in time.' });
+      const error = { code: 'task_timed_out', message: 'Nobody completed the task in time.' };
+      failStep(draft, command.step, error, { ...(credits && { credits }) });
       return draft.events;
     }
     case 'approve':
@@ -34,13 +36,14 @@ export function taskTimedOut(state: RunState, command: Of<'task_timed_out'>, now
       return answer(
         state,
         command.step,
-        { approved: task.onTimeout === 'approve', result: {}, completedBy: null },
+        { approved: task.onTimeout === 'approve', result: {}, completedBy: null, credits },
         now,
       );
   }
 }
 
-function answer(state: RunState, step: string, { approved, result, completedBy }: Answer, now: number): RunEvent[] {
+function answer(state: RunState, step: string, given: Answer, now: number): RunEvent[] {
+  const { approved, result, completedBy, credits } = given;
   const draft = newDraft(state, now);
   const attempt = state.steps.get(step)?.attempt ?? 0;
   const timedOut = completedBy === null ? { timed_out: true as const } : {};
@@ -49,7 +52,7 @@ function answer(state: RunState, step: string, { approved, result, completedBy }
   // What the service says about the answer comes last: a form cannot forge who approved it.
   const completedAt = new Date(now).toISOString();
   const full = { ...result, approved, completed_by: completedBy, completed_at: completedAt };
-  emit(draft, { type: 'step_completed', step, attempt, data: { result: full } });
+  emit(draft, { type: 'step_completed', step, attempt, data: { result: full, ...(credits && { credits }) } });
   endStep(draft, step, { status: 'completed', branch: takenBranch(effectiveStep(state, step), full) });
   return draft.events;
 }

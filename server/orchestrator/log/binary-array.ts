@@ -5,6 +5,7 @@ export type BinaryType = keyof typeof TYPES;
 const TYPES = {
   uuid: { oid: 2950, bytes: 16, write: writeUuid },
   int: { oid: 23, bytes: 4, write: writeInt },
+  bigint: { oid: 20, bytes: 8, write: writeBigint },
   float8: { oid: 701, bytes: 8, write: writeFloat },
 } as const;
 /** Dimensions, whether there are nulls, the type, the length and the lower bound. */
@@ -65,6 +66,14 @@ function writeUuid(array: Buffer, value: unknown, at: number): void {
 function writeInt(array: Buffer, value: unknown, at: number): void {
   if (!Number.isInteger(value)) throw new RangeError(`${String(value)} is no integer`);
   array.writeInt32BE(Number(value), at);
+}
+
+/** Within the safe integers, as every amount is; BigInt would cost an allocation for each. */
+function writeBigint(array: Buffer, value: unknown, at: number): void {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${String(value)} is no safe integer`);
+  const high = Math.floor(Number(value) / 2 ** 32);
+  array.writeInt32BE(high, at);
+  array.writeUInt32BE(Number(value) - high * 2 ** 32, at + 4);
 }
 
 function writeFloat(array: Buffer, value: unknown, at: number): void {

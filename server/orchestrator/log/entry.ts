@@ -11,6 +11,8 @@ export type RunProjection = {
   error: string | null;
   nextTimerAt: number | null;
   lastSeq: number;
+  /** Microcredits charged for its attempts so far. */
+  credits: number;
 };
 
 /** The columns of `runs` that never change, given with a run's first events. */
@@ -52,8 +54,26 @@ export type TaskChange = {
 /** What can be charged for (interface.md, Billing). */
 export type BillableAction = 'workflow_step' | 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens';
 
-/** Something to pay for, written in the commit of the event that ends its attempt; `at` in ms since the epoch. */
-export type UsageRow = { step: string; attempt: number; action: BillableAction; quantity: number; at: number };
+/** What `run_usage` counts: what is paid for, and the beginnings and ends of runs, which cost nothing. */
+export type UsageAction = BillableAction | 'run_started' | 'run_ended';
+
+/** Something that is counted, written in the commit of the event that says so. */
+export type UsageRow = {
+  action: UsageAction;
+  /** Empty where it is about a run. */
+  stepType: string;
+  /** The tool of a tool call, the model of tokens, the trigger of a run's start; else empty. */
+  subject: string;
+  /** workflow_step: completed | failed | retried. run_ended: completed | failed | stopped. Else empty. */
+  outcome: string;
+  quantity: number;
+  /** Microcredits for one. */
+  price: number;
+  /** What stands behind the run's id in its line: step, attempt and quantity; the duration of a run in ms; nothing. */
+  line: readonly (string | number)[];
+  /** ms since the epoch. */
+  at: number;
+};
 
 /** Whose usage it is. */
 export type UsageOwner = { tenantId: string; projectId: string; workflowId: string };
@@ -72,7 +92,11 @@ export type LogEntry = {
   created?: NewRun;
   tasks: readonly TaskChange[];
   owner: UsageOwner;
+  /** As its usage names them: storable text of at most 300 characters. */
+  startedBy: string;
   usage: readonly UsageRow[];
+  /** Microcredits that this commit takes from the workspace: the sum over `usage`. */
+  credits: number;
 };
 
 /** Approximate size of an entry in memory and on the way to the database, in bytes. */

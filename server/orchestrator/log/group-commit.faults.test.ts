@@ -66,7 +66,9 @@ const entryOf = (runId: string, { rows }: Appended): LogEntry => ({
   projection: null,
   tasks: [],
   owner: { tenantId: 't', projectId: 'p', workflowId: 'w' },
+  startedBy: '',
   usage: [],
+  credits: 0,
 });
 
 const refusal = (fields: object) => Object.assign(new Error('refused'), fields);

@@ -58,11 +58,14 @@ function entry(runId: string, firstSeq: number, events: RunEvent[], more: Partia
       error: null,
       nextTimerAt: null,
       lastSeq: firstSeq + events.length - 1,
+      credits: 0,
     },
     ...(firstSeq === 1 && { created }),
     tasks: [],
     owner: { tenantId: TENANT, projectId: PROJECT, workflowId: PROJECT },
+    startedBy: '',
     usage: [],
+    credits: 0,
     ...more,
   };
 }
@@ -197,6 +200,7 @@ test('one commit writes events, payloads, the projection and the inbox', async (
     endedAt: AT + 5,
     error: '{"code":"x","message":"m","step_id":"a"}',
     nextTimerAt: null,
+    credits: 7,
   };
   const ended = {
     ...task,

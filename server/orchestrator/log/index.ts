@@ -9,7 +9,16 @@
  */
 export { decodeEvent } from './decode.ts';
 export { encodeEvent, PAYLOAD_THRESHOLD_BYTES, type PayloadRef } from './encode.ts';
-export type { BillableAction, LogEntry, NewRun, RunProjection, TaskChange, UsageOwner, UsageRow } from './entry.ts';
+export type {
+  BillableAction,
+  LogEntry,
+  NewRun,
+  RunProjection,
+  TaskChange,
+  UsageAction,
+  UsageOwner,
+  UsageRow,
+} from './entry.ts';
 export {
   AppendError,
   DEFAULT_LIMITS,

@@ -1,8 +1,9 @@
 import { newId } from '../../platform/ids.ts';
 import { binaryArray } from './binary-array.ts';
-import type { BillableAction, LogEntry, NewRun, RunProjection, TaskChange, UsageOwner } from './entry.ts';
+import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
 import {
   askedTasks,
+  charges,
   endedTasks,
   events,
   type Field,
@@ -12,6 +13,7 @@ import {
   payloads,
   usage,
 } from './tables.ts';
+import { chargeColumns, usageColumns } from './usage-columns.ts';
 
 /** A part, and its rows column by column. */
 type Write = { part: Part; columns: readonly (readonly unknown[])[] };
@@ -40,11 +42,11 @@ function textOf(writes: readonly Write[], few: (write: Write) => boolean): strin
     const count = few(write) ? rowsOf(write) : 0;
     const rows = rowSource(part.fields, count, before);
     before += part.fields.length * Math.max(1, count);
-    return { name: part.name, sql: part.sql(rows) };
+    return [{ name: part.name, sql: part.sql(rows) }, ...(part.then ? [part.then] : [])];
   });
-  const [main = { sql: 'SELECT' }, ...others] = parts;
-  const tables = others.map(({ name, sql }) => `${name} AS (\n  ${sql}\n)`);
-  return `${tables.length > 0 ? `WITH ${tables.join(', ')}\n` : ''}${main.sql}`;
+  const [[main] = [], ...others] = parts;
+  const tables = others.flat().map(({ name, sql }) => `${name} AS (\n  ${sql}\n)`);
+  return `${tables.length > 0 ? `WITH ${tables.join(', ')}\n` : ''}${main?.sql ?? 'SELECT'}`;
 }
 
 /** `count` rows of parameters, or arrays of any length where it is 0; the first parameter is `$<before + 1>`. */
@@ -87,8 +89,8 @@ function listOf(values: readonly unknown[], field: Field): unknown {
 type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
 
 /**
- * The one statement that commits a batch: events, payloads, the runs projection, the inbox and usage together, in one round
- * trip (engine.md, Group commit). Only the parts that the batch needs are in it: setting up all of them costs ~0.3 ms,
+ * The one statement that commits a batch: events, payloads, the runs projection, the inbox, usage and what it costs
+ * together, in one round trip (engine.md, Group commit). Only the parts that the batch needs are in it: setting up all of them costs ~0.3 ms,
  * as much as a whole commit of a lone step.
  */
 export function commitStatement(batch: readonly LogEntry[]): { name: string; text: string; values: unknown[] } {
@@ -101,6 +103,7 @@ export function commitStatement(batch: readonly LogEntry[]): { name: string; tex
     { part: askedTasks, columns: askedTaskColumns(asked) },
     { part: endedTasks, columns: endedTaskColumns(ended) },
     { part: usage, columns: usageColumns(batch) },
+    { part: charges, columns: chargeColumns(batch) },
   ];
   const writes = all.filter(write => rowsOf(write) > 0);
   const few = texts.size < MOST_STATEMENTS || texts.has(nameOf(writes, isFew)) ? isFew : () => false;
@@ -133,7 +136,8 @@ type Moved = LogEntry & { projection: RunProjection };
 const isCreated = (entry: LogEntry): entry is Created => entry.created !== undefined && entry.projection !== null;
 const isMoved = (entry: LogEntry): entry is Moved => entry.created === undefined && entry.projection !== null;
 
-type Columns = readonly (readonly unknown[])[];
+/** Rows of a part, column by column. */
+export type Columns = readonly (readonly unknown[])[];
 
 function eventColumns(batch: readonly LogEntry[]): Columns {
   const runs: string[] = [];
@@ -200,6 +204,7 @@ function projectionColumns(entries: readonly Moved[]): Columns {
     of(run => run.endedAt),
     of(run => run.error),
     of(run => run.nextTimerAt),
+    of(run => run.credits),
   ];
 }
 
@@ -232,36 +237,5 @@ function endedTaskColumns(ended: readonly { runId: string; task: TaskChange }[])
     ended.map(({ task }) => task.approved),
     ended.map(({ task }) => task.completedBy),
     ended.map(({ task }) => task.completedAt),
-  ];
-}
-
-type UsageLine = [runId: string, step: string, attempt: number, quantity: number];
-type UsageOfCommit = { owner: UsageOwner; action: BillableAction; quantity: number; lines: UsageLine[]; at: number };
-
-/** One row for each workflow and action in the batch, a line in it for each attempt. */
-function usageColumns(batch: readonly LogEntry[]): Columns {
-  const groups = new Map<string, UsageOfCommit>();
-  for (const { runId, owner, usage: rows } of batch) {
-    for (const { step, attempt, action, quantity, at } of rows) {
-      const key = `${action} ${owner.workflowId} ${owner.projectId} ${owner.tenantId}`;
-      let group = groups.get(key);
-      if (group === undefined) {
-        group = { owner, action, quantity: 0, lines: [], at };
-        groups.set(key, group);
-      }
-      group.quantity += quantity;
-      group.lines.push([runId, step, attempt, quantity]);
-    }
-  }
-  const rows = [...groups.values()];
-  return [
-    rows.map(() => newId()),
-    rows.map(row => row.owner.tenantId),
-    rows.map(row => row.owner.projectId),
-    rows.map(row => row.owner.workflowId),
-    rows.map(row => row.action),
-    rows.map(row => row.quantity),
-    rows.map(row => JSON.stringify(row.lines)),
-    rows.map(row => row.at),
   ];
 }

@@ -8,13 +8,22 @@ import type { BinaryType } from './binary-array.ts';
 export type Field =
   | readonly [name: string, type: BinaryType, form: 'binary']
   | readonly [name: string, type: 'text', form: 'joined']
-  | readonly [name: string, type: 'bigint' | 'text' | 'bool', form: 'array'];
+  | readonly [name: string, type: 'text' | 'bool', form: 'array'];
 
-/** A data-modifying part of the statement over rows of `fields`; `rows` is where they come from, with their names. */
-export type Part = { name: string; fields: readonly Field[]; sql: (rows: string) => string };
+/**
+ * A data-modifying part of the statement over rows of `fields`; `rows` is where they come from, with their names. `then`
+ * goes on with what the part returns.
+ */
+export type Part = {
+  name: string;
+  fields: readonly Field[];
+  sql: (rows: string) => string;
+  then?: { name: string; sql: string };
+};
 
 const uuid = (name: string): Field => [name, 'uuid', 'binary'];
 const int = (name: string): Field => [name, 'int', 'binary'];
+const bigint = (name: string): Field => [name, 'bigint', 'binary'];
 /** ms since the epoch. */
 const time = (name: string): Field => [name, 'float8', 'binary'];
 /** One of a few fixed words. */
@@ -58,13 +67,14 @@ export const newRuns: Part = {
     time('ended_at'),
     text('error'),
     time('timer_at'),
+    bigint('credits'),
   ],
   sql: rows => `INSERT INTO runs (id, tenant_id, project_id, workflow_id, version, session_id, trigger_type, started_by, started_at,
                     steps_total, status, orchestration_phase, steps_done, pending_tasks, last_seq, ended_at, error,
-                    next_timer_at)
+                    next_timer_at, credits_microcredits)
   SELECT id, tenant_id, project_id, workflow_id, version, session_id, trigger_type, started_by,
          to_timestamp(started_at / 1000), steps_total, status, phase, done, pending, seq, to_timestamp(ended_at / 1000),
-         error::jsonb, to_timestamp(timer_at / 1000)
+         error::jsonb, to_timestamp(timer_at / 1000), credits
   FROM ${rows}`,
 };
 
@@ -81,10 +91,11 @@ export const movedRuns: Part = {
     time('ended_at'),
     joined('error'),
     time('timer_at'),
+    bigint('credits'),
   ],
   sql: rows => `UPDATE runs SET status = v.status, orchestration_phase = v.phase, steps_done = v.done, pending_tasks = v.pending,
                   last_seq = v.seq, ended_at = to_timestamp(v.ended_at / 1000), error = nullif(v.error, '')::jsonb,
-                  next_timer_at = to_timestamp(v.timer_at / 1000)
+                  next_timer_at = to_timestamp(v.timer_at / 1000), credits_microcredits = v.credits
   FROM ${rows} WHERE runs.id = v.id AND runs.last_seq <= v.seq`,
 };
 
@@ -130,6 +141,7 @@ export const endedTasks: Part = {
   FROM ${rows} WHERE human_tasks.run_id = v.run_id AND human_tasks.step_id = v.step`,
 };
 
+/** A joined list of one empty text reads as no text at all. */
 export const usage: Part = {
   name: 'usage',
   fields: [
@@ -138,10 +150,47 @@ export const usage: Part = {
     uuid('project_id'),
     uuid('workflow_id'),
     word('action'),
-    ['quantity', 'bigint', 'array'],
+    bigint('quantity'),
+    bigint('microcredits'),
     joined('attempts'),
     time('at'),
+    word('step_type'),
+    joined('subject'),
+    word('outcome'),
+    joined('started_by'),
   ],
-  sql: rows => `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, attempts, created_at)
-  SELECT id, tenant_id, project_id, workflow_id, action, quantity, attempts::json, to_timestamp(at / 1000) FROM ${rows}`,
+  sql: rows => `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at,
+                         step_type, subject, outcome, started_by)
+  SELECT id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts::json, to_timestamp(at / 1000),
+         coalesce(step_type, ''), coalesce(subject, ''), coalesce(outcome, ''), coalesce(started_by, '') FROM ${rows}`,
+};
+
+/**
+ * What the batch takes from each workspace, in the order in which it is spent: trial, included, pay-as-you-go; what is not
+ * there is granted, so that no balance is ever negative. The rows are locked where they are read: whatever was granted
+ * while the lock was waited for is seen, by the split as by the update. A workspace without an account has its entries refused
+ * (23502), whatever else they hold: nothing is done for nobody's account. `tenants` is the number of rows.
+ */
+export const charges: Part = {
+  name: 'charges',
+  fields: [uuid('id'), text('tenant_id'), bigint('amount'), time('at'), int('tenants')],
+  sql: rows => `UPDATE credit_accounts a
+  SET trial = a.trial - s.trial, included = a.included - s.included, payg = a.payg - s.payg, consumed = a.consumed + s.amount,
+      granted = a.granted - (s.amount - s.trial - s.included - s.payg)
+  FROM (
+    SELECT v.id, v.tenant_id, v.amount, v.at, v.tenants, least(v.amount, c.trial) AS trial,
+           least(v.amount - least(v.amount, c.trial), c.included) AS included,
+           least(v.amount - least(v.amount, c.trial + c.included), c.payg) AS payg
+    FROM ${rows} JOIN credit_accounts c ON c.tenant_id = v.tenant_id ORDER BY v.tenant_id FOR UPDATE OF c
+  ) s
+  WHERE a.tenant_id = s.tenant_id
+  RETURNING s.id, s.tenant_id, s.amount, s.at, s.tenants, s.trial, s.included, s.payg`,
+  then: {
+    name: 'ledger',
+    sql: `INSERT INTO credit_ledger (tenant_id, id, kind, trial, included, payg, consumed, granted, created_at)
+  SELECT tenant_id, id, 'charge', -trial, -included, -payg, amount, trial + included + payg - amount, to_timestamp(at / 1000)
+  FROM charges
+  UNION ALL
+  SELECT NULL, NULL, 'charge', 0, 0, 0, 0, 0, NULL FROM charges HAVING count(*) <> coalesce(max(tenants), -1)`,
+  },
 };

@@ -42,6 +42,7 @@ function randomEntry(random: Random, runId: string, length: number): LogEntry {
     error: null,
     nextTimerAt: random.chance(0.5) ? AT + random.below(1_000) : null,
     lastSeq: from + rows.length - 1,
+    credits: random.below(100),
   };
   const created = {
     ...owner,
@@ -61,7 +62,9 @@ function randomEntry(random: Random, runId: string, length: number): LogEntry {
     ...(isNew && { created }),
     tasks: [],
     owner,
+    startedBy: '',
     usage: [],
+    credits: 0,
   };
 }
 

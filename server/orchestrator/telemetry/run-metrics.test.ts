@@ -209,5 +209,7 @@ const entry: LogEntry = {
   projection: null,
   tasks: [],
   owner: { tenantId: 'acme', projectId: 'p', workflowId: 'w' },
+  startedBy: '',
   usage: [],
+  credits: 0,
 };

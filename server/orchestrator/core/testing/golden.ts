@@ -11,6 +11,8 @@ export function summary(state: RunState) {
     phase: phase(state),
     error: state.error,
     done: state.done,
+    // Absent in the logs from before there were credits.
+    ...(state.credits > 0 && { credits: state.credits }),
     results: [...state.results],
     steps: Object.fromEntries(
       [...state.steps].map(([id, step]) => [

@@ -128,7 +128,7 @@ class Embedded implements EmbeddedOrchestrator {
     this.#hub.publish([{ kind: 'rejected', item: rejected }]);
   };
 
-  creditsChanged: Orchestrator['creditsChanged'] = () => undefined;
+  creditsChanged: Orchestrator['creditsChanged'] = tenantId => this.#runtime?.creditsChanged(tenantId);
 
   subscribe: Orchestrator['subscribe'] = (...subscription) => this.#hub.subscribe(...subscription);
 
@@ -211,7 +211,7 @@ class Embedded implements EmbeddedOrchestrator {
   }
 
   #newRuntime(session: LeaderSession): Runtime {
-    const { clock, logger, stepTypes, config, random, alarm, writerLimits } = this.#options;
+    const { clock, logger, stepTypes, config, random, alarm, writerLimits, credits } = this.#options;
     const services = {
       reader: this.#reader,
       clock,
@@ -225,6 +225,7 @@ class Embedded implements EmbeddedOrchestrator {
       hub: this.#hub,
       writerLimits,
       observer: this.#observer,
+      credits,
     };
     return new Runtime(services, session, cause => session.break(cause));
   }

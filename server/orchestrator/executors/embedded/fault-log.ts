@@ -1,4 +1,5 @@
 import type { Logger } from '../../../platform/logger.ts';
+import type { Consumption } from '../../core/index.ts';
 import type { ObservedRun } from '../../observer.ts';
 import type { LiveAttempt } from './live-attempt.ts';
 
@@ -13,6 +14,15 @@ export class FaultLog {
   /** Whose it is is not known: it could not be read. */
   notLoaded(runId: string, error: unknown): void {
     this.#logger.error({ err: error, run_id: runId }, 'a run could not be loaded; trying again');
+  }
+
+  creditsNotRead(whose: string, error: unknown): void {
+    this.#logger.error({ err: error, tenant_id: whose }, 'credits could not be read; trying again');
+  }
+
+  /** A provider says that it used more than an attempt can be charged for. */
+  excess(run: ObservedRun, step: string, said: readonly Consumption[]): void {
+    this.#logger.error({ ...about(run), step_id: step, said }, 'an attempt used more than can be charged');
   }
 
   notWritten(run: ObservedRun, kind: string, error: unknown): void {

@@ -1,9 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
+import { createLogger } from '../../../platform/logger.ts';
 import { compile, type GraphStep, newRun } from '../../core/index.ts';
 import { unobserved } from '../../observer.ts';
 import { LuaPool } from '../../steps/lua/index.ts';
 import { luaScript } from '../../steps/lua-script.ts';
 import type { Outcome } from '../../steps/step-type.ts';
+import { FaultLog } from './fault-log.ts';
 import { LiveAttempt } from './live-attempt.ts';
 import { ManualTime } from './testing.ts';
 import { Timers } from './timers.ts';
@@ -30,7 +32,7 @@ function start(time: ManualTime, script: string) {
         return timers.set(dueAt, fire);
       },
       cancelTimer: timer => timers.cancel(timer),
-      defect: error => ended.reject(error),
+      faults: new FaultLog(createLogger('silent')),
     },
   );
   attempt.start(type);

@@ -1,6 +1,7 @@
 import type { GraphStep, JsonMap, JsonValue, RunState } from '../../core/index.ts';
 import type { AttemptEnd, OrchestratorObserver } from '../../observer.ts';
 import type { Attempt, Outcome, StepType } from '../../steps/step-type.ts';
+import type { FaultLog } from './fault-log.ts';
 import type { TimerHandle } from './timers.ts';
 
 /** What an attempt needs of the process. */
@@ -9,8 +10,7 @@ export type AttemptHost = {
   setTimer(dueAt: number, fire: () => void): TimerHandle;
   cancelTimer(timer: TimerHandle): void;
   readonly observer: OrchestratorObserver;
-  /** A step type threw: a defect, for the operator. */
-  defect(error: unknown, attempt: LiveAttempt): void;
+  readonly faults: FaultLog;
 };
 
 /** Where an attempt reports; both are called at most while it is live. */
@@ -103,7 +103,7 @@ export class LiveAttempt implements Attempt {
       outcome = await type.execute(this, this.#abort.signal);
     } catch (error) {
       if (!this.#live) return;
-      this.#host.defect(error, this);
+      this.#host.faults.stepThrew(this, error);
       const message = 'The step could not be executed because of an internal error.';
       outcome = { kind: 'failed', error: { code: 'internal_error', message }, retryable: true };
     }

@@ -3,50 +3,25 @@ import {
   type Command,
   CommandRefused,
   effects,
+  INSUFFICIENT_CREDITS,
   isDue,
   isTerminal,
-  phase,
   type RunState,
-  type RunStatus,
   stepSpec,
 } from '../../core/index.ts';
 import type { LogEntry } from '../../log/index.ts';
-import type { RunSnapshot, StreamItem } from '../../orchestrator.ts';
-import type { Outcome, StepType } from '../../steps/step-type.ts';
-import { type AttemptHost, type AttemptOwner, LiveAttempt } from './live-attempt.ts';
-import { LogBudget } from './log-budget.ts';
+import type { RunSnapshot } from '../../orchestrator.ts';
+import type { Outcome } from '../../steps/step-type.ts';
+import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
+import { RunLog } from './log-budget.ts';
 import { outcomeCommand } from './outcome.ts';
 import { type Lagging, RunProgress } from './progress.ts';
+import type { RunCredits } from './run-credits.ts';
+import type { AttemptRef, RunHost } from './run-host.ts';
 import { SlotWaits } from './slot-waits.ts';
 import type { Claimant } from './slots.ts';
-import { nextTimer, type RunIdentity, statusOf, Turn } from './turn.ts';
+import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from './turn.ts';
 
-/** What a run in memory needs of the runtime. */
-export type RunHost = AttemptHost & {
-  random(): number;
-  stepType(name: string): StepType | undefined;
-  /** Has `takeTurn` called soon, together with the other runs that want it. */
-  schedule(run: LiveRun): void;
-  /** Queues the run for slots and gives out what is free. */
-  claim(run: LiveRun): void;
-  releaseSlot(tenantId: string): void;
-  append(entry: LogEntry): Promise<void>;
-  /** Has `catchUp` called soon, or no more. */
-  progressBehind(run: LiveRun, behind: boolean): void;
-  wantsStream(tenantId: string): boolean;
-  publish(items: StreamItem[]): void;
-  /** When the run wants to be woken; null = no longer. */
-  wakeAt(runId: string, dueAt: number | null): void;
-  committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void;
-  /** The turn was not written, so the run's memory is no longer true and is dropped; returns what its callers get. */
-  appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError;
-  /** A turn could not be taken or acted upon: a defect. The run's memory cannot be trusted any more. */
-  turnDefect(run: LiveRun, error: unknown): void;
-  /** A command failed otherwise than by a refusal: a defect, for the operator. */
-  commandDefect(run: LiveRun, command: Command, error: unknown): void;
-};
-
-export type AttemptRef = { step: string; attempt: number };
 type Mail = { command: Command; caller: { resolve(run: RunSnapshot): void; reject(error: unknown): void } | null };
 
 /**
@@ -58,6 +33,10 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly identity: RunIdentity;
   readonly state: RunState;
   readonly #host: RunHost;
+  readonly #credits: RunCredits;
+  readonly #onExcess: Pricing['onExcess'];
+  /** Until what its workspace has left was read anew, nothing begins. */
+  #asksForCredits = false;
   #mail: Mail[] = [];
   /** Slots granted and not yet used. */
   #granted = 0;
@@ -71,12 +50,14 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   #lost: Set<string> | null;
   /** Retries whose time has come. */
   #due: Set<string> | null = null;
-  #logBudget: LogBudget | null = null;
+  readonly #log = new RunLog();
   readonly #slotWaits = new SlotWaits();
 
-  constructor(identity: RunIdentity, state: RunState, host: RunHost) {
+  constructor(identity: RunIdentity, state: RunState, credits: RunCredits, host: RunHost) {
     this.identity = identity;
     this.state = state;
+    this.#credits = credits;
+    this.#onExcess = (step, said) => host.faults.excess(identity, step, said);
     this.#host = host;
     this.#lost = state.inFlight.size > 0 ? new Set(state.inFlight) : null;
   }
@@ -87,7 +68,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   /** Whether nothing is under way in memory, so that the log alone can take over. */
   get quiescent(): boolean {
-    if (!this.#idle || this.#attempts.size > 0 || this.#progress.behind) return false;
+    if (!this.#idle || this.#attempts.size > 0 || this.#progress.behind || this.#asksForCredits) return false;
     return !this.wants() && !this.#mustAbandon && !this.#retriesSoon;
   }
 
@@ -115,7 +96,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   wants(): boolean {
-    if (this.#dropped || !this.#advancing) return false;
+    if (this.#dropped || !this.#advancing || this.#asksForCredits) return false;
     return this.state.ready.size + (this.#lost?.size ?? 0) + (this.#due?.size ?? 0) > this.#granted;
   }
 
@@ -158,12 +139,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#attempts.delete(live.step.id);
     this.#host.releaseSlot(this.tenantId);
     const step = live.step.id;
-    const command = outcomeCommand(step, live.attempt, this.#withinBudget(step, outcome), this.#host.random());
+    const command = outcomeCommand(step, live.attempt, this.#log.within(step, outcome), this.#host.random());
     this.#post({ command, caller: null });
   }
 
   attemptLogged(live: LiveAttempt, lines: string[]): void {
-    const kept = this.#keep(live.step.id, lines);
+    const kept = this.#log.keep(live.step.id, lines);
     if (kept.length === 0) return;
     this.#post({
       command: { type: 'attempt_log', step: live.step.id, attempt: live.attempt, lines: kept },
@@ -178,6 +159,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#host.observer.runReleased(this.identity.runId);
     this.#abortAll();
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId);
+    this.#credits.drop();
     for (const { caller } of this.#mail.splice(0)) caller?.reject(error);
   }
 
@@ -185,11 +167,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   takeTurn(): void {
     if (this.#appending || this.#dropped) return;
     const now = this.#host.now();
-    const turn = new Turn(this.identity, this.state);
+    const turn = new Turn(this.identity, this.state, { prices: this.#credits.prices, onExcess: this.#onExcess });
     const mail = this.#mail.splice(0);
     const settlements = this.#decideMail(mail, turn, now);
     if (this.#timerRang) this.#decideDue(turn, now);
     if (this.#mustAbandon) this.#abandonLost(turn, now);
+    this.#credits.send(turn.credits);
     if (this.wants()) this.#host.claim(this);
     if (this.#granted > 0) this.#begin(turn, now);
     if (this.waitingSteps > 0) this.#slotWaits.left(this.state.ready, now);
@@ -219,16 +202,19 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const settlements: (() => void)[] = [];
     for (const { command, caller } of mail) {
       // An outcome ends the attempt; any other command that names the step leaves it to be begun again.
-      if ('attempt' in command && command.type !== 'attempt_log') this.#lost?.delete(command.step);
+      if ('attempt' in command && command.type !== 'attempt_log') {
+        this.#lost?.delete(command.step);
+        this.#credits.release(command.step);
+      }
       try {
         turn.apply(command, now);
         if (caller === null) continue;
-        const snapshot = this.#snapshot();
+        const snapshot = snapshotOf(this.identity, this.state);
         settlements.push(() => caller.resolve(snapshot));
       } catch (error) {
         const refusal = error instanceof CommandRefused ? conflict(error.code, error.message) : error;
         if (caller !== null) settlements.push(() => caller.reject(refusal));
-        if (!(error instanceof CommandRefused)) this.#host.commandDefect(this, command, error);
+        if (!(error instanceof CommandRefused)) this.#host.faults.commandFailed(this.identity, command.type, error);
       }
     }
     return settlements;
@@ -256,13 +242,13 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   #begin(turn: Turn, now: number): void {
     const candidates = this.#advancing ? [...take(this.#lost), ...take(this.#due)] : [];
     for (const step of candidates) {
-      if (this.#granted === 0) break;
+      if (this.#granted === 0 || !this.#pays(turn, step, now)) break;
       this.#lost?.delete(step);
       this.#due?.delete(step);
       this.#beginOne(turn, step, now);
     }
     for (const step of effects(this.state).ready) {
-      if (this.#granted === 0) break;
+      if (this.#granted === 0 || !this.#pays(turn, step, now)) break;
       this.#beginOne(turn, step, now);
     }
     if (this.#lost?.size === 0) this.#lost = null;
@@ -270,11 +256,50 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId);
   }
 
+  /**
+   * Whether the step may begin as far as credits go. What its workspace cannot pay fails before it does anything, or the run
+   * is paused; but nothing is denied before what is left was read anew.
+   */
+  #pays(turn: Turn, step: string, now: number): boolean {
+    if (!this.#advancing || this.#asksForCredits) return false;
+    switch (this.#credits.admit(step, stepSpec(this.state, step).type)) {
+      case 'admitted':
+        return true;
+      case 'unknown':
+        this.#asksForCredits = true;
+        this.#credits.whenKnown(() => {
+          this.#asksForCredits = false;
+          if (!this.#dropped) this.#host.schedule(this);
+        });
+        return false;
+      case 'denied':
+        this.#deny(turn, step, now);
+        return false;
+    }
+  }
+
+  #deny(turn: Turn, step: string, now: number): void {
+    if (this.#credits.pauses) {
+      turn.apply({ type: 'pause', by: 'credits', reason: INSUFFICIENT_CREDITS }, now);
+      return;
+    }
+    this.#beginOne(turn, step, now);
+    const attempt = this.state.steps.get(step)?.attempt ?? 0;
+    const error = { code: INSUFFICIENT_CREDITS, message: 'The workspace has too few credits left to begin this step.' };
+    turn.apply({ type: 'attempt_failed', step, attempt, error, retryable: false, random: 0 }, now);
+  }
+
+  /** Gives back the slot and the credits of a step that has none at work any more. */
+  #forgo(step: string): void {
+    this.#host.releaseSlot(this.tenantId);
+    this.#credits.release(step);
+  }
+
   #beginOne(turn: Turn, step: string, now: number): void {
     const before = turn.begun.length;
     turn.apply({ type: 'begin_attempt', step }, now);
     this.#granted -= 1;
-    if (turn.begun.length === before) this.#host.releaseSlot(this.tenantId);
+    if (turn.begun.length === before) this.#forgo(step);
     else this.#host.observer.stepBegun(stepSpec(this.state, step).type, this.#slotWaits.begun(step, now));
   }
 
@@ -291,6 +316,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       await this.#host.append(this.#entry(turn, wakeAt, catchUp));
     } catch (error) {
       this.#appending = false;
+      this.#credits.sent(false);
       this.#refuse(turn, mail, error);
       return;
     }
@@ -300,6 +326,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       for (const settle of settlements) settle();
       return;
     }
+    this.#credits.sent(true);
     this.#host.observer.turnCommitted(this.identity, this.state, turn.events);
     if (this.#host.wantsStream(this.tenantId)) this.#host.publish(turn.streamItems());
     for (const settle of settlements) settle();
@@ -309,7 +336,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     for (const begun of turn.begun) {
       // Where the run ended in the same turn (a step was lost too often), what had begun is over before it started.
       if (this.state.inFlight.has(begun.step)) this.#startAttempt(begun);
-      else this.#host.releaseSlot(this.tenantId);
+      else this.#forgo(begun.step);
     }
     this.#host.wakeAt(this.identity.runId, ended ? null : wakeAt);
     this.#host.committed(this, { isNew: turn.isNew, ended });
@@ -349,36 +376,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const attempt = this.#attempts.get(step);
     if (attempt === undefined) return;
     this.#attempts.delete(step);
-    this.#host.releaseSlot(this.tenantId);
+    this.#forgo(step);
     attempt.abort();
   }
 
   #abortAll(): void {
     for (const step of [...this.#attempts.keys()]) this.#abort(step);
-  }
-
-  #withinBudget(step: string, outcome: Outcome): Outcome {
-    if (outcome.kind === 'waiting' || outcome.log === undefined || outcome.log.length === 0) return outcome;
-    return { ...outcome, log: this.#keep(step, outcome.log) };
-  }
-
-  #keep(step: string, lines: readonly string[]): string[] {
-    this.#logBudget ??= new LogBudget();
-    return this.#logBudget.take(step, lines);
-  }
-
-  #snapshot(): RunSnapshot {
-    const { runId, tenantId, workflowId, version } = this.identity;
-    const status: RunStatus = statusOf(this.state);
-    return {
-      runId,
-      tenantId,
-      workflowId,
-      version,
-      status,
-      phase: phase(this.state),
-      startedAt: this.state.startedAt ?? 0,
-    };
   }
 }
 

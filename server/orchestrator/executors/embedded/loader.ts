@@ -1,9 +1,17 @@
 import { evolve, newRun, type RunEvent, type RunState } from '../../core/index.ts';
 import type { LoggedRun, LogReader } from '../../log/index.ts';
+import type { CreditAccount } from './credit-account.ts';
+import type { CreditMeter } from './credit-meter.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { RunIdentity } from './turn.ts';
 
-export type LoadedRun = { identity: RunIdentity; state: RunState; events: readonly RunEvent[] };
+/** Nothing of a run begins or is charged before the credits of its workspace are known. */
+export type LoadedRun = {
+  identity: RunIdentity;
+  state: RunState;
+  events: readonly RunEvent[];
+  account: CreditAccount;
+};
 
 /** 100 runs of some 50 events are a read of ~1 MB; a read at a time leaves the pool to the API. */
 const BATCH = 100;
@@ -14,13 +22,15 @@ type Wanted = { runId: string; resolve: (run: LoadedRun | null) => void; reject:
 export class Loader {
   readonly #reader: LogReader;
   readonly #graphs: GraphCache;
+  readonly #meter: CreditMeter;
   #wanted: Wanted[] = [];
   /** Of the read that is under way. */
   #reads: readonly Wanted[] = [];
   #reading = false;
 
-  constructor(reader: LogReader, graphs: GraphCache) {
+  constructor(reader: LogReader, graphs: GraphCache, meter: CreditMeter) {
     this.#reader = reader;
+    this.#meter = meter;
     this.#graphs = graphs;
   }
 
@@ -59,8 +69,10 @@ export class Loader {
     const { events, ...identity } = run;
     const cached = this.#graphs.get(identity);
     const graph = cached instanceof Promise ? await cached : cached;
+    const known = this.#meter.get(identity.tenantId);
+    const account = known instanceof Promise ? await known : known;
     const state = newRun(identity.runId, graph);
     for (const event of events) evolve(state, event);
-    return { identity, state, events };
+    return { identity, state, events, account };
   }
 }

@@ -1,3 +1,5 @@
+import type { Outcome } from '../../steps/step-type.ts';
+
 /** Log lines kept for one step of a run, all attempts together (decisions.md, Steps). Bytes of UTF-8. */
 export const MAX_LOG_BYTES = 64 * 1024;
 const TRUNCATED = '… further log lines are not kept (64 KiB for each step)';
@@ -22,5 +24,21 @@ export class LogBudget {
     }
     this.#used.set(step, used);
     return kept;
+  }
+}
+
+/** The lines of a run's steps that are kept. Most runs have none, and no budget. */
+export class RunLog {
+  #budget: LogBudget | null = null;
+
+  keep(step: string, lines: readonly string[]): string[] {
+    this.#budget ??= new LogBudget();
+    return this.#budget.take(step, lines);
+  }
+
+  /** The outcome with those of its lines that are kept. */
+  within(step: string, outcome: Outcome): Outcome {
+    if (outcome.kind === 'waiting' || outcome.log === undefined || outcome.log.length === 0) return outcome;
+    return { ...outcome, log: this.keep(step, outcome.log) };
   }
 }

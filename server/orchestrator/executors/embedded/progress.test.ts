@@ -12,6 +12,7 @@ const at = (stepsDone: number, more = {}) => ({
   error: null,
   nextTimerAt: null,
   lastSeq: stepsDone * 2,
+  credits: stepsDone * 3,
   ...more,
 });
 

@@ -1,6 +1,7 @@
 import type { Config } from '../../../config.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
+import type { CreditSource } from '../../credits.ts';
 import type { LogReader, WriterLimits } from '../../log/index.ts';
 import type { OrchestratorObserver } from '../../observer.ts';
 import type { StepTypes } from '../../steps/registry.ts';
@@ -24,4 +25,6 @@ export type RuntimeServices = {
   writerLimits?: WriterLimits;
   /** Default: nobody watches. */
   observer?: OrchestratorObserver;
+  /** Default: everything is free. */
+  credits?: CreditSource | undefined;
 };

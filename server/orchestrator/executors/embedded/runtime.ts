@@ -1,19 +1,26 @@
-import { AppError, conflict, notFound, unavailable } from '../../../platform/errors.ts';
-import { type Command, type CompiledGraph, newRun } from '../../core/index.ts';
+import { AppError, notFound, unavailable } from '../../../platform/errors.ts';
+import { type Command, type CompiledGraph, newRun, type RunState } from '../../core/index.ts';
 import { AppendError, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
 import { type OrchestratorObserver, unobserved } from '../../observer.ts';
 import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../orchestrator.ts';
 import type { StepType } from '../../steps/step-type.ts';
 import { ActiveRuns } from './active-runs.ts';
+import type { CreditAccount } from './credit-account.ts';
+import { CreditMeter } from './credit-meter.ts';
 import { FaultLog } from './fault-log.ts';
 import type { LiveAttempt } from './live-attempt.ts';
-import { type AttemptRef, LiveRun, type RunHost } from './live-run.ts';
+import { LiveRun } from './live-run.ts';
 import { loadOf, type RuntimeLoad } from './load.ts';
 import { Loader } from './loader.ts';
 import { ProgressSweep } from './progress.ts';
+import { insufficientCredits, runIdTaken } from './refusals.ts';
+import { RunCredits } from './run-credits.ts';
+import type { AttemptRef, RunHost } from './run-host.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 import { Slots } from './slots.ts';
 import { type TimerHandle, Timers } from './timers.ts';
+import type { RunIdentity } from './turn.ts';
+import { Wakes } from './wakes.ts';
 
 /** How long to wait before a run is folded again that could not be, or that another writer has advanced. */
 const REFOLD_DELAY_MS = 1_000;
@@ -28,7 +35,7 @@ const LONGEST_FLUSH_MS = 5_000;
 export class Runtime implements RunHost {
   readonly observer: OrchestratorObserver;
   readonly #services: RuntimeServices;
-  readonly #faults: FaultLog;
+  readonly faults: FaultLog;
   readonly #log: GroupCommitLog;
   readonly #slots: Slots;
   readonly #timers: Timers;
@@ -37,8 +44,8 @@ export class Runtime implements RunHost {
   readonly #loading = new Map<string, Promise<LiveRun | null>>();
   /** Starts under way: what they begin is not a run until its commit. */
   readonly #starting = new Map<string, Promise<RunSnapshot>>();
-  /** For each run its next timer, whether the run is in memory or not. */
-  readonly #wakes = new Map<string, TimerHandle>();
+  readonly #wakes: Wakes;
+  readonly #meter: CreditMeter;
   readonly #activeRuns: ActiveRuns;
   readonly #behind: ProgressSweep;
   #scheduled = new Set<LiveRun>();
@@ -51,13 +58,16 @@ export class Runtime implements RunHost {
   constructor(services: RuntimeServices, session: LogSession, onLost: (cause: unknown) => void) {
     this.#services = services;
     this.observer = services.observer ?? unobserved;
-    this.#faults = new FaultLog(services.logger);
+    this.faults = new FaultLog(services.logger);
     this.#log = new GroupCommitLog(session, onLost, services.writerLimits, this.observer);
     this.#slots = new Slots(services.config.maxInFlight, services.config.maxInFlightPerTenant);
     this.#timers = new Timers(services.clock, services.alarm);
     this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
     this.#behind = new ProgressSweep(this.#timers, () => services.clock.now());
-    this.#loader = new Loader(services.reader, services.graphs);
+    this.#wakes = new Wakes(this.#timers, runId => this.#wake(runId));
+    const now = () => services.clock.now();
+    this.#meter = new CreditMeter({ source: services.credits, timers: this.#timers, now, faults: this.faults });
+    this.#loader = new Loader(services.reader, services.graphs, this.#meter);
   }
 
   /** Runs in memory; the others are in the log alone. */
@@ -76,14 +86,18 @@ export class Runtime implements RunHost {
     const identity = { runId, tenantId, projectId, workflowId, version: data.version };
     const cached = this.#services.graphs.get(identity);
     const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
+    const known = this.#meter.forStart(tenantId);
+    const account = known instanceof Promise ? await known : known;
+    const isPoor = !account.affordsStep;
     // An id is not taken before its run is there: whoever is refused may look for that run at once.
     // And a read of the log that began before would come back with what has started since, and make a second run of it.
     for (let under = this.#underWay(runId); under !== undefined; under = this.#underWay(runId))
       await under.catch(() => undefined);
     this.#refuseWhenBusy();
     if (this.#runs.has(runId)) throw runIdTaken();
+    if (isPoor) throw insufficientCredits();
     this.#activeRuns.reserve(tenantId);
-    const live = new LiveRun(identity, newRun(runId, graph), this);
+    const live = this.#inMemory(identity, newRun(runId, graph), account);
     const started = live.submit({ type: 'start', data });
     this.#starting.set(runId, started);
     try {
@@ -94,6 +108,10 @@ export class Runtime implements RunHost {
     } finally {
       this.#starting.delete(runId);
     }
+  }
+
+  #inMemory(identity: RunIdentity, state: RunState, account: CreditAccount): LiveRun {
+    return new LiveRun(identity, state, new RunCredits(account, this.#meter), this);
   }
 
   #underWay(runId: string): Promise<unknown> | undefined {
@@ -120,6 +138,11 @@ export class Runtime implements RunHost {
     this.#activeRuns.set(counts);
   }
 
+  /** What a workspace pays or has left was changed. */
+  creditsChanged(tenantId: string): void {
+    this.#meter.changed(tenantId);
+  }
+
   /** Sets the timer of a run that is not in memory, unless it has one. */
   setWake(runId: string, dueAt: number): void {
     if (!this.#wakes.has(runId) && !this.#runs.has(runId)) this.wakeAt(runId, dueAt);
@@ -132,7 +155,7 @@ export class Runtime implements RunHost {
       // Folding it wakes it.
       await this.#find(runId);
     } catch (error) {
-      this.#faults.notLoaded(runId, error);
+      this.faults.notLoaded(runId, error);
       this.#later(runId);
     }
   }
@@ -175,6 +198,7 @@ export class Runtime implements RunHost {
     this.#timers.clear();
     this.#log.abandon(cause);
     this.#loader.abandon(cause);
+    this.#meter.abandon(cause);
     const error = unavailable('not_leading', 'The service is not ready to take commands.', 2, cause);
     for (const run of [...this.#runs.values(), ...this.#scheduled]) run.drop(error);
     this.#runs.clear();
@@ -245,17 +269,7 @@ export class Runtime implements RunHost {
   }
 
   wakeAt(runId: string, dueAt: number | null): void {
-    const present = this.#wakes.get(runId);
-    if (present !== undefined) {
-      if (present.dueAt === dueAt) return;
-      this.#timers.cancel(present);
-      this.#wakes.delete(runId);
-    }
-    if (dueAt !== null && !this.#abandoned)
-      this.#wakes.set(
-        runId,
-        this.#timers.set(dueAt, () => this.#wake(runId)),
-      );
+    this.#wakes.at(runId, this.#abandoned ? null : dueAt);
   }
 
   committed(run: LiveRun, { isNew, ended }: { isNew: boolean; ended: boolean }): void {
@@ -279,7 +293,7 @@ export class Runtime implements RunHost {
     if (kind === 'lost') return unavailable('unavailable', 'The database is not available.', 2, error);
     // A caller who chose an id that is taken; nothing is amiss.
     if (kind === 'fenced' && isNew) return runIdTaken();
-    this.#faults.notWritten(run.identity, kind, error);
+    this.faults.notWritten(run.identity, kind, error);
     if (kind === 'fenced') {
       this.#later(runId);
       return unavailable('run_contended', 'Another process advances this run.', 1, error);
@@ -293,18 +307,10 @@ export class Runtime implements RunHost {
 
   turnDefect(run: LiveRun, error: unknown): void {
     const { runId } = run.identity;
-    this.#faults.cannotGoOn(run.identity, error);
+    this.faults.cannotGoOn(run.identity, error);
     if (this.#runs.get(runId) === run) this.#runs.delete(runId);
     run.drop(new AppError(500, 'internal', 'The run could not go on because of an internal error.', { cause: error }));
     this.#later(runId);
-  }
-
-  commandDefect(run: LiveRun, command: Command, error: unknown): void {
-    this.#faults.commandFailed(run.identity, command.type, error);
-  }
-
-  defect(error: unknown, attempt: LiveAttempt): void {
-    this.#faults.stepThrew(attempt, error);
   }
 
   #tick(): void {
@@ -357,7 +363,7 @@ export class Runtime implements RunHost {
       .load(runId)
       .then(loaded => {
         if (loaded === null || this.#abandoned) return null;
-        const run = new LiveRun(loaded.identity, loaded.state, this);
+        const run = this.#inMemory(loaded.identity, loaded.state, loaded.account);
         if (loaded.state.endedAt === null) {
           this.#runs.set(runId, run);
           this.observer.runLoaded(loaded.identity, loaded.state, loaded.events);
@@ -374,7 +380,6 @@ export class Runtime implements RunHost {
   }
 
   #wake(runId: string): void {
-    this.#wakes.delete(runId);
     const run = this.#runs.get(runId);
     if (run !== undefined) run.wake();
     else void this.recover(runId);
@@ -395,5 +400,3 @@ export class Runtime implements RunHost {
     }
   }
 }
-
-const runIdTaken = (): AppError => conflict('run_id_taken', 'A run with this id exists already.');

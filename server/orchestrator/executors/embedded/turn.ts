@@ -2,15 +2,20 @@ import { AppError } from '../../../platform/errors.ts';
 import {
   type Command,
   consumedBy,
+  creditsOf,
   decide,
+  type EndedAttempt,
   effects,
   endsBillableAttempt,
   evolve,
+  isTerminal,
   phase,
   type RunEvent,
   type RunState,
   type RunStatus,
+  stepSpec,
 } from '../../core/index.ts';
+import type { ActionPrices } from '../../credits.ts';
 import {
   encodeEvent,
   type LogEntry,
@@ -19,7 +24,11 @@ import {
   type TaskChange,
   type UsageRow,
 } from '../../log/index.ts';
-import type { CommittedEvent, StreamItem } from '../../orchestrator.ts';
+import type { CommittedEvent, RunSnapshot, StreamItem } from '../../orchestrator.ts';
+import { type OnExcess, priced } from './pricing.ts';
+
+/** What attempts cost that end in a turn. */
+export type Pricing = { readonly prices: ActionPrices; readonly onExcess: OnExcess };
 
 /** Who a run is: what never changes and what commands are checked against. */
 export type RunIdentity = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };
@@ -34,14 +43,18 @@ export class Turn {
   readonly begun: { step: string; attempt: number }[] = [];
   /** Steps that ended, or left the hands of their attempt, otherwise than by the attempt's own outcome. */
   readonly cancelled: string[] = [];
+  /** Microcredits that the attempts which ended in this turn cost. */
+  credits = 0;
   readonly #run: RunIdentity;
   readonly #state: RunState;
   readonly #firstSeq: number;
   readonly #isNew: boolean;
+  readonly #pricing: Pricing;
   #tasks: Map<string, TaskChange> | null = null;
   #entry: LogEntry | null = null;
 
-  constructor(run: RunIdentity, state: RunState) {
+  constructor(run: RunIdentity, state: RunState, pricing: Pricing) {
+    this.#pricing = pricing;
     this.#run = run;
     this.#state = state;
     this.#firstSeq = state.seq + 1;
@@ -55,10 +68,11 @@ export class Turn {
 
   /** Decides and folds one command; returns the number of its events. Throws CommandRefused, with nothing changed. */
   apply(command: Command, now: number): number {
-    const events = decide(this.#state, command, now);
+    const events = decide(this.#state, priced(command, this.#pricing.prices, this.#pricing.onExcess), now);
     for (const event of events) {
       this.#note(event);
       evolve(this.#state, event);
+      if (endsBillableAttempt(event)) this.credits += creditsOf(event);
       this.events.push(event);
     }
     return events.length;
@@ -69,6 +83,7 @@ export class Turn {
     const state = this.#state;
     const payloads: LogEntry['payloads'][number][] = [];
     const rows = this.events.map((event, index) => encodeEvent(event, this.#firstSeq + index, payloads));
+    const usage = this.#usage();
     const entry = {
       runId: this.#run.runId,
       rows,
@@ -82,11 +97,14 @@ export class Turn {
         error: state.error === null ? null : JSON.stringify(state.error, storableText),
         nextTimerAt,
         lastSeq: state.seq,
+        credits: state.credits,
       },
       ...(this.#isNew && { created: newRun(this.#run, state) }),
       tasks: this.#tasks === null ? [] : [...this.#tasks.values()],
       owner: this.#run,
-      usage: this.#usage(),
+      startedBy: usage.length === 0 ? '' : label(state.started?.started_by ?? ''),
+      usage,
+      credits: this.credits,
     };
     this.#entry = entry;
     return entry;
@@ -111,14 +129,42 @@ export class Turn {
     });
   }
 
-  /** A step is charged once for each attempt that came to an end of its own, and with it what the attempt used. */
+  /**
+   * A step is charged once for each attempt that came to an end of its own, and with it what the attempt used. That the run
+   * began and how it ended is counted beside it, for nothing.
+   */
   #usage(): UsageRow[] {
     const rows: UsageRow[] = [];
     for (const event of this.events) {
-      if (!endsBillableAttempt(event)) continue;
-      const { step, attempt, at } = event;
-      rows.push({ step, attempt, action: 'workflow_step', quantity: 1, at });
-      for (const { action, quantity } of consumedBy(event)) rows.push({ step, attempt, action, quantity, at });
+      if (event.type === 'run_started') rows.push(runStarted(event));
+      else if (event.type === 'state_changed') {
+        if (isTerminal(event.data.to)) rows.push(runEnded(event.data.to, event.at, this.#state.startedAt ?? event.at));
+      } else if (endsBillableAttempt(event)) rows.push(...this.#attemptUsage(event));
+    }
+    return rows;
+  }
+
+  #attemptUsage(event: EndedAttempt): UsageRow[] {
+    const { prices } = this.#pricing;
+    const { step, attempt, at } = event;
+    const spec = stepSpec(this.#state, step);
+    const stepType = spec.type;
+    const rows: UsageRow[] = [
+      {
+        action: 'workflow_step',
+        stepType,
+        subject: '',
+        outcome: OUTCOMES[event.type],
+        quantity: 1,
+        price: prices.workflow_step,
+        line: [step, attempt, 1],
+        at,
+      },
+    ];
+    for (const { action, quantity } of consumedBy(event)) {
+      const subject = label(action === 'tool_call' ? spec.tool_name : spec.model);
+      const line = [step, attempt, quantity];
+      rows.push({ action, stepType, subject, outcome: '', quantity, price: prices[action], line, at });
     }
     return rows;
   }
@@ -188,6 +234,19 @@ export class Turn {
   }
 }
 
+const OUTCOMES = { step_completed: 'completed', step_failed: 'failed', step_retrying: 'retried' } as const;
+
+function runStarted({ at, data }: Extract<RunEvent, { type: 'run_started' }>): UsageRow {
+  const subject = label(data.trigger_type);
+  return { action: 'run_started', stepType: '', subject, outcome: '', quantity: 1, price: 0, line: [], at };
+}
+
+function runEnded(outcome: RunStatus, at: number, startedAt: number): UsageRow {
+  // A clock that was set back makes no run end before it began.
+  const line = [Math.max(0, at - startedAt)];
+  return { action: 'run_ended', stepType: '', subject: '', outcome, quantity: 1, price: 0, line, at };
+}
+
 /** When the run next wants to be woken: the earliest of its retries and human-task timeouts; O(of those). */
 export function nextTimer(state: RunState, due: ReadonlySet<string> | null): number | null {
   if (state.retrying.size === 0 && state.waiting.size === 0) return null;
@@ -197,9 +256,22 @@ export function nextTimer(state: RunState, due: ReadonlySet<string> | null): num
   return next;
 }
 
-export function statusOf(state: RunState): RunStatus {
+function statusOf(state: RunState): RunStatus {
   if (state.status === null) throw new AppError(500, 'internal', 'The run has no status.');
   return state.status;
+}
+
+/** The run as its callers are told. */
+export function snapshotOf({ runId, tenantId, workflowId, version }: RunIdentity, state: RunState): RunSnapshot {
+  return {
+    runId,
+    tenantId,
+    workflowId,
+    version,
+    status: statusOf(state),
+    phase: phase(state),
+    startedAt: state.startedAt ?? 0,
+  };
 }
 
 function newRun(run: RunIdentity, state: RunState): NewRun {
@@ -224,5 +296,11 @@ function newRun(run: RunIdentity, state: RunState): NewRun {
 function storable(text: string): string {
   return text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '\uFFFD').toWellFormed() : text;
 }
+
+/** As usage names people, tools and models: short, and without the character that its texts travel with. */
+function label(text: unknown): string {
+  return typeof text === 'string' ? storable(text.slice(0, LONGEST_LABEL)).replaceAll('\u001e', ' ') : '';
+}
+const LONGEST_LABEL = 300;
 
 const storableText = (_key: string, value: unknown): unknown => (typeof value === 'string' ? storable(value) : value);

@@ -7,30 +7,37 @@ import { Violation } from './violation.ts';
 export function checkUsage(run: AuditedRun, entry: LogEntry): void {
   const { events } = run.history;
   const ended = events.slice(events.length - entry.rows.length).filter(isPaidFor);
-  same(run, 'this commit', entry.usage.map(line), ended.flatMap(linesOf));
-  same(run, 'all commits', run.stored.usage.map(line), events.filter(isPaidFor).flatMap(linesOf));
+  same(run, 'this commit', lines(entry.usage), ended.flatMap(linesOf));
+  same(run, 'all commits', lines(run.stored.usage), events.filter(isPaidFor).flatMap(linesOf));
 }
 
 /**
  * An attempt that came to an end of its own, well or not (interface.md, Billing). Written from the text, not from the
- * core: nothing is charged for what was skipped, cancelled, or lost in a crash.
+ * core: nothing is charged for what was skipped, cancelled, lost in a crash, or not begun for want of credits.
  */
 function isPaidFor(event: RunEvent): boolean {
   if (event.type === 'step_retrying') return true;
   if (event.type === 'step_completed') return !('skipped' in event.data);
-  return event.type === 'step_failed' && event.data.error.code !== 'attempt_lost_repeatedly';
+  return event.type === 'step_failed' && !UNPAID.includes(event.data.error.code);
 }
+
+const UNPAID: readonly string[] = ['attempt_lost_repeatedly', 'insufficient_credits'];
 
 /** The step itself, and what its attempt used. */
 function linesOf(event: RunEvent): string[] {
   if (!('step' in event)) return [event.type];
   const used = 'consumed' in event.data ? (event.data.consumed ?? []) : [];
-  return [{ action: 'workflow_step', quantity: 1 }, ...used].map(({ action, quantity }) =>
-    line({ step: event.step, attempt: event.attempt ?? 0, action, quantity, at: event.at } as UsageRow),
+  return [{ action: 'workflow_step', quantity: 1 }, ...used].map(
+    ({ action, quantity }) => `${action} x${quantity} ${event.step}#${event.attempt} ${event.at}`,
   );
 }
-const line = (usage: UsageRow): string =>
-  `${usage.step}#${usage.attempt} ${usage.action}${usage.quantity === 1 ? '' : ` x${usage.quantity}`} ${usage.at}`;
+
+/** Of what is paid for; that runs began and ended is counted beside it. */
+function lines(usage: readonly UsageRow[]): string[] {
+  return usage
+    .filter(({ action }) => action !== 'run_started' && action !== 'run_ended')
+    .map(({ action, quantity, line: [step, attempt], at }) => `${action} x${quantity} ${step}#${attempt} ${at}`);
+}
 
 function same(run: AuditedRun, what: string, charged: string[], ended: string[]): void {
   if (charged.join() !== ended.join())

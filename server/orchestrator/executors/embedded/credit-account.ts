@@ -1,0 +1,108 @@
+import { type ActionPrices, FREE, type TenantCredits } from '../../credits.ts';
+
+/** A read of a workspace's credits that is under way: when it began, among all of them, and whether no charge was under way. */
+export type CreditRead = { readonly number: number; readonly epoch: number; readonly quiet: boolean };
+
+/**
+ * What the leader knows of one workspace's credits, and what of them is spoken for.
+ *
+ * Only the leader charges: its session holds the lock. So whatever is read of the database, and however many of its own
+ * commits are under way meanwhile, `balance + consumed` of the read moves by grants, expiries, refunds and waives alone: a
+ * charge takes from the one what it adds to the other. That sum (`#granted`) less what this leader has committed by its own
+ * count (`#consumed`) is the balance as of the last commit, and a read at any moment may simply replace the sum. Where a
+ * read met no charge of ours under way, our count is set to the database's too: whatever could tear them apart is mended.
+ */
+export class CreditAccount {
+  readonly tenantId: string;
+  prices: ActionPrices = FREE.prices;
+  whenExhausted: TenantCredits['whenExhausted'] = FREE.whenExhausted;
+  enforced = FREE.enforced;
+  /** Reads that have answered, so that it can be told whether one has since. */
+  reads = 0;
+  /** By the clock, ms since the epoch, when it was last read. */
+  readAt = Number.NEGATIVE_INFINITY;
+  #allowance = 0;
+  /** `balance + consumed` as last read. */
+  #granted = 0;
+  #consumed = 0;
+  /** Of attempts in flight, at the price known in advance. */
+  #held = 0;
+  /** Of attempts that ended, in entries whose commit is not answered. */
+  #underWay = 0;
+  /** Counts what was sent to be charged. */
+  #epoch = 0;
+  #readsBegun = 0;
+  #lastRead = 0;
+  /** The percentage of the allowance that was warned of, and of which allowance. */
+  #warned: { allowance: number; percent: number } = { allowance: 0, percent: 0 };
+
+  constructor(tenantId: string) {
+    this.tenantId = tenantId;
+  }
+
+  /** What is left for what has not begun, in microcredits; below 0 where attempts cost more than was known in advance. */
+  get available(): number {
+    return this.#granted - this.#consumed - this.#held - this.#underWay;
+  }
+
+  /** Whether something of this price may begin. What is free always may. */
+  affords(price: number): boolean {
+    return !this.enforced || price === 0 || this.available >= price;
+  }
+
+  /** Whether one step may begin, whatever it is. */
+  get affordsStep(): boolean {
+    return this.affords(this.prices.workflow_step);
+  }
+
+  hold(credits: number): void {
+    this.#held += credits;
+  }
+
+  release(credits: number): void {
+    this.#held -= credits;
+  }
+
+  /** An entry that charges this much is handed to the log. */
+  send(credits: number): void {
+    this.#underWay += credits;
+    this.#epoch += 1;
+  }
+
+  /** What became of it. */
+  sent(credits: number, committed: boolean): void {
+    this.#underWay -= credits;
+    if (committed) this.#consumed += credits;
+  }
+
+  beginRead(): CreditRead {
+    this.#readsBegun += 1;
+    return { number: this.#readsBegun, epoch: this.#epoch, quiet: this.#underWay === 0 };
+  }
+
+  /** Takes over what a read found, at `now`; one that began before the last one is too late. */
+  endRead(read: CreditRead, found: TenantCredits, now: number): void {
+    if (read.number < this.#lastRead) return;
+    this.#lastRead = read.number;
+    this.reads += 1;
+    this.readAt = now;
+    this.prices = found.prices;
+    this.whenExhausted = found.whenExhausted;
+    this.enforced = found.enforced;
+    this.#allowance = found.allowance;
+    this.#granted = found.balance + found.consumed;
+    // Charges before the first read are not this leader's.
+    if (this.reads === 1 || (read.quiet && read.epoch === this.#epoch)) this.#consumed = found.consumed;
+  }
+
+  /** The warning that is due: 80 or 100 per cent of the allowance are used; once for each allowance. Null: none. */
+  takeWarning(): 80 | 100 | null {
+    if (this.#allowance <= 0) return null;
+    if (this.#warned.allowance !== this.#allowance) this.#warned = { allowance: this.#allowance, percent: 0 };
+    const balance = this.#granted - this.#consumed;
+    const percent = balance <= 0 ? 100 : balance * 5 <= this.#allowance ? 80 : 0;
+    if (percent === 0 || percent <= this.#warned.percent) return null;
+    this.#warned.percent = percent;
+    return percent;
+  }
+}

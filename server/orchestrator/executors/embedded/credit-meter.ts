@@ -1,0 +1,166 @@
+import { unavailable } from '../../../platform/errors.ts';
+import type { CreditSource } from '../../credits.ts';
+import { CreditAccount } from './credit-account.ts';
+import type { FaultLog } from './fault-log.ts';
+import type { Timers } from './timers.ts';
+
+/** How soon what another process has granted or changed is known at the latest, of workspaces that use something. */
+export const REFRESH_MS = 5_000;
+/** What was read longer ago is read again before a run starts: the workspace has used nothing since. */
+const STALE_MS = 3 * REFRESH_MS;
+const RETRY_MS = 1_000;
+
+/** What the meter needs of the runtime. */
+export type MeterHost = { source: CreditSource | undefined; timers: Timers; now: () => number; faults: FaultLog };
+
+/**
+ * What workspaces pay and have left, in memory: read before anything of theirs begins or is charged, and again every few
+ * seconds while they use something. An idle process asks nothing. Made anew, and empty, for each time that the process leads.
+ */
+export class CreditMeter {
+  readonly #host: MeterHost;
+  readonly #accounts = new Map<string, CreditAccount>();
+  readonly #reading = new Map<string, Promise<CreditAccount>>();
+  /** Reads that follow those. */
+  readonly #next = new Map<string, Promise<CreditAccount>>();
+  /** How to refuse whoever waits for a read. */
+  readonly #waiting = new Set<(cause: unknown) => void>();
+  /** Those that used something since they were last read. */
+  #used = new Set<CreditAccount>();
+  #armed = false;
+  #over = false;
+
+  constructor(host: MeterHost) {
+    this.#host = host;
+  }
+
+  /** The account, known. A promise where it must be read first, which rejects with AppError 503. */
+  get(tenantId: string): CreditAccount | Promise<CreditAccount> {
+    const known = this.#accounts.get(tenantId);
+    if (known !== undefined && (this.#host.source === undefined || this.#fresh(known))) return known;
+    return this.#reading.get(tenantId) ?? this.reread(tenantId);
+  }
+
+  /** The same for the start of a run: what seems too little for one step is read anew. */
+  forStart(tenantId: string): CreditAccount | Promise<CreditAccount> {
+    const known = this.get(tenantId);
+    const readIfPoor = (account: CreditAccount) => (account.affordsStep ? account : this.reread(tenantId));
+    return known instanceof Promise ? known.then(readIfPoor) : readIfPoor(known);
+  }
+
+  /** Reads the workspace's credits now; whoever asks while that is under way shares the read after it. Rejects with AppError 503. */
+  reread(tenantId: string): Promise<CreditAccount> {
+    const reading = this.#reading.get(tenantId);
+    if (reading === undefined) return this.#read(tenantId);
+    const waiting = this.#next.get(tenantId);
+    if (waiting !== undefined) return waiting;
+    const again = () => {
+      this.#next.delete(tenantId);
+      return this.#read(tenantId);
+    };
+    const next = reading.then(again, again);
+    this.#next.set(tenantId, next);
+    return next;
+  }
+
+  #read(tenantId: string): Promise<CreditAccount> {
+    const account = this.#accounts.get(tenantId) ?? new CreditAccount(tenantId);
+    this.#accounts.set(tenantId, account);
+    const { source } = this.#host;
+    if (source === undefined) return Promise.resolve(account);
+    const reading = this.#load(source, account).finally(() => {
+      if (this.#reading.get(tenantId) === reading) this.#reading.delete(tenantId);
+    });
+    this.#reading.set(tenantId, reading);
+    return reading;
+  }
+
+  /** A read that hangs keeps nobody once it is over: the workspace is the next leader's. */
+  #load(source: CreditSource, account: CreditAccount): Promise<CreditAccount> {
+    const read = account.beginRead();
+    return new Promise((resolve, reject) => {
+      const refuse = (error: unknown) => {
+        this.#waiting.delete(refuse);
+        reject(unavailable('unavailable', 'The credits of the workspace cannot be read at the moment.', 2, error));
+      };
+      this.#waiting.add(refuse);
+      source.load(account.tenantId).then(found => {
+        if (!this.#waiting.delete(refuse)) return;
+        account.endRead(read, found, this.#host.now());
+        this.#warn(account);
+        resolve(account);
+      }, refuse);
+    });
+  }
+
+  /** Reads it again and again until it can be, then tells. */
+  async rereadUntilKnown(account: CreditAccount, known: () => void): Promise<void> {
+    try {
+      await this.reread(account.tenantId);
+    } catch (error) {
+      this.#host.faults.creditsNotRead(account.tenantId, error);
+      if (this.#over) return;
+      this.#host.timers.set(this.#host.now() + RETRY_MS, () => void this.rereadUntilKnown(account, known));
+      return;
+    }
+    if (!this.#over) known();
+  }
+
+  /** What the workspace pays or has was changed. Of one that is not known nothing needs to be. */
+  changed(tenantId: string): void {
+    const account = this.#accounts.get(tenantId);
+    if (account !== undefined && !this.#over) void this.rereadUntilKnown(account, () => undefined);
+  }
+
+  /** Something of the account was held or charged. */
+  use(account: CreditAccount): void {
+    if (this.#host.source === undefined || this.#used.has(account)) return;
+    this.#used.add(account);
+    if (this.#armed || this.#over) return;
+    this.#armed = true;
+    this.#host.timers.set(this.#host.now() + REFRESH_MS, () => void this.#refresh());
+  }
+
+  /** A charge was committed. */
+  charged(account: CreditAccount): void {
+    this.#warn(account);
+  }
+
+  /** Asks nothing any more, and refuses whoever waits for an answer. */
+  abandon(cause: unknown): void {
+    this.#over = true;
+    for (const refuse of this.#waiting) refuse(cause);
+  }
+
+  async #refresh(): Promise<void> {
+    this.#armed = false;
+    const { source } = this.#host;
+    if (this.#over || source === undefined) return;
+    const used = this.#used;
+    this.#used = new Set();
+    const reads = [...used].map(account => ({ account, read: account.beginRead() }));
+    try {
+      const found = await source.refresh(reads.map(({ account }) => account.tenantId));
+      if (this.#over) return;
+      for (const { account, read } of reads) {
+        const credits = found.get(account.tenantId);
+        if (credits === undefined) continue;
+        account.endRead(read, credits, this.#host.now());
+        this.#warn(account);
+      }
+    } catch (error) {
+      this.#host.faults.creditsNotRead(`${used.size} workspaces`, error);
+      if (!this.#over) for (const account of used) this.use(account);
+    }
+  }
+
+  #warn(account: CreditAccount): void {
+    const percent = this.#over ? null : account.takeWarning();
+    if (percent !== null) this.#host.source?.crossed(account.tenantId, percent);
+  }
+
+  #fresh(account: CreditAccount): boolean {
+    const age = this.#host.now() - account.readAt;
+    return age >= 0 && age < STALE_MS;
+  }
+}

@@ -1,0 +1,71 @@
+import { cost, MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
+import { type Command, type Consumption, INSUFFICIENT_CREDITS } from '../../core/index.ts';
+import type { ActionPrices } from '../../credits.ts';
+
+/**
+ * The most that one attempt is charged for what it used, in microcredits: a million credits. What a provider says it used is
+ * only what it says; thousands of such attempts still fit the bounds of an account.
+ */
+export const MOST_PER_ATTEMPT = 1_000_000_000_000;
+
+/** Told where an attempt said that it used more than can be charged. */
+export type OnExcess = (step: string, said: readonly Consumption[]) => void;
+
+/**
+ * The command with what the attempt costs that it ends, should it end one: the step itself and what it used, at `prices`.
+ * Never throws: what cannot be charged is cut from what was used, so that quantities and credits agree.
+ */
+export function priced(command: Command, prices: ActionPrices, onExcess: OnExcess): Command {
+  switch (command.type) {
+    case 'attempt_failed':
+      if (command.error.code === INSUFFICIENT_CREDITS) return command;
+      return withConsumption(command, prices, onExcess);
+    case 'attempt_succeeded':
+      return withConsumption(command, prices, onExcess);
+    case 'complete_task':
+    case 'task_timed_out':
+      return { ...command, credits: prices.workflow_step };
+    case 'start':
+    case 'pause':
+    case 'resume':
+    case 'stop':
+    case 'begin_attempt':
+    case 'attempt_waiting':
+    case 'attempt_log':
+    case 'abandon_attempt':
+      return command;
+  }
+}
+
+type Outcome = Extract<Command, { type: 'attempt_failed' | 'attempt_succeeded' }>;
+
+function withConsumption(command: Outcome, prices: ActionPrices, onExcess: OnExcess): Command {
+  const { consumed } = command;
+  if (consumed === undefined)
+    return prices.workflow_step === 0 ? command : { ...command, credits: prices.workflow_step };
+  const charged = chargeable(consumed, prices);
+  if (charged !== consumed) onExcess(command.step, consumed);
+  return { ...command, consumed: charged, credits: creditsFor(charged, prices) };
+}
+
+/** What an attempt costs that used this. */
+export function creditsFor(consumed: readonly Consumption[], prices: ActionPrices): number {
+  return consumed.reduce((sum, { action, quantity }) => sum + cost(quantity, prices[action]), prices.workflow_step);
+}
+
+/** `consumed` itself where all of it can be charged; else as much of it as can, in its order. */
+function chargeable(consumed: Consumption[], prices: ActionPrices): Consumption[] {
+  let left = Math.min(MOST_PER_ATTEMPT, MOST_MICROCREDITS - prices.workflow_step);
+  const fits = consumed.every(({ action, quantity }) => {
+    left -= quantity * prices[action];
+    return left >= 0;
+  });
+  if (fits) return consumed;
+  let rest = Math.min(MOST_PER_ATTEMPT, MOST_MICROCREDITS - prices.workflow_step);
+  return consumed.flatMap(({ action, quantity }) => {
+    const price = prices[action];
+    const most = price === 0 ? quantity : Math.min(quantity, Math.floor(rest / price));
+    rest -= most * price;
+    return most > 0 ? [{ action, quantity: most }] : [];
+  });
+}

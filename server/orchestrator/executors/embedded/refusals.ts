@@ -1,0 +1,8 @@
+import { AppError, conflict } from '../../../platform/errors.ts';
+import { INSUFFICIENT_CREDITS } from '../../core/index.ts';
+
+/** A start that its workspace cannot pay one step of. */
+export const insufficientCredits = (): AppError =>
+  new AppError(422, INSUFFICIENT_CREDITS, 'The workspace has too few credits left to run a step.');
+
+export const runIdTaken = (): AppError => conflict('run_id_taken', 'A run with this id exists already.');

@@ -1,0 +1,31 @@
+import type { AppError } from '../../../platform/errors.ts';
+import type { LogEntry } from '../../log/index.ts';
+import type { StreamItem } from '../../orchestrator.ts';
+import type { StepType } from '../../steps/step-type.ts';
+import type { AttemptHost } from './live-attempt.ts';
+import type { LiveRun } from './live-run.ts';
+
+/** What a run in memory needs of the runtime. */
+export type RunHost = AttemptHost & {
+  random(): number;
+  stepType(name: string): StepType | undefined;
+  /** Has `takeTurn` called soon, together with the other runs that want it. */
+  schedule(run: LiveRun): void;
+  /** Queues the run for slots and gives out what is free. */
+  claim(run: LiveRun): void;
+  releaseSlot(tenantId: string): void;
+  append(entry: LogEntry): Promise<void>;
+  /** Has `catchUp` called soon, or no more. */
+  progressBehind(run: LiveRun, behind: boolean): void;
+  wantsStream(tenantId: string): boolean;
+  publish(items: StreamItem[]): void;
+  /** When the run wants to be woken; null = no longer. */
+  wakeAt(runId: string, dueAt: number | null): void;
+  committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void;
+  /** The turn was not written, so the run's memory is no longer true and is dropped; returns what its callers get. */
+  appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError;
+  /** A turn could not be taken or acted upon: a defect. The run's memory cannot be trusted any more. */
+  turnDefect(run: LiveRun, error: unknown): void;
+};
+
+export type AttemptRef = { step: string; attempt: number };

@@ -1,0 +1,71 @@
+import { newId } from '../../platform/ids.ts';
+import type { LogEntry, UsageRow } from './entry.ts';
+
+type Group = { entry: LogEntry; row: UsageRow; quantity: number; lines: string[] };
+
+/** Rollups are of quarters of an hour: no row lies in two of them. */
+const QUARTER_MS = 900_000;
+
+/**
+ * One row for each workflow, action, step type, subject, outcome, person, price and quarter of an hour in the batch, a line
+ * in it for each attempt (or run).
+ */
+export function usageColumns(batch: readonly LogEntry[]): readonly (readonly unknown[])[] {
+  const groups = new Map<string, Group>();
+  for (const entry of batch) {
+    const { runId, owner, startedBy } = entry;
+    for (const row of entry.usage) {
+      const { action, stepType, subject, outcome, price, quantity, line } = row;
+      const quarter = Math.floor(row.at / QUARTER_MS);
+      // No storable text holds the separator.
+      const key = `${owner.workflowId}\0${action}\0${outcome}\0${price}\0${quarter}\0${stepType}\0${startedBy}\0${subject}\0${owner.tenantId}\0${owner.projectId}`;
+      let group = groups.get(key);
+      if (group === undefined) {
+        group = { entry, row, quantity: 0, lines: [] };
+        groups.set(key, group);
+      }
+      group.quantity += quantity;
+      group.lines.push(JSON.stringify([runId, ...line]));
+    }
+  }
+  const found = [...groups.values()];
+  return [
+    found.map(() => newId()),
+    found.map(({ entry }) => entry.owner.tenantId),
+    found.map(({ entry }) => entry.owner.projectId),
+    found.map(({ entry }) => entry.owner.workflowId),
+    found.map(({ row }) => row.action),
+    found.map(({ quantity }) => quantity),
+    found.map(({ quantity, row }) => quantity * row.price),
+    found.map(({ lines }) => `[${lines.join(',')}]`),
+    found.map(({ row }) => row.at),
+    found.map(({ row }) => row.stepType),
+    found.map(({ row }) => row.subject),
+    found.map(({ row }) => row.outcome),
+    found.map(({ entry }) => entry.startedBy),
+  ];
+}
+
+/** What the batch takes from each workspace, by its id: all sessions lock accounts in the same order. */
+export function chargeColumns(batch: readonly LogEntry[]): readonly (readonly unknown[])[] {
+  const amounts = new Map<string, { amount: number; at: number }>();
+  for (const { credits, owner, rows } of batch) {
+    if (credits === 0) continue;
+    const at = rows.at(-1)?.at ?? 0;
+    const known = amounts.get(owner.tenantId);
+    if (known === undefined) amounts.set(owner.tenantId, { amount: credits, at });
+    else {
+      known.amount += credits;
+      known.at = Math.max(known.at, at);
+    }
+  }
+  const tenants = [...amounts.keys()].sort();
+  const all = tenants.map(tenant => amounts.get(tenant));
+  return [
+    tenants.map(() => newId()),
+    tenants,
+    all.map(charge => charge?.amount),
+    all.map(charge => charge?.at),
+    tenants.map(() => tenants.length),
+  ];
+}
