@@ -1,18 +1,9 @@
 import { AppError, type ErrorDetail, unavailable } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
+import { isDatabaseAway } from '../platform/postgres/away.ts';
 
 /** The body of every error response (decisions.md, Conventions). */
 export type ErrorBody = { error: string; code: string; details?: ErrorDetail[]; request_id: string };
-
-/**
- * PostgreSQL classes 08 (connection), 53 (resources), 57 (shutdown, statements that take too long) and 58 (its disk); Node's and Prisma's words
- * for an unreachable server.
- */
-const databaseAway =
-  /^(08...|53...|58...|57P0[1-5]|57014|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|ETIMEDOUT|P1001|P1002|P1008|P1017|P2024)$/;
-/** What pg says without a code when its pool or its connection is gone. */
-const connectionLost =
-  /timeout exceeded when trying to connect|Connection terminated|connection timeout|Query read timeout|: File too large|Client has encountered a connection error/i;
 
 /**
  * Any thrown value as the error that is sent. A database that is away is 503 `database_unavailable`; what is no AppError is 500
@@ -24,13 +15,6 @@ export function asAppError(thrown: unknown): AppError {
     return unavailable('database_unavailable', 'The database is not available.', 2, thrown);
   }
   return new AppError(500, 'internal_error', 'The server failed to answer.', { cause: thrown });
-}
-
-function isDatabaseAway(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  if ('code' in thrown && typeof thrown.code === 'string' && databaseAway.test(thrown.code)) return true;
-  if (connectionLost.test(thrown.message)) return true;
-  return isDatabaseAway(thrown.cause);
 }
 
 export function errorBody(error: AppError, requestId: string): ErrorBody {

@@ -1,3 +1,4 @@
+import { analyticsOperations } from '../domains/analytics/operations.ts';
 import { billingOperations } from '../domains/billing/operations.ts';
 import { connectionOperations } from '../domains/connections/operations.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
@@ -21,5 +22,6 @@ export const operations = [
   ...mcpServerOperations,
   ...modelOperations,
   ...webhookOperations,
+  ...analyticsOperations,
   ...billingOperations,
 ] as const satisfies readonly AnyOperation[];

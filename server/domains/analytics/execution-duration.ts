@@ -1,0 +1,59 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { WHOLE_PROJECT } from './buckets.ts';
+import { Histogram } from './histogram.ts';
+import type { AnalyticsInput, ExecutionDuration } from './schemas.ts';
+import { askSums } from './snapshot.ts';
+import { type DurationRow, listDurations, topWorkflows } from './store.ts';
+
+/**
+ * GET /v1/analytics/execution-duration: from the start to the end of runs that completed or failed; a stopped run says nothing
+ * about how long its workflow takes. AppError 422, 503.
+ */
+export function executionDuration(
+  ctx: Context,
+  input: z.output<typeof AnalyticsInput>,
+): Promise<z.input<typeof ExecutionDuration>> {
+  return askSums(ctx, input, async ({ db, scope, segments }) => {
+    const workflows = await topWorkflows(db, scope, segments, ['runs_completed', 'runs_failed']);
+    const whole = scope.workflowId ?? WHOLE_PROJECT;
+    const ids = new Set([whole, ...workflows.map(({ id }) => id)]);
+    const durations = await listDurations(db, scope, segments, [...ids]);
+    return {
+      ...summaryOf(durations.get(whole) ?? []),
+      by_workflow: workflows.map(({ id, name }) => ({
+        workflow_id: id,
+        workflow_name: name,
+        ...summaryOf(durations.get(id) ?? []),
+      })),
+    };
+  });
+}
+
+function summaryOf(rows: readonly DurationRow[]) {
+  const histogram = new Histogram();
+  let runs = 0;
+  let totalMs = 0;
+  let minMs = Number.POSITIVE_INFINITY;
+  let maxMs = 0;
+  for (const row of rows) {
+    histogram.merge(row.bins);
+    runs += row.runs;
+    totalMs += row.totalMs;
+    minMs = Math.min(minMs, row.minMs);
+    maxMs = Math.max(maxMs, row.maxMs);
+  }
+  const some = runs > 0;
+  // The middle of a bin may lie beyond its only duration.
+  const within = (ms: number | null | undefined) => (ms == null ? null : Math.min(maxMs, Math.max(minMs, ms)));
+  const [p50, p95, p99] = histogram.percentiles(0.5, 0.95, 0.99);
+  return {
+    runs,
+    avg_ms: some ? Math.round(totalMs / runs) : null,
+    min_ms: some ? minMs : null,
+    max_ms: some ? maxMs : null,
+    p50_ms: within(p50),
+    p95_ms: within(p95),
+    p99_ms: within(p99),
+  };
+}

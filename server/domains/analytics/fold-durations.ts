@@ -1,0 +1,114 @@
+import type { Queryable } from '../../platform/postgres/transaction.ts';
+import { bucketOf, type Grain, grains, WHOLE_PROJECT } from './buckets.ts';
+import { binOf, Histogram } from './histogram.ts';
+import { QUARTER_OF_ROW, SELECTED } from './sums-sql.ts';
+
+/** What SELECTED takes. */
+export type Selection = readonly [after: number, upTo: number, since: Date | null, projectId: string | null];
+
+type Sum = {
+  tenantId: string;
+  projectId: string;
+  workflowId: string;
+  grain: Grain;
+  bucket: number;
+  outcome: string;
+  runs: number;
+  totalMs: number;
+  minMs: number;
+  maxMs: number;
+  histogram: Histogram;
+};
+
+/** Durations of runs that ended: one string of whole ms, so that half a million of them are one value to the driver. */
+const DURATIONS = `
+  SELECT tenant_id, project_id, workflow_id, outcome, extract(epoch FROM ${QUARTER_OF_ROW}) * 1000 AS quarter,
+         string_agg(line->>1, ',') AS durations
+  FROM run_usage CROSS JOIN LATERAL json_array_elements(attempts) line
+  WHERE action = 'run_ended' AND ${SELECTED} GROUP BY 1, 2, 3, 4, 5`;
+
+const PRESENT = `
+  SELECT k.place, d.bins
+  FROM unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::float8[], $5::text[]) WITH ORDINALITY
+         AS k(project_id, workflow_id, grain, bucket, outcome, place)
+  JOIN analytics_durations d ON d.project_id = k.project_id AND d.workflow_id = k.workflow_id AND d.grain = k.grain
+    AND d.bucket = to_timestamp(k.bucket / 1000) AND d.outcome = k.outcome`;
+
+const ADD = `
+  INSERT INTO analytics_durations (project_id, workflow_id, grain, bucket, outcome, tenant_id, runs, total_ms, min_ms, max_ms, bins)
+  SELECT project_id, workflow_id, grain, to_timestamp(bucket / 1000), outcome, tenant_id, runs, total_ms, min_ms, max_ms, bins
+  FROM unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::float8[], $5::text[], $6::text[], $7::int8[], $8::int8[], $9::int8[],
+              $10::int8[], $11::bytea[])
+    AS k(project_id, workflow_id, grain, bucket, outcome, tenant_id, runs, total_ms, min_ms, max_ms, bins)
+  ON CONFLICT (project_id, workflow_id, grain, bucket, outcome) DO UPDATE SET
+    runs = analytics_durations.runs + excluded.runs, total_ms = analytics_durations.total_ms + excluded.total_ms,
+    min_ms = least(analytics_durations.min_ms, excluded.min_ms), max_ms = greatest(analytics_durations.max_ms, excluded.max_ms),
+    bins = excluded.bins`;
+
+/**
+ * Adds the durations of the selected usage to the sums. The caller holds the lock of the progress, so nobody changes a
+ * distribution between its being read and written.
+ */
+export async function foldDurations(db: Queryable, selection: Selection): Promise<void> {
+  type Row = {
+    tenant_id: string;
+    project_id: string;
+    workflow_id: string;
+    outcome: string;
+    quarter: string;
+    durations: string;
+  };
+  const { rows } = await db.query<Row>(DURATIONS, [...selection]);
+  if (rows.length === 0) return;
+  const sums = new Map<string, Sum>();
+  for (const row of rows) {
+    const owner = { tenantId: row.tenant_id, projectId: row.project_id, outcome: row.outcome };
+    const durations = row.durations.split(',').map(text => Math.max(0, Math.round(Number(text))));
+    for (const workflowId of [row.workflow_id, WHOLE_PROJECT])
+      for (const grain of grains)
+        add(sums, { ...owner, workflowId, grain, bucket: bucketOf(grain, Number(row.quarter)) }, durations);
+  }
+  await write(db, [...sums.values()]);
+}
+
+function add(
+  sums: Map<string, Sum>,
+  about: Pick<Sum, 'tenantId' | 'projectId' | 'workflowId' | 'grain' | 'bucket' | 'outcome'>,
+  durations: readonly number[],
+): void {
+  const key = `${about.projectId} ${about.workflowId} ${about.grain} ${about.bucket} ${about.outcome}`;
+  let sum = sums.get(key);
+  if (sum === undefined) {
+    sum = { ...about, runs: 0, totalMs: 0, minMs: Number.POSITIVE_INFINITY, maxMs: 0, histogram: new Histogram() };
+    sums.set(key, sum);
+  }
+  for (const ms of durations) {
+    sum.runs += 1;
+    sum.totalMs += ms;
+    sum.minMs = Math.min(sum.minMs, ms);
+    sum.maxMs = Math.max(sum.maxMs, ms);
+    sum.histogram.add(binOf(ms));
+  }
+}
+
+async function write(db: Queryable, sums: readonly Sum[]): Promise<void> {
+  const of = (pick: (sum: Sum) => unknown) => sums.map(pick);
+  const key = [
+    of(sum => sum.projectId),
+    of(sum => sum.workflowId),
+    of(sum => sum.grain),
+    of(sum => sum.bucket),
+    of(sum => sum.outcome),
+  ];
+  const { rows: present } = await db.query<{ place: string; bins: Buffer }>(PRESENT, key);
+  for (const { place, bins } of present) sums[Number(place) - 1]?.histogram.merge(bins);
+  await db.query(ADD, [
+    ...key,
+    of(sum => sum.tenantId),
+    of(sum => sum.runs),
+    of(sum => sum.totalMs),
+    of(sum => sum.minMs),
+    of(sum => sum.maxMs),
+    of(sum => sum.histogram.pack()),
+  ]);
+}

@@ -1,0 +1,53 @@
+import { toMicrocredits } from '../../platform/microcredits.ts';
+import type { Queryable } from '../../platform/postgres/transaction.ts';
+
+/** How far usage is folded into the sums, and what of their sources is still there. Instants in ms since the epoch. */
+export type Progress = {
+  /** Every row of usage up to this number is in the sums. */
+  seq: number;
+  /** When the fold last had everything. */
+  asOf: number;
+  /** Nothing is answered before this number is folded; null: runs of before are not counted yet. */
+  readySeq: number | null;
+  /** Retention has let go of usage before this; null: of none. The first instant of a month (UTC). */
+  usageFrom: number | null;
+  /** Retention has let go of runs that ended before this; null: of none. */
+  runsFrom: number | null;
+};
+
+type Row = { seq: string; as_of: Date; ready_seq: string | null; usage_from: Date | null; runs_from: Date | null };
+
+const COLUMNS = 'seq, as_of, ready_seq, usage_from, runs_from';
+
+function toProgress(row: Row): Progress {
+  return {
+    seq: toMicrocredits(row.seq),
+    asOf: row.as_of.getTime(),
+    readySeq: row.ready_seq === null ? null : toMicrocredits(row.ready_seq),
+    usageFrom: row.usage_from?.getTime() ?? null,
+    runsFrom: row.runs_from?.getTime() ?? null,
+  };
+}
+
+/** Where the sums stand, and when the first row of usage that is not in them was made; null where they have everything. */
+export async function readProgress(db: Queryable): Promise<Progress & { pendingSince: number | null }> {
+  const { rows } = await db.query<Row & { pending_since: Date | null }>({
+    name: 'analytics_progress',
+    text: `SELECT ${COLUMNS}, (SELECT created_at FROM run_usage u WHERE u.seq > p.seq ORDER BY u.seq LIMIT 1) AS pending_since
+           FROM analytics_progress p`,
+  });
+  const row = rows[0];
+  if (!row) throw new Error('analytics_progress has lost its row');
+  return { ...toProgress(row), pendingSince: row.pending_since?.getTime() ?? null };
+}
+
+/**
+ * The same, locked until the end of the transaction: whoever holds it is the only one to change the sums. Null where somebody
+ * else does, unless `wait`.
+ */
+export async function lockProgress(db: Queryable, { wait }: { wait: boolean }): Promise<Progress | null> {
+  const { rows } = await db.query<Row>(
+    `SELECT ${COLUMNS} FROM analytics_progress FOR UPDATE ${wait ? '' : 'SKIP LOCKED'}`,
+  );
+  return rows[0] ? toProgress(rows[0]) : null;
+}

@@ -1,0 +1,66 @@
+import type { Context } from '../../api/context.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { AppError, unavailable } from '../../platform/errors.ts';
+import { isDatabaseAway } from '../../platform/postgres/away.ts';
+import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
+import { type Segment, segmentsOf } from './buckets.ts';
+import { readProgress } from './progress.ts';
+import { type Range, rangeOf } from './range.ts';
+import { findFirstBucket, type Scope } from './store.ts';
+
+type Input = Parameters<typeof rangeOf>[0];
+export type Counted = { from: string; to: string; time_zone: string; as_of: string };
+export type Question = { db: Queryable; scope: Scope; range: Range; segments: Segment[]; counted: Counted };
+
+/**
+ * Runs `work` on the database as of one instant, so that the numbers of an answer agree with each other. AppError 503
+ * `analytics_unavailable` where the database is away or does not answer in time.
+ */
+export async function inSnapshot<T>({ services }: Context, work: (db: Queryable) => Promise<T>): Promise<T> {
+  try {
+    return await transact(services.pool, async db => {
+      // What is read is small whatever the planner thinks of it; compiling a plan costs more than all of it.
+      await db.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off');
+      return await work(db);
+    });
+  } catch (error) {
+    if (error instanceof AppError || !isDatabaseAway(error)) throw error;
+    throw unavailable('analytics_unavailable', 'Analytics are not available.', 2, error);
+  }
+}
+
+/**
+ * Answers a question about a range from the sums. Everything committed before `as_of` is in the answer: where nothing is
+ * waiting to be folded that is now, else when the first row that waits was made. AppError 422 for a range that holds nothing,
+ * 503 `analytics_unavailable` also while the sums are being made for the first time.
+ */
+export async function askSums<T>(
+  ctx: Context,
+  input: Input,
+  work: (question: Question) => Promise<T>,
+): Promise<T & Counted> {
+  const now = ctx.services.clock.now();
+  const scope = scopeOf(ctx, input.workflow_id);
+  return inSnapshot(ctx, async db => {
+    const { seq, asOf, readySeq, pendingSince } = await readProgress(db);
+    if (readySeq === null || seq < readySeq) {
+      throw unavailable('analytics_unavailable', 'Analytics are being prepared from the runs that there are.', 5);
+    }
+    const needsFirst = input.from === undefined && (input.window === 'all' || input.to !== undefined);
+    const range = rangeOf(input, now, needsFirst ? await findFirstBucket(db, scope) : null);
+    const counted: Counted = {
+      from: isoTimestamp(range.from),
+      to: isoTimestamp(range.to),
+      time_zone: range.zone.name,
+      as_of: isoTimestamp(pendingSince === null ? now : Math.min(now, Math.max(asOf, pendingSince))),
+    };
+    const answer = await work({ db, scope, range, segments: segmentsOf(range.from, range.to), counted });
+    return { ...counted, ...answer };
+  });
+}
+
+/** The caller's own project. */
+export function scopeOf({ principal }: Context, workflowId: string | undefined): Scope {
+  return { tenantId: principal.tenantId, projectId: principal.projectId, workflowId };
+}
+

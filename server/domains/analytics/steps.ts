@@ -1,0 +1,25 @@
+import type { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import type { AnalyticsInput, StepsExecuted, StepsSummary } from './schemas.ts';
+import { askSums } from './snapshot.ts';
+import { sumSteps, sumTotals } from './store.ts';
+
+/** GET /v1/analytics/steps-executed: attempts that came to an end of their own. AppError 422, 503. */
+export function stepsExecuted(
+  ctx: Context,
+  input: z.output<typeof AnalyticsInput>,
+): Promise<z.input<typeof StepsExecuted>> {
+  return askSums(ctx, input, async ({ db, scope, segments }) => {
+    const totals = await sumTotals(db, scope, segments);
+    const { steps_completed: completed = 0, steps_failed: failed = 0, steps_retried: retried = 0 } = totals;
+    return { total: completed + failed + retried, completed, failed, retried };
+  });
+}
+
+/** GET /v1/analytics/steps-summary: the same by type of step, with what the type cost. AppError 422, 503. */
+export function stepsSummary(
+  ctx: Context,
+  input: z.output<typeof AnalyticsInput>,
+): Promise<z.input<typeof StepsSummary>> {
+  return askSums(ctx, input, async ({ db, scope, segments }) => ({ steps: await sumSteps(db, scope, segments) }));
+}

@@ -1,0 +1,95 @@
+import { grains, WHOLE_PROJECT } from './buckets.ts';
+
+/**
+ * Trigger types are the callers' own words, and a row of the sums each. Those of the specification and the first hundred
+ * others of a project's month keep their names; the rest of the month is counted as `other`. Usage is folded in the order of
+ * its numbers, so a rebuild draws the line at the same word.
+ */
+export const MOST_TRIGGER_TYPES = 100;
+export const OTHER = 'other';
+const ownNames = ['manual', 'api', 'webhook', 'mcp', 'schedule', OTHER].map(name => `'${name}'`).join(', ');
+
+/** The counts of analytics_totals, each as a condition on a row of usage and which of its numbers is summed. */
+const totals: readonly (readonly [column: string, of: 'quantity' | 'microcredits', where: string])[] = [
+  ['runs_started', 'quantity', `action = 'run_started'`],
+  ['runs_completed', 'quantity', `action = 'run_ended' AND outcome = 'completed'`],
+  ['runs_failed', 'quantity', `action = 'run_ended' AND outcome = 'failed'`],
+  ['runs_stopped', 'quantity', `action = 'run_ended' AND outcome = 'stopped'`],
+  // Usage of before outcomes were kept has none.
+  ['steps_completed', 'quantity', `action = 'workflow_step' AND outcome IN ('completed', '')`],
+  ['steps_failed', 'quantity', `action = 'workflow_step' AND outcome = 'failed'`],
+  ['steps_retried', 'quantity', `action = 'workflow_step' AND outcome = 'retried'`],
+  ['tool_calls', 'quantity', `action = 'tool_call'`],
+  ['llm_input_tokens', 'quantity', `action = 'llm_input_tokens'`],
+  ['llm_output_tokens', 'quantity', `action = 'llm_output_tokens'`],
+  ['step_microcredits', 'microcredits', `action = 'workflow_step'`],
+  ['tool_call_microcredits', 'microcredits', `action = 'tool_call'`],
+  ['llm_input_microcredits', 'microcredits', `action = 'llm_input_tokens'`],
+  ['llm_output_microcredits', 'microcredits', `action = 'llm_output_tokens'`],
+];
+export const totalColumns: readonly string[] = totals.map(([column]) => column);
+
+const sum = (of: string, where: string) => `coalesce(sum(${of}) FILTER (WHERE ${where}), 0)`;
+/** Adds what is inserted to what is there. */
+const added = (table: string, key: string, columns: readonly string[]) =>
+  `ON CONFLICT (project_id, workflow_id, grain, bucket${key}) DO UPDATE SET ${columns
+    .map(column => `${column} = ${table}.${column} + excluded.${column}`)
+    .join(', ')}`;
+
+/** `quarter` cut to a grain, UTC whatever the session's zone is. */
+const bucket = (grain: number): string => {
+  const unit = ['quarter', 'hour', 'day', 'month'][grain] ?? 'month';
+  return unit === 'quarter' ? 'quarter' : `date_trunc('${unit}', quarter, 'UTC')`;
+};
+/** Every row of usage counts in each grain, for its workflow and for the whole project. */
+const spread = `source CROSS JOIN LATERAL (VALUES (source.workflow_id), ('${WHOLE_PROJECT}'::uuid)) scope(id)
+  CROSS JOIN LATERAL (VALUES ${grains.map(grain => `(${grain}::smallint, ${bucket(grain)})`).join(', ')}) at(grain, bucket)`;
+const key = 'source.tenant_id, source.project_id, scope.id, at.grain, at.bucket';
+const keyColumns = 'tenant_id, project_id, workflow_id, grain, bucket';
+
+/** Which usage: numbers above $1 and up to $2, made at or after $3 (null = whenever), of project $4 (null = all). */
+export const SELECTED = `seq > $1 AND seq <= $2 AND ($3::timestamptz IS NULL OR created_at >= $3)
+    AND ($4::uuid IS NULL OR project_id = $4)`;
+/** The quarter of an hour of a row of usage; the engine puts no two in one row. */
+export const QUARTER_OF_ROW = `date_bin('15 minutes', created_at, to_timestamp(0))`;
+
+/** Adds SELECTED usage to all sums but durations, in one statement. */
+export const FOLD = `
+WITH source AS MATERIALIZED (
+  SELECT tenant_id, project_id, workflow_id, action, CASE WHEN step_type = '' THEN 'unknown' ELSE step_type END AS step_type,
+         CASE WHEN action = 'run_started' THEN subject ELSE '' END AS subject, outcome, ${QUARTER_OF_ROW} AS quarter,
+         sum(quantity) AS quantity, sum(microcredits) AS microcredits, min(seq) AS first_seq
+  FROM run_usage WHERE ${SELECTED} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8),
+words AS MATERIALIZED (
+  SELECT project_id, date_trunc('month', quarter, 'UTC') AS month, subject, min(first_seq) AS first_seq
+  FROM source WHERE action = 'run_started' AND subject NOT IN (${ownNames}) GROUP BY 1, 2, 3),
+known AS MATERIALIZED (
+  SELECT t.project_id, t.bucket AS month, t.trigger_type AS subject
+  FROM (SELECT DISTINCT project_id, month FROM words) w JOIN analytics_triggers t
+    ON t.project_id = w.project_id AND t.workflow_id = '${WHOLE_PROJECT}' AND t.grain = 3 AND t.bucket = w.month
+  WHERE t.trigger_type NOT IN (${ownNames})),
+fresh AS (
+  SELECT project_id, month, subject, row_number() OVER (PARTITION BY project_id, month ORDER BY first_seq, subject) AS place
+  FROM words WHERE (project_id, month, subject) NOT IN (SELECT project_id, month, subject FROM known)),
+named AS MATERIALIZED (
+  TABLE known UNION ALL
+  SELECT project_id, month, subject FROM fresh f
+  WHERE place + (SELECT count(*) FROM known k WHERE k.project_id = f.project_id AND k.month = f.month) <= ${MOST_TRIGGER_TYPES}),
+triggers AS (
+  INSERT INTO analytics_triggers (${keyColumns}, trigger_type, runs_started)
+  SELECT ${key}, CASE WHEN source.subject IN (${ownNames}) OR (source.project_id, date_trunc('month', quarter, 'UTC'),
+                            source.subject) IN (SELECT project_id, month, subject FROM named)
+                      THEN source.subject ELSE '${OTHER}' END, sum(quantity)
+  FROM ${spread} WHERE action = 'run_started' GROUP BY 1, 2, 3, 4, 5, 6
+  ${added('analytics_triggers', ', trigger_type', ['runs_started'])}),
+steps AS (
+  INSERT INTO analytics_steps (${keyColumns}, step_type, completed, failed, retried, microcredits)
+  SELECT ${key}, step_type, ${sum('quantity', `action = 'workflow_step' AND outcome IN ('completed', '')`)},
+         ${sum('quantity', `action = 'workflow_step' AND outcome = 'failed'`)},
+         ${sum('quantity', `action = 'workflow_step' AND outcome = 'retried'`)}, sum(microcredits)
+  FROM ${spread} WHERE action NOT IN ('run_started', 'run_ended') GROUP BY 1, 2, 3, 4, 5, 6
+  ${added('analytics_steps', ', step_type', ['completed', 'failed', 'retried', 'microcredits'])})
+INSERT INTO analytics_totals (${keyColumns}, ${totalColumns.join(', ')})
+SELECT ${key}, ${totals.map(([, of, where]) => sum(of, where)).join(', ')}
+FROM ${spread} GROUP BY 1, 2, 3, 4, 5
+${added('analytics_totals', '', totalColumns)}`;
