@@ -1,0 +1,237 @@
+import type { ClientBase, Pool } from 'pg';
+import { auditRuns, type RunsAudited } from './audit-runs.ts';
+import { type Account, accounts, spendable } from './books.ts';
+
+/** Something that does not add up: what one source says, and what the other. */
+export type Difference = {
+  check: 'accounts' | 'usage' | 'runs' | 'grants';
+  tenantId: string;
+  /** What it is about: an account, a run, a grant. */
+  about: string;
+  expected: string;
+  found: string;
+};
+
+export type AuditReport = {
+  tenants: number;
+  ledgerRows: number;
+  runs: RunsAudited;
+  /** What could not be compared, and why. */
+  notes: string[];
+  differences: Difference[];
+};
+
+export type AuditOptions = {
+  /** Of this workspace alone. */
+  tenantId?: string;
+  /** ms since the epoch. */
+  now: number;
+};
+
+/** What the checks share: one snapshot, and where what they find goes. */
+export type Audit = AuditOptions & {
+  client: ClientBase;
+  /** From this instant on all usage is there; null: nothing was dropped. */
+  usageSince: Date | null;
+  report: AuditReport;
+  differs: (difference: Difference) => void;
+};
+
+/** The job expires grants at their instant; this is how late it may be before that is a finding. */
+const EXPIRY_TOLERANCE_MS = 5 * 60_000;
+
+/**
+ * Derives every balance anew, from the ledger, from the usage and from the event log, and says where they differ. In one snapshot
+ * that takes no lock, whatever is charged meanwhile; logs are read page by page. Runs and usage that retention let go are left out
+ * and said to be.
+ */
+export async function auditLedger(pool: Pool, options: AuditOptions): Promise<AuditReport> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    // The pool's limit is for requests; this may take as long as it takes.
+    await client.query('SET LOCAL statement_timeout = 0');
+    const report: AuditReport = {
+      tenants: 0,
+      ledgerRows: 0,
+      runs: { compared: 0, withoutUsage: 0, dropped: 0 },
+      notes: [],
+      differences: [],
+    };
+    const audit: Audit = {
+      ...options,
+      client,
+      report,
+      usageSince: await retainedSince(client),
+      differs: difference => void report.differences.push(difference),
+    };
+    await auditAccounts(audit);
+    await auditUsage(audit);
+    await auditGrants(audit);
+    await auditRuns(audit);
+    return report;
+  } finally {
+    await client.query('ROLLBACK').catch(() => undefined);
+    client.release();
+  }
+}
+
+/** Months of usage are dropped whole, the oldest first; so it is there from the first partition on, where nothing lies before. */
+async function retainedSince(client: ClientBase): Promise<Date | null> {
+  const { rows } = await client.query<{ since: Date | null }>(
+    `WITH first AS (
+       SELECT min(substring(pg_get_expr(c.relpartbound, c.oid) FROM 'FROM \\(''([^'']+)''')::timestamptz) AS since
+       FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'run_usage'::regclass)
+     SELECT since FROM first WHERE NOT EXISTS (SELECT FROM run_usage WHERE created_at < first.since)`,
+  );
+  return rows[0]?.since ?? null;
+}
+
+/** The accounts are what the ledger adds up to. */
+async function auditAccounts({ client, tenantId, report, differs }: Audit): Promise<void> {
+  type Row = { tenant_id: string; rows: string } & Record<`a_${Account}` | `l_${Account}`, string | null>;
+  const { rows } = await client.query<Row>(
+    `SELECT coalesce(a.tenant_id, l.tenant_id) AS tenant_id, coalesce(l.rows, 0) AS rows,
+            ${accounts.map(name => `a.${name} AS a_${name}, l.${name} AS l_${name}`).join(', ')}
+     FROM (SELECT * FROM credit_accounts WHERE $1::text IS NULL OR tenant_id = $1) a
+     FULL JOIN (SELECT tenant_id, count(*) AS rows, ${accounts.map(name => `sum(${name}) AS ${name}`).join(', ')}
+                FROM credit_ledger WHERE $1::text IS NULL OR tenant_id = $1 GROUP BY tenant_id) l
+       ON l.tenant_id = a.tenant_id ORDER BY 1`,
+    [tenantId ?? null],
+  );
+  for (const row of rows) {
+    report.tenants += 1;
+    report.ledgerRows += Number(row.rows);
+    for (const name of accounts) {
+      const expected = row[`l_${name}`] ?? '0';
+      const found = row[`a_${name}`] ?? 'no account';
+      if (expected !== found)
+        differs({
+          check: 'accounts',
+          tenantId: row.tenant_id,
+          about: name,
+          expected: `${expected} by the ledger`,
+          found,
+        });
+    }
+  }
+}
+
+/** What the ledger charged is what was used. */
+async function auditUsage({ client, tenantId, usageSince, report, differs }: Audit): Promise<void> {
+  type Row = { tenant_id: string; charged: string; used: string; since: string; edge: string; used_since: string };
+  const { rows } = await client.query<Row>(
+    `WITH charged AS (
+       SELECT tenant_id, sum(consumed) AS charged, coalesce(sum(consumed) FILTER (WHERE created_at >= $2), 0) AS since,
+              coalesce(sum(consumed) FILTER (WHERE created_at >= $2 AND created_at < $2 + interval '15 minutes'), 0) AS edge
+       FROM credit_ledger WHERE kind = 'charge' AND ($1::text IS NULL OR tenant_id = $1) GROUP BY tenant_id),
+     used AS (
+       SELECT tenant_id, sum(microcredits) AS used, coalesce(sum(microcredits) FILTER (WHERE created_at >= $2), 0) AS used_since
+       FROM run_usage WHERE $1::text IS NULL OR tenant_id = $1 GROUP BY tenant_id)
+     SELECT coalesce(c.tenant_id, u.tenant_id) AS tenant_id, coalesce(charged, 0) AS charged, coalesce(used, 0) AS used,
+            coalesce(since, 0) AS since, coalesce(edge, 0) AS edge, coalesce(used_since, 0) AS used_since
+     FROM charged c FULL JOIN used u ON u.tenant_id = c.tenant_id ORDER BY 1`,
+    [tenantId ?? null, usageSince ?? new Date(0)],
+  );
+  const partly: string[] = [];
+  for (const row of rows) {
+    if (row.charged === row.used) continue;
+    const older = usageSince !== null && row.charged !== row.since;
+    if (older) partly.push(row.tenant_id);
+    // The commit that went over the edge was charged in one, and a part of its usage went with the month before.
+    const missing = BigInt(row.since) - BigInt(row.used_since);
+    if (older && missing >= 0n && missing <= BigInt(row.edge)) continue;
+    differs({
+      check: 'usage',
+      tenantId: row.tenant_id,
+      about: older ? `charges since ${usageSince.toISOString()}` : 'charges',
+      expected: `${older ? row.used_since : row.used} by the usage`,
+      found: `${older ? row.since : row.charged} in the ledger`,
+    });
+  }
+  if (partly.length > 0 && usageSince !== null)
+    report.notes.push(
+      `Usage of before ${usageSince.toISOString()} is past its retention: charges since then were compared for ${partly.join(', ')}.`,
+    );
+}
+
+/** What is left of the grants holds what is in the accounts, each was posted, and none outlives its time. */
+async function auditGrants({ client, tenantId, now, differs }: Audit): Promise<void> {
+  type Row = { tenant_id: string; account: string } & Record<
+    'balance' | 'remaining' | 'charged' | 'granted' | 'posted',
+    string
+  >;
+  const { rows } = await client.query<Row>(
+    `WITH held AS (
+       SELECT tenant_id, account, sum(remaining) AS remaining, sum(amount) AS granted FROM credit_grants GROUP BY 1, 2),
+     moved AS (
+       SELECT tenant_id, account, coalesce(-sum(amount) FILTER (WHERE kind = 'charge'), 0) AS charged,
+              coalesce(sum(amount) FILTER (WHERE kind IN ('grant', 'refund')), 0) AS posted
+       FROM credit_ledger, LATERAL (VALUES ${spendable.map(name => `('${name}', ${name})`).join(', ')}) v(account, amount)
+       WHERE $1::text IS NULL OR tenant_id = $1 GROUP BY 1, 2)
+     SELECT a.tenant_id, v.account, v.balance, coalesce(h.remaining, 0) AS remaining, coalesce(m.charged, 0) AS charged,
+            coalesce(h.granted, 0) AS granted, coalesce(m.posted, 0) AS posted
+     FROM credit_accounts a
+     CROSS JOIN LATERAL (VALUES ${spendable.map(name => `('${name}', a.${name})`).join(', ')}) v(account, balance)
+     LEFT JOIN held h ON h.tenant_id = a.tenant_id AND h.account = v.account
+     LEFT JOIN moved m ON m.tenant_id = a.tenant_id AND m.account = v.account
+     WHERE $1::text IS NULL OR a.tenant_id = $1 ORDER BY 1, 2`,
+    [tenantId ?? null],
+  );
+  for (const row of rows) {
+    const { tenant_id, account, balance, charged, granted, posted } = row;
+    const about = `grants of ${account}`;
+    const spent = BigInt(row.remaining) - BigInt(balance);
+    if (granted !== posted)
+      differs({
+        check: 'grants',
+        tenantId: tenant_id,
+        about,
+        expected: `${posted} by the ledger`,
+        found: `${granted} granted`,
+      });
+    if (spent < 0n || spent > BigInt(charged))
+      differs({
+        check: 'grants',
+        tenantId: tenant_id,
+        about,
+        expected: `${balance} to ${BigInt(balance) + BigInt(charged)} remaining`,
+        found: row.remaining,
+      });
+  }
+  await auditGrantTimes(client, { tenantId: tenantId ?? null, now, differs });
+}
+
+async function auditGrantTimes(
+  client: ClientBase,
+  { tenantId, now, differs }: { tenantId: string | null; now: number; differs: Audit['differs'] },
+): Promise<void> {
+  const late = await client.query<{ tenant_id: string; id: string; expires_at: Date; remaining: string }>(
+    `SELECT g.tenant_id, g.id, g.expires_at, g.remaining FROM credit_grants g
+     WHERE g.remaining > 0 AND g.expires_at < $2 AND ($1::text IS NULL OR g.tenant_id = $1) ORDER BY 1, 3`,
+    [tenantId, new Date(now - EXPIRY_TOLERANCE_MS)],
+  );
+  for (const { tenant_id, id, expires_at, remaining } of late.rows)
+    differs({
+      check: 'grants',
+      tenantId: tenant_id,
+      about: `grant ${id}`,
+      expected: `expired at ${expires_at.toISOString()}`,
+      found: `${remaining} remaining`,
+    });
+  const next = await client.query<{ tenant_id: string; next: Date | null; first: Date | null }>(
+    `SELECT a.tenant_id, a.next_expiry_at AS next, g.first FROM credit_accounts a
+     LEFT JOIN (SELECT tenant_id, min(expires_at) AS first FROM credit_grants WHERE remaining > 0 GROUP BY 1) g
+       ON g.tenant_id = a.tenant_id
+     WHERE a.next_expiry_at IS DISTINCT FROM g.first AND ($1::text IS NULL OR a.tenant_id = $1) ORDER BY 1`,
+    [tenantId],
+  );
+  for (const { tenant_id, next: found, first } of next.rows)
+    differs({
+      check: 'grants',
+      tenantId: tenant_id,
+      about: 'next expiry',
+      expected: first?.toISOString() ?? 'none',
+      found: found?.toISOString() ?? 'none',
+    });
+}
