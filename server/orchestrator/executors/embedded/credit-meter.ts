@@ -11,13 +11,14 @@ const STALE_MS = 3 * REFRESH_MS;
 const RETRY_MS = 1_000;
 
 /** What the meter needs of the runtime. */
-export type MeterHost = { source: CreditSource | undefined; timers: Timers; now: () => number; faults: FaultLog };
+export type MeterHost = { readonly timers: Timers; readonly faults: FaultLog; now(): number };
 
 /**
  * What workspaces pay and have left, in memory: read before anything of theirs begins or is charged, and again every few
  * seconds while they use something. An idle process asks nothing. Made anew, and empty, for each time that the process leads.
  */
 export class CreditMeter {
+  readonly #source: CreditSource | undefined;
   readonly #host: MeterHost;
   readonly #accounts = new Map<string, CreditAccount>();
   readonly #reading = new Map<string, Promise<CreditAccount>>();
@@ -30,14 +31,16 @@ export class CreditMeter {
   #armed = false;
   #over = false;
 
-  constructor(host: MeterHost) {
+  /** Without a source everything is free. */
+  constructor(source: CreditSource | undefined, host: MeterHost) {
+    this.#source = source;
     this.#host = host;
   }
 
   /** The account, known. A promise where it must be read first, which rejects with AppError 503. */
   get(tenantId: string): CreditAccount | Promise<CreditAccount> {
     const known = this.#accounts.get(tenantId);
-    if (known !== undefined && (this.#host.source === undefined || this.#fresh(known))) return known;
+    if (known !== undefined && (this.#source === undefined || this.#fresh(known))) return known;
     return this.#reading.get(tenantId) ?? this.reread(tenantId);
   }
 
@@ -66,7 +69,7 @@ export class CreditMeter {
   #read(tenantId: string): Promise<CreditAccount> {
     const account = this.#accounts.get(tenantId) ?? new CreditAccount(tenantId);
     this.#accounts.set(tenantId, account);
-    const { source } = this.#host;
+    const source = this.#source;
     if (source === undefined) return Promise.resolve(account);
     const reading = this.#load(source, account).finally(() => {
       if (this.#reading.get(tenantId) === reading) this.#reading.delete(tenantId);
@@ -114,7 +117,7 @@ export class CreditMeter {
 
   /** Something of the account was held or charged. */
   use(account: CreditAccount): void {
-    if (this.#host.source === undefined || this.#used.has(account)) return;
+    if (this.#source === undefined || this.#used.has(account)) return;
     this.#used.add(account);
     if (this.#armed || this.#over) return;
     this.#armed = true;
@@ -134,7 +137,7 @@ export class CreditMeter {
 
   async #refresh(): Promise<void> {
     this.#armed = false;
-    const { source } = this.#host;
+    const source = this.#source;
     if (this.#over || source === undefined) return;
     const used = this.#used;
     this.#used = new Set();
@@ -156,7 +159,7 @@ export class CreditMeter {
 
   #warn(account: CreditAccount): void {
     const percent = this.#over ? null : account.takeWarning();
-    if (percent !== null) this.#host.source?.crossed(account.tenantId, percent);
+    if (percent !== null) this.#source?.crossed(account.tenantId, percent);
   }
 
   #fresh(account: CreditAccount): boolean {

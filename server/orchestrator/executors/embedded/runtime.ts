@@ -38,7 +38,7 @@ export class Runtime implements RunHost {
   readonly faults: FaultLog;
   readonly #log: GroupCommitLog;
   readonly #slots: Slots;
-  readonly #timers: Timers;
+  readonly timers: Timers;
   readonly #loader: Loader;
   readonly #runs = new Map<string, LiveRun>();
   readonly #loading = new Map<string, Promise<LiveRun | null>>();
@@ -61,12 +61,11 @@ export class Runtime implements RunHost {
     this.faults = new FaultLog(services.logger);
     this.#log = new GroupCommitLog(session, onLost, services.writerLimits, this.observer);
     this.#slots = new Slots(services.config.maxInFlight, services.config.maxInFlightPerTenant);
-    this.#timers = new Timers(services.clock, services.alarm);
+    this.timers = new Timers(services.clock, services.alarm);
     this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
-    this.#behind = new ProgressSweep(this.#timers, () => services.clock.now());
-    this.#wakes = new Wakes(this.#timers, runId => this.#wake(runId));
-    const now = () => services.clock.now();
-    this.#meter = new CreditMeter({ source: services.credits, timers: this.#timers, now, faults: this.faults });
+    this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
+    this.#wakes = new Wakes(this.timers, runId => this.#wake(runId));
+    this.#meter = new CreditMeter(services.credits, this);
     this.#loader = new Loader(services.reader, services.graphs, this.#meter);
   }
 
@@ -76,7 +75,7 @@ export class Runtime implements RunHost {
   }
 
   load(): RuntimeLoad {
-    return loadOf(this.#runs, { slots: this.#slots, log: this.#log, timers: this.#timers });
+    return loadOf(this.#runs, { slots: this.#slots, log: this.#log, timers: this.timers });
   }
 
   /** Starts a run; see Orchestrator.start. */
@@ -195,7 +194,7 @@ export class Runtime implements RunHost {
   abandon(cause: unknown): void {
     if (this.#abandoned) return;
     this.#abandoned = true;
-    this.#timers.clear();
+    this.timers.clear();
     this.#log.abandon(cause);
     this.#loader.abandon(cause);
     this.#meter.abandon(cause);
@@ -218,11 +217,11 @@ export class Runtime implements RunHost {
   }
 
   setTimer(dueAt: number, fire: () => void): TimerHandle {
-    return this.#timers.set(dueAt, fire);
+    return this.timers.set(dueAt, fire);
   }
 
   cancelTimer(timer: TimerHandle): void {
-    this.#timers.cancel(timer);
+    this.timers.cancel(timer);
   }
 
   schedule(run: LiveRun): void {

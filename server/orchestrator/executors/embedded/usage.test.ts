@@ -27,7 +27,8 @@ type Row = { tenant_id: string; action: string; quantity: string; attempts: Line
 /** The usage rows of a workflow that are paid for, oldest first. */
 async function usageOf(workflowId: string): Promise<Row[]> {
   const { rows } = await db.pool.query<Row>(
-    'SELECT tenant_id, action, quantity, attempts FROM run_usage WHERE workflow_id = $1 AND action NOT LIKE 'run_%' ORDER BY id',
+    `SELECT tenant_id, action, quantity, attempts FROM run_usage
+     WHERE workflow_id = $1 AND action NOT LIKE 'run_%' ORDER BY id`,
     [workflowId],
   );
   return rows;
