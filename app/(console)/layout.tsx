@@ -1,9 +1,11 @@
-import { headers } from 'next/headers';
+import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
+import { CreditNotice } from '@/components/billing/credit-notice.tsx';
+import { NOTICE_COOKIE } from '@/components/billing/notice-cookie.ts';
 import { ConsoleSession } from '@/components/shell/session.tsx';
 import { Shell } from '@/components/shell/shell.tsx';
-import { loadMe, setupRequired } from './load-me.ts';
+import { loadBillingStatus, loadMe, setupRequired } from './load-me.ts';
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const me = await loadMe();
@@ -12,9 +14,11 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
     const path = (await headers()).get('x-console-path') ?? '/';
     redirect(path === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(path)}`);
   }
+  const billing = await loadBillingStatus(me);
+  const dismissed = (await cookies()).get(NOTICE_COOKIE)?.value;
   return (
     <ConsoleSession me={me}>
-      <Shell>{children}</Shell>
+      <Shell notice={<CreditNotice initial={billing} dismissed={dismissed} />}>{children}</Shell>
     </ConsoleSession>
   );
 }

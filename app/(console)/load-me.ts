@@ -45,6 +45,13 @@ export async function loadMe(): Promise<Me | null> {
   return (await response.json()) as Me;
 }
 
+/** The plan's status, for the notice over every page; null for viewers, who may not read it, and where it cannot be read now. */
+export async function loadBillingStatus(me: Me): Promise<Outputs['billing_status'] | null> {
+  if (me.role === 'project_viewer') return null;
+  const response = await ask('/v1/billing/status', scopeHeaders({ tenant: me.tenant.id, project: me.project.id }));
+  return response.ok ? ((await response.json()) as Outputs['billing_status']) : null;
+}
+
 /** Whether the first owner is still to be made (decisions.md, First start). */
 export async function setupRequired(): Promise<boolean> {
   const response = await ask('/v1/setup');

@@ -3,6 +3,7 @@ import {
   BrainCircuit,
   ChartNoAxesCombined,
   CircleUser,
+  CreditCard,
   FolderKanban,
   Inbox,
   KeyRound,
@@ -26,6 +27,7 @@ export const mainPages: readonly ConsolePage[] = [
   { href: '/connections', label: 'Connections', icon: Plug, key: 'c' },
   { href: '/mcp-servers', label: 'MCP servers', icon: Blocks, key: 's' },
   { href: '/analytics', label: 'Analytics', icon: ChartNoAxesCombined, key: 'a' },
+  { href: '/billing', label: 'Billing', icon: CreditCard, key: 'b' },
 ];
 export const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },

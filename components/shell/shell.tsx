@@ -11,8 +11,8 @@ import { mainPages, settingsPages } from './pages.ts';
 import { Sidebar } from './sidebar.tsx';
 import { useHotkeys } from './use-hotkeys.ts';
 
-/** The frame of the console: sidebar (a drawer below 1024 px), palette, keyboard help, skip link. */
-export function Shell({ children }: { children: ReactNode }) {
+/** The frame of the console: sidebar (a drawer below 1024 px), palette, keyboard help, skip link. `notice` stands over every page. */
+export function Shell({ notice, children }: { notice?: ReactNode; children: ReactNode }) {
   const router = useRouter();
   const pathname = usePathname();
   const [palette, setPalette] = useState(false);
@@ -53,6 +53,7 @@ export function Shell({ children }: { children: ReactNode }) {
             <Search aria-hidden className="size-4.5" />
           </IconButton>
         </header>
+        {notice}
         <main id="main" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus-visible:outline-none">
           {children}
         </main>

@@ -1,0 +1,52 @@
+import { CircleAlert, TriangleAlert } from 'lucide-react';
+import { cx } from '../ui/classes.ts';
+import { creditsInWords } from '../ui/credits.tsx';
+import type { BillingStatus } from './wire.ts';
+
+/** The highest warning of the present allowance; undefined while there is none. */
+export function latestWarning({ warnings }: Pick<BillingStatus, 'warnings'>) {
+  return warnings.toSorted((a, b) => b.percent - a.percent)[0];
+}
+
+/** What a warning says, in a sentence. */
+export function warningText(percent: 80 | 100, whenExhausted: BillingStatus['when_exhausted']): string {
+  if (percent === 80) return '80% of the credits are used.';
+  const running = whenExhausted === 'pause' ? 'runs under way pause' : 'runs under way fail at their next step';
+  return `All credits are used: new runs are refused, and ${running}.`;
+}
+
+/** How much of the present allowance is used, as a meter, with the warning once there is one. */
+export function AllowanceNotice({ status, remaining }: { status: BillingStatus; remaining: number }) {
+  if (status.allowance === 0) return null;
+  const used = Math.max(0, status.allowance - remaining);
+  const percent = Math.min(100, Math.floor((used / status.allowance) * 100));
+  const warning = latestWarning(status);
+  const tone = warning ? (warning.percent === 100 ? 'bad' : 'warn') : null;
+  const Icon = warning?.percent === 100 ? CircleAlert : TriangleAlert;
+  return (
+    <div
+      className={cx('flex flex-col gap-1.5 rounded-md', tone === 'bad' && 'text-bad', tone === 'warn' && 'text-warn')}
+    >
+      <meter
+        className="sr-only"
+        aria-label="Used of the present allowance"
+        min={0}
+        max={100}
+        value={percent}
+      >{`${percent}%`}</meter>
+      <p className="flex items-center gap-1.5 text-xs">
+        {warning ? <Icon aria-hidden className="size-3.5 shrink-0" /> : null}
+        <span>
+          {percent}% of the {creditsInWords(status.allowance)} at the last grant are used.
+          {warning ? ` ${warningText(warning.percent, status.when_exhausted)}` : ''}
+        </span>
+      </p>
+      <span aria-hidden className="h-1 overflow-hidden rounded-full bg-active">
+        <span
+          className={cx('block h-full', tone === 'bad' ? 'bg-bad' : tone === 'warn' ? 'bg-warn' : 'bg-muted')}
+          style={{ width: `${percent}%` }}
+        />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+'use client';
+import { CreditCard } from 'lucide-react';
+import { useEffect } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { Page, PageHeader } from '../ui/page.tsx';
+import { NeedsContributor } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { Ledger } from './ledger.tsx';
+import { Overview } from './overview.tsx';
+import { Payments } from './payments.tsx';
+import { UsageExplorer } from './usage-explorer.tsx';
+import { useRefreshBilling } from './use-refresh-billing.ts';
+
+const tabs = ['overview', 'usage', 'payments', 'ledger'] as const;
+type BillingTab = (typeof tabs)[number];
+
+/** Credits, plan, usage and payments of the workspace. */
+export function BillingPage() {
+  const { get, set } = useUrlState();
+  const { canWrite } = usePermissions();
+  useReturnFromProvider();
+  // Viewers may see what was used and nothing of what it is paid with.
+  const tab = tabs.find(each => each === get('tab')) ?? (canWrite ? 'overview' : 'usage');
+  const needs = (what: string) => <NeedsContributor icon={CreditCard} what={what} />;
+  return (
+    <Page>
+      <PageHeader title="Billing" description="Credits, plan and payments of the workspace." />
+      <Tabs<BillingTab>
+        label="Billing"
+        value={tab}
+        // What belongs to one tab (its filters, its page) means nothing on another.
+        onChange={next => set({ ...cleared, tab: next }, { push: true })}
+        tabs={[
+          { value: 'overview', label: 'Overview', content: canWrite ? <Overview /> : needs('Plans and balances') },
+          { value: 'usage', label: 'Usage', content: <UsageExplorer /> },
+          { value: 'payments', label: 'Payments', content: canWrite ? <Payments /> : needs('Payments') },
+          { value: 'ledger', label: 'Ledger', content: canWrite ? <Ledger /> : needs('The ledger and its entries') },
+        ]}
+      />
+    </Page>
+  );
+}
+
+const cleared = Object.fromEntries(
+  [
+    'cursor',
+    'kind',
+    'period',
+    'from',
+    'to',
+    'by',
+    'workflow_id',
+    'action',
+    'step_type',
+    'subject',
+    'started_by',
+    'topup',
+  ].map(key => [key, '']),
+);
+
+const returned = [
+  'redirect_status',
+  'payment_intent',
+  'payment_intent_client_secret',
+  'setup_intent',
+  'setup_intent_client_secret',
+];
+
+/** A bank's own page leads back with the outcome in the URL: said once, and taken out of the URL, since it holds a secret. */
+function useReturnFromProvider(): void {
+  const { get, set } = useUrlState();
+  const refresh = useRefreshBilling();
+  const outcome = get('redirect_status');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each return
+  useEffect(() => {
+    if (!outcome) return;
+    set(Object.fromEntries(returned.map(key => [key, ''])));
+    if (outcome === 'failed') toast.error('The payment was not confirmed. Nothing was taken.');
+    else toast.success('The payment is confirmed', { description: 'It counts as soon as Stripe tells us.' });
+    void refresh();
+  }, [outcome]);
+}

@@ -1,0 +1,46 @@
+import type { LedgerEntry, UsageItem } from './wire.ts';
+
+export type BurnDownPoint = { at: string; remaining: number; consumed: number };
+
+const DAY_MS = 86_400_000;
+
+/**
+ * What was left at the end of each day (UTC) of a period so far, told backward from what is left now: what was charged
+ * since is added, what came or expired since is taken away. `days` are the items of the usage by day, `moves` the ledger
+ * entries that are not charges; all of the period, times in ms since the epoch, credits in microcredits.
+ */
+export function burnDown(of: {
+  from: number;
+  now: number;
+  remaining: number;
+  days: readonly Pick<UsageItem, 'key' | 'microcredits'>[];
+  moves: readonly Pick<LedgerEntry, 'created_at' | 'trial' | 'included' | 'payg'>[];
+}): BurnDownPoint[] {
+  const used = new Map(of.days.map(day => [day.key, day.microcredits]));
+  const moved = new Map<string, number>();
+  for (const { created_at, trial, included, payg } of of.moves) {
+    const day = created_at.slice(0, 10);
+    moved.set(day, (moved.get(day) ?? 0) + trial + included + payg);
+  }
+  const points: BurnDownPoint[] = [];
+  let remaining = of.remaining;
+  for (let start = startOfDay(of.now); start >= startOfDay(of.from); start -= DAY_MS) {
+    const at = new Date(start).toISOString();
+    const day = at.slice(0, 10);
+    const consumed = used.get(day) ?? 0;
+    // Charges beyond the last credit were waived: what they would have taken was never there.
+    points.push({ at, remaining: Math.max(0, remaining), consumed });
+    remaining += consumed - (moved.get(day) ?? 0);
+  }
+  return points.reverse();
+}
+
+const startOfDay = (ms: number) => Math.floor(ms / DAY_MS) * DAY_MS;
+
+/** How many days the rest lasts at the mean of the last seven whole or begun days; null where nothing was used. */
+export function daysAtThisPace(points: readonly BurnDownPoint[]): number | null {
+  const recent = points.slice(-7);
+  const used = recent.reduce((sum, { consumed }) => sum + consumed, 0);
+  const left = points.at(-1)?.remaining ?? 0;
+  return used === 0 ? null : Math.floor((left * recent.length) / used);
+}

@@ -1,0 +1,60 @@
+'use client';
+import { CircleAlert, TriangleAlert, X } from 'lucide-react';
+import { useState } from 'react';
+import { useSession } from '../shell/session.tsx';
+import { ButtonLink, IconButton } from '../ui/button.tsx';
+import { cx } from '../ui/classes.ts';
+import { latestWarning, warningText } from './allowance-notice.tsx';
+import { NOTICE_COOKIE } from './notice-cookie.ts';
+import { useBillingStatus } from './use-billing-status.ts';
+import type { BillingStatus } from './wire.ts';
+
+/**
+ * Over every page once 80 % or all of the present allowance is used. It comes with the page from the server: nothing moves
+ * when the page is alive. Dismissed, it stays away until the next threshold, or the next allowance.
+ */
+export function CreditNotice({ initial, dismissed }: { initial: BillingStatus | null; dismissed: string | undefined }) {
+  const { scope } = useSession();
+  const { data } = useBillingStatus({ initial });
+  const [hidden, setHidden] = useState(dismissed);
+  const warning = data && latestWarning(data);
+  if (!data || !warning) return null;
+  const id = `${scope.tenant}:${warning.percent}:${warning.at}`;
+  if (id === hidden) return null;
+  const all = warning.percent === 100;
+  const Icon = all ? CircleAlert : TriangleAlert;
+  return (
+    <section
+      aria-label="Credits"
+      className={cx(
+        'flex items-center gap-2 border-b py-1.5 pr-2 pl-4 text-sm sm:pl-6',
+        all ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn',
+      )}
+    >
+      <Icon aria-hidden className="size-4 shrink-0" />
+      <p className="min-w-0 flex-1">{warningText(warning.percent, data.when_exhausted)}</p>
+      <ButtonLink href="/billing" size="sm">
+        See billing
+      </ButtonLink>
+      <IconButton
+        label="Dismiss"
+        size="sm"
+        tooltip={false}
+        className="text-current"
+        onClick={() => {
+          keep(id);
+          setHidden(id);
+        }}
+      >
+        <X aria-hidden className="size-3.5" />
+      </IconButton>
+    </section>
+  );
+}
+
+/** For as long as an allowance lasts: none is longer than a year. */
+function keep(id: string): void {
+  const secure = window.location.protocol === 'https:' ? '; Secure' : '';
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser we support
+  document.cookie = `${NOTICE_COOKIE}=${encodeURIComponent(id)}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+}

@@ -1,0 +1,25 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { Button } from '../ui/button.tsx';
+import { toastError } from '../ui/toaster.tsx';
+import { download } from '../workflows/download.ts';
+
+/** Hands the browser the CSV that `read` brings, named after what it is and the day. */
+export function ExportButton({ name, read }: { name: string; read: () => Promise<string> }) {
+  const save = useMutation({
+    mutationFn: read,
+    onSuccess: csv => download(`${name}-${new Date().toISOString().slice(0, 10)}.csv`, 'text/csv;charset=utf-8', csv),
+    onError: toastError,
+  });
+  return (
+    <Button
+      size="sm"
+      icon={<Download aria-hidden className="size-3.5" />}
+      pending={save.isPending}
+      onClick={() => save.mutate()}
+    >
+      Export CSV
+    </Button>
+  );
+}

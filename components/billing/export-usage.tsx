@@ -1,0 +1,14 @@
+'use client';
+import { usePermissions } from '../shell/session.tsx';
+import { useTRPCClient } from '../trpc/provider.tsx';
+import { ExportButton } from './export-button.tsx';
+import { useUsageView } from './usage-filters.ts';
+
+/** The lines behind what is shown, as CSV; nothing for viewers, who may not read them. */
+export function ExportUsage() {
+  const client = useTRPCClient();
+  const { canWrite } = usePermissions();
+  const { filters } = useUsageView();
+  if (!canWrite) return null;
+  return <ExportButton name="usage" read={() => client.billing_usage_export.query(filters)} />;
+}

@@ -1,0 +1,63 @@
+'use client';
+import { DayInput, isDay } from '../ui/day-input.tsx';
+import { Select } from '../ui/select.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+
+const DAY_MS = 86_400_000;
+const lengths = { '7d': 7, '30d': 30, '90d': 90 } as const;
+export type PeriodChoice = '' | keyof typeof lengths | 'custom';
+export type Period = { choice: PeriodChoice; from: string; to: string; bounds: { from?: string; to?: string } };
+
+/** The period in the URL (`period`, and `from` and `to` where it is custom) as the API takes it. Days are days in UTC, both included. */
+export function readPeriod(get: (key: string) => string, now: number): Period {
+  const [from, to] = [get('from'), get('to')].map(day => (isDay(day) ? day : ''));
+  const choice = (['7d', '30d', '90d', 'custom'] as const).find(each => each === get('period')) ?? '';
+  if (choice === '') return { choice, from: '', to: '', bounds: {} };
+  if (choice === 'custom')
+    return {
+      choice,
+      from: from ?? '',
+      to: to ?? '',
+      bounds: {
+        ...(from ? { from: `${from}T00:00:00.000Z` } : {}),
+        ...(to ? { to: new Date(Date.parse(to) + DAY_MS).toISOString() } : {}),
+      },
+    };
+  const today = Math.floor(now / DAY_MS) * DAY_MS;
+  return { choice, from: '', to: '', bounds: { from: new Date(today - (lengths[choice] - 1) * DAY_MS).toISOString() } };
+}
+
+export function usePeriod(): Period {
+  const { get } = useUrlState();
+  return readPeriod(get, Date.now());
+}
+
+/** Chooses the period; `all` says what it is where none is chosen. */
+export function PeriodFilter({ period, all = 'All time' }: { period: Period; all?: string }) {
+  const { set } = useUrlState();
+  const change = (patch: Record<string, string>) => set({ ...patch, cursor: '' }, { push: true });
+  return (
+    <>
+      <Select<PeriodChoice>
+        label="Period"
+        className="w-44"
+        value={period.choice}
+        options={[
+          { value: '', label: all },
+          { value: '7d', label: 'Last 7 days' },
+          { value: '30d', label: 'Last 30 days' },
+          { value: '90d', label: 'Last 90 days' },
+          { value: 'custom', label: 'From … to …' },
+        ]}
+        onChange={choice => change({ period: choice, from: '', to: '' })}
+      />
+      {period.choice === 'custom' ? (
+        <>
+          <DayInput label="From" value={period.from} onChange={from => change({ from })} />
+          <DayInput label="To" value={period.to} onChange={to => change({ to })} />
+          <span className="text-xs text-faint">UTC</span>
+        </>
+      ) : null}
+    </>
+  );
+}

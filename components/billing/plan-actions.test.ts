@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { currentActions, planActions } from './plan-actions.ts';
+import type { BillingStatus, Plan } from './wire.ts';
+
+const plan = (plan_code: string, amount: number, trial_enabled = true): Plan => ({
+  plan_code,
+  ...(amount > 0 ? { payment_price_id: `price_${plan_code}` } : {}),
+  amount,
+  currency: 'usd',
+  interval: 'month',
+  interval_count: 1,
+  product_name: plan_code,
+  trial_enabled,
+  trial_requires_card: false,
+  trial_days: 14,
+  trial_credits_granted: 1,
+  onboarding_default: amount === 0,
+  self_serve_onboarding: true,
+  included_credits_granted: 1,
+});
+const free = plan('free', 0, false);
+const pro = plan('pro', 4900);
+const business = plan('business', 29_900);
+
+function at(patch: Partial<BillingStatus>, trialAvailable = true): BillingStatus {
+  return {
+    provider: 'manual',
+    status: 'active',
+    plan_code: 'free',
+    product_name: 'Free',
+    current_period_start: '2026-03-01T00:00:00.000Z',
+    current_period_end: '2026-04-01T00:00:00.000Z',
+    cancel_at_period_end: false,
+    pending_plan_code: null,
+    discount: null,
+    trial: { available: trialAvailable, plan_code: null, started_at: null, ends_at: null },
+    when_exhausted: 'fail',
+    allowance: 1,
+    warnings: [],
+    ...patch,
+  };
+}
+
+describe('what can be done with a plan', () => {
+  test('on the free plan: a trial while there is one, or to subscribe', () => {
+    expect(planActions(pro, at({}), free)).toEqual(['trial', 'subscribe']);
+    expect(planActions(pro, at({}, false), free)).toEqual(['subscribe']);
+    expect(planActions(plan('lite', 900, false), at({}), free)).toEqual(['subscribe']);
+    expect(planActions(free, at({}), free)).toEqual([]);
+  });
+
+  test('on a paid plan: to change, or to leave', () => {
+    const status = at({ plan_code: 'pro' });
+    expect(planActions(business, status, pro)).toEqual(['change']);
+    expect(planActions(pro, status, pro)).toEqual(['cancel']);
+    expect(planActions(free, status, pro)).toEqual(['cancel']);
+  });
+
+  test('in a trial: to pay at once, or to leave', () => {
+    expect(planActions(pro, at({ plan_code: 'pro', status: 'trialing' }, false), pro)).toEqual(['convert', 'cancel']);
+  });
+
+  test('what is to end or to change can be taken back', () => {
+    const ending = at({ plan_code: 'pro', cancel_at_period_end: true });
+    expect(planActions(pro, ending, pro)).toEqual(['keep']);
+    expect(planActions(free, ending, pro)).toEqual([]);
+    const changing = at({ plan_code: 'business', pending_plan_code: 'pro' });
+    expect(planActions(business, changing, business)).toEqual(['keep']);
+    expect(planActions(pro, changing, business)).toEqual([]);
+  });
+
+  test('what was never paid can be paid or left', () => {
+    expect(planActions(pro, at({ plan_code: 'pro', status: 'incomplete' }), pro)).toEqual(['subscribe', 'cancel']);
+  });
+
+  test('a plan that is no longer sold can be left, and changed for another', () => {
+    const old = at({ plan_code: 'old', status: 'trialing' }, false);
+    expect(currentActions(old, undefined)).toEqual(['cancel']);
+    expect(planActions(pro, old, undefined)).toEqual(['change']);
+    expect(planActions(free, old, undefined)).toEqual(['cancel']);
+  });
+
+  test('after a plan that is no longer sold, one subscribes anew', () => {
+    expect(planActions(pro, at({ plan_code: 'old', status: 'cancelled' }, false), undefined)).toEqual(['subscribe']);
+  });
+});

@@ -1,0 +1,151 @@
+'use client';
+import { CircleAlert, CircleCheck, CircleX, Clock, Hourglass, type LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { Badge, type Tone } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { creditsInWords } from '../ui/credits.tsx';
+import { formatUtc, useNow } from '../ui/time.tsx';
+import { Tooltip } from '../ui/tooltip.tsx';
+import { currentActions, type PlanAction } from './plan-actions.ts';
+import type { BillingStatus, Plan } from './wire.ts';
+import { counted, daysLeft, discountText, formatDate, planPriceText } from './words.ts';
+
+const looks: Record<BillingStatus['status'], { label: string; tone: Tone; icon: LucideIcon }> = {
+  active: { label: 'Active', tone: 'ok', icon: CircleCheck },
+  trialing: { label: 'Trial', tone: 'info', icon: Clock },
+  past_due: { label: 'Payment failed', tone: 'bad', icon: CircleAlert },
+  incomplete: { label: 'Waiting for payment', tone: 'warn', icon: Hourglass },
+  cancelled: { label: 'Cancelled', tone: 'neutral', icon: CircleX },
+};
+
+const buttons: Partial<Record<PlanAction, string>> = {
+  convert: 'End trial and pay now',
+  subscribe: 'Finish payment',
+  keep: 'Keep plan',
+  cancel: 'Cancel plan',
+};
+
+type Props = {
+  status: BillingStatus;
+  plans: readonly Plan[];
+  /** `plan` null: the present one is no longer sold. */
+  onAct: (action: PlanAction, plan: Plan | null) => void;
+};
+
+/** Where the workspace stands: its plan, what happens next and when. */
+export function SubscriptionCard({ status, plans, onAct }: Props) {
+  const { isAdmin } = usePermissions();
+  const plan = plans.find(each => each.plan_code === status.plan_code);
+  const look = looks[status.status];
+  const Icon = look.icon;
+  const actions = isAdmin ? currentActions(status, plan) : [];
+  return (
+    <Card
+      title={
+        <span className="flex items-center gap-2">
+          {status.product_name}
+          <Badge tone={look.tone} icon={<Icon aria-hidden className="size-3" />}>
+            {look.label}
+          </Badge>
+        </span>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <Facts status={status} plan={plan} plans={plans} />
+        {actions.length > 0 ? (
+          <div className="flex flex-wrap gap-2">
+            {actions.map(action => (
+              <Button
+                key={action}
+                size="sm"
+                variant={action === 'cancel' ? 'danger' : 'secondary'}
+                onClick={() => onAct(action, plan ?? null)}
+              >
+                {action === 'cancel' && status.status === 'trialing' ? 'Cancel trial' : buttons[action]}
+              </Button>
+            ))}
+          </div>
+        ) : null}
+      </div>
+    </Card>
+  );
+}
+
+function Facts({ status, plan, plans }: { status: BillingStatus; plan: Plan | undefined; plans: readonly Plan[] }) {
+  const { trial, discount } = status;
+  const next = plans.find(each => each.plan_code === status.pending_plan_code);
+  return (
+    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 text-sm">
+      {plan ? <Fact name="Price">{planPriceText(plan)}</Fact> : null}
+      {plan && plan.included_credits_granted > 0 ? (
+        <Fact name="Included">{creditsInWords(plan.included_credits_granted)} each period</Fact>
+      ) : null}
+      {status.status === 'trialing' && trial.ends_at ? (
+        <Fact name="Trial">
+          <DaysLeft until={trial.ends_at} />, until <On at={trial.ends_at} />
+        </Fact>
+      ) : null}
+      <Fact name="Next">
+        <NextUp status={status} next={next} free={plan?.amount === 0} />
+      </Fact>
+      {discount ? (
+        <Fact name="Discount">
+          {discountText(discount)} <code className="text-xs text-muted">{discount.code}</code>
+        </Fact>
+      ) : null}
+      <Fact name="Paid through">{status.provider === 'stripe' ? 'Stripe' : 'Invoice, confirmed by the operator'}</Fact>
+    </dl>
+  );
+}
+
+/** What happens at the end of the period, in a few words. */
+function NextUp({ status, next, free }: { status: BillingStatus; next: Plan | undefined; free: boolean }) {
+  const end = <On at={status.current_period_end} />;
+  if (status.cancel_at_period_end) return <>Ends on {end}, then the free plan</>;
+  if (status.pending_plan_code)
+    return (
+      <>
+        {next?.product_name ?? status.pending_plan_code} from {end} on
+      </>
+    );
+  switch (status.status) {
+    case 'trialing':
+      return <>The trial ends on {status.trial.ends_at ? <On at={status.trial.ends_at} /> : end}</>;
+    case 'past_due':
+      return <>The payment is tried again; the plan ends if it keeps failing</>;
+    case 'incomplete':
+      return <>It begins when the first payment has arrived</>;
+    case 'cancelled':
+      return <>Nothing more is paid</>;
+    case 'active':
+      return free ? <>New credits on {end}</> : <>Renews on {end}</>;
+  }
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+/** A day, with the exact instant on hover. */
+export function On({ at }: { at: string }) {
+  return (
+    <Tooltip content={<span className="tabular-nums">{formatUtc(at)}</span>}>
+      <time dateTime={at} className="whitespace-nowrap tabular-nums">
+        {formatDate(at)}
+      </time>
+    </Tooltip>
+  );
+}
+
+function DaysLeft({ until }: { until: string }) {
+  const now = useNow();
+  // The server knows no now: the days come with the first tick in the browser.
+  return <>{now === 0 ? 'Running' : `${counted(daysLeft(until, now), 'day')} left`}</>;
+}

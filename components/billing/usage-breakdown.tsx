@@ -1,0 +1,183 @@
+'use client';
+import { ChartNoAxesColumn } from 'lucide-react';
+import { TimeSeries } from '../charts/time-series.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { cx } from '../ui/classes.ts';
+import { Credits } from '../ui/credits.tsx';
+import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { SkeletonRows, Table, Td, THead, Th, Tr } from '../ui/table.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { ExportUsage } from './export-usage.tsx';
+import { drillDown, usageFilterKeys } from './usage-filters.ts';
+import type { UsageDimension, UsageDimensions, UsageItem } from './wire.ts';
+import { formatDate } from './words.ts';
+
+const dimensions: readonly { by: UsageDimension; label: string; one: string }[] = [
+  { by: 'workflow', label: 'Workflow', one: 'Workflow' },
+  { by: 'action', label: 'Action', one: 'Action' },
+  { by: 'step_type', label: 'Step type', one: 'Step type' },
+  { by: 'tool', label: 'Tool', one: 'Tool' },
+  { by: 'model', label: 'Model', one: 'Model' },
+  { by: 'user', label: 'Started by', one: 'Who or what started the run' },
+  { by: 'day', label: 'Day', one: 'Day (UTC)' },
+];
+
+type Query = {
+  data: UsageDimensions | undefined;
+  isError: boolean;
+  error: unknown;
+  isPlaceholderData: boolean;
+  refetch: () => unknown;
+};
+
+/** Credits by one dimension, as bars that are the table: each row leads into what it is made of. */
+export function UsageBreakdown({ query, by }: { query: Query; by: UsageDimension }) {
+  const { get, set } = useUrlState();
+  const { data } = query;
+  const shown = data?.dimensions[0];
+  const filtered = usageFilterKeys.some(key => get(key) !== '') || get('period') !== '';
+  return (
+    <Card
+      flush
+      title={
+        <span className="flex items-baseline gap-2">
+          Usage
+          {data ? <Credits value={data.total_microcredits} unit className="text-sm font-normal text-muted" /> : null}
+        </span>
+      }
+      description={data ? `${formatDate(data.from)} to ${formatDate(data.to)}` : 'Credits used'}
+      actions={<ExportUsage />}
+    >
+      <fieldset className="flex gap-1 overflow-x-auto border-b p-2">
+        <legend className="sr-only">Told apart by</legend>
+        {dimensions.map(dimension => (
+          <Button
+            key={dimension.by}
+            size="sm"
+            variant="ghost"
+            aria-pressed={dimension.by === by}
+            className="aria-pressed:bg-active aria-pressed:text-text"
+            onClick={() => set({ by: dimension.by === 'workflow' ? '' : dimension.by }, { push: true })}
+          >
+            {dimension.label}
+          </Button>
+        ))}
+      </fieldset>
+      {query.isError && !data ? (
+        <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+      ) : shown?.items.length === 0 && !query.isPlaceholderData ? (
+        <Nothing by={by} filtered={filtered} />
+      ) : (
+        <div className={cx(query.isPlaceholderData && 'opacity-55')}>
+          {data && shown?.by === 'day' ? <Days items={shown.items} /> : null}
+          <Items by={shown?.by ?? by} items={shown?.items} total={data?.total_microcredits ?? 0} />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Days({ items }: { items: readonly UsageItem[] }) {
+  const points = items
+    .filter(item => !isRest(item))
+    .map(item => ({ at: `${item.key}T00:00:00.000Z`, credits: item.microcredits }));
+  return (
+    <div className="border-b p-4">
+      <TimeSeries
+        title="Credits used each day"
+        points={points}
+        series={[{ key: 'credits', label: 'Credits used', ink: 'one' }]}
+        unit="credits"
+        granularity="day"
+        timeZone="UTC"
+      />
+    </div>
+  );
+}
+
+function Items({ by, items, total }: { by: UsageDimension; items: readonly UsageItem[] | undefined; total: number }) {
+  const most = Math.max(1, ...(items ?? []).map(item => item.microcredits));
+  return (
+    <Table label={`Usage by ${dimensions.find(each => each.by === by)?.label.toLowerCase() ?? by}`}>
+      <THead>
+        <Th>{dimensions.find(each => each.by === by)?.one}</Th>
+        <Th className="text-right">Quantity</Th>
+        <Th className="text-right">Credits</Th>
+        <Th className="text-right">Share</Th>
+        <Th className="w-1/3">
+          <span className="sr-only">Bar</span>
+        </Th>
+      </THead>
+      <tbody>
+        {items ? (
+          items.map(item => <Item key={item.key} by={by} item={item} total={total} most={most} />)
+        ) : (
+          <SkeletonRows rows={4} columns={5} />
+        )}
+      </tbody>
+    </Table>
+  );
+}
+
+function Item({ by, item, total, most }: { by: UsageDimension; item: UsageItem; total: number; most: number }) {
+  const { set } = useUrlState();
+  const share = total === 0 ? 0 : item.microcredits / total;
+  return (
+    <Tr>
+      <Td className="max-w-80 min-w-40">
+        {isRest(item) ? (
+          <span className="text-muted">{item.label}</span>
+        ) : (
+          <button
+            type="button"
+            onClick={() => set(drillDown(by, item.key), { push: true })}
+            className="block max-w-full truncate text-left font-medium hover:underline"
+          >
+            {item.label || '—'}
+          </button>
+        )}
+      </Td>
+      <Td className="text-right text-muted tabular-nums">{item.quantity.toLocaleString('en')}</Td>
+      <Td className="text-right">
+        <Credits value={item.microcredits} />
+      </Td>
+      <Td className="text-right text-muted tabular-nums">{percent.format(share)}</Td>
+      <Td>
+        <span aria-hidden className="block h-2 min-w-24 overflow-hidden rounded-full bg-hover">
+          <span className="block h-full bg-accent" style={{ width: `${(item.microcredits / most) * 100}%` }} />
+        </span>
+      </Td>
+    </Tr>
+  );
+}
+
+/** What comes after the hundred that are told apart; a tool may be called `other`, but not `Other` as well. */
+const isRest = ({ key, label }: UsageItem) => key === 'other' && label === 'Other';
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+
+function Nothing({ by, filtered }: { by: UsageDimension; filtered: boolean }) {
+  const { set } = useUrlState();
+  const cleared = Object.fromEntries(usageFilterKeys.map(key => [key, '']));
+  if (filtered)
+    return (
+      <EmptyState
+        icon={ChartNoAxesColumn}
+        title="Nothing was used"
+        action={
+          <Button onClick={() => set({ ...cleared, period: '', from: '', to: '', cursor: '' })}>Clear filters</Button>
+        }
+      >
+        In this period and with these filters no credits were charged.
+      </EmptyState>
+    );
+  return (
+    <EmptyState
+      icon={ChartNoAxesColumn}
+      title={by === 'tool' || by === 'model' ? `No ${by} was used yet` : 'Nothing was used yet'}
+      action={<ButtonLink href="/workflows">Go to workflows</ButtonLink>}
+    >
+      Run a workflow: what each of its steps costs is listed here.
+    </EmptyState>
+  );
+}

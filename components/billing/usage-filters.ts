@@ -1,0 +1,60 @@
+'use client';
+import { billableActions, usageDimensions } from '../../server/domains/billing/schemas.ts';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { type Period, usePeriod } from './period-filter.tsx';
+import type { BillableAction, UsageDimension } from './wire.ts';
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+export const usageFilterKeys = ['workflow_id', 'action', 'step_type', 'subject', 'started_by'] as const;
+export type UsageFilterKey = (typeof usageFilterKeys)[number];
+export type UsageFilters = {
+  workflow_id?: string;
+  action?: BillableAction;
+  step_type?: string;
+  subject?: string;
+  started_by?: string;
+  from?: string;
+  to?: string;
+};
+
+/** What is looked at: the dimension, the period and the filters, all of the URL; what is malformed is left out. */
+export function useUsageView(): { by: UsageDimension; period: Period; filters: UsageFilters } {
+  const { get } = useUrlState();
+  const period = usePeriod();
+  const by = usageDimensions.find(each => each === get('by')) ?? 'workflow';
+  return { by, period, filters: { ...period.bounds, ...readUsageFilters(get) } };
+}
+
+export function readUsageFilters(get: (key: string) => string): Omit<UsageFilters, 'from' | 'to'> {
+  const action = billableActions.find(each => each === get('action'));
+  const workflow = get('workflow_id');
+  const [stepType, subject, startedBy] = [get('step_type'), get('subject'), get('started_by')];
+  return {
+    ...(UUID.test(workflow) ? { workflow_id: workflow } : {}),
+    ...(action ? { action } : {}),
+    ...(stepType ? { step_type: stepType.slice(0, 100) } : {}),
+    ...(subject ? { subject: subject.slice(0, 300) } : {}),
+    ...(startedBy ? { started_by: startedBy.slice(0, 300) } : {}),
+  };
+}
+
+/** What the URL becomes when one item of a dimension is looked into, and by what it is told apart from there. */
+export function drillDown(by: UsageDimension, key: string): Record<string, string> {
+  switch (by) {
+    case 'workflow':
+      return { workflow_id: key, by: 'step_type', cursor: '' };
+    case 'action':
+      return { action: key, by: '', cursor: '' };
+    case 'step_type':
+      return { step_type: key, by: '', cursor: '' };
+    case 'tool':
+      return { action: 'tool_call', subject: key, by: '', cursor: '' };
+    case 'model':
+      return { subject: key, by: 'action', cursor: '' };
+    case 'user':
+      return { started_by: key, by: '', cursor: '' };
+    case 'day':
+      return { period: 'custom', from: key, to: key, by: '', cursor: '' };
+  }
+}

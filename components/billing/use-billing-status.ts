@@ -1,0 +1,22 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { usePermissions } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import type { BillingStatus } from './wire.ts';
+
+/**
+ * The status of the workspace's plan: one query for the page and the banner of the shell, once a minute, more often where
+ * `poll` asks because somebody looks at it. `initial` came with the page. Viewers may not read it, and for them nothing is asked.
+ */
+export function useBillingStatus({ poll = false, initial }: { poll?: boolean; initial?: BillingStatus | null } = {}) {
+  const trpc = useTRPC();
+  const { canWrite } = usePermissions();
+  return useQuery(
+    trpc.billing_status.queryOptions(undefined, {
+      enabled: canWrite,
+      ...(initial ? { initialData: initial } : {}),
+      staleTime: poll ? 5_000 : 60_000,
+      refetchInterval: poll ? 10_000 : 60_000,
+    }),
+  );
+}

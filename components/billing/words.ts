@@ -1,0 +1,64 @@
+import type { Problem } from '../trpc/errors.ts';
+import { creditsInWords } from '../ui/credits.tsx';
+import { formatMoney, formatPrice } from '../ui/money.ts';
+import type { Discount, Plan } from './wire.ts';
+
+export const stepTypeLabels: Record<string, string> = {
+  lua_script: 'Lua script',
+  mcp_call: 'MCP call',
+  llm_call: 'LLM call',
+  human_task: 'Human task',
+  condition: 'Condition',
+};
+
+const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** "21 Nov 2026": the day in UTC, so that the server and every browser write the same. */
+export function formatDate(iso: string): string {
+  return dateFormat.format(new Date(iso));
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days from one instant to another, begun ones counted whole; never below 0. */
+export function daysLeft(until: string, now: number): number {
+  return Math.max(0, Math.ceil((Date.parse(until) - now) / DAY_MS));
+}
+
+/** "1 day", "3 days". */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+/** "month", "3 months": what one price is for. */
+export function intervalText(plan: Pick<Plan, 'interval' | 'interval_count'>): string {
+  return plan.interval_count === 1 ? plan.interval : `${plan.interval_count} ${plan.interval}s`;
+}
+
+/** "$49 a month", "Free". */
+export function planPriceText(plan: Plan): string {
+  if (plan.amount === 0) return 'Free';
+  const each = plan.interval_count === 1 ? `a ${plan.interval}` : `every ${intervalText(plan)}`;
+  return `${formatPrice(plan.amount, plan.currency)} ${each}`;
+}
+
+/** "14 days, 5,000 credits": what a trial of this plan is. */
+export function trialText(plan: Plan): string {
+  const card = plan.trial_requires_card ? '; a card is needed' : '; no card needed';
+  return `${counted(plan.trial_days, 'day')} with ${creditsInWords(plan.trial_credits_granted)}${card}`;
+}
+
+/** "20% off for 3 months", "$10.00 off". */
+export function discountText(discount: Discount): string {
+  const off =
+    discount.kind === 'percent'
+      ? `${discount.value}% off`
+      : `${formatMoney(discount.value, discount.currency ?? 'usd')} off`;
+  return discount.months === null ? off : `${off} for ${counted(discount.months, 'month')}`;
+}
+
+/** Why a code was not taken. The server tells nobody which of the reasons it is; what can be done is said here. */
+export function codeProblem({ code, message }: Pick<Problem, 'code' | 'message'>): string {
+  if (code !== 'code_not_valid') return message;
+  return 'This code is not valid. Look for a typo, or ask whoever gave it to you whether it has ended.';
+}
