@@ -128,7 +128,7 @@ class Embedded implements EmbeddedOrchestrator {
     this.#hub.publish([{ kind: 'rejected', item: rejected }]);
   };
 
-  creditsChanged: Orchestrator['creditsChanged'] = tenantId => this.#runtime?.creditsChanged(tenantId);
+  creditsChanged: Orchestrator['creditsChanged'] = tenantId => this.#runtime?.meter.changed(tenantId);
 
   subscribe: Orchestrator['subscribe'] = (...subscription) => this.#hub.subscribe(...subscription);
 

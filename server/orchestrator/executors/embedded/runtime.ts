@@ -45,7 +45,7 @@ export class Runtime implements RunHost {
   /** Starts under way: what they begin is not a run until its commit. */
   readonly #starting = new Map<string, Promise<RunSnapshot>>();
   readonly #wakes: Wakes;
-  readonly #meter: CreditMeter;
+  readonly meter: CreditMeter;
   readonly #activeRuns: ActiveRuns;
   readonly #behind: ProgressSweep;
   #scheduled = new Set<LiveRun>();
@@ -65,8 +65,8 @@ export class Runtime implements RunHost {
     this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
     this.#wakes = new Wakes(this.timers, runId => this.#wake(runId));
-    this.#meter = new CreditMeter(services.credits, this);
-    this.#loader = new Loader(services.reader, services.graphs, this.#meter);
+    this.meter = new CreditMeter(services.credits, this);
+    this.#loader = new Loader(services.reader, services.graphs, this.meter);
   }
 
   /** Runs in memory; the others are in the log alone. */
@@ -85,7 +85,7 @@ export class Runtime implements RunHost {
     const identity = { runId, tenantId, projectId, workflowId, version: data.version };
     const cached = this.#services.graphs.get(identity);
     const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
-    const known = this.#meter.forStart(tenantId);
+    const known = this.meter.forStart(tenantId);
     const account = known instanceof Promise ? await known : known;
     const isPoor = !account.affordsStep;
     // An id is not taken before its run is there: whoever is refused may look for that run at once.
@@ -110,7 +110,7 @@ export class Runtime implements RunHost {
   }
 
   #inMemory(identity: RunIdentity, state: RunState, account: CreditAccount): LiveRun {
-    return new LiveRun(identity, state, new RunCredits(account, this.#meter), this);
+    return new LiveRun(identity, state, new RunCredits(account, this.meter), this);
   }
 
   #underWay(runId: string): Promise<unknown> | undefined {
@@ -135,11 +135,6 @@ export class Runtime implements RunHost {
   /** Tells what the database knows before any command is taken: active runs of each tenant. */
   setActiveRuns(counts: ReadonlyMap<string, number>): void {
     this.#activeRuns.set(counts);
-  }
-
-  /** What a workspace pays or has left was changed. */
-  creditsChanged(tenantId: string): void {
-    this.#meter.changed(tenantId);
   }
 
   /** Sets the timer of a run that is not in memory, unless it has one. */
@@ -197,7 +192,7 @@ export class Runtime implements RunHost {
     this.timers.clear();
     this.#log.abandon(cause);
     this.#loader.abandon(cause);
-    this.#meter.abandon(cause);
+    this.meter.abandon(cause);
     const error = unavailable('not_leading', 'The service is not ready to take commands.', 2, cause);
     for (const run of [...this.#runs.values(), ...this.#scheduled]) run.drop(error);
     this.#runs.clear();
