@@ -52,6 +52,8 @@ export const examples: Partial<Record<Name, Record<string, unknown>>> = {
   webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
   llm_resolve: { model: 'openai/gpt-5' },
   llm_provider_keys_create: modelKey,
+  billing_settings_patch: { when_exhausted: 'pause' },
+  billing_topup_intent: { amount: 500 },
 };
 /** Operations whose schema makes every field optional, but which refuse to do nothing. */
 export const more: Partial<Record<Name, Record<string, unknown>>> = {
@@ -60,6 +62,11 @@ export const more: Partial<Record<Name, Record<string, unknown>>> = {
   mcp_servers_patch: { auth_mode: 'header' },
   mcp_servers_delete: { force: 'true' },
   mcp_instances_resolve: { graph },
+  // One after the other: each begins where the one before it has ended.
+  billing_subscribe: { plan_code: 'pro' },
+  billing_change_plan: { plan_code: 'business' },
+  billing_cancel: { at_period_end: false },
+  billing_trial_start: { plan_code: 'pro' },
   workflows_import: { baton: 1, kind: 'workflow', name: 'Imported', graph },
 };
 

@@ -1,12 +1,16 @@
 import { codeOperations } from './codes/operations.ts';
 import { ledgerOperations } from './ledger/operations.ts';
+import { paymentOperations } from './payments/operations.ts';
 import { planOperations } from './plans/operations.ts';
 import { stripeOperations } from './provider/stripe/operations.ts';
+import { subscriptionOperations } from './subscriptions/operations.ts';
 import { usageOperations } from './usage/operations.ts';
 
 /** Everything that can be done with credits, plans and payments. */
 export const billingOperations = [
   ...planOperations,
+  ...subscriptionOperations,
+  ...paymentOperations,
   ...ledgerOperations,
   ...usageOperations,
   ...codeOperations,

@@ -1,0 +1,26 @@
+import { newId } from '../../../platform/ids.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { insertPayment, type PaymentRow } from './store.ts';
+
+export type AskedPayment = Pick<
+  PaymentRow,
+  'tenantId' | 'kind' | 'amount' | 'currency' | 'credits' | 'description' | 'requestedBy'
+> & { at: number };
+
+/** Asks for a payment that an operator confirms. Returns its id; null: there is nothing to pay. */
+export async function createManualPayment(db: Queryable, { at, ...asked }: AskedPayment): Promise<string | null> {
+  if (asked.amount === 0) return null;
+  const id = newId();
+  await insertPayment(db, {
+    ...asked,
+    id,
+    status: 'pending',
+    refundedAmount: 0,
+    provider: 'manual',
+    providerPaymentId: null,
+    invoiceUrl: null,
+    createdAt: at,
+    settledAt: null,
+  });
+  return id;
+}

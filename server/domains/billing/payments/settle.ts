@@ -1,0 +1,98 @@
+import { conflict, invalid } from '../../../platform/errors.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { grantCredits, takeBack } from '../ledger/post.ts';
+import { periodOfPayment, periodReference } from '../subscriptions/journal.ts';
+import { share } from '../subscriptions/proration.ts';
+import { type PaymentRow, updatePayment } from './store.ts';
+
+/**
+ * What becomes of a payment, and of the credits that belong to it; `payment` is locked. A payment only moves on: pending, then
+ * succeeded, failed or cancelled, and a succeeded one is refunded, in parts or whole. (A failed one may still succeed: cards are
+ * tried again.) What repeats or comes too late changes nothing.
+ */
+export async function succeed(db: Queryable, payment: PaymentRow, at: number): Promise<PaymentRow> {
+  if (payment.status === 'succeeded' || payment.status === 'refunded') return payment;
+  const settled: PaymentRow = { ...payment, status: 'succeeded', settledAt: at };
+  await updatePayment(db, settled);
+  if (payment.kind === 'topup') {
+    await grantCredits(db, {
+      tenantId: payment.tenantId,
+      account: 'payg',
+      amount: payment.credits,
+      expiresAt: null,
+      source: 'topup',
+      reference: referenceOf(payment),
+      note: payment.description,
+      at,
+    });
+  }
+  return settled;
+}
+
+/** It came to nothing. Of a subscription's, what is left of the period's credits goes back. */
+export async function giveUp(
+  db: Queryable,
+  payment: PaymentRow,
+  status: 'failed' | 'cancelled',
+  at: number,
+): Promise<PaymentRow> {
+  if (payment.status !== 'pending' && payment.status !== 'failed') return payment;
+  if (payment.status === status) return payment;
+  const settled: PaymentRow = { ...payment, status, settledAt: at };
+  await updatePayment(db, settled);
+  if (status === 'cancelled') await takeBackShare(db, payment, 0, payment.amount, at);
+  return settled;
+}
+
+/**
+ * Refunds up to `refundedAmount` minor units in all: of the credits, as much as of the money, as far as they are there.
+ * AppError 422 for more than was paid, 409 where nothing was.
+ */
+export async function refund(
+  db: Queryable,
+  payment: PaymentRow,
+  refundedAmount: number,
+  at: number,
+): Promise<PaymentRow> {
+  if (payment.status !== 'succeeded' && payment.status !== 'refunded')
+    throw conflict('not_paid', `This payment is ${payment.status}: there is nothing to refund.`);
+  if (refundedAmount > payment.amount)
+    throw invalid('That is more than was paid.', undefined, 'refund_exceeds_payment');
+  if (refundedAmount <= payment.refundedAmount) return payment;
+  const status = refundedAmount === payment.amount ? 'refunded' : 'succeeded';
+  const refunded: PaymentRow = { ...payment, status, refundedAmount };
+  await updatePayment(db, refunded);
+  await takeBackShare(db, payment, payment.refundedAmount, refundedAmount, at);
+  return refunded;
+}
+
+const referenceOf = ({ id }: PaymentRow) => `payment:${id}`;
+
+/** Takes back the credits of the money between `before` and `after`; rounded so that the whole refund takes the whole grant. */
+async function takeBackShare(
+  db: Queryable,
+  payment: PaymentRow,
+  before: number,
+  after: number,
+  at: number,
+): Promise<void> {
+  const { tenantId, credits, amount } = payment;
+  const reference = await grantOf(db, payment);
+  const taken = share(credits, after, amount) - share(credits, before, amount);
+  if (reference === null || taken === 0) return;
+  await takeBack(db, {
+    tenantId,
+    reference,
+    amount: taken,
+    kindReference: `refund:${payment.id}:${after}`,
+    note: `Not paid: ${payment.description}`,
+    at,
+  });
+}
+
+/** What the payment's credits were granted by. A provider's own invoices name no period: there its operator ends the subscription. */
+async function grantOf(db: Queryable, payment: PaymentRow): Promise<string | null> {
+  if (payment.kind === 'topup') return payment.status === 'pending' ? null : referenceOf(payment);
+  const period = await periodOfPayment(db, payment.tenantId, payment.id);
+  return period === null ? null : periodReference(payment.tenantId, period);
+}

@@ -1,0 +1,118 @@
+import { newId } from '../../../platform/ids.ts';
+import { cost } from '../../../platform/microcredits.ts';
+import type { Services } from '../../../services.ts';
+import { giveUp, refund, succeed } from '../payments/settle.ts';
+import { insertPayment, lockProviderPayment, type PaymentRow, updatePayment } from '../payments/store.ts';
+import { findPlan } from '../plans/store.ts';
+import type { ProviderFact, ProviderSubscription } from '../provider/port.ts';
+import { adopt } from './adopt.ts';
+import { changeSubscription, type Held } from './change.ts';
+import { followsProvider, type SubscriptionRow } from './store.ts';
+
+export type Outcome = 'applied' | 'stale' | 'ignored';
+
+type FactServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator' | 'payments' | 'topUp'>;
+
+/**
+ * Applies what the provider tells by itself. Facts are states, not steps, so any of them may come twice, late, or in another order:
+ * `stale` is older than what is known, `ignored` is about what is not ours. Throws where the database is away: it is to come again.
+ */
+export async function applyProviderFact(services: FactServices, fact: ProviderFact): Promise<Outcome> {
+  const { rowCount } = await services.pool.query('SELECT FROM tenants WHERE slug = $1', [fact.tenantId]);
+  if (rowCount === 0) return 'ignored';
+  return await changeSubscription(services, fact.tenantId, async held => {
+    switch (fact.type) {
+      case 'subscription':
+        return await applySubscription(services, held, fact.subscription);
+      case 'payment':
+        return await applyPayment(services, held, fact);
+      case 'refund':
+        return await applyRefund(services, held, fact);
+    }
+  });
+}
+
+async function applySubscription(services: FactServices, held: Held, next: ProviderSubscription): Promise<Outcome> {
+  const { db, row, at } = held;
+  if (next.version < row.version) return 'stale';
+  if (!concerns(row, next)) return 'ignored';
+  if ((await findPlan(db, row.productCode, { plan_code: next.planCode })) === null) return 'ignored';
+  const { billing } = services.config;
+  await adopt({ db, billing, provider: services.payments.kind, at }, row, next);
+  return 'applied';
+}
+
+/**
+ * Whether a state is of the workspace's subscription, or of one that takes its place. A live one does, being newer: what it replaces
+ * ends at the provider too, and that it ended must not end this one.
+ */
+function concerns(row: SubscriptionRow, next: ProviderSubscription): boolean {
+  if (row.subscriptionId === next.subscriptionId) return true;
+  if (next.status === 'cancelled') return false;
+  return next.status !== 'incomplete' || !(followsProvider(row) || row.subscriptionId !== null);
+}
+
+type PaymentFact = Extract<ProviderFact, { type: 'payment' }>;
+
+async function applyPayment(services: FactServices, { db, row, at }: Held, fact: PaymentFact): Promise<Outcome> {
+  const provider = services.payments.kind;
+  const known = await lockProviderPayment(db, row.tenantId, provider, fact.paymentId);
+  const payment = known ?? (await insertTold(services, { db, row, at }, fact));
+  switch (fact.status) {
+    case 'pending':
+      return known === null ? 'applied' : 'ignored';
+    case 'succeeded': {
+      const settled = await succeed(db, payment, fact.at);
+      if (settled !== payment && fact.invoiceUrl !== null && settled.invoiceUrl !== fact.invoiceUrl)
+        await updatePayment(db, { ...settled, invoiceUrl: fact.invoiceUrl });
+      return settled === payment && known !== null ? 'stale' : 'applied';
+    }
+    case 'failed':
+    case 'cancelled': {
+      const settled = await giveUp(db, payment, fact.status, fact.at);
+      return settled === payment && known !== null ? 'stale' : 'applied';
+    }
+  }
+}
+
+/** A payment that we did not ask for (an invoice), or whose request was lost on our side. */
+async function insertTold(
+  { payments, topUp }: FactServices,
+  { db, row }: Held,
+  fact: PaymentFact,
+): Promise<PaymentRow> {
+  const { kind, amount, currency } = fact;
+  const buys = kind === 'topup' && currency === topUp.currency;
+  const payment: PaymentRow = {
+    id: newId(),
+    tenantId: row.tenantId,
+    kind,
+    status: 'pending',
+    amount,
+    currency,
+    credits: buys ? cost(amount, topUp.microcreditsPerMinorUnit) : 0,
+    refundedAmount: 0,
+    description: fact.description,
+    provider: payments.kind,
+    providerPaymentId: fact.paymentId,
+    invoiceUrl: fact.invoiceUrl,
+    requestedBy: null,
+    createdAt: fact.at,
+    settledAt: null,
+  };
+  await insertPayment(db, payment);
+  return payment;
+}
+
+async function applyRefund(
+  services: FactServices,
+  { db, row }: Held,
+  fact: Extract<ProviderFact, { type: 'refund' }>,
+): Promise<Outcome> {
+  const payment = await lockProviderPayment(db, row.tenantId, services.payments.kind, fact.paymentId);
+  if (payment === null) return 'ignored';
+  // Refunds are told beside the payment itself: one that we do not know as paid was paid all the same.
+  const paid = await succeed(db, payment, fact.at);
+  const refunded = await refund(db, paid, Math.min(fact.refundedAmount, paid.amount), fact.at);
+  return refunded === payment ? 'stale' : 'applied';
+}

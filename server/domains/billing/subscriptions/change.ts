@@ -1,0 +1,82 @@
+import type { Context } from '../../../api/context.ts';
+import { unavailable } from '../../../platform/errors.ts';
+import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+import type { Services } from '../../../services.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import { createManualProvider } from '../provider/manual.ts';
+import type { BillingCustomer, PaymentProvider, SubscriptionRef } from '../provider/port.ts';
+import { lastPeriod } from './journal.ts';
+import { settleTenant } from './settle.ts';
+import { isDue, lockSubscription, type SubscriptionRow } from './store.ts';
+
+/** A workspace's subscription while it is held: nobody else changes it meanwhile. */
+export type Held = { db: Queryable; row: SubscriptionRow; at: number };
+
+/**
+ * Runs `work` with the workspace's subscription settled and locked, in one transaction: two requests at once come one after the
+ * other, and the second sees what the first has done. `work` may ask the provider, but must move credits only after that, at
+ * its end: charges wait for the account, never for the subscription.
+ */
+export async function changeSubscription<T>(
+  services: Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator'>,
+  tenantId: string,
+  work: (held: Held) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    await settleTenant(services, tenantId);
+    const done = await transact(services.pool, async db => {
+      const row = await lockSubscription(db, tenantId);
+      const at = services.clock.now();
+      // A period ended between the two transactions.
+      return isDue(row, at) ? null : { result: await work({ db, row, at }) };
+    });
+    if (done === null) continue;
+    services.orchestrator.creditsChanged(tenantId);
+    return done.result;
+  }
+}
+
+/** Who keeps a subscription: the manual provider what it began, also where the deployment has another by now. */
+export function providerOf(services: Pick<Services, 'payments' | 'clock'>, row: SubscriptionRow): PaymentProvider {
+  if (row.provider === 'manual') return createManualProvider(services);
+  if (services.payments.kind === row.provider) return services.payments;
+  throw unavailable('payment_provider_unavailable', 'The payment provider of this subscription is not configured.');
+}
+
+/** Whom the provider bills: the workspace, at the address of whoever asks. */
+export async function customerOf({ principal }: Context, { db, row }: Held): Promise<BillingCustomer> {
+  const { rows } = await db.query<{ name: string }>('SELECT name FROM tenants WHERE slug = $1', [row.tenantId]);
+  return {
+    tenantId: row.tenantId,
+    tenantName: rows[0]?.name ?? row.tenantId,
+    email: principal.email,
+    customerId: row.customerId,
+  };
+}
+
+/** A subscription as the provider's port takes it; `plan` is the one that it is on. */
+export async function referenceOf(held: Held, customer: BillingCustomer, plan: PlanRow): Promise<SubscriptionRef> {
+  const { db, row } = held;
+  const last = await lastPeriod(db, row.tenantId, row.subscriptionId);
+  return {
+    customer,
+    plan,
+    ...(last !== null && { paid: { from: last.from, amount: last.amount } }),
+    customerId: row.customerId,
+    subscriptionId: row.subscriptionId,
+    planCode: row.planCode,
+    status: row.status,
+    period: row.period,
+    trialEndsAt: row.trialEndsAt,
+    cancelAtPeriodEnd: row.cancelAtPeriodEnd,
+    pendingPlanCode: row.pendingPlanCode,
+    version: row.version,
+    checkout: null,
+  };
+}
+
+/**
+ * Makes a provider's call that is repeated after a lost answer the same call: what the subscription was changed last is a part of
+ * it, so it is another one as soon as an answer was taken over.
+ */
+export const keyOf = ({ row }: Held, what: string): string => `${row.tenantId}:${row.updatedAt}:${what}`;

@@ -1,0 +1,10 @@
+import type { z } from 'zod';
+import type { PaymentProvider, ProviderSubscription } from '../provider/port.ts';
+import type { Checkout } from '../schemas.ts';
+
+/** What the browser has to confirm, for the wire; null where nothing. */
+export const toCheckout = (
+  { kind: provider }: Pick<PaymentProvider, 'kind'>,
+  { checkout }: Pick<ProviderSubscription, 'checkout'>,
+): z.input<typeof Checkout> | null =>
+  checkout && { provider, kind: checkout.kind, client_secret: checkout.clientSecret };

@@ -1,0 +1,30 @@
+import { invalid } from '../../../platform/errors.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import { findPlan, type PlanChoice } from '../plans/store.ts';
+import type { SubscriptionRow } from './store.ts';
+
+/** The plan that a request names. AppError 422 where the product has none such, or it is no longer sold. */
+export async function choosePlan(db: Queryable, productCode: string, choice: PlanChoice): Promise<PlanRow> {
+  const plan = await findPlan(db, productCode, choice);
+  if (plan !== null && !plan.retired) return plan;
+  const path = choice.plan_code === undefined ? 'payment_price_id' : 'plan_code';
+  throw invalid('There is no such plan.', [{ path, message: 'is no plan that is for sale' }], 'unknown_plan');
+}
+
+/** AppError 422 for a plan that only the operator gives. */
+export function requireSelfServe(plan: PlanRow): void {
+  if (!plan.selfServeOnboarding)
+    throw invalid(`${plan.productName} is arranged with whoever runs this service.`, undefined, 'plan_not_self_serve');
+}
+
+/** The plan that a subscription is on, retired or not. */
+export async function presentPlan(db: Queryable, row: SubscriptionRow): Promise<PlanRow> {
+  const plan = await findPlan(db, row.productCode, { plan_code: row.planCode });
+  if (plan === null) throw new Error(`${row.tenantId} is on the plan ${row.planCode}, which does not exist`);
+  return plan;
+}
+
+/** Whether there is a subscription that runs: paid, overdue, or about to end. */
+export const isSubscribed = (row: SubscriptionRow): boolean =>
+  row.subscriptionId !== null && (row.status === 'active' || row.status === 'past_due');

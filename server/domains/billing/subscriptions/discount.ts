@@ -1,0 +1,51 @@
+import type { Context } from '../../../api/context.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
+import { readDiscount, redeemDiscount, releaseDiscount, resolveDiscount, waitingDiscount } from '../codes/discount.ts';
+import { codeNotValid } from '../codes/refusals.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import type { AppliedDiscount } from '../provider/port.ts';
+import type { SubscriptionRow } from './store.ts';
+
+/**
+ * Runs `work` with the discount that `code` gives on `plan` (undefined: none was given), redeemed before, so that the last
+ * redemption is not given twice, and given back where the work fails. AppErrors of codes/discount.ts.
+ */
+export async function withDiscount<T>(
+  { principal, services }: Context,
+  plan: PlanRow,
+  code: string | undefined,
+  work: (discount: AppliedDiscount | null) => Promise<T>,
+): Promise<T> {
+  if (code === undefined) return await work(null);
+  const { tenantId, userId } = principal;
+  const discount = await resolveDiscount(services, { tenantId, userId, code, plan });
+  if (discount === null) throw codeNotValid();
+  const { productCode } = services.config.billing;
+  const request = { tenantId, userId, productCode, discount, at: services.clock.now() };
+  const redemption = await transact(services.pool, db => redeemDiscount(db, request));
+  try {
+    return await work(discount);
+  } catch (error) {
+    await transact(services.pool, db => releaseDiscount(db, tenantId, redemption));
+    throw error;
+  }
+}
+
+/** What a subscription to `plan` begins with: the code's discount, else one that the workspace applied before. */
+export const discountFor = (
+  row: SubscriptionRow,
+  plan: PlanRow,
+  given: AppliedDiscount | null,
+  at: number,
+): AppliedDiscount | null => given ?? waitingDiscount(row.discount, plan, at);
+
+/** What another plan goes on with: the code's discount, else the one that runs or waits, as far as it is for that currency. */
+export function discountOn(
+  row: SubscriptionRow,
+  plan: PlanRow,
+  given: AppliedDiscount | null,
+  at: number,
+): AppliedDiscount | null {
+  const running = given ?? readDiscount(row.discount, at);
+  return running === null || (running.currency !== null && running.currency !== plan.currency) ? null : running;
+}

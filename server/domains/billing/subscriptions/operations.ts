@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { operation } from '../../../api/operation.ts';
+import * as schema from '../schemas.ts';
+import { cancel } from './cancel.ts';
+import { changePlan } from './change-plan.ts';
+import { startTrial } from './start-trial.ts';
+import { actionPricing, billingStatus, billingSummary, patchSettings } from './status.ts';
+import { convertTrial, subscribe } from './subscribe.ts';
+
+const read = {
+  tag: 'Billing',
+  method: 'GET',
+  status: 200,
+  access: 'project_contributor',
+  scope: 'billing:read',
+} as const;
+const change = {
+  tag: 'Billing',
+  method: 'POST',
+  status: 200,
+  access: 'tenant_admin',
+  scope: 'billing:manage',
+  errors: [409, 503],
+} as const;
+
+/** Trials and subscriptions. */
+export const subscriptionOperations = [
+  operation({
+    ...read,
+    name: 'billing_status',
+    path: '/v1/billing/status',
+    summary: 'How the subscription and the trial stand',
+    description: 'With the warnings of the present allowance: 80 % and 100 % of what there was after the last grant.',
+    input: z.strictObject({}),
+    output: schema.BillingStatus,
+    run: billingStatus,
+  }),
+  operation({
+    ...read,
+    name: 'billing_summary',
+    path: '/v1/billing/summary',
+    summary: 'Plan, balances and use of the current period: of the workspace, and of the project',
+    input: z.strictObject({}),
+    output: schema.BillingSummary,
+    run: billingSummary,
+  }),
+  operation({
+    ...read,
+    name: 'billing_action_pricing',
+    path: '/v1/billing/action-pricing',
+    summary: 'What each billable action costs on the present plan, in microcredits',
+    input: z.strictObject({}),
+    output: schema.ActionPricing,
+    run: actionPricing,
+  }),
+  operation({
+    ...change,
+    name: 'billing_settings_patch',
+    method: 'PATCH',
+    path: '/v1/billing/settings',
+    summary: 'Say what becomes of a run whose next step cannot be paid: it fails, or pauses until there are credits',
+    input: schema.SettingsInput,
+    output: schema.BillingStatus,
+    run: patchSettings,
+  }),
+  operation({
+    ...change,
+    name: 'billing_subscribe',
+    path: '/v1/billing/subscription',
+    summary: 'Subscribe to a plan',
+    description: `Where \`checkout\` is given, the plan begins when the browser has confirmed the payment; otherwise at once. During a trial it ends
+the trial. 409: \`already_subscribed\`, \`onboarding_plan\`, \`payment_due\` (an earlier subscription's invoice is open).`,
+    input: schema.SubscribeInput,
+    output: schema.SubscriptionOutput,
+    run: subscribe,
+  }),
+  operation({
+    ...change,
+    name: 'billing_change_plan',
+    path: '/v1/billing/subscription/change-plan',
+    summary: 'Change the plan, or see what that would cost',
+    description: `By default an upgrade takes effect now and a downgrade at the period's end. Now: the time that is left is credited at the present
+plan's price and charged at the new one's, rounded down to the minor unit, and the credits follow in the same proportion. The present plan itself
+takes back what was scheduled, a cancellation too. \`preview\` changes nothing. 409: \`not_subscribed\`, \`trialing\`, \`same_plan\`.`,
+    input: schema.ChangePlanInput,
+    output: schema.ChangePlanOutput,
+    run: changePlan,
+  }),
+  operation({
+    ...change,
+    name: 'billing_cancel',
+    path: '/v1/billing/subscription/cancel',
+    summary: "Cancel the subscription or the trial: at the period's end, or now",
+    description: `Afterwards the workspace is on the onboarding plan. Nothing is paid back, and what is left of a paid period's credits stays until the
+period's end; a trial's credits end with it. 409 \`not_subscribed\`.`,
+    input: schema.CancelInput,
+    output: schema.SubscriptionOutput,
+    run: cancel,
+  }),
+  operation({
+    ...change,
+    name: 'billing_trial_start',
+    path: '/v1/billing/trial',
+    summary: 'Start the trial of a plan',
+    description: `Each workspace has one trial, ever (409 \`trial_used\`). Its credits expire with it; it then ends in the onboarding plan, or, where
+the payment provider has a card, in the plan itself. A plan without a trial is 422 \`no_trial\`.`,
+    input: schema.StartTrialInput,
+    output: schema.SubscriptionOutput,
+    run: startTrial,
+  }),
+  operation({
+    ...change,
+    name: 'billing_convert_trial',
+    path: '/v1/billing/subscription/convert-trial-now',
+    summary: 'End the trial now and begin to pay',
+    description:
+      'The first period begins with its included credits; what is left of the trial expires. 409 `not_trialing`.',
+    input: z.strictObject({}),
+    output: schema.SubscriptionOutput,
+    run: convertTrial,
+  }),
+] as const;

@@ -1,0 +1,128 @@
+import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+import type { Services } from '../../../services.ts';
+import { readDiscount } from '../codes/discount.ts';
+import { expireDue, readBalances } from '../ledger/post.ts';
+import { createManualPayment } from '../payments/manual-payment.ts';
+import { nextPeriodStart } from '../plans/period.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import { findPlan } from '../plans/store.ts';
+import { returnToOnboarding } from './adopt.ts';
+import { lastPeriod, noteEvent, type Period } from './journal.ts';
+import { ensureOnboarded, onboardingPlan } from './onboard.ts';
+import { beginOnboardingPeriod, beginPeriod } from './periods.ts';
+import { priceOf } from './proration.ts';
+import { isDue, lockSubscription, readSubscription, type SubscriptionRow, saveSubscription } from './store.ts';
+
+export type SettleServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator'>;
+
+/**
+ * Does what the clock has made due for one workspace: trials that ended, periods that began, credits that expired, each as of its
+ * own instant and in their order, however long nobody looked. Each is a transaction of its own, so that charges never wait for more than
+ * one; whoever comes second finds nothing due. Onboards where needed. Throws where the database is away.
+ */
+export async function settleTenant(services: SettleServices, tenantId: string): Promise<void> {
+  await ensureOnboarded(services, tenantId);
+  let changed = false;
+  while (await settleNext(services, tenantId)) changed = true;
+  if (changed) services.orchestrator.creditsChanged(tenantId);
+}
+
+/** Settles what is due first. False: nothing is. */
+async function settleNext(services: SettleServices, tenantId: string): Promise<boolean> {
+  const { pool, clock } = services;
+  const due = dueAt(await readSubscription(pool, tenantId), (await readBalances(pool, tenantId)).nextExpiryAt);
+  if (due > clock.now()) return false;
+  return await transact(pool, async db => {
+    const row = await lockSubscription(db, tenantId);
+    const { nextExpiryAt } = await readBalances(db, tenantId);
+    const at = dueAt(row, nextExpiryAt);
+    if (at > clock.now()) return false;
+    // What expires at the very end of a period goes before the next one brings its own.
+    if (nextExpiryAt !== null && nextExpiryAt <= at) await expireDue(db, tenantId, at);
+    else await endPeriod(db, services.config.billing, row, at);
+    return true;
+  });
+}
+
+function dueAt(row: SubscriptionRow, nextExpiryAt: number | null): number {
+  const expiry = nextExpiryAt ?? Number.POSITIVE_INFINITY;
+  return isDue(row, row.period.to) ? Math.min(row.period.to, expiry) : expiry;
+}
+
+type Billing = { productCode: string; plansFile: string | null };
+
+/** What follows on the end of a period or a trial that no provider keeps. */
+async function endPeriod(db: Queryable, billing: Billing, row: SubscriptionRow, at: number): Promise<void> {
+  const { tenantId } = row;
+  if (row.status === 'incomplete') {
+    await waitOn(db, billing, row, at);
+  } else if (row.status === 'trialing') {
+    await noteEvent(db, { tenantId, kind: 'trial_ended', data: { plan_code: row.planCode }, at });
+    await returnToOnboarding(db, billing, row, at);
+  } else if (row.subscriptionId !== null && row.cancelAtPeriodEnd) {
+    await noteEvent(db, { tenantId, kind: 'cancelled', data: { plan_code: row.planCode }, at });
+    await returnToOnboarding(db, billing, row, at);
+  } else {
+    await renew(db, billing, row, at);
+  }
+}
+
+/** The plan that was paid for, or free, has ended while another waits for its payment: it goes on waiting, on the onboarding plan. */
+async function waitOn(db: Queryable, billing: Billing, row: SubscriptionRow, at: number): Promise<void> {
+  const plan = await onboardingPlan(db, { ...billing, productCode: row.productCode }, at);
+  const period = await nextOnboardingPeriod(db, row.tenantId, plan, at);
+  await saveSubscription(db, { ...row, planCode: plan.planCode, period }, at);
+}
+
+/** The period after the one that ends at `at`, counted from the day on which the first began. */
+async function nextOnboardingPeriod(
+  db: Queryable,
+  tenantId: string,
+  plan: PlanRow,
+  at: number,
+): Promise<{ from: number; to: number }> {
+  const last = await lastPeriod(db, tenantId, null);
+  if (last === null || last.to !== at || last.planCode !== plan.planCode) {
+    const { from, to } = await beginOnboardingPeriod(db, tenantId, plan, at);
+    return { from, to };
+  }
+  const period: Period = { ...last, from: at, to: nextPeriodStart(last.anchor, plan, at) };
+  await beginPeriod(db, tenantId, plan, period);
+  return { from: period.from, to: period.to };
+}
+
+async function renew(db: Queryable, billing: Billing, row: SubscriptionRow, at: number): Promise<void> {
+  const { tenantId, productCode } = row;
+  const onboarding = await onboardingPlan(db, { ...billing, productCode }, at);
+  const planCode = row.pendingPlanCode ?? row.planCode;
+  const plan = await findPlan(db, productCode, { plan_code: planCode });
+  if (row.subscriptionId === null || plan === null || plan.planCode === onboarding.planCode) {
+    if (row.subscriptionId !== null) return void (await returnToOnboarding(db, billing, row, at));
+    const period = await nextOnboardingPeriod(db, tenantId, onboarding, at);
+    await saveSubscription(db, { ...row, planCode: onboarding.planCode, period }, at);
+    return;
+  }
+  const last = await lastPeriod(db, tenantId, row.subscriptionId);
+  const anchor = last?.anchor ?? row.period.from;
+  const to = nextPeriodStart(anchor, plan, at);
+  const discount = readDiscount(row.discount, at);
+  const amount = priceOf(plan, discount);
+  const paymentId = await createManualPayment(db, {
+    tenantId,
+    kind: 'subscription',
+    amount,
+    currency: plan.currency,
+    credits: plan.includedCredits,
+    description: `${plan.productName}, from ${new Date(at).toISOString().slice(0, 10)}`,
+    requestedBy: null,
+    at,
+  });
+  const period: Period = { planCode, subscriptionId: row.subscriptionId, from: at, to, anchor, amount, paymentId };
+  await beginPeriod(db, tenantId, plan, period);
+  if (planCode !== row.planCode) {
+    const data = { from: row.planCode, to: planCode };
+    await noteEvent(db, { tenantId, kind: 'plan_changed', data, at });
+  }
+  const renewed = { ...row, planCode, pendingPlanCode: null, discount, period: { from: at, to } };
+  await saveSubscription(db, renewed, at);
+}

@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { conflict, invalid } from '../../../platform/errors.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import { createManualProvider } from '../provider/manual.ts';
+import type { PaymentProvider } from '../provider/port.ts';
+import type { StartTrialInput, SubscriptionOutput } from '../schemas.ts';
+import { adopt } from './adopt.ts';
+import { changeSubscription, customerOf, keyOf } from './change.ts';
+import { toCheckout } from './checkout.ts';
+import { choosePlan, isSubscribed, requireSelfServe } from './choose.ts';
+import { readStatus } from './status.ts';
+import type { SubscriptionRow } from './store.ts';
+
+const DAY_MS = 86_400_000;
+
+/** POST /v1/billing/trial: each workspace has one, ever. */
+export async function startTrial(
+  ctx: Context,
+  choice: z.output<typeof StartTrialInput>,
+): Promise<z.input<typeof SubscriptionOutput>> {
+  const { principal, services } = ctx;
+  const { billing } = services.config;
+  return await changeSubscription(services, principal.tenantId, async held => {
+    const { db, row, at } = held;
+    const plan = await choosePlan(db, row.productCode, choice);
+    requireSelfServe(plan);
+    if (!plan.trialEnabled) throw invalid(`${plan.productName} has no trial.`, undefined, 'no_trial');
+    requireTrialLeft(row);
+    const provider = sellerOf(services, plan);
+    const next = await provider.startTrial(await customerOf(ctx, held), plan, {
+      trialEndsAt: at + plan.trialDays * DAY_MS,
+      key: keyOf(held, `trial:${plan.planCode}`),
+    });
+    await adopt({ db, billing, provider: provider.kind, at }, row, next);
+    return { status: await readStatus(services, db, row.tenantId), checkout: toCheckout(provider, next) };
+  });
+}
+
+function requireTrialLeft(row: SubscriptionRow): void {
+  if (row.trialStartedAt !== null) throw conflict('trial_used', 'This workspace has had its trial.');
+  if (isSubscribed(row)) throw conflict('already_subscribed', 'This workspace has a subscription already.');
+}
+
+/** Who sells a plan: what is free, or has no price at the provider, needs none. */
+export function sellerOf(
+  services: { payments: PaymentProvider } & Parameters<typeof createManualProvider>[0],
+  plan: PlanRow,
+): PaymentProvider {
+  return plan.amount === 0 || plan.paymentPriceId === null ? createManualProvider(services) : services.payments;
+}

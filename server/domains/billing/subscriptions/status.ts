@@ -1,0 +1,116 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { Services } from '../../../services.ts';
+import { viewDiscount } from '../codes/discount.ts';
+import { readWarnings } from '../ledger/credit-source.ts';
+import { readBalances } from '../ledger/post.ts';
+import { toPricingView } from '../plans/view.ts';
+import type { ActionPricing, BillingStatus, BillingSummary, SettingsInput } from '../schemas.ts';
+import { presentPlan } from './choose.ts';
+import { settleTenant } from './settle.ts';
+import { readSubscription, type SubscriptionRow } from './store.ts';
+
+type Status = z.input<typeof BillingStatus>;
+
+/** GET /v1/billing/status. */
+export async function billingStatus({ principal, services }: Context): Promise<Status> {
+  await settleTenant(services, principal.tenantId);
+  return await readStatus(services, services.pool, principal.tenantId);
+}
+
+/** How a workspace's subscription stands; what is due was settled before (`settleTenant`). */
+export async function readStatus(
+  services: Pick<Services, 'payments' | 'clock'>,
+  db: Queryable,
+  tenantId: string,
+): Promise<Status> {
+  const row = await readSubscription(db, tenantId);
+  const { productName } = await presentPlan(db, row);
+  const { allowance, whenExhausted } = await readBalances(db, tenantId);
+  const warnings = await readWarnings(db, tenantId);
+  return {
+    provider: row.subscriptionId === null ? services.payments.kind : row.provider,
+    status: row.status,
+    plan_code: row.planCode,
+    product_name: productName,
+    current_period_start: isoTimestamp(row.period.from),
+    current_period_end: isoTimestamp(row.period.to),
+    cancel_at_period_end: row.cancelAtPeriodEnd,
+    pending_plan_code: row.pendingPlanCode,
+    discount: viewDiscount(row.discount, services.clock.now()),
+    trial: trialOf(row),
+    when_exhausted: whenExhausted,
+    allowance,
+    warnings: warnings.map(({ percent, at }) => ({ percent, at: isoTimestamp(at) })),
+  };
+}
+
+const trialOf = (row: SubscriptionRow): Status['trial'] => ({
+  available: row.trialStartedAt === null && row.subscriptionId === null,
+  plan_code: row.trialPlanCode,
+  started_at: row.trialStartedAt === null ? null : isoTimestamp(row.trialStartedAt),
+  ends_at: row.trialEndsAt === null ? null : isoTimestamp(row.trialEndsAt),
+});
+
+/** GET /v1/billing/summary: the workspace, and the project of the request, in the current period. */
+export async function billingSummary({ principal, services }: Context): Promise<z.input<typeof BillingSummary>> {
+  const { tenantId, projectId } = principal;
+  const { pool } = services;
+  await settleTenant(services, tenantId);
+  const row = await readSubscription(pool, tenantId);
+  const { productName } = await presentPlan(pool, row);
+  const { trial, included, payg } = await readBalances(pool, tenantId);
+  const { rows } = await pool.query<{ tenant: string; project: string; consumed: string; consumed_here: string }>(
+    `SELECT t.name AS tenant, p.name AS project, u.consumed, u.consumed_here
+     FROM tenants t JOIN projects p ON p.tenant_id = t.slug AND p.id = $2,
+       LATERAL (SELECT coalesce(sum(microcredits), 0) AS consumed,
+                       coalesce(sum(microcredits) FILTER (WHERE project_id = $2), 0) AS consumed_here
+                FROM run_usage WHERE tenant_id = t.slug AND created_at >= $3 AND microcredits > 0) u
+     WHERE t.slug = $1`,
+    [tenantId, projectId, new Date(row.period.from)],
+  );
+  const [found] = rows;
+  if (found === undefined) throw new Error(`the project ${projectId} of ${tenantId} is gone`);
+  return {
+    tenant: {
+      id: tenantId,
+      name: found.tenant,
+      plan_code: row.planCode,
+      product_name: productName,
+      status: row.status,
+      balances: {
+        trial_remaining: trial,
+        included_remaining: included,
+        payg_remaining: payg,
+        total_remaining_microcredits: trial + included + payg,
+      },
+      period_start: isoTimestamp(row.period.from),
+      period_end: isoTimestamp(row.period.to),
+      consumed_microcredits: Number(found.consumed),
+    },
+    project: { id: projectId, name: found.project, consumed_microcredits: Number(found.consumed_here) },
+  };
+}
+
+/** GET /v1/billing/action-pricing: what each action costs this workspace now. */
+export async function actionPricing({ principal, services }: Context): Promise<z.input<typeof ActionPricing>> {
+  await settleTenant(services, principal.tenantId);
+  return toPricingView(await presentPlan(services.pool, await readSubscription(services.pool, principal.tenantId)));
+}
+
+/** PATCH /v1/billing/settings. */
+export async function patchSettings(
+  { principal, services }: Context,
+  { when_exhausted }: z.output<typeof SettingsInput>,
+): Promise<Status> {
+  const { tenantId } = principal;
+  await settleTenant(services, tenantId);
+  await services.pool.query('UPDATE credit_accounts SET when_exhausted = $2 WHERE tenant_id = $1', [
+    tenantId,
+    when_exhausted,
+  ]);
+  services.orchestrator.creditsChanged(tenantId);
+  return await readStatus(services, services.pool, tenantId);
+}
