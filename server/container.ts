@@ -10,6 +10,7 @@ import { createTrpc, type Trpc } from './api/trpc.ts';
 import type { Config } from './config.ts';
 import { demoMcpAddresses } from './demo-mcp/address.ts';
 import { createDemoMcp, type DemoMcp } from './demo-mcp/demo-server.ts';
+import { startAnalyticsJob } from './domains/analytics/job.ts';
 import { createCreditSource } from './domains/billing/ledger/credit-source.ts';
 import { readCatalogue } from './domains/billing/plans/catalogue.ts';
 import { seedPlans } from './domains/billing/plans/store.ts';
@@ -121,6 +122,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const tidied = tidyConnections(services);
   const { alarm = systemAlarm } = options;
   const retention = startRetentionJob({ database, clock, alarm, logger, policy: config.retention, leading });
+  const analytics = startAnalyticsJob({ database, clock, alarm, logger, leading });
   const demoMcp = config.demoMcp ? createDemoMcp({ clock, allowed: config.mcp }) : null;
   const container: Container = {
     services,
@@ -131,6 +133,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     async close() {
       if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);
       await retention.close();
+      await analytics.close();
       await tidied;
       await surfaces.stream.close();
       await orchestrator.close();

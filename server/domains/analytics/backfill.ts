@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
-import { inOwnSession, type OwnSession } from './session.ts';
 import { lockProgress } from './progress.ts';
+import { inOwnSession, type OwnSession } from './session.ts';
 import { QUARTER_OF_ROW } from './sums-sql.ts';
 
 /** Lines of one row of usage: what a busy commit writes. */
@@ -61,9 +61,7 @@ async function backfillIn(session: OwnSession, logger: Logger): Promise<boolean>
     await db.query('ANALYZE counted_starts; ANALYZE counted_ends');
     const started = await db.query(STARTED);
     const ended = await db.query(ENDED);
-    await db.query(
-      'UPDATE analytics_progress SET ready_seq = (SELECT coalesce(max(seq), 0) FROM run_usage)',
-    );
+    await db.query('UPDATE analytics_progress SET ready_seq = (SELECT coalesce(max(seq), 0) FROM run_usage)');
     logger.info({ started: started.rowCount, ended: ended.rowCount }, 'runs of before are counted for analytics');
     return true;
   });

@@ -22,8 +22,9 @@ export type AnalyticsJobOptions = {
 
 /** How far the sums are behind, at most, where folding is quick. */
 const EVERY_MS = 2_000;
-/** Where it is not, it is done a tenth of the time: runs come first. */
+/** Where it is not, it is done a tenth of the time, since runs come first; but at least once a minute. */
 const REST = 9;
+const SELDOMEST_MS = 60_000;
 const AFTER_FAILURE_MS = 10_000;
 
 /** Keeps the sums up with usage, every two seconds; an idle service writes nothing. First of all it counts the runs of before. */
@@ -39,7 +40,7 @@ export function startAnalyticsJob({ database, clock, alarm, logger, leading }: A
     try {
       if ((await readProgress(database.pool)).readySeq === null) await backfill(database.url, logger, closing.signal);
       while (!closing.signal.aborted && (await foldNext(database.pool, clock)) === 'folded');
-      return Math.max(EVERY_MS, REST * (clock.now() - beganAt));
+      return Math.min(SELDOMEST_MS, Math.max(EVERY_MS, REST * (clock.now() - beganAt)));
     } catch (error) {
       if (!closing.signal.aborted) logger.warn({ err: error }, 'analytics fall behind; folding goes on in a moment');
       return AFTER_FAILURE_MS;

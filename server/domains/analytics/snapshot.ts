@@ -63,4 +63,3 @@ export async function askSums<T>(
 export function scopeOf({ principal }: Context, workflowId: string | undefined): Scope {
   return { tenantId: principal.tenantId, projectId: principal.projectId, workflowId };
 }
-

@@ -28,7 +28,8 @@ function valuesOf({ tenantId, projectId }: Scope, segments: readonly Segment[]):
   ];
 }
 
-const sums = (columns: readonly string[]) => columns.map(name => `coalesce(sum(t.${name}), 0)::int8 AS ${name}`).join(', ');
+const sums = (columns: readonly string[]) =>
+  columns.map(name => `coalesce(sum(t.${name}), 0)::int8 AS ${name}`).join(', ');
 const numbers = (row: Record<string, unknown>): Totals =>
   Object.fromEntries(totalColumns.filter(name => name in row).map(name => [name, Number(row[name])]));
 
