@@ -102,11 +102,11 @@ function Sections({ analytics, filters }: { analytics: Analytics; filters: Filte
         <RunsByWorkflow query={analytics.runs} />
         <StepsOverTime query={analytics.usageOverTime} />
         <TokensOverTime query={analytics.usageOverTime} />
+      </div>
+      <div className="mt-4 grid grid-cols-1 gap-4 lg:grid-cols-2 xl:grid-cols-3">
         <StepsByType query={analytics.stepTypes} />
-        <div className="grid min-w-0 grid-cols-1 gap-4">
-          <CreditsByAction query={analytics.credits} />
-          <CreditsByWorkflow query={analytics.credits} />
-        </div>
+        <CreditsByAction query={analytics.credits} />
+        <CreditsByWorkflow query={analytics.credits} />
       </div>
     </div>
   );

@@ -1,5 +1,5 @@
 'use client';
-import { ChartCard } from '../charts/chart-card.tsx';
+import { ChartCard, LIST_HEIGHT } from '../charts/chart-card.tsx';
 import { formatFigure, type Unit } from '../charts/figures.ts';
 import { formatDuration } from '../ui/time.tsx';
 import { workflowLabel } from './labels.ts';
@@ -27,8 +27,10 @@ export function Durations({ query }: { query: Query<ExecutionDuration> }) {
   return (
     <ChartCard
       id="durations"
+      height={LIST_HEIGHT}
+      scrolls
       title="Duration"
-      description="From start to end, waiting included: half, 95 % and 99 % of the runs took no longer."
+      description="Start to end, waiting included."
       query={query}
       isEmpty={data => data.runs === 0}
       empty="No run ended in this period."

@@ -1,7 +1,7 @@
 'use client';
 import { BarList } from '../charts/bar-list.tsx';
-import { ChartCard } from '../charts/chart-card.tsx';
-import { CHART_HEIGHT, TimeSeries, timeSeriesFigures } from '../charts/time-series.tsx';
+import { ChartCard, LIST_HEIGHT } from '../charts/chart-card.tsx';
+import { CHART_HEIGHT, LEGEND_HEIGHT, TimeSeries, timeSeriesFigures } from '../charts/time-series.tsx';
 import { workflowLabel } from './labels.ts';
 import type { Query, RunsCount, RunsTimeseries } from './queries.ts';
 
@@ -26,7 +26,7 @@ export function RunsOverTime({ query }: { query: Query<RunsTimeseries> }) {
       title="Runs over time"
       description="By when they ended, and how."
       query={query}
-      height={CHART_HEIGHT + 24}
+      height={CHART_HEIGHT + LEGEND_HEIGHT}
       isEmpty={data => data.points.every(point => point.started + point.completed + point.failed + point.stopped === 0)}
       empty="No run started or ended in this period."
       figures={data => timeSeriesFigures({ ...shared(data), series: [started, ...outcomes] })}
@@ -41,8 +41,10 @@ export function RunsByWorkflow({ query }: { query: Query<RunsCount> }) {
   return (
     <ChartCard
       id="workflows"
+      height={LIST_HEIGHT}
+      scrolls
       title="Runs by workflow"
-      description="Started in this period; failures in red."
+      description="Started; failed ones first, in red."
       query={query}
       isEmpty={data => data.by_workflow.length === 0}
       empty="No run started in this period."

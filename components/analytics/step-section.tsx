@@ -1,6 +1,6 @@
 'use client';
 import { BarList } from '../charts/bar-list.tsx';
-import { ChartCard } from '../charts/chart-card.tsx';
+import { ChartCard, LIST_HEIGHT } from '../charts/chart-card.tsx';
 import { stepTypeLook } from '../graph/step-icon.tsx';
 import type { Query, StepsSummary } from './queries.ts';
 
@@ -9,8 +9,10 @@ export function StepsByType({ query }: { query: Query<StepsSummary> }) {
   return (
     <ChartCard
       id="steps"
+      height={LIST_HEIGHT}
+      scrolls
       title="Steps by type"
-      description="Attempts that came to an end; failures in red."
+      description="Attempts; failed ones first, in red."
       query={query}
       isEmpty={data => data.steps.length === 0}
       empty="No step was executed in this period."

@@ -1,8 +1,8 @@
 'use client';
 import { BarList } from '../charts/bar-list.tsx';
-import { ChartCard } from '../charts/chart-card.tsx';
+import { ChartCard, LIST_HEIGHT } from '../charts/chart-card.tsx';
 import { formatFigure, type Unit } from '../charts/figures.ts';
-import { CHART_HEIGHT, type Series, TimeSeries, timeSeriesFigures } from '../charts/time-series.tsx';
+import { CHART_HEIGHT, LEGEND_HEIGHT, type Series, TimeSeries, timeSeriesFigures } from '../charts/time-series.tsx';
 import { actionLabel, workflowLabel } from './labels.ts';
 import type { CreditsConsumed, Query, UsageTimeseries } from './queries.ts';
 
@@ -20,7 +20,7 @@ type UsageChart = {
 const credits: UsageChart = {
   id: 'credits',
   title: 'Credits over time',
-  description: 'When the work was done that they paid for.',
+  description: 'By when the work was done.',
   empty: 'No credits were consumed in this period.',
   unit: 'credits',
   series: [{ key: 'microcredits', label: 'Credits', ink: 'one' }],
@@ -69,7 +69,7 @@ function Usage({ chart, query }: { chart: UsageChart; query: Query<UsageTimeseri
       title={title}
       description={description}
       query={query}
-      height={CHART_HEIGHT + (series.length > 1 ? 24 : 0)}
+      height={CHART_HEIGHT + LEGEND_HEIGHT}
       isEmpty={data => data.points.every(point => series.every(({ key }) => point[key] === 0))}
       empty={empty}
       figures={data => timeSeriesFigures(shared(data))}
@@ -84,6 +84,8 @@ export function CreditsByAction({ query }: { query: Query<CreditsConsumed> }) {
   return (
     <ChartCard
       id="actions"
+      height={LIST_HEIGHT}
+      scrolls
       title="Credits by action"
       query={query}
       isEmpty={data => data.by_action.length === 0}
@@ -114,6 +116,8 @@ export function CreditsByWorkflow({ query }: { query: Query<CreditsConsumed> }) 
   return (
     <ChartCard
       id="credits-workflows"
+      height={LIST_HEIGHT}
+      scrolls
       title="Credits by workflow"
       query={query}
       isEmpty={data => data.by_workflow.length === 0}

@@ -5,6 +5,7 @@ import { readError } from '../trpc/errors.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { cx } from '../ui/classes.ts';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
@@ -12,6 +13,9 @@ import { download, fileName } from '../workflows/download.ts';
 import { toCsv } from './csv.ts';
 import { FigureTable } from './figure-table.tsx';
 import type { Figures } from './figures.ts';
+
+/** Pixels of a list beside charts: six rows. */
+export const LIST_HEIGHT = 244;
 
 /** The part of a query that a card needs. */
 export type ChartQuery<D> = { data: D | undefined; isError: boolean; error: unknown; refetch: () => unknown };
@@ -26,8 +30,10 @@ type Props<D> = {
   /** What is said in the chart's place when there is nothing to draw. */
   empty: ReactNode;
   isEmpty: (data: D) => boolean;
-  /** Pixels that the content has in every state, so that nothing moves; longer tables scroll within. Absent: as high as it needs. */
-  height?: number;
+  /** Pixels that the content has in every state, so that nothing moves. */
+  height: number;
+  /** The content is a list that may be longer: it scrolls within. */
+  scrolls?: boolean;
   className?: string;
   children: (data: D) => ReactNode;
 };
@@ -74,34 +80,39 @@ export function ChartCard<D>({ id, title, description, query, className, ...rest
 
 type ContentProps<D> = Omit<Props<D>, 'id' | 'description' | 'className'> & { asTable: boolean };
 
-function Content<D>({ title, query, figures, empty, isEmpty, height, asTable, children }: ContentProps<D>) {
+function Content<D>({ title, query, figures, empty, isEmpty, height, scrolls, asTable, children }: ContentProps<D>) {
   const { data } = query;
-  // A table of hundreds of rows scrolls within the card, whatever the height of the chart.
-  const frame = height === undefined ? { minHeight: 120 } : { height };
   if (data === undefined && query.isError)
     return (
-      <div style={frame} className="overflow-auto">
+      <ScrollRegion label={title} style={{ height }} className="overflow-auto">
         <ChartError error={query.error} onRetry={() => void query.refetch()} />
-      </div>
+      </ScrollRegion>
     );
   if (data === undefined)
     return (
-      <div style={frame} aria-busy>
-        <Skeleton className="size-full min-h-30" />
+      <div style={{ height }} aria-busy>
+        <Skeleton className="size-full" />
       </div>
     );
   if (isEmpty(data))
     return (
-      <div style={frame} className="flex items-center justify-center px-4 text-center text-sm text-muted">
-        <div>{empty}</div>
+      <div style={{ height }} className="flex items-center justify-center px-4 text-center text-sm text-muted">
+        {empty}
       </div>
     );
-  if (!asTable) return <div style={height === undefined ? undefined : { minHeight: height }}>{children(data)}</div>;
-  return (
-    <div style={height === undefined ? { maxHeight: 400 } : { height }} className="overflow-y-auto rounded-md border">
-      <FigureTable label={title} figures={figures(data)} />
-    </div>
-  );
+  if (asTable)
+    return (
+      <div style={{ height }}>
+        <FigureTable label={title} figures={figures(data)} height={height} />
+      </div>
+    );
+  if (scrolls)
+    return (
+      <ScrollRegion label={title} style={{ height }} className="overflow-y-auto">
+        {children(data)}
+      </ScrollRegion>
+    );
+  return <div style={{ minHeight: height }}>{children(data)}</div>;
 }
 
 /** 503 passes by itself and loses nothing, and says so; everything else is an error like any other. */

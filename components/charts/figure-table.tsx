@@ -1,43 +1,52 @@
-import { Table, THead, Th } from '../ui/table.tsx';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { Th } from '../ui/table.tsx';
 import { type Cell, type Column, type Figures, formatFigure } from './figures.ts';
 
-/** The numbers behind a chart. `label` is the table's accessible name. */
-export function FigureTable({ label, figures }: { label: string; figures: Figures }) {
+/** The numbers behind a chart, in the chart's place: they scroll within its height. `label` is the table's accessible name. */
+export function FigureTable({ label, figures, height }: { label: string; figures: Figures; height: number }) {
   const { columns, rows } = figures;
   return (
-    <Table label={label}>
-      <THead>
-        {columns.map(({ label: name, unit }) => (
-          <Th key={name} className={unit ? 'text-right' : undefined}>
-            {name}
-          </Th>
-        ))}
-      </THead>
-      <tbody>
-        {rows.map(([name, ...cells]) => (
-          <tr key={[name, ...cells].join('\t')} className="border-b last:border-b-0 hover:bg-hover/60">
-            <th scope="row" className="h-8 max-w-72 truncate px-3 font-normal">
-              {name}
-            </th>
-            {cells.map((cell, at) => {
-              const column = columns[at + 1] ?? { label: '' };
-              return (
-                <td
-                  key={column.label}
-                  className={
-                    column.unit
-                      ? 'h-8 px-3 text-right whitespace-nowrap text-muted tabular-nums'
-                      : 'h-8 px-3 text-muted'
-                  }
-                >
-                  {written(cell, column)}
-                </td>
-              );
-            })}
+    <ScrollRegion
+      label={label}
+      style={{ maxHeight: height }}
+      className="overflow-auto rounded-md border focus-visible:-outline-offset-2"
+    >
+      <table className="w-full border-collapse text-left text-sm">
+        <thead>
+          <tr className="sticky top-0 bg-sunken text-xs text-muted">
+            {columns.map(({ label: name, unit }) => (
+              <Th key={name} className={unit ? 'text-right' : undefined}>
+                {name}
+              </Th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </Table>
+        </thead>
+        <tbody>
+          {rows.map(([name, ...cells]) => (
+            <tr key={[name, ...cells].join('\t')} className="border-b last:border-b-0 hover:bg-hover/60">
+              <th scope="row" className="h-8 max-w-72 truncate px-3 font-normal">
+                {name}
+              </th>
+              {cells.map((cell, at) => {
+                const column = columns[at + 1] ?? { label: '' };
+                return (
+                  <td
+                    key={column.label}
+                    className={
+                      column.unit
+                        ? 'h-8 px-3 text-right whitespace-nowrap text-muted tabular-nums'
+                        : 'h-8 px-3 whitespace-nowrap text-muted'
+                    }
+                  >
+                    {written(cell, column)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
   );
 }
 

@@ -34,6 +34,8 @@ export function TimeSeriesPlot<K extends string>(props: Props<K>) {
         title={title}
         desc={summary}
         aria-label={title}
+        barCategoryGap="12%"
+        barGap={1}
         margin={{ top: 8, right: 8, bottom: 0, left: 0 }}
         // The wrapper listens to the pointer; the SVG itself would have the browser show its title over the chart.
         className="[&_svg]:pointer-events-none"
@@ -45,6 +47,7 @@ export function TimeSeriesPlot<K extends string>(props: Props<K>) {
           {...axis}
           dataKey="at"
           tickFormatter={(at: string) => bucketTick(at, granularity, timeZone)}
+          height={24}
           minTickGap={24}
           interval="preserveStartEnd"
         />
@@ -55,7 +58,7 @@ export function TimeSeriesPlot<K extends string>(props: Props<K>) {
           allowDecimals={unit !== 'count'}
           tickCount={5}
           tickFormatter={(value: number) => formatTick(value, unit)}
-          domain={[0, (highest: number) => Math.max(highest, limit?.value ?? 0, unit === 'count' ? 4 : 0)]}
+          domain={[0, 'auto']}
         />
         <Tooltip
           isAnimationActive={false}
@@ -66,6 +69,7 @@ export function TimeSeriesPlot<K extends string>(props: Props<K>) {
         {limit ? (
           <ReferenceLine
             y={limit.value}
+            ifOverflow="extendDomain"
             stroke="var(--text)"
             strokeDasharray="4 4"
             label={{ value: limit.label, position: 'insideTopRight', fill: 'var(--muted)', fontSize: 11 }}
@@ -79,19 +83,33 @@ export function TimeSeriesPlot<K extends string>(props: Props<K>) {
   );
 }
 
-function drawing<K extends string>({ key, label, ink }: Series<K>, { shape = 'bars', stacked, scope }: Props<K>) {
+function drawing<K extends string>(
+  { key, label, ink }: Series<K>,
+  { shape = 'bars', stacked, scope, points }: Props<K>,
+) {
   const stack = stacked ? { stackId: 'all' } : {};
   const common = { dataKey: key, name: label, isAnimationActive: false } as const;
+  // Two points alone are hardly a line, and one is none.
+  const dot = points.length < 3;
   const line = { stroke: inkColor(ink), strokeWidth: 1.5, strokeDasharray: inkDash(ink) } as const;
   switch (shape) {
     case 'bars':
       return <Bar key={key} {...common} {...stack} fill={inkFill(ink, scope)} stroke={inkColor(ink)} maxBarSize={28} />;
     case 'area':
       return (
-        <Area key={key} {...common} {...stack} {...line} type="linear" fill={inkFill(ink, scope)} fillOpacity={0.25} />
+        <Area
+          key={key}
+          {...common}
+          {...stack}
+          {...line}
+          type="linear"
+          fill={inkFill(ink, scope)}
+          fillOpacity={0.25}
+          dot={dot}
+        />
       );
     case 'line':
-      return <Line key={key} {...common} {...line} type="linear" dot={false} />;
+      return <Line key={key} {...common} {...line} type="linear" dot={dot} />;
   }
 }
 

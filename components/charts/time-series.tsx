@@ -28,7 +28,9 @@ export type TimeSeriesProps<K extends string> = {
   height?: number;
 };
 
+/** Pixels of a chart, and of the legend beneath it where there are several series. */
 export const CHART_HEIGHT = 220;
+export const LEGEND_HEIGHT = 24;
 
 // A third of a megabyte of script, only where a chart is shown and after the page around it.
 const Plot = dynamic(() => import('./time-series-plot.tsx').then(module => module.TimeSeriesPlot), {

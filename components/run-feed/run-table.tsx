@@ -5,6 +5,7 @@ import Link from 'next/link';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
+import { Credits } from '../ui/credits.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { EmptyState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
@@ -33,7 +34,7 @@ export function RunTable({ workflowId }: { workflowId?: string }) {
   return (
     <ListCard
       label="Runs"
-      columns={['Workflow', 'Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Run']}
+      columns={['Workflow', 'Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Credits', 'Run']}
       query={list}
       items={list.data?.runs}
       next={list.data?.next_cursor}
@@ -72,6 +73,9 @@ function Row({ run }: { run: Run }) {
       </Td>
       <Td>
         <Duration from={run.started_at} to={run.ended_at} />
+      </Td>
+      <Td>
+        <Credits value={run.credits_microcredits} className="whitespace-nowrap text-muted tabular-nums" />
       </Td>
       <Td>
         <CopyId id={run.run_id} />
