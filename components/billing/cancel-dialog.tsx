@@ -8,6 +8,7 @@ import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { Choices } from './choices.tsx';
 import type { PlanDialogProps } from './plan-dialog.tsx';
+import { cancelLabel } from './subscription-card.tsx';
 import { useRefreshBilling } from './use-refresh-billing.ts';
 import { formatDate } from './words.ts';
 
@@ -17,14 +18,18 @@ export function CancelDialog({ status, onClose }: Pick<PlanDialogProps, 'status'
   const refresh = useRefreshBilling();
   const [when, setWhen] = useState<'end' | 'now'>('end');
   const trial = status.status === 'trialing';
-  const what = trial ? 'trial' : 'plan';
+  const unpaid = status.status === 'incomplete';
   const end = formatDate(trial && status.trial.ends_at ? status.trial.ends_at : status.current_period_end);
   const cancel = useMutation(
     trpc.billing_cancel.mutationOptions({
       onSuccess: ({ status: after }) => {
         onClose();
         toast.success(
-          after.cancel_at_period_end ? `${status.product_name} ends on ${end}` : `${status.product_name} has ended`,
+          unpaid
+            ? `${status.product_name} goes on`
+            : after.cancel_at_period_end
+              ? `${status.product_name} ends on ${end}`
+              : `${status.product_name} has ended`,
         );
         return refresh();
       },
@@ -35,43 +40,65 @@ export function CancelDialog({ status, onClose }: Pick<PlanDialogProps, 'status'
       open
       onOpenChange={open => !open && onClose()}
       size="sm"
-      title={`Cancel ${status.product_name}?`}
-      description="Pay-as-you-go credits stay; workflows, runs and keys stay too."
+      title={unpaid ? 'Give up the new plan?' : `Cancel ${status.product_name}?`}
+      description={
+        unpaid
+          ? `Nothing was paid. ${status.product_name} goes on.`
+          : 'Pay-as-you-go credits stay; workflows, runs and keys stay too.'
+      }
       footer={
         <>
-          <Button onClick={onClose}>Keep {what}</Button>
+          <Button onClick={onClose}>{unpaid ? 'Back' : trial ? 'Keep trial' : 'Keep plan'}</Button>
           <Button
             variant="danger"
             pending={cancel.isPending}
-            onClick={() => cancel.mutate({ at_period_end: when === 'end' })}
+            onClick={() => cancel.mutate({ at_period_end: when === 'end' && !unpaid })}
           >
-            Cancel {what}
+            {cancelLabel(status)}
           </Button>
         </>
       }
     >
       <div className="flex flex-col gap-4">
         <FormError error={cancel.error} />
-        <Choices<'end' | 'now'>
-          legend="When"
-          value={when}
-          onChange={setWhen}
-          choices={[
-            {
-              value: 'end',
-              label: `On ${end}`,
-              hint: `Everything goes on until then, and you can change your mind.`,
-            },
-            {
-              value: 'now',
-              label: 'Now',
-              hint: trial
-                ? 'The credits of the trial expire at once, and there is no second trial.'
-                : 'The credits of this period expire at once, and nothing is paid back.',
-            },
-          ]}
-        />
+        {unpaid ? null : <When trial={trial} end={end} value={when} onChange={setWhen} />}
       </div>
     </Dialog>
+  );
+}
+
+function When({
+  trial,
+  end,
+  value,
+  onChange,
+}: {
+  trial: boolean;
+  end: string;
+  value: 'end' | 'now';
+  onChange: (when: 'end' | 'now') => void;
+}) {
+  return (
+    <Choices<'end' | 'now'>
+      legend="When"
+      value={value}
+      onChange={onChange}
+      choices={[
+        {
+          value: 'end',
+          label: `On ${end}`,
+          hint: trial
+            ? 'The trial goes on until then, and nothing is paid.'
+            : 'The plan goes on until then, and you can change your mind.',
+        },
+        {
+          value: 'now',
+          label: 'Now',
+          hint: trial
+            ? 'The credits of the trial expire at once, and there is no second trial.'
+            : 'Nothing is paid back. What is left of the credits of this period stays until its end.',
+        },
+      ]}
+    />
   );
 }

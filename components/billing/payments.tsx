@@ -96,9 +96,11 @@ function Row({ payment }: { payment: Payment }) {
     <Tr>
       <Td className="max-w-72 min-w-44">
         <span className="block font-medium">{kindLabels[payment.kind]}</span>
-        <span className="block truncate text-xs text-muted" title={payment.description}>
-          {payment.description}
-        </span>
+        {payment.description === kindLabels[payment.kind] ? null : (
+          <span className="block truncate text-xs text-muted" title={payment.description}>
+            {payment.description}
+          </span>
+        )}
       </Td>
       <Td>
         <Badge tone={look.tone} icon={<Icon aria-hidden className="size-3" />}>

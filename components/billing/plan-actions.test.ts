@@ -56,8 +56,19 @@ describe('what can be done with a plan', () => {
     expect(planActions(free, status, pro)).toEqual(['cancel']);
   });
 
-  test('in a trial: to pay at once, or to leave', () => {
-    expect(planActions(pro, at({ plan_code: 'pro', status: 'trialing' }, false), pro)).toEqual(['convert', 'cancel']);
+  test('in a trial: to pay at once, to leave, or to subscribe to another', () => {
+    const trial = at({ plan_code: 'pro', status: 'trialing' }, false);
+    expect(planActions(pro, trial, pro)).toEqual(['convert', 'cancel']);
+    expect(planActions(business, trial, pro)).toEqual(['subscribe']);
+    expect(planActions(free, trial, pro)).toEqual(['cancel']);
+    expect(planActions(pro, { ...trial, cancel_at_period_end: true }, pro)).toEqual(['convert']);
+  });
+
+  test('a plan that only the operator gives is not offered', () => {
+    const arranged = { ...business, self_serve_onboarding: false };
+    expect(planActions(arranged, at({}), free)).toEqual([]);
+    expect(planActions(arranged, at({ plan_code: 'pro' }), pro)).toEqual([]);
+    expect(planActions(arranged, at({ plan_code: 'business' }), arranged)).toEqual(['cancel']);
   });
 
   test('what is to end or to change can be taken back', () => {
@@ -69,14 +80,17 @@ describe('what can be done with a plan', () => {
     expect(planActions(pro, changing, business)).toEqual([]);
   });
 
-  test('what was never paid can be paid or left', () => {
-    expect(planActions(pro, at({ plan_code: 'pro', status: 'incomplete' }), pro)).toEqual(['subscribe', 'cancel']);
+  test('what waits for its first payment can be paid, given up, or left for another', () => {
+    const waiting = at({ status: 'incomplete', pending_plan_code: 'pro' }, false);
+    expect(planActions(pro, waiting, free)).toEqual(['subscribe', 'cancel']);
+    expect(planActions(business, waiting, free)).toEqual(['subscribe']);
+    expect(planActions(free, waiting, free)).toEqual([]);
   });
 
   test('a plan that is no longer sold can be left, and changed for another', () => {
     const old = at({ plan_code: 'old', status: 'trialing' }, false);
     expect(currentActions(old, undefined)).toEqual(['cancel']);
-    expect(planActions(pro, old, undefined)).toEqual(['change']);
+    expect(planActions(pro, { ...old, status: 'active' }, undefined)).toEqual(['change']);
     expect(planActions(free, old, undefined)).toEqual(['cancel']);
   });
 

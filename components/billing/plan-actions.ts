@@ -5,14 +5,21 @@ export type PlanAction = 'trial' | 'subscribe' | 'change' | 'convert' | 'cancel'
 
 /** The offers on a plan's card, the one that is meant most first. `current` is the present plan, absent where it is no longer sold. */
 export function planActions(plan: Plan, status: BillingStatus, current: Plan | undefined): PlanAction[] {
-  const paying = isPaying(status, current);
+  if (status.status === 'incomplete') return waitingActions(plan, status);
   if (plan.plan_code === status.plan_code && status.status !== 'cancelled') return currentActions(status, current);
+  const paying = isPaying(status, current);
   // The way back to a free plan is the end of the paid one.
   if (plan.amount === 0) return paying && !status.cancel_at_period_end ? ['cancel'] : [];
-  if (status.pending_plan_code === plan.plan_code) return [];
-  if (paying) return ['change'];
-  const trial = plan.trial_enabled && status.trial.available;
-  return trial ? ['trial', 'subscribe'] : ['subscribe'];
+  if (!plan.self_serve_onboarding || status.pending_plan_code === plan.plan_code) return [];
+  // From a trial one subscribes; only what is paid already is changed.
+  if (paying) return status.status === 'trialing' ? ['subscribe'] : ['change'];
+  return plan.trial_enabled && status.trial.available ? ['trial', 'subscribe'] : ['subscribe'];
+}
+
+/** While a plan waits for its first payment: to pay it, to give it up, or to choose another. */
+function waitingActions(plan: Plan, status: BillingStatus): PlanAction[] {
+  if (plan.plan_code === status.pending_plan_code) return ['subscribe', 'cancel'];
+  return plan.amount > 0 && plan.self_serve_onboarding && plan.plan_code !== status.plan_code ? ['subscribe'] : [];
 }
 
 /** A plan that is no longer sold was paid for, or nobody would have kept it in the catalogue. */
@@ -27,7 +34,8 @@ export function currentActions(status: BillingStatus, current: Plan | undefined)
 }
 
 function paidActions(status: BillingStatus): PlanAction[] {
-  if (status.status === 'incomplete') return ['subscribe', 'cancel'];
-  if (status.cancel_at_period_end || status.pending_plan_code !== null) return ['keep'];
-  return status.status === 'trialing' ? ['convert', 'cancel'] : ['cancel'];
+  const scheduled = status.cancel_at_period_end || status.pending_plan_code !== null;
+  // The end of a trial is not taken back: it is paid for, or it ends.
+  if (status.status === 'trialing') return scheduled ? ['convert'] : ['convert', 'cancel'];
+  return [scheduled ? 'keep' : 'cancel'];
 }

@@ -8,15 +8,17 @@ import { cx } from '../ui/classes.ts';
 import { creditsInWords } from '../ui/credits.tsx';
 import { formatPrice } from '../ui/money.ts';
 import { type PlanAction, planActions } from './plan-actions.ts';
+import { cancelLabel } from './subscription-card.tsx';
 import type { BillingStatus, Plan } from './wire.ts';
 import { formatDate, intervalText, trialText } from './words.ts';
 
-const labels: Record<PlanAction, (plan: Plan) => string> = {
+const labels: Record<PlanAction, (plan: Plan, status: BillingStatus) => string> = {
   trial: () => 'Start trial',
-  subscribe: () => 'Subscribe',
+  subscribe: (plan, { status, pending_plan_code }) =>
+    status === 'incomplete' && pending_plan_code === plan.plan_code ? 'Finish payment' : 'Subscribe',
   change: plan => `Change to ${plan.product_name}`,
   convert: () => 'Pay now',
-  cancel: plan => (plan.amount === 0 ? `Go back to ${plan.product_name}` : 'Cancel'),
+  cancel: (plan, status) => (plan.amount === 0 ? `Go back to ${plan.product_name}` : cancelLabel(status)),
   keep: plan => `Keep ${plan.product_name}`,
 };
 
@@ -84,7 +86,10 @@ function PlanCard({
         <Offer>
           {creditsInWords(plan.included_credits_granted)} each {intervalText(plan)}
         </Offer>
-        {plan.trial_enabled && status.trial.available ? <Offer>Trial: {trialText(plan)}</Offer> : null}
+        {plan.self_serve_onboarding || current ? null : <Offer>Arranged with whoever runs this service</Offer>}
+        {plan.self_serve_onboarding && plan.trial_enabled && status.trial.available ? (
+          <Offer>Trial: {trialText(plan)}</Offer>
+        ) : null}
       </ul>
       <div className="flex min-h-8 flex-wrap gap-2">
         {actions.map((action, index) => (
@@ -93,8 +98,10 @@ function PlanCard({
             variant={index === 0 && action !== 'cancel' ? 'primary' : 'secondary'}
             onClick={() => onAct(action, plan)}
           >
-            {labels[action](plan)}
-            {action === 'change' ? null : <span className="sr-only"> {plan.product_name}</span>}
+            {labels[action](plan, status)}
+            {labels[action](plan, status).includes(plan.product_name) ? null : (
+              <span className="sr-only"> {plan.product_name}</span>
+            )}
           </Button>
         ))}
       </div>
@@ -104,6 +111,8 @@ function PlanCard({
 
 function Mark({ plan, status }: { plan: Plan; status: BillingStatus }) {
   if (plan.plan_code === status.plan_code) return <Badge tone="accent">Current plan</Badge>;
+  if (plan.plan_code === status.pending_plan_code && status.status === 'incomplete')
+    return <Badge tone="warn">Waiting for payment</Badge>;
   if (plan.plan_code === status.pending_plan_code)
     return <Badge tone="info">From {formatDate(status.current_period_end)}</Badge>;
   return null;

@@ -8,7 +8,7 @@ import { Card } from '../ui/card.tsx';
 import { creditsInWords } from '../ui/credits.tsx';
 import { formatUtc, useNow } from '../ui/time.tsx';
 import { Tooltip } from '../ui/tooltip.tsx';
-import { currentActions, type PlanAction } from './plan-actions.ts';
+import { currentActions, type PlanAction, planActions } from './plan-actions.ts';
 import type { BillingStatus, Plan } from './wire.ts';
 import { counted, daysLeft, discountText, formatDate, planPriceText } from './words.ts';
 
@@ -24,8 +24,13 @@ const buttons: Partial<Record<PlanAction, string>> = {
   convert: 'End trial and pay now',
   subscribe: 'Finish payment',
   keep: 'Keep plan',
-  cancel: 'Cancel plan',
 };
+
+/** What is cancelled: a trial, an order that was never paid, or the plan. */
+export function cancelLabel({ status }: BillingStatus): string {
+  if (status === 'incomplete') return 'Give up';
+  return status === 'trialing' ? 'Cancel trial' : 'Cancel plan';
+}
 
 type Props = {
   status: BillingStatus;
@@ -40,7 +45,14 @@ export function SubscriptionCard({ status, plans, onAct }: Props) {
   const plan = plans.find(each => each.plan_code === status.plan_code);
   const look = looks[status.status];
   const Icon = look.icon;
-  const actions = isAdmin ? currentActions(status, plan) : [];
+  // What waits for its payment is another plan than the present one.
+  const waiting = plans.find(each => each.plan_code === status.pending_plan_code);
+  const about = status.status === 'incomplete' ? waiting : plan;
+  const actions = !isAdmin
+    ? []
+    : status.status === 'incomplete' && waiting
+      ? planActions(waiting, status, plan)
+      : currentActions(status, plan);
   return (
     <Card
       title={
@@ -61,9 +73,9 @@ export function SubscriptionCard({ status, plans, onAct }: Props) {
                 key={action}
                 size="sm"
                 variant={action === 'cancel' ? 'danger' : 'secondary'}
-                onClick={() => onAct(action, plan ?? null)}
+                onClick={() => onAct(action, about ?? null)}
               >
-                {action === 'cancel' && status.status === 'trialing' ? 'Cancel trial' : buttons[action]}
+                {action === 'cancel' ? cancelLabel(status) : buttons[action]}
               </Button>
             ))}
           </div>
@@ -104,7 +116,7 @@ function Facts({ status, plan, plans }: { status: BillingStatus; plan: Plan | un
 function NextUp({ status, next, free }: { status: BillingStatus; next: Plan | undefined; free: boolean }) {
   const end = <On at={status.current_period_end} />;
   if (status.cancel_at_period_end) return <>Ends on {end}, then the free plan</>;
-  if (status.pending_plan_code)
+  if (status.pending_plan_code && status.status !== 'incomplete')
     return (
       <>
         {next?.product_name ?? status.pending_plan_code} from {end} on
@@ -116,7 +128,7 @@ function NextUp({ status, next, free }: { status: BillingStatus; next: Plan | un
     case 'past_due':
       return <>The payment is tried again; the plan ends if it keeps failing</>;
     case 'incomplete':
-      return <>It begins when the first payment has arrived</>;
+      return <>{next?.product_name ?? 'The plan'} begins when its first payment has arrived</>;
     case 'cancelled':
       return <>Nothing more is paid</>;
     case 'active':
