@@ -11,10 +11,12 @@ import type { Config } from './config.ts';
 import { demoMcpAddresses } from './demo-mcp/address.ts';
 import { createDemoMcp, type DemoMcp } from './demo-mcp/demo-server.ts';
 import { startAnalyticsJob } from './domains/analytics/job.ts';
+import { startBillingJob } from './domains/billing/job.ts';
 import { createCreditSource } from './domains/billing/ledger/credit-source.ts';
 import { readCatalogue } from './domains/billing/plans/catalogue.ts';
 import { seedPlans } from './domains/billing/plans/store.ts';
 import { createManualProvider } from './domains/billing/provider/manual.ts';
+import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts';
 import { createStripeProvider } from './domains/billing/provider/stripe/provider.ts';
 import { tidyConnections } from './domains/connections/tidy.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
@@ -118,11 +120,8 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     topUp,
   };
   const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry);
-  const leading = () => orchestrator.status() === 'leading';
   const tidied = tidyConnections(services);
-  const { alarm = systemAlarm } = options;
-  const retention = startRetentionJob({ database, clock, alarm, logger, policy: config.retention, leading });
-  const analytics = startAnalyticsJob({ database, clock, alarm, logger, leading });
+  const jobs = startJobs(services, { database, alarm: options.alarm ?? systemAlarm, ready: orchestrator.ready });
   const demoMcp = config.demoMcp ? createDemoMcp({ clock, allowed: config.mcp }) : null;
   const container: Container = {
     services,
@@ -132,8 +131,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     ready: orchestrator.ready,
     async close() {
       if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);
-      await retention.close();
-      await analytics.close();
+      await jobs.close();
       await tidied;
       await surfaces.stream.close();
       await orchestrator.close();
@@ -164,6 +162,26 @@ async function openBilling(services: Pick<Services, 'config' | 'pool' | 'clock' 
     topUp: catalogue.topUp,
     credits: createCreditSource(services),
     payments: stripe ? createStripeProvider(services, stripe) : createManualProvider({ clock }),
+  };
+}
+
+/** What the leading process does by the clock. */
+function startJobs(
+  services: Services,
+  { database, alarm, ready }: Pick<ContainerOptions, 'database'> & { alarm: Alarm; ready: Promise<void> },
+): { close(): Promise<void> } {
+  const { clock, logger, config, orchestrator } = services;
+  const leading = () => orchestrator.status() === 'leading';
+  const jobs = [
+    startBillingJob({ services, alarm, ready, leading }),
+    startRetentionJob({ database, clock, alarm, logger, policy: config.retention, leading }),
+    startAnalyticsJob({ database, clock, alarm, logger, leading }),
+    startReconciliationJob({ services, alarm, leading }),
+  ];
+  return {
+    async close() {
+      for (const job of jobs) await job.close();
+    },
   };
 }
 

@@ -1,0 +1,111 @@
+import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
+import type { Queryable } from '../../platform/postgres/transaction.ts';
+import type { Services } from '../../services.ts';
+import { type SettleServices, settleTenant } from './subscriptions/settle.ts';
+
+export type BillingJob = {
+  /** Lets the workspace that is being settled be, and ends. */
+  close(): Promise<void>;
+};
+
+export type BillingJobOptions = {
+  services: SettleServices & Pick<Services, 'logger'>;
+  alarm: Alarm;
+  /** Settles when it is known whether this process leads. */
+  ready: Promise<unknown>;
+  /** Whether this process is the one to do it. Two at once do no harm: each step happens once. */
+  leading: () => boolean;
+};
+
+/** What may become due without this process knowing: an operator's command, another process, a clock that was set. */
+const LONGEST_MS = 60_000;
+/** A standby looks whether it leads by now; what failed is tried again. */
+const AGAIN_MS = 5_000;
+/** Workspaces of one look: a process that was away for long goes through them batch by batch. */
+const BATCH = 200;
+
+/**
+ * Does what the clock makes due for every workspace, in the process that leads: at the start at once, what was missed period by
+ * period, and from then on at the instant at which the next is due.
+ */
+export function startBillingJob({ services, alarm, ready, leading }: BillingJobOptions): BillingJob {
+  const { pool, clock, logger } = services;
+  const closing = Promise.withResolvers<void>();
+  let closed = false;
+  let cancel = () => undefined as unknown;
+  const longest = Math.min(LONGEST_MS, alarm.longestMs ?? LONGEST_MS);
+
+  const settle = async (tenantId: string): Promise<boolean> => {
+    try {
+      await settleTenant(services, tenantId);
+      return true;
+    } catch (error) {
+      logger.error({ err: error, tenant_id: tenantId }, 'a workspace could not be billed; it is tried again');
+      return false;
+    }
+  };
+  /** Returns in how many ms the next look is due. */
+  const run = async (): Promise<number> => {
+    if (!leading()) return AGAIN_MS;
+    const failed: string[] = [];
+    try {
+      for (;;) {
+        const due = await dueTenants(pool, clock.now(), failed);
+        for (const tenantId of due) {
+          if (closed) return AGAIN_MS;
+          if (!(await settle(tenantId))) failed.push(tenantId);
+        }
+        if (due.length < BATCH) break;
+      }
+      if (failed.length > 0) return AGAIN_MS;
+      const next = await nextDue(pool);
+      return next === null ? longest : Math.min(longest, Math.max(0, next - clock.now()));
+    } catch (error) {
+      logger.error({ err: error }, 'billing cannot see what is due; it looks again');
+      return AGAIN_MS;
+    }
+  };
+  const arm = (delayMs: number) => {
+    if (closed) return;
+    cancel = alarm(delayMs, () => {
+      pass = run().then(arm);
+    });
+  };
+  const begin = async () => {
+    await Promise.race([ready.catch(() => undefined), closing.promise]);
+    if (!closed) arm(await run());
+  };
+  let pass = begin();
+  return {
+    async close() {
+      closed = true;
+      closing.resolve();
+      cancel();
+      await pass;
+    },
+  };
+}
+
+/** Of whose periods no provider keeps the time: `isDue` as SQL. */
+const OURS = `(provider <> 'stripe' OR provider_subscription_id IS NULL OR status = 'incomplete')`;
+
+/** The workspaces for which something is due, the longest due first. */
+async function dueTenants(db: Queryable, now: number, except: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ tenant_id: string }>(
+    `SELECT tenant_id FROM (
+       SELECT tenant_id, current_period_end AS due FROM subscriptions WHERE current_period_end <= $1 AND ${OURS}
+       UNION ALL SELECT tenant_id, next_expiry_at FROM credit_accounts WHERE next_expiry_at <= $1) found
+     WHERE NOT tenant_id = ANY($2) GROUP BY tenant_id ORDER BY min(due) LIMIT ${BATCH}`,
+    [new Date(now), except],
+  );
+  return rows.map(({ tenant_id }) => tenant_id);
+}
+
+/** When something is due next, ms since the epoch. */
+async function nextDue(db: Queryable): Promise<number | null> {
+  const { rows } = await db.query<{ next: Date | null }>(
+    `SELECT least((SELECT min(current_period_end) FROM subscriptions WHERE ${OURS}),
+                  (SELECT min(next_expiry_at) FROM credit_accounts)) AS next`,
+  );
+  return rows[0]?.next?.getTime() ?? null;
+}
