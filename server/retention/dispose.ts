@@ -5,7 +5,7 @@ import { type IdRange, idRange, rowBytes } from './ranges.ts';
 /** What became of a partition. `kept`: all of it is still wanted. `postponed`: see the reason; nothing was changed. */
 export type Disposal =
   | { outcome: 'dropped' | 'rewritten' | 'kept' }
-  | { outcome: 'postponed'; reason: 'locked' | 'too_many_live' };
+  | { outcome: 'postponed'; reason: 'locked' | 'too_many_live' | 'not_counted' };
 
 /**
  * Whoever writes what is locked waits for us: while we wait for the lock ourselves, and for the work that follows. Altogether

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Logger } from '../platform/logger.ts';
 import { listPartitions, type Partition } from '../platform/postgres/partitions.ts';
+import { allowUsageToGo, noteRunsGo } from './analytics.ts';
 import { type Disposal, disposeOf, dropUsage } from './dispose.ts';
 import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs.ts';
 import type { Cutoffs } from './policy.ts';
@@ -70,6 +71,7 @@ async function sweepRuns(
   { pause, now, logger }: SweepOptions,
   result: RetentionResult,
 ): Promise<void> {
+  await noteRunsGo(client, cutoff);
   for (const range of sweptRanges(partitions, cutoff)) {
     for (let rest: IdRange | null = range; rest !== null; ) {
       const batch: Awaited<ReturnType<typeof deleteExpiredRuns>> = await deleteExpiredRuns(client, rest, cutoff);
@@ -99,8 +101,13 @@ async function sweepUsage(
   { pause, logger }: SweepOptions,
   result: RetentionResult,
 ): Promise<void> {
-  for (const partition of partitions) {
-    if (partition.table !== 'run_usage' || partition.to > cutoff) continue;
+  const past = partitions.filter(({ table, to }) => table === 'run_usage' && to <= cutoff);
+  if (!(await allowUsageToGo(client, cutoff))) {
+    for (const partition of past)
+      await account(partition, { outcome: 'postponed', reason: 'not_counted' }, pause, logger, result);
+    return;
+  }
+  for (const partition of past) {
     await account(partition, await dropUsage(client, partition), pause, logger, result);
   }
   for (let deleted = await deleteStrayUsage(client, cutoff); deleted > 0; ) {

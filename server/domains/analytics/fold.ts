@@ -60,14 +60,14 @@ export async function nextBatch(
   after: number,
   upTo: number | null,
   batchRows = BATCH_ROWS,
-): Promise<{ upTo: number; last: boolean } | null> {
+): Promise<{ upTo: number; rows: number; last: boolean } | null> {
   const { rows } = await db.query<{ upto: string | null; count: string }>(
     `SELECT max(seq) AS upto, count(*) AS count FROM (
        SELECT seq FROM run_usage WHERE seq > $1 AND ($2::int8 IS NULL OR seq <= $2) ORDER BY seq LIMIT $3) batch`,
     [after, upTo, batchRows],
   );
   const { upto = null, count = '0' } = rows[0] ?? {};
-  return upto === null ? null : { upTo: Number(upto), last: Number(count) < batchRows };
+  return upto === null ? null : { upTo: Number(upto), rows: Number(count), last: Number(count) < batchRows };
 }
 
 /** Adds the selected usage to all sums. The caller holds the lock of the progress. */

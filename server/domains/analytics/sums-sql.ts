@@ -28,8 +28,18 @@ const totals: readonly (readonly [column: string, of: 'quantity' | 'microcredits
   ['llm_output_microcredits', 'microcredits', `action = 'llm_output_tokens'`],
 ];
 export const totalColumns: readonly string[] = totals.map(([column]) => column);
+/** Attempts of steps by how they ended. */
+const steps: typeof totals = [
+  ['completed', 'quantity', `action = 'workflow_step' AND outcome IN ('completed', '')`],
+  ['failed', 'quantity', `action = 'workflow_step' AND outcome = 'failed'`],
+  ['retried', 'quantity', `action = 'workflow_step' AND outcome = 'retried'`],
+];
 
 const sum = (of: string, where: string) => `coalesce(sum(${of}) FILTER (WHERE ${where}), 0)`;
+const sumsOf = (columns: typeof totals) => columns.map(([column, of, where]) => `${sum(of, where)} AS ${column}`).join(', ');
+/** Those of the totals that are told in `of`, as sums over rows such as those of usage. */
+export const totalSums = (told: 'quantity' | 'microcredits') => sumsOf(totals.filter(([, of]) => of === told));
+export const stepSums = sumsOf(steps);
 /** Adds what is inserted to what is there. */
 const added = (table: string, key: string, columns: readonly string[]) =>
   `ON CONFLICT (project_id, workflow_id, grain, bucket${key}) DO UPDATE SET ${columns
@@ -84,12 +94,10 @@ triggers AS (
   ${added('analytics_triggers', ', trigger_type', ['runs_started'])}),
 steps AS (
   INSERT INTO analytics_steps (${keyColumns}, step_type, completed, failed, retried, microcredits)
-  SELECT ${key}, step_type, ${sum('quantity', `action = 'workflow_step' AND outcome IN ('completed', '')`)},
-         ${sum('quantity', `action = 'workflow_step' AND outcome = 'failed'`)},
-         ${sum('quantity', `action = 'workflow_step' AND outcome = 'retried'`)}, sum(microcredits)
+  SELECT ${key}, step_type, ${stepSums}, sum(microcredits)
   FROM ${spread} WHERE action NOT IN ('run_started', 'run_ended') GROUP BY 1, 2, 3, 4, 5, 6
   ${added('analytics_steps', ', step_type', ['completed', 'failed', 'retried', 'microcredits'])})
 INSERT INTO analytics_totals (${keyColumns}, ${totalColumns.join(', ')})
-SELECT ${key}, ${totals.map(([, of, where]) => sum(of, where)).join(', ')}
+SELECT ${key}, ${sumsOf(totals)}
 FROM ${spread} GROUP BY 1, 2, 3, 4, 5
 ${added('analytics_totals', '', totalColumns)}`;

@@ -1,0 +1,30 @@
+import { INSUFFICIENT_CREDITS, LOST_REPEATEDLY } from '../../orchestrator/core/attempts.ts';
+import { bucketOf, QUARTER } from './buckets.ts';
+import { compareGrains, type Difference } from './compare-sums.ts';
+import { readProgress } from './progress.ts';
+import { compareWithRuns } from './recount.ts';
+import { inOwnSession } from './session.ts';
+import { QUARTER_MS } from './time-zone.ts';
+
+/** Failures that are never billed (core/metering.ts): lost in crashes, or never begun for want of credits. */
+const NEVER_BILLED = [LOST_REPEATEDLY, INSUFFICIENT_CREDITS];
+
+/** `since`: from when on sums were compared with runs (ms since the epoch; null = all); older ones only with each other. */
+export type CheckResult = { since: number | null; differences: Difference[] };
+
+/**
+ * Recounts everything from runs and the event log and compares it with the sums, as of one instant, beside a running server and
+ * without holding anybody up. Null where the runs of before have not been counted yet. At most `most` differences are told.
+ */
+export function check(url: string, most: number): Promise<CheckResult | null> {
+  return inOwnSession(url, undefined, session =>
+    session.transaction('snapshot', async db => {
+      const { readySeq, runsFrom, seq } = await readProgress(db);
+      if (readySeq === null || seq < readySeq) return null;
+      const since = runsFrom === null ? null : bucketOf(QUARTER, runsFrom + QUARTER_MS - 1);
+      const recount = { since: since === null ? null : new Date(since), seq, codes: NEVER_BILLED };
+      const ofRuns = await compareWithRuns(db, recount, most);
+      return { since, differences: [...ofRuns, ...(await compareGrains(db, most - ofRuns.length))] };
+    }),
+  );
+}

@@ -1,0 +1,90 @@
+import type { Queryable } from '../../platform/postgres/transaction.ts';
+import { grains, WHOLE_PROJECT } from './buckets.ts';
+import { totalColumns } from './sums-sql.ts';
+
+/** A sum that is not what it should be. */
+export type Difference = {
+  table: string;
+  projectId: string;
+  workflowId: string;
+  grain: number;
+  /** ISO 8601. */
+  bucket: string;
+  /** The step type or outcome, where the table has one; the trigger type where sums are compared with each other. */
+  name: string;
+  column: string;
+  sum: number;
+  recount: number;
+};
+
+type Row = {
+  project_id: string;
+  workflow_id: string;
+  grain: number;
+  bucket: Date;
+  name: string;
+  column_name: string;
+  sum: string;
+  recount: string;
+};
+const key = ['project_id', 'workflow_id', 'grain', 'bucket', 'name'];
+
+/**
+ * Where two relations (project_id, workflow_id, grain, bucket, name and the columns) differ: a difference for each column, at
+ * most `most`. What is in one alone is nothing in the other.
+ */
+export async function compareSums(
+  db: Queryable,
+  about: { table: string; columns: readonly string[] },
+  sums: string,
+  recount: string,
+  most: number,
+): Promise<Difference[]> {
+  const on = key.map(name => `a.${name} = b.${name}`).join(' AND ');
+  const lines = about.columns.map(name => `('${name}', coalesce(a.${name}, 0), coalesce(b.${name}, 0))`).join(', ');
+  const { rows } = await db.query<Row>(
+    `SELECT ${key.map(name => `coalesce(a.${name}, b.${name}) AS ${name}`).join(', ')}, c.column_name, c.sum, c.recount
+     FROM (${sums}) a FULL JOIN (${recount}) b ON ${on}
+     CROSS JOIN LATERAL (VALUES ${lines}) c(column_name, sum, recount)
+     WHERE c.sum <> c.recount ORDER BY 1, 2, 3, 4, 5, 6 LIMIT ${most}`,
+  );
+  return rows.map(row => ({
+    table: about.table,
+    projectId: row.project_id,
+    workflowId: row.workflow_id,
+    grain: row.grain,
+    bucket: row.bucket.toISOString(),
+    name: row.name,
+    column: row.column_name,
+    sum: Number(row.sum),
+    recount: Number(row.recount),
+  }));
+}
+
+const tables: readonly { table: string; name: string; columns: readonly string[] }[] = [
+  { table: 'analytics_totals', name: `''`, columns: totalColumns },
+  { table: 'analytics_triggers', name: 'trigger_type', columns: ['runs_started'] },
+  { table: 'analytics_steps', name: 'step_type', columns: ['completed', 'failed', 'retried', 'microcredits'] },
+  { table: 'analytics_durations', name: 'outcome', columns: ['runs', 'total_ms', 'min_ms', 'max_ms'] },
+];
+const merged = (column: string) => (column === 'min_ms' ? 'min' : column === 'max_ms' ? 'max' : 'sum');
+const unit = ['', 'hour', 'day', 'month'];
+const buckets = grains
+  .map(grain => `(${grain}, ${grain === 0 ? 'q.bucket' : `date_trunc('${unit[grain]}', q.bucket, 'UTC')`})`)
+  .join(', ');
+
+/** Where coarser sums, and those of whole projects, are not those of the quarters of single workflows. */
+export async function compareGrains(db: Queryable, most: number): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const { table, name, columns } of tables) {
+    if (found.length >= most) break;
+    const rows = `SELECT project_id, workflow_id, grain::int, bucket, ${name} AS name, ${columns.join(', ')} FROM ${table}`;
+    const again = `SELECT q.project_id, s.id AS workflow_id, g.grain, g.bucket, q.name,
+        ${columns.map(column => `${merged(column)}(q.${column}) AS ${column}`).join(', ')}
+      FROM (${rows} WHERE grain = 0 AND workflow_id <> '${WHOLE_PROJECT}') q
+      CROSS JOIN LATERAL (VALUES (q.workflow_id), ('${WHOLE_PROJECT}'::uuid)) s(id)
+      CROSS JOIN LATERAL (VALUES ${buckets}) g(grain, bucket) GROUP BY 1, 2, 3, 4, 5`;
+    found.push(...(await compareSums(db, { table, columns }, rows, again, most - found.length)));
+  }
+  return found;
+}

@@ -1,0 +1,131 @@
+import type { Queryable } from '../../platform/postgres/transaction.ts';
+import { WHOLE_PROJECT } from './buckets.ts';
+import { compareSums, type Difference } from './compare-sums.ts';
+import { QUARTER_OF_ROW, stepSums, totalColumns, totalSums } from './sums-sql.ts';
+
+const quarterOf = (at: string) => `date_bin('15 minutes', ${at}, to_timestamp(0))`;
+
+export type Recount = {
+  /** From then on all runs are there that usage is of; null = all of it. */
+  since: Date | null;
+  /** Up to this number usage is in the sums; what is above is added to them first. */
+  seq: number;
+  /** Codes of failures that are never billed. */
+  codes: readonly string[];
+};
+
+const STEP_TYPES = `
+  CREATE TEMP TABLE step_types ON COMMIT DROP AS
+  SELECT v.workflow_id, v.version, step->>'id' AS step_id, min(step->>'type') AS type
+  FROM workflow_versions v CROSS JOIN LATERAL json_array_elements(v.graph_snapshot->'steps') step GROUP BY 1, 2, 3`;
+
+/**
+ * What runs and their events say, as rows such as those of usage: each run's beginning and end, each attempt that was billable
+ * with its price, which stands in its event as one number, and what it used.
+ */
+const recounted = (there: (at: string) => string, codes: readonly string[]) => `
+  CREATE TEMP TABLE recounted ON COMMIT DROP AS
+  SELECT project_id, workflow_id, ${quarterOf('started_at')} AS bucket, 'run_started' AS action, '' AS outcome, '' AS step_type,
+         1::int8 AS quantity, 0::int8 AS microcredits, 0::int8 AS ms
+  FROM runs WHERE ${there('started_at')}
+  UNION ALL
+  SELECT project_id, workflow_id, ${quarterOf('ended_at')}, 'run_ended', status, '', 1, 0,
+         greatest(0, (extract(epoch FROM ended_at - started_at) * 1000)::int8)
+  FROM runs WHERE ended_at IS NOT NULL AND ${there('ended_at')}
+  UNION ALL
+  SELECT r.project_id, r.workflow_id, ${quarterOf('e.created_at')}, used.action,
+         CASE WHEN used.action <> 'workflow_step' THEN '' WHEN e.event_type = 'step_completed' THEN 'completed'
+              WHEN e.event_type = 'step_failed' THEN 'failed' ELSE 'retried' END,
+         coalesce(t.type, 'unknown'), used.quantity, used.microcredits, 0
+  FROM run_events e JOIN runs r ON r.id = e.run_id
+  LEFT JOIN step_types t ON t.workflow_id = r.workflow_id AND t.version = r.version AND t.step_id = e.step_id
+  CROSS JOIN LATERAL (
+    SELECT 'workflow_step' AS action, 1::int8 AS quantity, coalesce((e.data->>'credits')::int8, 0) AS microcredits
+    UNION ALL
+    SELECT c->>'action', (c->>'quantity')::int8, 0 FROM json_array_elements(coalesce(e.data->'consumed', '[]')) c) used
+  WHERE ${there('e.created_at')} AND e.attempt IS NOT NULL AND (
+    (e.event_type = 'step_completed' AND e.data->'skipped' IS NULL) OR e.event_type = 'step_retrying'
+    OR (e.event_type = 'step_failed' AND e.data->'error'->>'code' NOT IN (${codes.map(code => `'${code}'`).join(', ')})))`;
+
+const counts = totalColumns.filter(name => !name.endsWith('_microcredits')).join(', ');
+const microcredits = totalColumns.filter(name => name.endsWith('_microcredits')).join(' + ');
+const ofSteps = `action NOT IN ('run_started', 'run_ended')`;
+
+/** A table's columns; what to take of its own rows, and of rows such as those of usage, by `name`. */
+const questions: readonly {
+  table: string;
+  columns: readonly string[];
+  name: string;
+  stored: string;
+  usage: string;
+  where: string;
+}[] = [
+  {
+    table: 'analytics_totals',
+    columns: [...counts.split(', '), 'microcredits'],
+    name: `''`,
+    stored: `${counts}, ${microcredits} AS microcredits`,
+    usage: `${totalSums('quantity')}, sum(microcredits) AS microcredits`,
+    where: 'true',
+  },
+  {
+    table: 'analytics_steps',
+    columns: ['completed', 'failed', 'retried', 'microcredits'],
+    name: 'step_type',
+    stored: 'completed, failed, retried, microcredits',
+    usage: `${stepSums}, sum(microcredits) AS microcredits`,
+    where: ofSteps,
+  },
+  {
+    // By number alone: which words of a month are counted as `other` is settled by the order in which they came.
+    table: 'analytics_triggers',
+    columns: ['runs_started'],
+    name: `''`,
+    stored: 'runs_started',
+    usage: 'sum(quantity) AS runs_started',
+    where: `action = 'run_started'`,
+  },
+  {
+    table: 'analytics_durations',
+    columns: ['runs', 'total_ms', 'min_ms', 'max_ms'],
+    name: 'outcome',
+    stored: 'runs, total_ms, min_ms, max_ms',
+    usage: 'sum(quantity) AS runs, sum(ms) AS total_ms, min(ms) AS min_ms, max(ms) AS max_ms',
+    where: `action = 'run_ended'`,
+  },
+];
+const merged = (column: string) => (column === 'min_ms' ? 'min' : column === 'max_ms' ? 'max' : 'sum');
+
+/**
+ * Where the sums of single workflows' quarters are not what runs and their events say, as of the instant that the transaction
+ * sees; at most `most`.
+ */
+export async function compareWithRuns(db: Queryable, recount: Recount, most: number): Promise<Difference[]> {
+  const { since, seq, codes } = recount;
+  const there = (at: string) => (since === null ? 'true' : `${at} >= '${since.toISOString()}'`);
+  await db.query(STEP_TYPES);
+  await db.query(recounted(there, codes));
+  await db.query(
+    `CREATE TEMP TABLE pending ON COMMIT DROP AS
+     SELECT project_id, workflow_id, ${QUARTER_OF_ROW} AS bucket, action, outcome,
+            CASE WHEN step_type = '' THEN 'unknown' ELSE step_type END AS step_type,
+            CASE WHEN line IS NULL THEN quantity ELSE 1 END AS quantity, microcredits, coalesce((line->>1)::int8, 0) AS ms
+     FROM run_usage LEFT JOIN LATERAL json_array_elements(attempts) line ON action = 'run_ended'
+     WHERE seq > ${seq} AND ${there('created_at')}`,
+  );
+  await db.query('ANALYZE step_types, recounted, pending');
+  const found: Difference[] = [];
+  for (const { table, columns, name, stored, usage, where } of questions) {
+    if (found.length >= most) break;
+    const summed = (from: string) =>
+      `SELECT project_id, workflow_id, 0 AS grain, bucket, ${name} AS name, ${usage} FROM ${from} WHERE ${where} GROUP BY 1, 2, 4, 5`;
+    const sums = `SELECT project_id, workflow_id, grain, bucket, name, ${columns
+      .map(column => `${merged(column)}(${column}) AS ${column}`)
+      .join(', ')} FROM (
+        SELECT project_id, workflow_id, 0 AS grain, bucket, ${name} AS name, ${stored} FROM ${table}
+         WHERE grain = 0 AND workflow_id <> '${WHOLE_PROJECT}' AND ${there('bucket')}
+        UNION ALL ${summed('pending')}) both GROUP BY 1, 2, 3, 4, 5`;
+    found.push(...(await compareSums(db, { table, columns }, sums, summed('recounted'), most - found.length)));
+  }
+  return found;
+}

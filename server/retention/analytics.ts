@@ -1,0 +1,29 @@
+import type { ClientBase } from 'pg';
+
+/**
+ * Says, before usage goes, from when on it is whole, so that a rebuild of the sums that analytics answer from leaves older ones
+ * as they are. False where some of it is not in the sums yet, or they are being rebuilt: it stays until the next pass.
+ */
+export async function allowUsageToGo(client: ClientBase, cutoff: number): Promise<boolean> {
+  try {
+    const { rowCount } = await client.query(
+      `UPDATE analytics_progress p SET usage_from = greatest(usage_from, to_timestamp($1::float8 / 1000))
+       WHERE ready_seq <= seq
+         AND NOT EXISTS (SELECT FROM run_usage u WHERE u.seq > p.seq AND u.created_at < to_timestamp($1::float8 / 1000))`,
+      [cutoff],
+    );
+    return rowCount === 1;
+  } catch (error) {
+    // lock_not_available
+    if (error instanceof Error && 'code' in error && error.code === '55P03') return false;
+    throw error;
+  }
+}
+
+/** Says, before runs go, from when on those that ended are all there: what they were counted as can be counted anew from then on. */
+export async function noteRunsGo(client: ClientBase, cutoff: number): Promise<void> {
+  await client.query(
+    'UPDATE analytics_progress SET runs_from = greatest(runs_from, to_timestamp($1::float8 / 1000))',
+    [cutoff],
+  );
+}
