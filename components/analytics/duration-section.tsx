@@ -22,7 +22,7 @@ function rowsOf(data: ExecutionDuration): Row[] {
 
 const duration: Unit = 'duration';
 
-/** How long runs took from start to end, waiting included: overall and for each workflow. */
+/** How long runs that completed or failed took from start to end: overall and for each workflow. */
 export function Durations({ query }: { query: Query<ExecutionDuration> }) {
   return (
     <ChartCard
@@ -33,7 +33,7 @@ export function Durations({ query }: { query: Query<ExecutionDuration> }) {
       description="Start to end, waiting included."
       query={query}
       isEmpty={data => data.runs === 0}
-      empty="No run ended in this period."
+      empty="No run completed or failed in this period."
       figures={data => ({
         columns: [
           { label: 'Workflow' },
@@ -64,11 +64,11 @@ function DurationList({ rows }: { rows: readonly Row[] }) {
     <ul aria-label="Durations" className="flex flex-col gap-2.5">
       {rows.map(row => (
         <li key={row.key}>
-          <div className="flex flex-wrap items-baseline justify-between gap-x-3 text-sm">
+          <div className="flex flex-wrap items-baseline justify-between gap-x-3 text-sm sm:flex-nowrap">
             <span className="min-w-0 truncate">
               {row.name} <span className="text-xs text-faint">{formatFigure(row.runs, 'count')} runs</span>
             </span>
-            <span className="flex gap-3 text-muted tabular-nums">
+            <span className="flex shrink-0 gap-3 text-muted tabular-nums">
               <Percentile name="p50" value={row.p50_ms} />
               <Percentile name="p95" value={row.p95_ms} />
               <Percentile name="p99" value={row.p99_ms} />

@@ -44,10 +44,7 @@ export function StepsByType({ query }: { query: Query<StepsSummary> }) {
             detail: [failed > 0 ? `${failed} failed` : '', retried > 0 ? `${retried} retried` : '']
               .filter(Boolean)
               .join(', '),
-            parts: [
-              { ink: 'failed', value: failed },
-              { ink: 'two', value: retried },
-            ],
+            parts: [{ ink: 'failed', value: failed }],
           }))}
         />
       )}
