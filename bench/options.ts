@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Workload } from './system/system.ts';
-import { baton, type Candidate, peers } from './systems.ts';
+import { baton, type Candidate, checkout, free, peers } from './systems.ts';
 import { workloads } from './workloads/index.ts';
 
 export type Options = {
@@ -31,6 +31,8 @@ export function readOptions(args: readonly string[]): Options {
       repeat: { type: 'string' },
       size: { type: 'string', multiple: true, default: [] },
       full: { type: 'boolean', default: false },
+      free: { type: 'boolean', default: false },
+      beside: { type: 'string' },
       profile: { type: 'boolean', default: false },
       statements: { type: 'boolean', default: false },
       publish: { type: 'boolean', default: false },
@@ -46,7 +48,12 @@ export function readOptions(args: readonly string[]): Options {
   });
   return {
     workloads: workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
-    systems: [baton, ...chosenPeers(values.peers)],
+    systems: [
+      baton,
+      ...(values.free ? [free] : []),
+      ...(values.beside === undefined ? [] : [checkout(values.beside)]),
+      ...chosenPeers(values.peers),
+    ],
     repeat,
     sizes: new Map([...(values.full ? FULL : []), ...sizes]),
     profile: values.profile,

@@ -7,12 +7,13 @@ import { fullReport, publication } from './overview.ts';
 import { type Result, textOf } from './report.ts';
 import { SystemProcess } from './system/process.ts';
 import type { Workload } from './system/system.ts';
-import { type Candidate, installPeers, peersAreInstalled } from './systems.ts';
+import { type Candidate, installPeers, peers, peersAreInstalled } from './systems.ts';
 
 /**
  * The project's own measurements: docs/benchmarks.md says what is measured and how.
  *
- *   node bench/run.ts [--peers[=name,…]] [--repeat n] [--size workload=n]… [--full] [--profile] [--statements] [--publish] [workload …]
+ *   node bench/run.ts [--peers[=name,…]] [--free] [--beside folder] [--repeat n] [--size workload=n]… [--full] [--profile]
+ *                     [--statements] [--publish] [workload …]
  */
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
@@ -21,7 +22,7 @@ const options = readOptions(process.argv.slice(2));
 const versions: Record<string, Record<string, string>> = {};
 const began = performance.now();
 
-if (options.systems.length > 1 && !peersAreInstalled()) {
+if (options.systems.some(system => peers.includes(system)) && !peersAreInstalled()) {
   say('installing the peers in bench/peers (about 260 MB) …');
   installPeers();
 }

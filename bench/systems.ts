@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** A system that can be measured: the file of its process, and what it is told. */
@@ -8,6 +9,16 @@ export type Candidate = { name: string; file: string; env: Record<string, string
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export const baton: Candidate = { name: 'baton', file: file('./baton/system.ts'), env: {} };
+
+/** The same without prices: what charging costs. */
+export const free: Candidate = { ...baton, name: 'baton-free', env: { BENCH_FREE: '1' } };
+
+/** Baton as it is in another checkout, with its own dependencies. */
+export const checkout = (folder: string): Candidate => ({
+  name: 'baton-beside',
+  file: join(folder, 'bench/baton/system.ts'),
+  env: {},
+});
 
 /** The peers that install from npm. `needs` says what is missing on this machine. */
 export const peers: readonly Candidate[] = [

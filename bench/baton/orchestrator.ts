@@ -10,6 +10,8 @@ import { createRunMetrics } from '../../server/orchestrator/telemetry/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';
 
+import { benchCredits } from './credits.ts';
+
 /** The one tenant of these measurements. */
 export const TENANT = 'bench';
 
@@ -40,6 +42,8 @@ export function createBenchOrchestrator(options: BenchOrchestratorOptions): Embe
     // As the service has it: its metrics are always counted.
     observer: createRunMetrics(new Registry()),
     config: { ...config, ...limits, shutdownGraceMs: 0 },
+    // As the service has it: every step is paid for in the commit that ends it. `--free` measures what that costs.
+    ...(process.env.BENCH_FREE !== '1' && { credits: benchCredits(options.pool) }),
     loadVersion: async ({ workflowId }) => options.graphOf(workflowId) ?? null,
   });
 }

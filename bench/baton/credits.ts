@@ -1,0 +1,38 @@
+import type pg from 'pg';
+import { type CreditSource, FREE, type TenantCredits } from '../../server/orchestrator/credits.ts';
+import { toMicrocredits } from '../../server/platform/microcredits.ts';
+
+const PRICES = { workflow_step: 1_000, tool_call: 5_000, llm_input_tokens: 10, llm_output_tokens: 40 };
+/** A thousand million credits, in two accounts: more than any measurement spends, and the split is worked out each time. */
+const FUNDS = 500_000_000_000_000;
+
+/** Every workspace that is asked for gets an account with credits to spend; prices as a plan has them. */
+export function benchCredits(pool: pg.Pool): CreditSource {
+  const refresh = async (tenantIds: readonly string[]) => {
+    const { rows } = await pool.query<{ tenant_id: string; balance: string; consumed: string }>(
+      `SELECT tenant_id, trial + included + payg AS balance, consumed FROM credit_accounts WHERE tenant_id = ANY($1)`,
+      [tenantIds],
+    );
+    const toCredits = (row: (typeof rows)[number]): TenantCredits => ({
+      ...FREE,
+      prices: PRICES,
+      balance: toMicrocredits(row.balance),
+      consumed: toMicrocredits(row.consumed),
+      allowance: 2 * FUNDS,
+      enforced: true,
+    });
+    return new Map(rows.map(row => [row.tenant_id, toCredits(row)]));
+  };
+  return {
+    async load(tenantId) {
+      await pool.query(
+        `INSERT INTO credit_accounts (tenant_id, included, payg, granted, allowance, created_at)
+         VALUES ($1, $2, $2, $3, $4, to_timestamp(0)) ON CONFLICT DO NOTHING`,
+        [tenantId, FUNDS, -2 * FUNDS, 2 * FUNDS],
+      );
+      return (await refresh([tenantId])).get(tenantId) ?? FREE;
+    },
+    refresh,
+    crossed: () => undefined,
+  };
+}
