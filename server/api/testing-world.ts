@@ -1,5 +1,6 @@
 import { encode } from 'next-auth/jwt';
 import { expect, vi } from 'vitest';
+import { createTestCode } from '../domains/billing/codes/testing.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
 import { startToolServer } from '../domains/mcp-servers/testing.ts';
 import { newId } from '../platform/ids.ts';
@@ -53,6 +54,8 @@ export const examples: Partial<Record<Name, Record<string, unknown>>> = {
   llm_resolve: { model: 'openai/gpt-5' },
   llm_provider_keys_create: modelKey,
   billing_settings_patch: { when_exhausted: 'pause' },
+  billing_code_apply: { code: 'credits' },
+  billing_discount_validate: { code: 'tenth', plan_code: 'pro' },
   billing_topup_intent: { amount: 500 },
 };
 /** Operations whose schema makes every field optional, but which refuse to do nothing. */
@@ -131,6 +134,8 @@ async function createWorld(service: TestContainer, toolUrl: string, slug: string
   const request = (method: string, path: string, sent: Sent) => send(service.url, method, path, sent);
   const tenant = await createTestTenant(services, { slug });
   const { token } = await createTestPat(services, tenant.owner, scopes);
+  await createTestCode(services.pool, { code: 'CREDITS', kind: 'credits', value: 1_000_000 });
+  await createTestCode(services.pool, { code: 'TENTH', kind: 'percent', value: 10 });
   const post = async (path: string, body: unknown): Promise<Record<string, string>> => {
     const { status, body: answer } = await request('POST', path, { token, body });
     expect(status, `${path}: ${JSON.stringify(answer)}`).toBeLessThan(300);

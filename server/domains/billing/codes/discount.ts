@@ -46,7 +46,7 @@ async function lookUpDiscount(
 }
 
 /** Whether a discount code is for that plan: there is something to pay, in the currency of an amount. */
-function suits({ planCodes, currency }: BillingCode, plan: PlanRow): boolean {
+export function suits({ planCodes, currency }: Pick<BillingCode, 'planCodes' | 'currency'>, plan: PlanRow): boolean {
   const ofPlan = planCodes.length === 0 || planCodes.includes(plan.planCode);
   return ofPlan && plan.amount > 0 && (currency === null || currency === plan.currency);
 }
@@ -108,6 +108,8 @@ const StoredDiscount = z.object({
   currency: z.string().nullable(),
   months: z.number().int().nullable(),
   promotionId: z.string().nullable(),
+  /** Of which plans, while it waits; empty: of all. */
+  planCodes: z.array(z.string()).default([]),
   /** Since when it is on the subscription, in ms since the epoch; null: it waits for the next subscription. */
   since: z.number().nullable(),
 });
@@ -115,10 +117,11 @@ const StoredDiscount = z.object({
 export type StoredDiscount = z.output<typeof StoredDiscount>;
 
 /** A discount as `subscriptions.discount` keeps it: on the subscription since `since`, or (null) waiting for the next one. */
-export const storeDiscount = (discount: AppliedDiscount, since: number | null): StoredDiscount => ({
-  ...discount,
-  since,
-});
+export const storeDiscount = (
+  discount: AppliedDiscount,
+  since: number | null,
+  planCodes: readonly string[] = [],
+): StoredDiscount => ({ ...discount, since, planCodes: [...planCodes] });
 
 /** What `subscriptions.discount` holds, at `at`: null where there is none, or its months are over. */
 export function readDiscount(column: unknown, at: number): StoredDiscount | null {
@@ -131,9 +134,8 @@ export function readDiscount(column: unknown, at: number): StoredDiscount | null
 /** The discount that waits for the next subscription, where it suits the plan: what `subscribe` and `changePlan` take without a code. */
 export function waitingDiscount(column: unknown, plan: PlanRow, at: number): AppliedDiscount | null {
   const stored = readDiscount(column, at);
-  if (stored === null || stored.since !== null || plan.amount === 0) return null;
-  if (stored.currency !== null && stored.currency !== plan.currency) return null;
-  const { since: _, ...discount } = stored;
+  if (stored === null || stored.since !== null || !suits(stored, plan)) return null;
+  const { since: _since, planCodes: _planCodes, ...discount } = stored;
   return discount;
 }
 

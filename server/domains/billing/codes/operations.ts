@@ -1,1 +1,40 @@
-export const codeOperations = [] as const;
+import { operation } from '../../../api/operation.ts';
+import * as schema from '../schemas.ts';
+import { applyCode } from './apply.ts';
+import { validateDiscount } from './validate.ts';
+
+const common = {
+  tag: 'Billing',
+  method: 'POST',
+  status: 200,
+  access: 'tenant_admin',
+  scope: 'billing:manage',
+  errors: [409, 503],
+} as const;
+
+/** Billing codes and discounts. */
+export const codeOperations = [
+  operation({
+    ...common,
+    name: 'billing_code_apply',
+    path: '/v1/billing/codes/apply',
+    summary: 'Apply a billing code: credits, a longer trial, or a discount',
+    description: `Case does not matter. 422 \`code_not_valid\` says the same of a code that is unknown, used up, over, not yet valid or disabled. A
+discount goes on the present subscription, or waits for the next one. 409: \`code_already_used\` (by this workspace), \`no_running_trial\`,
+\`discount_present\`. After too many wrong codes in an hour: 429. After 503 the same code again goes on where it ended.`,
+    input: schema.ApplyCodeInput,
+    output: schema.ApplyCodeOutput,
+    run: applyCode,
+  }),
+  operation({
+    ...common,
+    name: 'billing_discount_validate',
+    path: '/v1/billing/discounts/validate',
+    summary: 'See what a plan costs with a discount code',
+    description: `Changes nothing. \`valid\` is false for every code that gives no discount on that plan, whatever the reason, and it counts as a wrong
+one: after too many in an hour 429. 409 \`code_already_used\` (by this workspace); 422 \`unknown_plan\`.`,
+    input: schema.ValidateDiscountInput,
+    output: schema.ValidateDiscountOutput,
+    run: validateDiscount,
+  }),
+] as const;

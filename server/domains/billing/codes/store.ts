@@ -129,3 +129,50 @@ export async function release(db: Queryable, tenantId: string, redemptionId: str
   ]);
   return true;
 }
+
+/** False: there is one of that name. */
+export async function insertCode(db: Queryable, code: BillingCode): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `INSERT INTO billing_codes (product_code, code, kind, value, currency, plan_codes, credits_expire_days, months, max_redemptions,
+       max_per_tenant, redeemed, starts_at, ends_at, provider_promotion_id, disabled, created_by, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT DO NOTHING`,
+    [
+      code.productCode,
+      code.code,
+      code.kind,
+      code.value,
+      code.currency,
+      code.planCodes,
+      code.creditsExpireDays,
+      code.months,
+      code.maxRedemptions,
+      code.maxPerTenant,
+      code.redeemed,
+      code.startsAt === null ? null : new Date(code.startsAt),
+      code.endsAt === null ? null : new Date(code.endsAt),
+      code.providerPromotionId,
+      code.disabled,
+      code.createdBy,
+      new Date(code.createdAt),
+    ],
+  );
+  return rowCount === 1;
+}
+
+/** Every code of a product, the newest first. */
+export async function listCodes(db: Queryable, productCode: string): Promise<BillingCode[]> {
+  const { rows } = await db.query<Row>(
+    `SELECT ${columns} FROM billing_codes c WHERE c.product_code = $1 ORDER BY c.created_at DESC, c.code`,
+    [productCode],
+  );
+  return rows.map(toCode);
+}
+
+/** Ends a code for everybody; what was redeemed stays. False: there is none of that name. */
+export async function disableCode(db: Queryable, productCode: string, code: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'UPDATE billing_codes SET disabled = true WHERE product_code = $1 AND code = $2',
+    [productCode, code],
+  );
+  return rowCount === 1;
+}

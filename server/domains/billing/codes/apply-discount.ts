@@ -1,0 +1,73 @@
+import type { Context } from '../../../api/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
+import type { PlanRow } from '../plans/plan.ts';
+import type { AppliedDiscount } from '../provider/port.ts';
+import { isSubscribed, presentPlan } from '../subscriptions/choose.ts';
+import { lockSubscription, readSubscription, type SubscriptionRow, saveSubscription } from '../subscriptions/store.ts';
+import type { Applied } from './apply.ts';
+import type { BillingCode } from './code.ts';
+import { readDiscount, storeDiscount, suits, toDiscount } from './discount.ts';
+import { notePending, type Pending, resume } from './pending.ts';
+import { discountPresent } from './refusals.ts';
+import { redeem } from './store.ts';
+
+/**
+ * Whether a discount goes on the present subscription: one that is paid, or a trial at a provider that begins to charge by itself. A trial
+ * by hand ends in the onboarding plan unless somebody subscribes, so its discount waits for that.
+ */
+function takesNow(row: SubscriptionRow, plan: PlanRow, of: Pick<BillingCode, 'planCodes' | 'currency'>): boolean {
+  const charged = isSubscribed(row) || (row.status === 'trialing' && row.provider !== 'manual');
+  return charged && suits(of, plan);
+}
+
+/**
+ * Puts a discount code on the present subscription, or keeps it for the next one that it is for. AppError 409 `discount_present`: the
+ * workspace has one that is not over, and this code is not redeemed.
+ */
+export async function applyDiscountCode(ctx: Context, code: BillingCode): Promise<Applied | null> {
+  const { services, principal } = ctx;
+  const { tenantId, userId } = principal;
+  const { productCode, code: name, planCodes } = code;
+  const discount = toDiscount(code);
+  if (discount === null) return null;
+  const at = services.clock.now();
+  const pending = await transact(services.pool, async db => {
+    const row = await lockSubscription(db, tenantId);
+    if (readDiscount(row.discount, at) !== null) throw discountPresent();
+    const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
+    if (takesNow(row, await presentPlan(db, row), code)) {
+      const noted: Pending = { redemptionId: redemption.id, code: name, kind: 'discount', discount };
+      await notePending(db, tenantId, noted, at);
+      return noted;
+    }
+    await saveSubscription(db, { ...row, discount: storeDiscount(discount, null, planCodes) }, at);
+    return null;
+  });
+  return pending === null ? waits(discount) : await resume(ctx, pending);
+}
+
+const waits = ({ kind }: AppliedDiscount): Applied => ({
+  kind,
+  message: 'The discount is kept for your next subscription.',
+  credits_granted: 0,
+});
+
+/**
+ * Puts a promotion code that the provider keeps on the present subscription; null where there is none such or nothing is paid, and of a
+ * code of ours (`known`). Without a subscription it is given when subscribing, where the provider checks it against the plan.
+ */
+export async function applyPromotion(ctx: Context, code: string, known: boolean): Promise<Applied | null> {
+  const { services, principal } = ctx;
+  const { tenantId } = principal;
+  const { pool, clock } = services;
+  const row = await readSubscription(pool, tenantId);
+  const plan = await presentPlan(pool, row);
+  if (services.payments.kind !== row.provider || !takesNow(row, plan, { planCodes: [], currency: null })) return null;
+  const discount = await services.payments.findPromotion(code, { plan, customerId: row.customerId });
+  if (discount === null || known) return null;
+  if (readDiscount(row.discount, clock.now()) !== null) throw discountPresent();
+  const pending: Pending = { redemptionId: newId(), code, kind: 'discount', discount };
+  await transact(pool, db => notePending(db, tenantId, pending, clock.now()));
+  return await resume(ctx, pending);
+}

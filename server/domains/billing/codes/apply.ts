@@ -1,0 +1,103 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import { CREDIT } from '../../../platform/microcredits.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
+import { grantCredits } from '../ledger/post.ts';
+import type { ApplyCodeInput, ApplyCodeOutput } from '../schemas.ts';
+import { presentPlan } from '../subscriptions/choose.ts';
+import { settleTenant } from '../subscriptions/settle.ts';
+import { readStatus } from '../subscriptions/status.ts';
+import { readSubscription } from '../subscriptions/store.ts';
+import { applyDiscountCode, applyPromotion } from './apply-discount.ts';
+import { type BillingCode, normalizeCode } from './code.ts';
+import { extendTrial } from './extend-trial.ts';
+import { limitGuesses } from './guesses.ts';
+import { findPending, resume } from './pending.ts';
+import { codeAlreadyUsed, codeNotValid } from './refusals.ts';
+import { findCode, redeem } from './store.ts';
+
+/** What a code brought; `message` is for people. */
+export type Applied = Pick<z.input<typeof ApplyCodeOutput>, 'kind' | 'message' | 'credits_granted'>;
+
+const DAY_MS = 86_400_000;
+
+/**
+ * POST /v1/billing/codes/apply. One that is unknown, used up, over, not yet valid, disabled or of another product or plan gets the same
+ * 422 `code_not_valid` after the same work. AppError 409 `code_already_used` (by this very workspace), `no_running_trial`,
+ * `discount_present`; 429; 503 where the payment provider is away: the same code again goes on where this ended.
+ */
+export async function applyCode(
+  ctx: Context,
+  { code }: z.output<typeof ApplyCodeInput>,
+): Promise<z.input<typeof ApplyCodeOutput>> {
+  const { principal, services } = ctx;
+  const { tenantId, userId } = principal;
+  await settleTenant(services, tenantId);
+  const applied = await limitGuesses(services, { tenantId, userId }, () => attempt(ctx, normalizeCode(code)));
+  if (applied === null) throw codeNotValid();
+  services.orchestrator.creditsChanged(tenantId);
+  return { ...applied, status: await readStatus(services, services.pool, tenantId) };
+}
+
+async function attempt(ctx: Context, code: string): Promise<Applied | null> {
+  const { pool, clock, config } = ctx.services;
+  const { tenantId } = ctx.principal;
+  const { productCode } = config.billing;
+  const state = await findCode(pool, { productCode, tenantId, code, at: clock.now() });
+  switch (state.kind) {
+    case 'used': {
+      const pending = await findPending(pool, tenantId, code);
+      if (pending === null) throw codeAlreadyUsed();
+      return await resume(ctx, pending);
+    }
+    case 'unusable':
+      // Asked for a known one too, which takes no less time than an unknown one then.
+      return await applyPromotion(ctx, code, state.known);
+    case 'usable':
+      return await applyUsable(ctx, state.code);
+  }
+}
+
+async function applyUsable(ctx: Context, code: BillingCode): Promise<Applied | null> {
+  switch (code.kind) {
+    case 'credits':
+      return await applyCredits(ctx, code);
+    case 'trial_days':
+      return await extendTrial(ctx, code);
+    case 'percent':
+    case 'amount':
+      return await applyDiscountCode(ctx, code);
+  }
+}
+
+/** Grants a code's credits as pay-as-you-go credits; null where it is of another plan. */
+async function applyCredits({ principal, services }: Context, code: BillingCode): Promise<Applied | null> {
+  const { pool, clock } = services;
+  const { tenantId, userId } = principal;
+  const { productCode, code: name, creditsExpireDays: days } = code;
+  const plan = await presentPlan(pool, await readSubscription(pool, tenantId));
+  if (code.planCodes.length > 0 && !code.planCodes.includes(plan.planCode)) return null;
+  const at = clock.now();
+  const amount = await transact(pool, async db => {
+    const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
+    // Last, since whoever charges waits for the account.
+    await grantCredits(db, {
+      tenantId,
+      account: 'payg',
+      amount: redemption.code.value,
+      expiresAt: days === null ? null : at + days * DAY_MS,
+      source: 'code',
+      reference: `code:${name}:${redemption.number}`,
+      note: `Code ${name}`,
+      at,
+    });
+    return redemption.code.value;
+  });
+  const until = days === null ? '' : ` They expire in ${days} ${days === 1 ? 'day' : 'days'}.`;
+  return { kind: 'credits', message: `${formatCredits(amount)} were added.${until}`, credits_granted: amount };
+}
+
+function formatCredits(microcredits: number): string {
+  const credits = microcredits / CREDIT;
+  return `${credits.toLocaleString('en', { maximumFractionDigits: 6 })} ${credits === 1 ? 'credit' : 'credits'}`;
+}

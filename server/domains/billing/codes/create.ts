@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { PlainText } from '../../../api/wire.ts';
+import { conflict, invalid } from '../../../platform/errors.ts';
+import { CREDIT, MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
+import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+import type { Services } from '../../../services.ts';
+import { listPlans } from '../plans/store.ts';
+import { Currency } from '../schemas.ts';
+import { type BillingCode, codeKinds, generateCode, normalizeCode } from './code.ts';
+import { insertCode } from './store.ts';
+
+const count = z.number().int().min(1);
+
+/** What an operator says of new codes. `value`: credits (up to 6 decimals), days, percent, or minor units, by kind. */
+export const NewCodes = z
+  .strictObject({
+    kind: z.enum(codeKinds),
+    value: z.number().positive(),
+    currency: Currency.optional(),
+    /** One of one's own; absent: random ones. */
+    code: PlainText(64)
+      .transform(normalizeCode)
+      .pipe(z.string().regex(/^[A-Z0-9][A-Z0-9_-]{3,63}$/, 'must be 4 to 64 letters, digits, - and _'))
+      .optional(),
+    count: count.max(10_000).default(1),
+    max: count.max(2_147_483_647).optional(),
+    perTenant: count.max(2_147_483_647).default(1),
+    plans: z.array(z.string()).default([]),
+    creditsExpireDays: count.max(3650).optional(),
+    months: count.max(120).optional(),
+    starts: z.number().optional(),
+    ends: z.number().optional(),
+    promotionId: PlainText(200).optional(),
+  })
+  .superRefine((given, { addIssue }) => {
+    const refuse = (path: string, message: string) => addIssue({ code: 'custom', path: [path], message });
+    const { kind, value } = given;
+    const microcredits = Math.round(value * CREDIT);
+    if (kind === 'credits') {
+      // Compared as decimals: 0.1 of a number is not a tenth.
+      if (Number((microcredits / CREDIT).toFixed(6)) !== value || microcredits > MOST_MICROCREDITS)
+        refuse('value', 'must be an amount of credits with up to 6 decimals');
+    } else if (!Number.isSafeInteger(value)) refuse('value', 'must be a whole number');
+    if (kind === 'percent' && value > 100) refuse('value', 'must be at most 100');
+    if (kind === 'trial_days' && value > 730) refuse('value', 'must be at most 730 days');
+    if ((kind === 'amount') !== (given.currency !== undefined)) refuse('currency', 'belongs to an amount');
+    if (kind !== 'credits' && given.creditsExpireDays !== undefined)
+      refuse('creditsExpireDays', 'is for credits alone');
+    const discount = kind === 'percent' || kind === 'amount';
+    if (!discount && given.months !== undefined) refuse('months', 'is for discounts alone');
+    if (!discount && given.promotionId !== undefined) refuse('promotionId', 'is for discounts alone');
+    if (given.code !== undefined && given.count !== 1) refuse('count', 'must be 1 where the code is given');
+    if (given.starts !== undefined && given.ends !== undefined && given.starts >= given.ends)
+      refuse('ends', 'must be after the start');
+  });
+
+/**
+ * Makes codes, all or none, and answers them. AppError 409 `code_exists`, 422 `unknown_plan`.
+ */
+export async function createCodes(
+  { pool, clock, config }: Pick<Services, 'pool' | 'clock' | 'config'>,
+  given: z.output<typeof NewCodes>,
+  createdBy: string,
+): Promise<string[]> {
+  const { productCode } = config.billing;
+  const { kind, value } = given;
+  const code: Omit<BillingCode, 'code'> = {
+    productCode,
+    kind,
+    value: kind === 'credits' ? Math.round(value * CREDIT) : value,
+    currency: given.currency ?? null,
+    planCodes: given.plans,
+    creditsExpireDays: given.creditsExpireDays ?? null,
+    months: given.months ?? null,
+    maxRedemptions: given.max ?? null,
+    maxPerTenant: given.perTenant,
+    redeemed: 0,
+    startsAt: given.starts ?? null,
+    endsAt: given.ends ?? null,
+    providerPromotionId: given.promotionId ?? null,
+    disabled: false,
+    createdBy,
+    createdAt: clock.now(),
+  };
+  return await transact(pool, async db => {
+    await requirePlans(db, productCode, given.plans);
+    const codes = given.code === undefined ? Array.from({ length: given.count }, generateCode) : [given.code];
+    for (const each of codes)
+      if (!(await insertCode(db, { ...code, code: each })))
+        throw conflict('code_exists', `There is a code ${each} already.`);
+    return codes;
+  });
+}
+
+async function requirePlans(db: Queryable, productCode: string, plans: readonly string[]): Promise<void> {
+  const known = new Set((await listPlans(db, productCode)).map(({ planCode }) => planCode));
+  const unknown = plans.filter(plan => !known.has(plan));
+  if (unknown.length > 0) throw invalid(`There is no plan ${unknown.join(', ')}.`, undefined, 'unknown_plan');
+}

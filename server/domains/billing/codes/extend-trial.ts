@@ -1,0 +1,32 @@
+import type { Context } from '../../../api/context.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
+import { lockSubscription } from '../subscriptions/store.ts';
+import type { Applied } from './apply.ts';
+import type { BillingCode } from './code.ts';
+import { notePending, type Pending, resume } from './pending.ts';
+import { noRunningTrial } from './refusals.ts';
+import { redeem } from './store.ts';
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Moves the end of the running trial, and with it that of its credits, by a code's days; null where the code is of another plan.
+ * AppError 409 `no_running_trial`: the code is not redeemed then.
+ */
+export async function extendTrial(ctx: Context, code: BillingCode): Promise<Applied | null> {
+  const { services, principal } = ctx;
+  const { tenantId, userId } = principal;
+  const { productCode, code: name, value: days } = code;
+  const at = services.clock.now();
+  const pending = await transact(services.pool, async db => {
+    const row = await lockSubscription(db, tenantId);
+    if (row.status !== 'trialing' || row.trialEndsAt === null || row.trialEndsAt <= at) throw noRunningTrial();
+    if (code.planCodes.length > 0 && !code.planCodes.includes(row.planCode)) return null;
+    const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
+    const trialEndsAt = row.trialEndsAt + days * DAY_MS;
+    const noted: Pending = { redemptionId: redemption.id, code: name, kind: 'trial_days', days, trialEndsAt };
+    await notePending(db, tenantId, noted, at);
+    return noted;
+  });
+  return pending === null ? null : await resume(ctx, pending);
+}

@@ -1,0 +1,25 @@
+import type { z } from 'zod';
+import type { Context } from '../../../api/context.ts';
+import type { ValidateDiscountInput, ValidateDiscountOutput } from '../schemas.ts';
+import { choosePlan } from '../subscriptions/choose.ts';
+import { priceOf } from '../subscriptions/proration.ts';
+import { settleTenant } from '../subscriptions/settle.ts';
+import { resolveDiscount } from './discount.ts';
+
+/**
+ * POST /v1/billing/discounts/validate: what a period of a plan would cost with a code. `valid: false` for every code that gives no
+ * discount on it, whatever the reason, and counted as a wrong one. AppError 422 `unknown_plan`, 409 `code_already_used`, 429.
+ */
+export async function validateDiscount(
+  { principal, services }: Context,
+  { code, ...choice }: z.output<typeof ValidateDiscountInput>,
+): Promise<z.input<typeof ValidateDiscountOutput>> {
+  const { tenantId, userId } = principal;
+  await settleTenant(services, tenantId);
+  const plan = await choosePlan(services.pool, services.config.billing.productCode, choice);
+  const discount = await resolveDiscount(services, { tenantId, userId, code, plan });
+  const { amount, currency } = plan;
+  if (discount === null) return { valid: false, discount: null, amount, amount_after: amount, currency };
+  const { promotionId: _, ...shown } = discount;
+  return { valid: true, discount: shown, amount, amount_after: priceOf(plan, discount), currency };
+}
