@@ -7,13 +7,19 @@ import { type StripeEvent, subjectsOf } from './event.ts';
 import { type EventOutcome, isKnown, recordEvent } from './events-store.ts';
 import { readFacts } from './facts.ts';
 
+/** What applying facts needs: also an operator's command has it. */
+export type ApplyServices = Pick<
+  Services,
+  'pool' | 'clock' | 'config' | 'orchestrator' | 'payments' | 'topUp' | 'logger'
+>;
+
 /**
  * Applies an event of Stripe's once. What it is about is read anew, and the facts that come of it are states, not steps: applying one
  * twice, or after a newer one, changes nothing. So a process that ends between the last fact and the row that says the event
  * is done loses nothing: the event comes again. Rejects with AppError 503 where Stripe cannot be asked: it is then to come again.
  */
 export async function applyEvent(
-  services: Services,
+  services: ApplyServices,
   account: StripeAccount,
   event: StripeEvent,
 ): Promise<EventOutcome | 'repeated'> {
@@ -37,7 +43,7 @@ export async function applyEvent(
 }
 
 /** `applied` where any of them changed something. */
-export async function applyFacts(services: Services, facts: readonly ProviderFact[]): Promise<EventOutcome> {
+export async function applyFacts(services: ApplyServices, facts: readonly ProviderFact[]): Promise<EventOutcome> {
   const outcomes = new Set<EventOutcome>();
   for (const fact of facts) outcomes.add(await applyProviderFact(services, fact));
   if (outcomes.has('applied')) return 'applied';

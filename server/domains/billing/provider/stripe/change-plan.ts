@@ -54,7 +54,8 @@ export async function changePlan(
 ): Promise<ProviderSubscription> {
   if (plan.paymentPriceId === null)
     return await cancel(account, reference, { atPeriodEnd: change.when === 'period_end', key: change.key });
-  let current = await released(account, reference, change.key);
+  const free = await released(account, reference, change.key);
+  let { current } = free;
   if (current.cancel_at_period_end) current = await keep(account, current, change.key);
   const discount = change.discount === null ? null : await discountChoice(account, change.discount);
   if (priceOf(current) === plan.paymentPriceId) return await discounted(account, current, discount, change.key);
@@ -65,7 +66,8 @@ export async function changePlan(
         current,
         { price: plan.paymentPriceId, duration: durationOf(plan) },
         discount,
-        change.key,
+        // After a lost answer there is a schedule already, which was given up: another one needs another key.
+        `${change.key}:${free.given ?? ''}`,
       );
 }
 
@@ -132,8 +134,8 @@ export async function applyDiscount(
   if (next === null) return await discounted(account, current, given, key);
   // What is to come at the period's end stays: the schedule is given up, and made anew with the discount in it.
   const free = await released(account, reference, key);
-  await setDiscounts(account, free, [given], `${key}:discount`);
-  return await schedule(account, free, next, given, key);
+  await setDiscounts(account, free.current, [given], `${key}:discount`);
+  return await schedule(account, free.current, next, given, `${key}:${free.given ?? ''}`);
 }
 
 async function changeNow(

@@ -4,6 +4,7 @@ import { readState, type StripeAccount } from './account.ts';
 import { isMissing } from './errors.ts';
 import type { Subject } from './event.ts';
 import { idOf, isOver, subscriptionExpand } from './state.ts';
+import { endReplaced } from './subscriptions.ts';
 import { findTenant } from './tenants.ts';
 import { intentStatus, topUpMark } from './topups.ts';
 
@@ -53,6 +54,7 @@ export async function subscriptionFacts(account: StripeAccount, customer: string
   if (subscription === null) return [];
   const tenantId = await findTenant(account, customer, subscription.metadata);
   if (tenantId === null) return [];
+  await endReplaced(account, subscription);
   const state = await readState(account, subscription, version);
   if (state === null) return [];
   const ended = subscription.ended_at ?? subscription.canceled_at;

@@ -1,6 +1,5 @@
-import type { Services } from '../../../../services.ts';
 import type { StripeAccount } from './account.ts';
-import { applyEvent, applyFacts } from './apply-event.ts';
+import { type ApplyServices, applyEvent, applyFacts } from './apply-event.ts';
 import { translateError } from './errors.ts';
 import { relevantEvents, StripeEvent } from './event.ts';
 import { knownAmong, newestAppliedAt } from './events-store.ts';
@@ -31,7 +30,7 @@ export type Print = (line: string) => void;
  * it may run at any time and any number of times. Rejects with AppError 503 where Stripe cannot be asked; the next one goes on.
  */
 export async function reconcile(
-  services: Services,
+  services: ApplyServices,
   account: StripeAccount,
   options: { since?: number | undefined; print?: Print; signal?: AbortSignal } = {},
 ): Promise<Reconciliation> {
@@ -52,7 +51,7 @@ export async function reconcile(
 type Progress = { print: Print; signal: AbortSignal | undefined };
 
 async function applyMissed(
-  services: Services,
+  services: ApplyServices,
   account: StripeAccount,
   { since, print, signal }: Progress & { since: number },
 ): Promise<Reconciliation['events']> {
@@ -84,7 +83,7 @@ async function listEvents(account: StripeAccount, since: number): Promise<Stripe
 }
 
 async function compareSubscriptions(
-  services: Services,
+  services: ApplyServices,
   account: StripeAccount,
   { print, signal }: Progress,
 ): Promise<Reconciliation['subscriptions']> {
@@ -106,7 +105,7 @@ async function compareSubscriptions(
 }
 
 /** What of a workspace's subscription the provider says, as one text. */
-async function fingerprint({ pool }: Services, tenantId: string): Promise<string> {
+async function fingerprint({ pool }: ApplyServices, tenantId: string): Promise<string> {
   const { rows } = await pool.query(
     `SELECT plan_code, status, provider_subscription_id, trial_ends_at, current_period_start, current_period_end,
             cancel_at_period_end, pending_plan_code
@@ -117,7 +116,7 @@ async function fingerprint({ pool }: Services, tenantId: string): Promise<string
 }
 
 async function comparePayments(
-  services: Services,
+  services: ApplyServices,
   account: StripeAccount,
   { print, signal }: Progress,
 ): Promise<Reconciliation['payments']> {

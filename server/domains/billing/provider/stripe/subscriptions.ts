@@ -1,4 +1,4 @@
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import { invalid } from '../../../../platform/errors.ts';
 import type { PlanRow } from '../../plans/plan.ts';
 import type { AppliedDiscount, BillingCustomer, ProviderSubscription, SubscriptionRef } from '../port.ts';
@@ -7,6 +7,9 @@ import { ownership, withCustomer } from './customers.ts';
 import { discountChoice } from './discounts.ts';
 import { isMissing } from './errors.ts';
 import { cardRequired, idOf, isOver, subscriptionExpand } from './state.ts';
+
+const keyMark = 'baton_key';
+const replacesMark = 'baton_replaces';
 
 /** Where a trial ends without a card there is nothing to pay with, so it ends the subscription: nobody owes by mistake. */
 const endsWithoutCard = { end_behavior: { missing_payment_method: 'cancel' } } as const;
@@ -25,7 +28,10 @@ export async function startTrial(
   });
 }
 
-/** A new subscription, which is active when its first invoice was paid; `replaces` is ended when it is there. */
+/**
+ * A new subscription, which is active when its first invoice was paid. What it `replaces` ends then too (`endReplaced`): a trial goes on
+ * until the payment is confirmed, but a checkout that was left ends now.
+ */
 export async function subscribe(
   account: StripeAccount,
   customer: BillingCustomer,
@@ -33,9 +39,22 @@ export async function subscribe(
   { discount, replaces, key }: { discount: AppliedDiscount | null; replaces: string | null; key: string },
 ): Promise<ProviderSubscription> {
   const discounts = discount === null ? undefined : [await discountChoice(account, discount)];
-  const created = await create(account, customer, plan, key, { ...(discounts && { discounts }), metadata: {} });
-  if (replaces !== null && replaces !== created.subscriptionId) await endNow(account, replaces);
+  const created = await create(account, customer, plan, key, {
+    ...(discounts && { discounts }),
+    metadata: replaces === null ? {} : { [replacesMark]: replaces },
+  });
+  if (replaces !== null && replaces !== created.subscriptionId) {
+    const before = await retrieve(account, replaces);
+    if (created.status !== 'incomplete' || before.status === 'incomplete') await endNow(account, replaces);
+  }
   return created;
+}
+
+/** Ends what a subscription that runs now was made to replace. */
+export async function endReplaced(account: StripeAccount, subscription: Stripe.Subscription): Promise<void> {
+  const replaced = subscription.metadata[replacesMark];
+  if (replaced !== undefined && subscription.status !== 'incomplete' && !isOver(subscription))
+    await endNow(account, replaced);
 }
 
 async function create(
@@ -50,21 +69,45 @@ async function create(
   const price = priceFor(plan);
   const version = account.nextVersion();
   const subscription = await withCustomer(account, customer, customerId =>
-    account.stripe.subscriptions.create(
-      {
-        ...extra,
-        customer: customerId,
-        items: [{ price, quantity: 1 }],
-        // Nothing is taken before the browser has confirmed it: with 3DS there is no other way, and without it is no worse.
-        payment_behavior: 'default_incomplete',
-        payment_settings: { save_default_payment_method: 'on_subscription' },
-        metadata: { ...ownership(account, customer.tenantId), plan_code: plan.planCode, ...extra.metadata },
-        expand: subscriptionExpand,
+    createOnce(account, customerId, key, {
+      ...extra,
+      customer: customerId,
+      items: [{ price, quantity: 1 }],
+      // Nothing is taken before the browser has confirmed it: with 3DS there is no other way, and without it is no worse.
+      payment_behavior: 'default_incomplete',
+      payment_settings: { save_default_payment_method: 'on_subscription' },
+      metadata: {
+        ...ownership(account, customer.tenantId),
+        plan_code: plan.planCode,
+        [keyMark]: key,
+        ...extra.metadata,
       },
-      { idempotencyKey: `${key}:subscription:${customerId}` },
-    ),
+      expand: subscriptionExpand,
+    }),
   );
   return await stateOf(account, subscription, version);
+}
+
+/**
+ * One subscription for one key, also where a repeated request differs from the one whose answer was lost (a trial's end is counted
+ * from now): Stripe refuses such a repetition, and then the subscription is there already.
+ */
+async function createOnce(
+  account: StripeAccount,
+  customerId: string,
+  key: string,
+  params: Stripe.SubscriptionCreateParams,
+): Promise<Stripe.Subscription> {
+  try {
+    const idempotencyKey = `${key}:subscription:${customerId}`;
+    return await account.stripe.subscriptions.create(params, { idempotencyKey });
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeIdempotencyError)) throw error;
+    const { data } = await account.stripe.subscriptions.list({ customer: customerId, status: 'all', limit: 20 });
+    const made = data.find(({ metadata }) => metadata[keyMark] === key);
+    if (made === undefined) throw error;
+    return await retrieve(account, made.id);
+  }
 }
 
 /** Ends the trial: what is due is taken from the card that is there, or confirmed in the browser. */
@@ -73,7 +116,7 @@ export async function convertTrial(
   reference: SubscriptionRef,
   { key }: { key: string },
 ): Promise<ProviderSubscription> {
-  const current = await released(account, reference, key);
+  const { current } = await released(account, reference, key);
   const version = account.nextVersion();
   const subscription = await account.stripe.subscriptions.update(
     current.id,
@@ -96,7 +139,7 @@ export async function extendTrial(
   reference: SubscriptionRef,
   { trialEndsAt, key }: { trialEndsAt: number; key: string },
 ): Promise<ProviderSubscription> {
-  const current = await released(account, reference, key);
+  const { current } = await released(account, reference, key);
   const version = account.nextVersion();
   const subscription = await account.stripe.subscriptions.update(
     current.id,
@@ -112,7 +155,7 @@ export async function cancel(
   reference: SubscriptionRef,
   { atPeriodEnd, key }: { atPeriodEnd: boolean; key: string },
 ): Promise<ProviderSubscription> {
-  const current = await released(account, reference, key);
+  const { current } = await released(account, reference, key);
   if (isOver(current)) return await stateOf(account, current, account.nextVersion());
   if (!atPeriodEnd || current.status === 'incomplete') {
     await endNow(account, current.id);
@@ -143,22 +186,18 @@ export async function retrieve(account: StripeAccount, subscriptionId: string): 
 
 /**
  * The subscription without a schedule: what was to come at the period's end is given up, since Stripe lets a schedule
- * overrule whatever else is changed.
+ * overrule whatever else is changed. `given`: the schedule that it had.
  */
 export async function released(
   account: StripeAccount,
   reference: SubscriptionRef,
   key: string,
-): Promise<Stripe.Subscription> {
-  const subscription = await retrieve(account, existing(reference));
-  const schedule = idOf(subscription.schedule);
-  if (schedule === null || isOver(subscription)) return subscription;
-  await account.stripe.subscriptionSchedules.release(
-    schedule,
-    { preserve_cancel_date: false },
-    { idempotencyKey: `${key}:release:${schedule}` },
-  );
-  return { ...subscription, schedule: null };
+): Promise<{ current: Stripe.Subscription; given: string | null }> {
+  const current = await retrieve(account, existing(reference));
+  const given = idOf(current.schedule);
+  if (given === null || isOver(current)) return { current, given: null };
+  await account.stripe.subscriptionSchedules.release(given, {}, { idempotencyKey: `${key}:release:${given}` });
+  return { current: { ...current, schedule: null }, given };
 }
 
 /** The id of a subscription at Stripe. AppError 422 where there is none: a free plan is no business of Stripe's. */
