@@ -113,6 +113,41 @@ async function insertPlan(db: Queryable, plan: PlanRow, at: number): Promise<num
   return rowCount ?? 0;
 }
 
+/** Writes a plan over whatever it was. */
+export async function savePlan(db: Queryable, plan: PlanRow, at: number): Promise<void> {
+  await db.query(
+    `INSERT INTO billing_plans VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+     ON CONFLICT (product_code, plan_code) DO UPDATE SET payment_price_id = excluded.payment_price_id,
+       amount = excluded.amount, currency = excluded.currency, interval = excluded.interval,
+       interval_count = excluded.interval_count, product_name = excluded.product_name,
+       trial_enabled = excluded.trial_enabled, trial_requires_card = excluded.trial_requires_card,
+       trial_days = excluded.trial_days, trial_credits = excluded.trial_credits,
+       included_credits = excluded.included_credits, onboarding_default = excluded.onboarding_default,
+       self_serve_onboarding = excluded.self_serve_onboarding, prices = excluded.prices,
+       position = excluded.position, retired = excluded.retired, updated_at = excluded.updated_at`,
+    values(plan, at),
+  );
+}
+
+/** One change of a plan; `before` null: it was made. Fields as the catalogue names them. */
+export type PlanChangeRow = {
+  plan_code: string;
+  changed_by: string;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown>;
+  created_at: Date;
+};
+
+/** Everything that was ever changed of a plan, oldest first. */
+export async function listPlanChanges(db: Queryable, productCode: string, planCode: string): Promise<PlanChangeRow[]> {
+  const { rows } = await db.query<PlanChangeRow>(
+    `SELECT plan_code, changed_by, before, after, created_at FROM billing_plan_changes
+     WHERE product_code = $1 AND plan_code = $2 ORDER BY id`,
+    [productCode, planCode],
+  );
+  return rows;
+}
+
 /** In the order of the table's columns. */
 const values = (plan: PlanRow, at: number) => [
   plan.productCode,
@@ -136,7 +171,8 @@ const values = (plan: PlanRow, at: number) => [
   new Date(at),
 ];
 
-async function noteChange(
+/** Writes down what a plan was and is; `before` null: it is new. */
+export async function noteChange(
   db: Queryable,
   before: PlanRow | null,
   after: PlanRow,

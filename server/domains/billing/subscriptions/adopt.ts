@@ -56,10 +56,19 @@ const identity = ({ provider }: Adoption, row: SubscriptionRow, next: ProviderSu
 
 /** It has ended: back to the onboarding plan. */
 async function leave(adoption: Adoption, row: SubscriptionRow, next: ProviderSubscription): Promise<SubscriptionRow> {
-  const { db, at } = adoption;
   const { version, customerId } = identity(adoption, row, next);
+  return await adoptEnd(adoption.db, adoption.billing, { ...row, version, customerId }, adoption.at);
+}
+
+/** Ends a subscription at once, a trial with its credits, whoever says so. */
+export async function adoptEnd(
+  db: Queryable,
+  billing: Adoption['billing'],
+  row: SubscriptionRow,
+  at: number,
+): Promise<SubscriptionRow> {
   if (row.status === 'trialing') await endTrialCredits(db, row.tenantId, at);
-  const back = await returnToOnboarding(db, adoption.billing, { ...row, version, customerId }, at);
+  const back = await returnToOnboarding(db, billing, row, at);
   await noteEvent(db, { tenantId: row.tenantId, kind: 'cancelled', data: { plan_code: row.planCode }, at });
   return back;
 }

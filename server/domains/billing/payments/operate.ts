@@ -1,0 +1,57 @@
+import { conflict, notFound } from '../../../platform/errors.ts';
+import { isId } from '../../../platform/ids.ts';
+import type { CommandServices } from '../operator-command.ts';
+import { adoptEnd } from '../subscriptions/adopt.ts';
+import { changeSubscription, type Held } from '../subscriptions/change.ts';
+import { periodOfPayment } from '../subscriptions/journal.ts';
+import { giveUp, refund, succeed } from './settle.ts';
+import { findPayment, lockPayment, type PaymentRow } from './store.ts';
+
+/** Confirms a payment that was made by hand: a top-up's credits are granted, once. AppError 404, 409. */
+export function confirmPayment(services: CommandServices, id: string): Promise<PaymentRow> {
+  return operate(services, id, async ({ db, at }, payment) => {
+    if (payment.status === 'succeeded') return payment;
+    if (payment.status !== 'pending') throw conflict('not_pending', `This payment is ${payment.status}.`);
+    return await succeed(db, payment, at);
+  });
+}
+
+/**
+ * Gives a payment up that was not made. Of a subscription's, what is left of the period's credits is taken back, and the subscription
+ * ends, if that period is the present one. AppError 404, 409.
+ */
+export function cancelPayment(services: CommandServices, id: string): Promise<PaymentRow> {
+  return operate(services, id, async (held, payment) => {
+    const { db, row, at } = held;
+    if (payment.status === 'cancelled') return payment;
+    if (payment.status !== 'pending') throw conflict('not_pending', `This payment is ${payment.status}.`);
+    const cancelled = await giveUp(db, payment, 'cancelled', at);
+    const period = await periodOfPayment(db, payment.tenantId, payment.id);
+    if (period !== null && period.subscriptionId === row.subscriptionId && period.to === row.period.to)
+      await adoptEnd(db, services.config.billing, row, at);
+    return cancelled;
+  });
+}
+
+/** Refunds `amount` minor units more (default: all that was paid), and takes back as much of the credits as is left. AppError 404, 409, 422. */
+export function refundPayment(services: CommandServices, id: string, amount: number | null): Promise<PaymentRow> {
+  return operate(services, id, ({ db, at }, payment) =>
+    refund(db, payment, amount === null ? payment.amount : payment.refundedAmount + amount, at),
+  );
+}
+
+async function operate(
+  services: CommandServices,
+  id: string,
+  work: (held: Held, payment: PaymentRow) => Promise<PaymentRow>,
+): Promise<PaymentRow> {
+  const found = isId(id) ? await findPayment(services.pool, id) : null;
+  if (found === null) throw notFound('Payment');
+  if (found.provider !== 'manual')
+    throw conflict('settled_by_provider', `This payment is ${found.provider}'s: what becomes of it is decided there.`);
+  return await changeSubscription(services, found.tenantId, async held => {
+    const payment = await lockPayment(held.db, found.tenantId, id);
+    if (payment === null) throw notFound('Payment');
+    return await work(held, payment);
+  });
+}

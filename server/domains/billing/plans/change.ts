@@ -1,0 +1,95 @@
+import { invalid } from '../../../platform/errors.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { type PlanFields, PlanFields as PlanSchema, toPlanFields, toPlanRow } from './catalogue.ts';
+import type { PlanRow } from './plan.ts';
+import { findPlan, listPlans, noteChange, savePlan } from './store.ts';
+
+export type PlanChange = { by: string; at: number };
+
+/**
+ * Sets fields of a plan (interface.md's names; `prices.tool_call` for one price; null takes an optional one away), or makes the plan where
+ * all are given, and writes down what was before. The onboarding default moves with the flag: there is always one.
+ * Inside the caller's transaction. AppError 422 naming every field that is wrong.
+ */
+export async function changePlanFields(
+  db: Queryable,
+  { productCode, planCode }: { productCode: string; planCode: string },
+  fields: Readonly<Record<string, unknown>>,
+  change: PlanChange,
+): Promise<PlanRow> {
+  await lockPlans(db);
+  const before = await findPlan(db, productCode, { plan_code: planCode });
+  const parsed = PlanSchema.safeParse(merge(before, { productCode, planCode }, fields));
+  if (!parsed.success) {
+    const details = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+    throw invalid(`The plan ${planCode} cannot be so.`, details);
+  }
+  const plans = await listPlans(db, productCode);
+  const after: PlanRow = {
+    ...toPlanRow(parsed.data),
+    position: before?.position ?? plans.length,
+    retired: before?.retired ?? false,
+  };
+  if (
+    plans.some(
+      plan =>
+        plan.planCode !== planCode && plan.paymentPriceId !== null && plan.paymentPriceId === after.paymentPriceId,
+    )
+  )
+    throw invalid('Another plan has this payment_price_id.', [{ path: 'payment_price_id', message: 'is taken' }]);
+  const present = plans.find(plan => plan.onboardingDefault);
+  if (present?.planCode === planCode && !after.onboardingDefault)
+    throw invalid('One plan must be the onboarding default: make another one so.', [
+      { path: 'onboarding_default', message: 'set it to true on another plan' },
+    ]);
+  if (after.onboardingDefault && after.retired)
+    throw invalid('A retired plan cannot be the onboarding default.', [
+      { path: 'onboarding_default', message: 'is retired' },
+    ]);
+  if (after.onboardingDefault && present !== undefined && present.planCode !== planCode)
+    await write(db, present, { ...present, onboardingDefault: false }, change);
+  await write(db, before, after, change);
+  return after;
+}
+
+/** Takes a plan out of the list, or puts it back. Who has it keeps it. AppError 422 for the onboarding default. */
+export async function retirePlan(
+  db: Queryable,
+  { productCode, planCode }: { productCode: string; planCode: string },
+  retired: boolean,
+  change: PlanChange,
+): Promise<PlanRow> {
+  await lockPlans(db);
+  const before = await findPlan(db, productCode, { plan_code: planCode });
+  if (before === null) throw invalid(`There is no plan ${planCode} of ${productCode}.`, undefined, 'unknown_plan');
+  if (before.onboardingDefault) throw invalid('The onboarding default cannot be retired: make another plan so first.');
+  const after = { ...before, retired };
+  await write(db, before, after, change);
+  return after;
+}
+
+/** Two operators at once: one after the other, and each sees what the other did. Readers go on. */
+async function lockPlans(db: Queryable): Promise<void> {
+  await db.query('LOCK TABLE billing_plans IN SHARE ROW EXCLUSIVE MODE');
+}
+
+async function write(db: Queryable, before: PlanRow | null, after: PlanRow, { by, at }: PlanChange): Promise<void> {
+  await savePlan(db, after, at);
+  await noteChange(db, before, after, { by, at });
+}
+
+function merge(
+  before: PlanRow | null,
+  { productCode, planCode }: { productCode: string; planCode: string },
+  fields: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const present: Partial<PlanFields> = before === null ? {} : toPlanFields(before);
+  const plan: Record<string, unknown> = { ...present, product_code: productCode, plan_code: planCode };
+  const prices: Record<string, unknown> = { ...present.prices };
+  for (const [name, value] of Object.entries(fields)) {
+    if (name.startsWith('prices.')) prices[name.slice('prices.'.length)] = value;
+    else if (value === null) delete plan[name];
+    else plan[name] = value;
+  }
+  return { ...plan, prices };
+}
