@@ -1,4 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { foldAll } from '../domains/analytics/fold.ts';
+import { rebuild } from '../domains/analytics/rebuild.ts';
+import { allSums } from '../domains/analytics/testing.ts';
+import { ManualClock } from '../platform/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
 import { planRetention } from './plan.ts';
 import { cutoffsAt } from './policy.ts';
@@ -183,11 +187,24 @@ test('usage goes by whole months, and what no month took row by row', async () =
     [at.map(day => `${day}T00:00:00Z`)],
   );
   const usage = { cutoffs: cutoffsAt({ runDays: 0, usageMonths: 2 }, NOW) };
+  // Not before analytics have counted it.
+  const early = await go(usage);
+  expect(early).toMatchObject({ strayUsage: 0, postponed: [{ name: 'run_usage_2026_08', reason: 'not_counted' }] });
+  await foldAll(db.pool, new ManualClock(NOW));
+  const counted = await allSums(db.pool);
   const plan = await planRetention(db.url, usage.cutoffs, NOW);
   expect(plan).toMatchObject({ runs: 0, strayUsage: 1, partitions: [{ name: 'run_usage_2026_08', action: 'drop' }] });
   expect(await go(usage)).toMatchObject({ runs: 0, strayUsage: 1, dropped: ['run_usage_2026_08'] });
   const { rows } = await db.pool.query('SELECT created_at FROM run_usage ORDER BY 1');
   expect(rows.map(row => row.created_at.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
+  // What was counted stays, and a rebuild makes anew only what there is usage of.
+  await db.pool.query('UPDATE analytics_totals SET runs_started = 7');
+  expect(await rebuild(db.url, null, silent)).toEqual({ rows: 2, since: Date.UTC(2026, 8, 1) });
+  const rebuilt = await allSums(db.pool);
+  expect(rebuilt.analytics_steps).toEqual(counted.analytics_steps);
+  const wrong = rebuilt.analytics_totals?.filter(row => (row as { runs_started: number }).runs_started === 7);
+  expect(wrong?.every(row => (row as { bucket: string }).bucket < '2026-09')).toBe(true);
+  expect(wrong).not.toEqual([]);
 });
 
 test('what is kept for ever is kept', async () => {

@@ -124,7 +124,7 @@ export async function compareWithRuns(db: Queryable, recount: Recount, most: num
       .join(', ')} FROM (
         SELECT project_id, workflow_id, 0 AS grain, bucket, ${name} AS name, ${stored} FROM ${table}
          WHERE grain = 0 AND workflow_id <> '${WHOLE_PROJECT}' AND ${there('bucket')}
-        UNION ALL ${summed('pending')}) both GROUP BY 1, 2, 3, 4, 5`;
+        UNION ALL ${summed('pending')}) told GROUP BY 1, 2, 3, 4, 5`;
     found.push(...(await compareSums(db, { table, columns }, sums, summed('recounted'), most - found.length)));
   }
   return found;

@@ -1,0 +1,357 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Principal } from '../../api/context.ts';
+import { operations } from '../../api/operations.ts';
+import { createCall } from '../../api/testing-call.ts';
+import { type Container, createContainer } from '../../container.ts';
+import type { Graph } from '../../orchestrator/core/index.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { createTestTenant, testConfig } from '../identity/testing.ts';
+import { publishGraph, reached } from '../runs/testing.ts';
+import { createTestProject } from '../workflows/testing.ts';
+import { check } from './check.ts';
+import { foldAll } from './fold.ts';
+import { rebuild } from './rebuild.ts';
+import { allSums } from './testing.ts';
+
+/**
+ * Runs of every kind by the real engine, over days on which clocks change, and each question answered once by the service and once by
+ * counting the runs' rows and events here, one by one.
+ */
+const clock = new ManualClock(Date.parse('2026-03-27T22:50:00Z'));
+let db: TestDatabase;
+let container: Container;
+let call: ReturnType<typeof createCall<typeof operations>>;
+const people: Principal[] = [];
+
+const lua = (id: string, script: string, more = {}) => ({ id, type: 'lua_script', script, ...more });
+const graphs: Record<string, Graph> = {
+  plain: { steps: [lua('a', 'return 1'), lua('b', 'return 2', { depends_on: ['a'] })] },
+  failing: { steps: [lua('a', 'return 1'), lua('b', 'error("no")', { depends_on: ['a'], retry_count: 2, retry_delay_s: 0 })] },
+  branching: {
+    steps: [
+      { id: 'c', type: 'condition', expression: 'input.n > 1', then: ['yes'], else: ['no'] },
+      lua('yes', 'return 1', { depends_on: ['c'] }),
+      lua('no', 'return 0', { depends_on: ['c'] }),
+    ],
+  },
+  asking: { steps: [{ id: 'ask', type: 'human_task' }, lua('after', 'return 1', { depends_on: ['ask'] })] },
+} as unknown as Record<string, Graph>;
+const workflows = new Map<Principal, Record<string, string>>();
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const config = testConfig({ BATON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), BATON_RATE_LIMIT_PER_MINUTE: '0' });
+  // Nothing rings by itself: this test folds when it says so.
+  container = await createContainer({ config, logger: createLogger('silent'), database: db, clock, alarm: () => () => undefined });
+  await container.ready;
+  const { services } = container;
+  call = createCall(services, operations);
+  const acme = await createTestTenant(services, { slug: 'acme' });
+  const rival = await createTestTenant(services, { slug: 'rival' });
+  people.push(acme.contributor, (await createTestProject(services, acme, 'second')).contributor, rival.owner);
+  for (const person of people) {
+    const made: Record<string, string> = {};
+    for (const [name, graph] of Object.entries(graphs)) made[name] = await publishGraph(services, person, graph);
+    workflows.set(person, made);
+  }
+  await live();
+  expect(await foldAll(db.pool, clock, 7)).toBe(true);
+});
+afterAll(async () => {
+  await container.close();
+  await db.close();
+});
+
+/** Days of runs: some end at once, some wait for hours for a person or to be stopped, some wait to the end. */
+async function live(): Promise<void> {
+  const { services } = container;
+  const waiting: { person: Principal; id: string; run: string }[] = [];
+  for (let round = 0; round < 14; round++) {
+    for (const [index, person] of people.entries()) {
+      const of = workflows.get(person) ?? {};
+      for (const [name, id] of Object.entries(of)) {
+        if ((round + index) % 3 === 2 && name !== 'asking') continue;
+        const params = { n: round % 4, trigger_type: ['api', 'schedule', 'nightly'][(round + index) % 3] };
+        const { run_id: run } = (await call(person, 'workflows_execute_command', { id, command: 'start', params })) as {
+          run_id: string;
+        };
+        const asks = name === 'asking';
+        await reached(services, person, { id, runID: run }, asks ? 'blocked' : 'complete');
+        if (asks) waiting.push({ person, id, run });
+      }
+    }
+    clock.advance(((round * 7) % 11) * 1_530_000 + 61_000);
+    for (const { person, id, run } of waiting.splice(0, round % 3)) {
+      if (round % 2 === 0)
+        await call(person, 'tasks_complete', { id, run_id: run, task_id: 'ask', approved: true }).catch(async () =>
+          call(person, 'tasks_complete', { id, runID: run, task_id: 'ask', approved: true }),
+        );
+      else await call(person, 'workflows_execute_command', { id, command: 'stop', params: { run_id: run } });
+      await reached(services, person, { id, runID: run });
+    }
+  }
+  const [paused] = waiting;
+  if (paused) {
+    const { person, id, run } = paused;
+    await call(person, 'workflows_execute_command', { id, command: 'pause', params: { run_id: run } });
+  }
+}
+
+type Run = {
+  id: string;
+  workflow_id: string;
+  status: string;
+  orchestration_phase: string;
+  trigger_type: string;
+  started_at: Date;
+  ended_at: Date | null;
+  credits: number;
+};
+type Attempt = { workflow_id: string; type: string; at: Date; ended: string; credits: number };
+
+async function runsOf(person: Principal, workflow?: string): Promise<{ runs: Run[]; attempts: Attempt[] }> {
+  const { rows: runs } = await db.pool.query<Run>(
+    `SELECT *, credits_microcredits::int AS credits FROM runs WHERE tenant_id = $1 AND project_id = $2 AND ($3::uuid IS NULL OR workflow_id = $3)`,
+    [person.tenantId, person.projectId, workflow ?? null],
+  );
+  const { rows } = await db.pool.query(
+    `SELECT r.workflow_id, e.* FROM run_events e JOIN runs r ON r.id = e.run_id WHERE r.id = ANY($1)
+       AND event_type IN ('step_completed', 'step_failed', 'step_retrying')`,
+    [runs.map(run => run.id)],
+  );
+  const types = new Map(Object.values(graphs).flatMap(({ steps }) => steps.map(step => [step.id, step.type])));
+  const names = { step_completed: 'completed', step_failed: 'failed', step_retrying: 'retried' } as const;
+  const attempts = rows
+    .filter(row => row.attempt !== null && row.data.skipped === undefined)
+    .map(row => ({
+      workflow_id: row.workflow_id,
+      type: types.get(row.step_id) ?? '',
+      at: row.created_at,
+      ended: names[row.event_type as keyof typeof names],
+      credits: row.data.credits ?? 0,
+    }));
+  return { runs, attempts };
+}
+
+type Counted = { from: string; to: string; as_of: string };
+const zones = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe'];
+const ranges = [
+  {},
+  { window: 'week' },
+  { window: 'all' },
+  { from: '2026-03-28T23:10:00.000Z', to: '2026-03-29T22:40:00.000Z' },
+  { from: '2026-03-29T00:45:00.000Z' },
+];
+const questions = people.length === 0 ? [0, 1, 2] : [];
+const cases = questions.flatMap(person =>
+  ranges.flatMap((range, n) => [{ person, input: { ...range, time_zone: zones[(n + person) % zones.length] } }]),
+);
+
+const within = ({ from, to }: Counted) => {
+  const [start, end] = [Date.parse(from), Date.parse(to)];
+  return (at: Date | null) => at !== null && at.getTime() >= start && at.getTime() < end;
+};
+const count = <T>(items: readonly T[], which: (item: T) => boolean) => items.filter(which).length;
+const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+
+describe.each(cases)('person $person asks for $input', ({ person, input }) => {
+  const ask = async <T>(name: (typeof operations)[number]['name'], more = {}) => {
+    const who = people[person];
+    if (!who) throw new Error('nobody');
+    return (await call(who, name, { ...input, ...more })) as T & Counted;
+  };
+  const about = async (answer: Counted, workflow?: string) => {
+    const who = people[person];
+    if (!who) throw new Error('nobody');
+    const inside = within(answer);
+    const { runs, attempts } = await runsOf(who, workflow);
+    expect(answer.as_of).toBe(new Date(clock.now()).toISOString());
+    return {
+      started: runs.filter(run => inside(run.started_at)),
+      ended: runs.filter(run => inside(run.ended_at)),
+      attempts: attempts.filter(attempt => inside(attempt.at)),
+    };
+  };
+
+  test('success rate, runs and steps', async () => {
+    const rate = await ask<Record<string, number>>('analytics_success_rate');
+    const { started, ended, attempts } = await about(rate);
+    const of = (status: string) => count(ended, run => run.status === status);
+    expect(rate).toMatchObject({
+      total: ended.length,
+      completed: of('completed'),
+      failed: of('failed'),
+      stopped: of('stopped'),
+      success_rate: ended.length === of('stopped') ? null : of('completed') / (of('completed') + of('failed')),
+    });
+    const runs = await ask<{ by_trigger: unknown[]; by_workflow: unknown[] }>('analytics_runs_count');
+    expect(runs).toMatchObject({ started: started.length, completed: of('completed'), failed: of('failed'), stopped: of('stopped') });
+    const triggers = Map.groupBy(started, run => run.trigger_type);
+    expect(runs.by_trigger).toHaveLength(triggers.size);
+    expect(runs.by_trigger).toEqual(
+      expect.arrayContaining([...triggers].map(([trigger_type, { length }]) => ({ trigger_type, started: length }))),
+    );
+    const touched = new Set([...started, ...ended.filter(run => run.status === 'failed')].map(run => run.workflow_id));
+    expect(runs.by_workflow).toHaveLength(touched.size);
+    for (const id of touched)
+      expect(runs.by_workflow).toContainEqual({
+        workflow_id: id,
+        workflow_name: 'Under test',
+        started: count(started, run => run.workflow_id === id),
+        failed: count(ended, run => run.workflow_id === id && run.status === 'failed'),
+      });
+    const ending = (ended: string) => count(attempts, attempt => attempt.ended === ended);
+    expect(await ask('analytics_steps_executed')).toMatchObject({
+      total: attempts.length,
+      completed: ending('completed'),
+      failed: ending('failed'),
+      retried: ending('retried'),
+    });
+    const types = Map.groupBy(attempts, attempt => attempt.type);
+    const { steps } = await ask<{ steps: unknown[] }>('analytics_steps_summary');
+    expect(steps).toHaveLength(types.size);
+    for (const [step_type, of] of types)
+      expect(steps).toContainEqual({
+        step_type,
+        completed: count(of, attempt => attempt.ended === 'completed'),
+        failed: count(of, attempt => attempt.ended === 'failed'),
+        retried: count(of, attempt => attempt.ended === 'retried'),
+        microcredits: sum(of.map(attempt => attempt.credits)),
+      });
+  });
+
+  test('credits', async () => {
+    const answer = await ask<{ microcredits: number; by_action: unknown[]; by_workflow: unknown[] }>('analytics_credits_consumed');
+    const { attempts } = await about(answer);
+    const microcredits = sum(attempts.map(attempt => attempt.credits));
+    expect(answer.microcredits).toBe(microcredits);
+    expect(answer.by_action).toContainEqual({ action: 'workflow_step', quantity: attempts.length, microcredits });
+    const workflows = Map.groupBy(attempts, attempt => attempt.workflow_id);
+    expect(answer.by_workflow).toHaveLength(workflows.size);
+    for (const [workflow_id, of] of workflows)
+      expect(answer.by_workflow).toContainEqual({
+        workflow_id,
+        workflow_name: 'Under test',
+        microcredits: sum(of.map(attempt => attempt.credits)),
+      });
+  });
+
+  test('durations', async () => {
+    type Durations = Record<'runs' | 'avg_ms' | 'min_ms' | 'max_ms' | 'p50_ms' | 'p95_ms' | 'p99_ms', number | null>;
+    const answer = await ask<Durations & { by_workflow: (Durations & { workflow_id: string })[] }>('analytics_execution_duration');
+    const { ended } = await about(answer);
+    const judged = ended.filter(run => run.status !== 'stopped');
+    const compare = (told: Durations, runs: readonly Run[]) => {
+      const sorted = runs.map(run => Number(run.ended_at) - run.started_at.getTime()).sort((a, b) => a - b);
+      expect(told.runs).toBe(runs.length);
+      if (runs.length === 0) return expect(told).toMatchObject({ avg_ms: null, min_ms: null, max_ms: null, p50_ms: null });
+      expect(told).toMatchObject({ avg_ms: Math.round(sum(sorted) / sorted.length), min_ms: sorted[0], max_ms: sorted.at(-1) });
+      for (const [part, value] of [[0.5, told.p50_ms], [0.95, told.p95_ms], [0.99, told.p99_ms]] as const) {
+        const exact = sorted[Math.ceil(part * sorted.length) - 1] ?? Number.NaN;
+        expect(Math.abs((value ?? Number.NaN) - exact)).toBeLessThanOrEqual(exact * 0.004);
+      }
+    };
+    compare(answer, judged);
+    const workflows = Map.groupBy(judged, run => run.workflow_id);
+    expect(answer.by_workflow.map(({ workflow_id }) => workflow_id).sort()).toEqual([...workflows.keys()].sort());
+    for (const of of answer.by_workflow) compare(of, workflows.get(of.workflow_id) ?? []);
+  });
+
+  test.each(['hour', 'day', 'week', 'month'] as const)('by the %s', async granularity => {
+    type Series = { points: ({ at: string } & Record<string, number>)[] };
+    const runs = await ask<Series>('analytics_runs_timeseries', { granularity });
+    const usage = await ask<Series>('analytics_usage_timeseries', { granularity });
+    const { started, ended, attempts } = await about(runs);
+    const format = new Intl.DateTimeFormat('sv-SE', { timeZone: input.time_zone ?? 'UTC', dateStyle: 'short', timeStyle: 'short' });
+    const nameOf = (at: Date) => {
+      const text = format.format(at);
+      const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+      const monday = new Date(day.getTime() - ((day.getUTCDay() + 6) % 7) * 86_400_000);
+      // An hour that is shown twice is two.
+      const offset = Date.parse(`${text.replace(' ', 'T')}Z`) - Math.floor(at.getTime() / 60_000) * 60_000;
+      return {
+        hour: `${text.slice(0, 13)} ${offset}`,
+        day: text.slice(0, 10),
+        week: monday.toISOString().slice(0, 10),
+        month: text.slice(0, 7),
+      }[granularity];
+    };
+    expect(usage.points.map(({ at }) => at)).toEqual(runs.points.map(({ at }) => at));
+    const names = runs.points.map(({ at }) => nameOf(new Date(at)));
+    for (const [index, point] of runs.points.entries()) {
+      const here = (at: Date | null) => at !== null && nameOf(at) === names[index];
+      expect(point, point.at).toMatchObject({
+        started: count(started, run => here(run.started_at)),
+        completed: count(ended, run => run.status === 'completed' && here(run.ended_at)),
+        failed: count(ended, run => run.status === 'failed' && here(run.ended_at)),
+        stopped: count(ended, run => run.status === 'stopped' && here(run.ended_at)),
+      });
+      const used = attempts.filter(attempt => here(attempt.at));
+      expect(usage.points[index]).toMatchObject({ steps: used.length, microcredits: sum(used.map(({ credits }) => credits)) });
+    }
+    // Without a gap, and nothing beside the points.
+    expect(sum(runs.points.map(point => point.started ?? 0))).toBe(started.length);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('of one workflow', async () => {
+    for (const id of Object.values(workflows.get(people[person] ?? ({} as Principal)) ?? {})) {
+      const answer = await ask<Record<string, unknown>>('analytics_runs_count', { workflow_id: id });
+      const { started, ended } = await about(answer, id);
+      expect(answer).toMatchObject({ started: started.length, stopped: count(ended, run => run.status === 'stopped') });
+      const { by_workflow } = answer as { by_workflow: { workflow_id: string }[] };
+      expect(by_workflow.every(({ workflow_id }) => workflow_id === id)).toBe(true);
+    }
+  });
+});
+
+test('live runs', async () => {
+  for (const person of people) {
+    const { runs } = await runsOf(person);
+    const live = runs.filter(run => run.ended_at === null);
+    expect(live.length).toBeGreaterThan(0);
+    expect(await call(person, 'analytics_live_runs')).toEqual({
+      as_of: new Date(clock.now()).toISOString(),
+      total: live.length,
+      running: count(live, run => run.status === 'running'),
+      blocked: count(live, run => run.status === 'running' && run.orchestration_phase === 'blocked'),
+      paused: count(live, run => run.status === 'paused'),
+    });
+  }
+});
+
+test('there was something of everything', async () => {
+  const { rows } = await db.pool.query(`SELECT status, count(*)::int FROM runs GROUP BY 1 ORDER BY 1`);
+  expect(rows.map(row => row.status)).toEqual(['completed', 'failed', 'paused', 'running', 'stopped']);
+  const { rows: charged } = await db.pool.query(`SELECT sum(credits_microcredits)::int AS credits FROM runs`);
+  expect(charged[0].credits).toBeGreaterThan(0);
+});
+
+test('the check agrees, finds what is wrong, and a rebuild mends it', async () => {
+  expect(await check(db.url, 50)).toEqual({ since: null, differences: [] });
+  const sums = await allSums(db.pool);
+  await rebuild(db.url, null, createLogger('silent'));
+  expect(await allSums(db.pool)).toEqual(sums);
+  const spoilt: [table: string, change: string, grain: number][] = [
+    ['analytics_totals', 'runs_failed = runs_failed + 1', 0],
+    ['analytics_triggers', 'runs_started = runs_started + 1', 3],
+    ['analytics_durations', 'max_ms = max_ms + 1', 0],
+  ];
+  for (const [table, change, grain] of spoilt) {
+    await db.pool.query(`UPDATE ${table} SET ${change} WHERE grain = ${grain} AND project_id = $1`, [people[0]?.projectId]);
+    const found = await check(db.url, 50);
+    expect(found?.differences.every(difference => difference.table === table)).toBe(true);
+    expect(found?.differences[0]).toMatchObject({ projectId: people[0]?.projectId });
+    // Another project's rebuild leaves it as it is.
+    await rebuild(db.url, people[1]?.projectId ?? null, createLogger('silent'));
+    expect(await allSums(db.pool)).not.toEqual(sums);
+    await rebuild(db.url, people[0]?.projectId ?? null, createLogger('silent'));
+    expect(await allSums(db.pool)).toEqual(sums);
+  }
+  await db.pool.query(`DELETE FROM analytics_steps WHERE workflow_id = $1`, [Object.values(workflows.get(people[0] as Principal) ?? {})[0]]);
+  expect((await check(db.url, 3))?.differences).toHaveLength(3);
+  await rebuild(db.url, null, createLogger('silent'));
+  expect(await allSums(db.pool)).toEqual(sums);
+});
