@@ -54,7 +54,8 @@ async function attempt(ctx: Context, code: string): Promise<Applied | null> {
       // Asked for a known one too, which takes no less time than an unknown one then.
       return await applyPromotion(ctx, code, state.known);
     case 'usable':
-      return await applyUsable(ctx, state.code);
+      // One of another plan takes no less time than an unknown one either.
+      return (await applyUsable(ctx, state.code)) ?? (await applyPromotion(ctx, code, true));
   }
 }
 
