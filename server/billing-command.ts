@@ -64,7 +64,7 @@ const commands: Readonly<Record<string, Command>> = {
 async function main(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new StartupError(name === '' ? USAGE : `There is no command "${name}".\n\n${USAGE}`);
+  if (command === undefined) throw new TypeError(name === '' ? 'What is to be done?' : `There is no command "${name}".`);
   const config = readConfig();
   const logger = createLogger('silent');
   const database = await reachDatabase(config.database, logger);

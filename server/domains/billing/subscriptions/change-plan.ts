@@ -21,6 +21,7 @@ import { toCheckout } from './checkout.ts';
 import { choosePlan, isSubscribed, presentPlan, requireSelfServe } from './choose.ts';
 import { discountOn, withDiscount } from './discount.ts';
 import { noteEvent } from './journal.ts';
+import { ensureOnboarded } from './onboard.ts';
 import { isUpgrade, priceOf, samePeriod, share } from './proration.ts';
 import { readStatus } from './status.ts';
 
@@ -41,6 +42,7 @@ type Change = {
 export async function changePlan(ctx: Context, input: Input): Promise<Answer> {
   const { principal, services } = ctx;
   const { discount_code: code, preview } = input;
+  await ensureOnboarded(services, principal.tenantId);
   const plan = await choosePlan(services.pool, services.config.billing.productCode, input);
   const inHold = (given: AppliedDiscount | null) =>
     changeSubscription(services, principal.tenantId, async held => {

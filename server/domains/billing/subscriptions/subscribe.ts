@@ -12,6 +12,7 @@ import { changeSubscription, customerOf, type Held, keyOf, providerOf, reference
 import { toCheckout } from './checkout.ts';
 import { choosePlan, isSubscribed, presentPlan, requireSelfServe } from './choose.ts';
 import { discountFor, withDiscount } from './discount.ts';
+import { ensureOnboarded } from './onboard.ts';
 import { priceOf } from './proration.ts';
 import { sellerOf } from './start-trial.ts';
 import { readStatus } from './status.ts';
@@ -24,6 +25,7 @@ export async function subscribe(
   { discount_code, ...choice }: z.output<typeof SubscribeInput>,
 ): Promise<Answer> {
   const { principal, services } = ctx;
+  await ensureOnboarded(services, principal.tenantId);
   const plan = await choosePlan(services.pool, services.config.billing.productCode, choice);
   return await withDiscount(ctx, plan, discount_code, given =>
     changeSubscription(services, principal.tenantId, async held => {
