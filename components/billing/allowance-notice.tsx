@@ -37,8 +37,7 @@ export function AllowanceNotice({ status, remaining }: { status: BillingStatus; 
       <p className="flex items-center gap-1.5 text-xs">
         {warning ? <Icon aria-hidden className="size-3.5 shrink-0" /> : null}
         <span>
-          {percent}% of the {creditsInWords(status.allowance)} at the last grant are used.
-          {warning ? ` ${warningText(warning.percent, status.when_exhausted)}` : ''}
+          {percent}% of the {creditsInWords(status.allowance)} after the last grant are used.
         </span>
       </p>
       <span aria-hidden className="h-1 overflow-hidden rounded-full bg-active">

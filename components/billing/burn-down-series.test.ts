@@ -55,7 +55,8 @@ describe('the pace', () => {
   test('is the mean of the last seven days', () => {
     expect(daysAtThisPace([day(1000, 9000), ...Array.from({ length: 7 }, () => day(70, 10))])).toBe(7);
   });
-  test('is none where nothing is used', () => {
+  test('is none where nothing is used, or nothing is left', () => {
+    expect(daysAtThisPace([day(0, 10)])).toBeNull();
     expect(daysAtThisPace([day(70, 0)])).toBeNull();
     expect(daysAtThisPace([])).toBeNull();
   });

@@ -37,10 +37,10 @@ export function burnDown(of: {
 
 const startOfDay = (ms: number) => Math.floor(ms / DAY_MS) * DAY_MS;
 
-/** How many days the rest lasts at the mean of the last seven whole or begun days; null where nothing was used. */
+/** How many days the rest lasts at the mean of the last seven whole or begun days; null where nothing was used, or nothing is left. */
 export function daysAtThisPace(points: readonly BurnDownPoint[]): number | null {
   const recent = points.slice(-7);
   const used = recent.reduce((sum, { consumed }) => sum + consumed, 0);
   const left = points.at(-1)?.remaining ?? 0;
-  return used === 0 ? null : Math.floor((left * recent.length) / used);
+  return used === 0 || left === 0 ? null : Math.floor((left * recent.length) / used);
 }

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { ChartCard } from '../charts/chart-card.tsx';
-import { CHART_HEIGHT, TimeSeries, timeSeriesFigures } from '../charts/time-series.tsx';
+import { TimeSeries, timeSeriesFigures } from '../charts/time-series.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { useNow } from '../ui/time.tsx';
 import { type BurnDownPoint, burnDown, daysAtThisPace } from './burn-down-series.ts';
@@ -11,6 +11,13 @@ import { counted, formatDate } from './words.ts';
 
 const series = [{ key: 'remaining', label: 'Credits left', ink: 'one' }] as const;
 const common = { series, unit: 'credits', granularity: 'day', timeZone: 'UTC' } as const;
+
+const HEIGHT = 280;
+
+function paceText(days: number): string {
+  if (days === 0) return 'less than a day';
+  return days > 365 ? 'more than a year' : `about ${counted(days, 'day')}`;
+}
 
 /** How the credits went in this period, day by day, and how long the rest lasts at this pace. */
 export function BurnDown({ status }: { status: BillingStatus }) {
@@ -22,11 +29,11 @@ export function BurnDown({ status }: { status: BillingStatus }) {
       title="Burn-down"
       description={
         pace === null
-          ? `Since ${formatDate(status.current_period_start)}`
-          : `At the pace of the last days the rest lasts ${pace > 365 ? 'more than a year' : `about ${counted(pace, 'day')}`}.`
+          ? `At the end of each day since ${formatDate(status.current_period_start)}`
+          : `At the pace of the last days the rest lasts ${paceText(pace)}.`
       }
       query={query}
-      height={CHART_HEIGHT}
+      height={HEIGHT}
       figures={points =>
         timeSeriesFigures({
           ...common,
@@ -34,10 +41,18 @@ export function BurnDown({ status }: { status: BillingStatus }) {
           points,
         })
       }
-      isEmpty={points => points.length === 0}
-      empty="Nothing yet."
+      isEmpty={points => points.every(({ remaining, consumed }) => remaining === 0 && consumed === 0)}
+      empty="There were no credits in this period yet: start a trial, choose a plan, or top up."
     >
-      {points => <TimeSeries title="Credits left at the end of each day" shape="area" points={points} {...common} />}
+      {points => (
+        <TimeSeries
+          title="Credits left at the end of each day"
+          points={points}
+          height={HEIGHT}
+          limit={{ value: status.allowance, label: 'After the last grant' }}
+          {...common}
+        />
+      )}
     </ChartCard>
   );
 }

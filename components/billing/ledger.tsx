@@ -4,7 +4,6 @@ import { BookOpenText } from 'lucide-react';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { cx } from '../ui/classes.ts';
 import { Credits } from '../ui/credits.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { Select } from '../ui/select.tsx';
@@ -91,7 +90,7 @@ function Row({ entry }: { entry: LedgerEntry }) {
         </span>
       </Td>
       {accounts.map(account => (
-        <Td key={account} className="text-right">
+        <Td key={account}>
           <Added value={entry[account]} />
         </Td>
       ))}
@@ -105,7 +104,7 @@ function Row({ entry }: { entry: LedgerEntry }) {
 function Added({ value }: { value: number }) {
   if (value === 0) return <span className="text-faint">0</span>;
   return (
-    <span className={cx('whitespace-nowrap', value > 0 ? 'text-ok' : 'text-text')}>
+    <span className="whitespace-nowrap tabular-nums">
       {value > 0 ? '+' : null}
       <Credits value={value} />
     </span>

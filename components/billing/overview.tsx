@@ -40,26 +40,28 @@ export function Overview() {
   return <Loaded status={status.data} plans={plans.data.plans} config={config.data} />;
 }
 
+const TOP = 'grid items-start gap-4 lg:grid-cols-[minmax(300px,2fr)_3fr]';
+
 function Loaded({ status, plans, config }: { status: BillingStatus; plans: readonly Plan[]; config: PaymentConfig }) {
   const { get, set } = useUrlState();
   const [order, setOrder] = useState<{ action: PlanAction; plan: Plan | null } | null>(null);
   const act = (action: PlanAction, plan: Plan | null) => setOrder({ action, plan });
   return (
     <div className="flex flex-col gap-6">
-      <div className="grid gap-4 lg:grid-cols-[minmax(300px,2fr)_3fr]">
+      <div className={TOP}>
         <div className="flex min-w-0 flex-col gap-4">
           <BalanceCard status={status} onTopUp={() => set({ topup: '1' })} />
           <SubscriptionCard status={status} plans={plans} onAct={act} />
         </div>
-        <BurnDown status={status} />
+        <div className="flex min-w-0 flex-col gap-4">
+          <BurnDown status={status} />
+          <CodeCard />
+        </div>
       </div>
       <PlanCards plans={plans} status={status} onAct={act} />
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <ActionPrices />
-        <div className="flex min-w-0 flex-col gap-4">
-          <CodeCard />
-          <WhenExhausted status={status} />
-        </div>
+        <WhenExhausted status={status} />
       </div>
       {order ? (
         <OrderDialog {...order} status={status} config={config} onClose={() => setOrder(null)} />
@@ -97,7 +99,7 @@ function OrderDialog({ action, plan, ...props }: OrderProps) {
 function OverviewSkeleton() {
   return (
     <div aria-busy className="flex flex-col gap-6">
-      <div className="grid gap-4 lg:grid-cols-[minmax(300px,2fr)_3fr]">
+      <div className={TOP}>
         <div className="flex flex-col gap-4">
           <Skeleton className="h-80 w-full rounded-lg" />
           <Skeleton className="h-56 w-full rounded-lg" />

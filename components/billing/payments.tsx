@@ -1,6 +1,7 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { CircleCheck, CircleX, ExternalLink, Hourglass, type LucideIcon, Plus, ReceiptText, Undo2 } from 'lucide-react';
+import { useEffect, useRef } from 'react';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -14,6 +15,7 @@ import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { ExportButton } from './export-button.tsx';
+import { useRefreshBilling } from './use-refresh-billing.ts';
 import type { Payment } from './wire.ts';
 
 const looks: Record<Payment['status'], { label: string; tone: Tone; icon: LucideIcon }> = {
@@ -45,6 +47,7 @@ export function Payments() {
       },
     ),
   );
+  useRefreshWhenSettled(list.data?.payments);
   return (
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -87,6 +90,17 @@ export function Payments() {
       />
     </div>
   );
+}
+
+/** A payment that has arrived changes balances and warnings: the rest of billing is read again with it. */
+function useRefreshWhenSettled(payments: readonly Payment[] | undefined): void {
+  const refresh = useRefreshBilling();
+  const pending = payments?.filter(({ status }) => status === 'pending').length ?? 0;
+  const before = useRef(pending);
+  useEffect(() => {
+    if (pending < before.current) void refresh();
+    before.current = pending;
+  }, [pending, refresh]);
 }
 
 function Row({ payment }: { payment: Payment }) {

@@ -81,9 +81,15 @@ describe('what can be done with a plan', () => {
   });
 
   test('what waits for its first payment can be paid, given up, or left for another', () => {
-    const waiting = at({ status: 'incomplete', pending_plan_code: 'pro' }, false);
+    const ended = { available: false, plan_code: 'pro', started_at: '2026-02-01T00:00:00.000Z', ends_at: null };
+    const waiting = at({ status: 'incomplete', pending_plan_code: 'pro', trial: ended });
     expect(planActions(pro, waiting, free)).toEqual(['subscribe', 'cancel']);
     expect(planActions(business, waiting, free)).toEqual(['subscribe']);
+    expect(planActions(pro, { ...waiting, trial: { ...ended, started_at: null } }, free)).toEqual([
+      'trial',
+      'subscribe',
+      'cancel',
+    ]);
     expect(planActions(free, waiting, free)).toEqual([]);
   });
 

@@ -16,10 +16,12 @@ export function planActions(plan: Plan, status: BillingStatus, current: Plan | u
   return plan.trial_enabled && status.trial.available ? ['trial', 'subscribe'] : ['subscribe'];
 }
 
-/** While a plan waits for its first payment: to pay it, to give it up, or to choose another. */
+/** While a plan waits to be confirmed with its first payment, or a trial with a card: to do so, to give up, or to choose another. */
 function waitingActions(plan: Plan, status: BillingStatus): PlanAction[] {
-  if (plan.plan_code === status.pending_plan_code) return ['subscribe', 'cancel'];
-  return plan.amount > 0 && plan.self_serve_onboarding && plan.plan_code !== status.plan_code ? ['subscribe'] : [];
+  const orders: PlanAction[] =
+    plan.trial_enabled && status.trial.started_at === null ? ['trial', 'subscribe'] : ['subscribe'];
+  if (plan.plan_code === status.pending_plan_code) return [...orders, 'cancel'];
+  return plan.amount > 0 && plan.self_serve_onboarding && plan.plan_code !== status.plan_code ? orders : [];
 }
 
 /** A plan that is no longer sold was paid for, or nobody would have kept it in the catalogue. */

@@ -112,7 +112,7 @@ function PlanCard({
 function Mark({ plan, status }: { plan: Plan; status: BillingStatus }) {
   if (plan.plan_code === status.plan_code) return <Badge tone="accent">Current plan</Badge>;
   if (plan.plan_code === status.pending_plan_code && status.status === 'incomplete')
-    return <Badge tone="warn">Waiting for payment</Badge>;
+    return <Badge tone="warn">Waiting for confirmation</Badge>;
   if (plan.plan_code === status.pending_plan_code)
     return <Badge tone="info">From {formatDate(status.current_period_end)}</Badge>;
   return null;

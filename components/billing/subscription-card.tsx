@@ -16,11 +16,12 @@ const looks: Record<BillingStatus['status'], { label: string; tone: Tone; icon: 
   active: { label: 'Active', tone: 'ok', icon: CircleCheck },
   trialing: { label: 'Trial', tone: 'info', icon: Clock },
   past_due: { label: 'Payment failed', tone: 'bad', icon: CircleAlert },
-  incomplete: { label: 'Waiting for payment', tone: 'warn', icon: Hourglass },
+  incomplete: { label: 'Waiting for confirmation', tone: 'warn', icon: Hourglass },
   cancelled: { label: 'Cancelled', tone: 'neutral', icon: CircleX },
 };
 
 const buttons: Partial<Record<PlanAction, string>> = {
+  trial: 'Start trial',
   convert: 'End trial and pay now',
   subscribe: 'Finish payment',
   keep: 'Keep plan',
@@ -100,20 +101,24 @@ function Facts({ status, plan, plans }: { status: BillingStatus; plan: Plan | un
         </Fact>
       ) : null}
       <Fact name="Next">
-        <NextUp status={status} next={next} free={plan?.amount === 0} />
+        <NextUp status={status} next={next} plan={plan} />
       </Fact>
       {discount ? (
         <Fact name="Discount">
           {discountText(discount)} <code className="text-xs text-muted">{discount.code}</code>
         </Fact>
       ) : null}
-      <Fact name="Paid through">{status.provider === 'stripe' ? 'Stripe' : 'Invoice, confirmed by the operator'}</Fact>
+      {plan?.amount === 0 ? null : (
+        <Fact name="Paid through">
+          {status.provider === 'stripe' ? 'Stripe' : 'Invoice, confirmed by whoever runs this service'}
+        </Fact>
+      )}
     </dl>
   );
 }
 
 /** What happens at the end of the period, in a few words. */
-function NextUp({ status, next, free }: { status: BillingStatus; next: Plan | undefined; free: boolean }) {
+function NextUp({ status, next, plan }: { status: BillingStatus; next: Plan | undefined; plan: Plan | undefined }) {
   const end = <On at={status.current_period_end} />;
   if (status.cancel_at_period_end) return <>Ends on {end}, then the free plan</>;
   if (status.pending_plan_code && status.status !== 'incomplete')
@@ -124,15 +129,22 @@ function NextUp({ status, next, free }: { status: BillingStatus; next: Plan | un
     );
   switch (status.status) {
     case 'trialing':
-      return <>The trial ends on {status.trial.ends_at ? <On at={status.trial.ends_at} /> : end}</>;
+      // Only who gave a card is charged without being asked again.
+      return plan?.trial_requires_card && status.provider === 'stripe' ? (
+        <>
+          {planPriceText(plan)} from {end} on, unless you cancel
+        </>
+      ) : (
+        <>The free plan from {end} on, unless you subscribe</>
+      );
     case 'past_due':
       return <>The payment is tried again; the plan ends if it keeps failing</>;
     case 'incomplete':
-      return <>{next?.product_name ?? 'The plan'} begins when its first payment has arrived</>;
+      return <>{next?.product_name ?? 'The plan'} begins when it is confirmed</>;
     case 'cancelled':
       return <>Nothing more is paid</>;
     case 'active':
-      return free ? <>New credits on {end}</> : <>Renews on {end}</>;
+      return plan?.amount === 0 ? <>New credits on {end}</> : <>Renews on {end}</>;
   }
 }
 

@@ -1,5 +1,6 @@
 'use client';
 import { ChartNoAxesColumn } from 'lucide-react';
+import { actionLabel } from '../analytics/labels.ts';
 import { TimeSeries } from '../charts/time-series.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
@@ -11,7 +12,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { ExportUsage } from './export-usage.tsx';
 import { drillDown, usageFilterKeys } from './usage-filters.ts';
 import type { UsageDimension, UsageDimensions, UsageItem } from './wire.ts';
-import { formatDate } from './words.ts';
+import { formatDate, stepTypeLabels } from './words.ts';
 
 const dimensions: readonly { by: UsageDimension; label: string; one: string }[] = [
   { by: 'workflow', label: 'Workflow', one: 'Workflow' },
@@ -46,7 +47,7 @@ export function UsageBreakdown({ query, by }: { query: Query; by: UsageDimension
           {data ? <Credits value={data.total_microcredits} unit className="text-sm font-normal text-muted" /> : null}
         </span>
       }
-      description={data ? `${formatDate(data.from)} to ${formatDate(data.to)}` : 'Credits used'}
+      description={data ? periodText(data) : 'Credits used'}
       actions={<ExportUsage />}
     >
       <fieldset className="flex gap-1 overflow-x-auto border-b p-2">
@@ -134,7 +135,7 @@ function Item({ by, item, total, most }: { by: UsageDimension; item: UsageItem; 
             onClick={() => set(drillDown(by, item.key), { push: true })}
             className="block max-w-full truncate text-left font-medium hover:underline"
           >
-            {item.label || '—'}
+            {itemLabel(by, item)}
           </button>
         )}
       </Td>
@@ -150,6 +151,26 @@ function Item({ by, item, total, most }: { by: UsageDimension; item: UsageItem; 
       </Td>
     </Tr>
   );
+}
+
+/** The server names workflows and people; what is a code has its word here. */
+function itemLabel(by: UsageDimension, { key, label }: UsageItem): string {
+  switch (by) {
+    case 'action':
+      return actionLabel(key);
+    case 'step_type':
+      return stepTypeLabels[key] ?? key;
+    case 'day':
+      return formatDate(key);
+    default:
+      return label || '—';
+  }
+}
+
+/** The end is the first instant that is no longer in it. */
+function periodText({ from, to }: UsageDimensions): string {
+  const [first, last] = [formatDate(from), formatDate(new Date(Date.parse(to) - 1).toISOString())];
+  return first === last ? first : `${first} to ${last}`;
 }
 
 /** What comes after the hundred that are told apart; a tool may be called `other`, but not `Other` as well. */

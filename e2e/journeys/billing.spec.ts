@@ -1,0 +1,180 @@
+import type { Page } from '@playwright/test';
+import { operate, publishSteps, runOnce, tinyPlans } from '../fixtures/billing.ts';
+import { expect, expectAccessible, open, settled, test } from '../fixtures/console.ts';
+
+test.use({ serverEnv: tinyPlans });
+
+const notice = (page: Page) => page.getByRole('region', { name: 'Credits', exact: true });
+/** What stands beside an account's name: its balance. */
+const account = (page: Page, name: string) =>
+  page
+    .locator('dl > div')
+    .filter({ has: page.getByText(name, { exact: true }) })
+    .getByRole('definition');
+
+test('a trial is started, used up, topped up, paid from the top-up, read step by step, and cancelled', async ({
+  member,
+  api,
+  server,
+}) => {
+  const workflow = await publishSteps(api.call, 'Ship orders', 4);
+  await open(member, '/billing');
+  await settled(member);
+  await expect(member.getByRole('listitem').filter({ hasText: 'Current plan' })).toContainText('Free');
+  // Without a credit nothing starts.
+  await expect(runOnce(api.call, workflow)).rejects.toThrow(/422.*insufficient_credits/);
+
+  await member.getByRole('button', { name: 'Start trial Pro' }).click();
+  await expect(member.getByRole('dialog')).toContainText('14 days with 10 credits');
+  await expectAccessible(member);
+  await member.getByRole('button', { name: 'Start trial', exact: true }).click();
+  await expect(member.getByText('The trial of Pro has begun')).toBeVisible();
+  await expect(member.getByText('14 days left')).toBeVisible();
+  await expect(account(member, 'Trial')).toContainText('10');
+
+  // Eight of ten credits.
+  expect(await runOnce(api.call, workflow)).toBe('completed');
+  expect(await runOnce(api.call, workflow)).toBe('completed');
+  await open(member, '/workflows');
+  await expect(notice(member)).toContainText('80% of the credits are used.');
+  await expectAccessible(member);
+  await notice(member).getByRole('button', { name: 'Dismiss' }).click();
+  await expect(notice(member)).toHaveCount(0);
+  await open(member, '/runs');
+  await expect(notice(member)).toHaveCount(0);
+
+  // Of the third run the last two steps cannot be paid.
+  expect(await runOnce(api.call, workflow)).toBe('failed');
+  await open(member, '/workflows');
+  await expect(notice(member)).toContainText('All credits are used');
+  await notice(member).getByRole('link', { name: 'See billing' }).click();
+
+  await member.getByRole('button', { name: 'Top up', exact: true }).click();
+  await member.getByLabel('Amount in USD').fill('1');
+  await expect(member.getByText('The least is $5.')).toBeVisible();
+  await member.getByLabel('Amount in USD').fill('5');
+  await expect(member.getByText('Buys 5,000 credits.')).toBeVisible();
+  await expectAccessible(member);
+  await member.getByRole('button', { name: 'Continue with $5.00' }).click();
+  await expect(member.getByRole('heading', { name: 'Top-up of $5.00 is noted' })).toBeVisible();
+  const payment = await member.getByRole('textbox', { name: 'Payment reference' }).inputValue();
+  await expectAccessible(member);
+  await member.getByRole('button', { name: 'Done' }).click();
+
+  await member.getByRole('tab', { name: 'Payments' }).click();
+  const payments = member.getByRole('region', { name: 'Payments' });
+  await expect(payments.getByText('Pending')).toBeVisible();
+  await operate(server, 'confirm-payment', payment);
+  // The list looks again by itself while something is pending.
+  await expect(payments.getByText('Paid', { exact: true })).toBeVisible();
+  await expect(payments).toContainText('$5.00');
+  await expect(notice(member)).toHaveCount(0);
+
+  // The server hears of what an operator did within seconds; until then it refuses.
+  await expect(async () => expect(await runOnce(api.call, workflow)).toBe('completed')).toPass();
+  await member.getByRole('tab', { name: 'Ledger' }).click();
+  const charge = member
+    .getByRole('region', { name: 'Ledger' })
+    .getByRole('row', { name: /^Charge/ })
+    .first();
+  await expect(charge).toContainText('-4');
+  await member.getByRole('tab', { name: 'Overview' }).click();
+  await expect(account(member, 'Pay-as-you-go')).toContainText('4,996');
+
+  await member.getByRole('tab', { name: 'Usage' }).click();
+  await member.getByRole('button', { name: 'Ship orders', exact: true }).click();
+  await expect(member.getByRole('button', { name: 'Remove the filter Workflow: Ship orders' })).toBeVisible();
+  await expect(member.getByRole('region', { name: 'Usage by step type' })).toContainText('Lua script');
+  const lines = member.getByRole('region', { name: 'Usage lines' });
+  await expect(lines.getByRole('link', { name: 'step_4' }).first()).toBeVisible();
+  await settled(member);
+  await expectAccessible(member);
+  const saved = member.waitForEvent('download');
+  await member.getByRole('button', { name: 'Export CSV' }).click();
+  expect((await saved).suggestedFilename()).toMatch(/^usage-\d{4}-\d{2}-\d{2}\.csv$/);
+  await lines.getByRole('link', { name: 'step_4' }).first().click();
+  await expect(member).toHaveURL(/\/runs\/.*step=step_4/);
+
+  await open(member, '/billing');
+  await member.getByRole('button', { name: 'Cancel trial' }).click();
+  await member.getByRole('radio', { name: 'Now' }).click();
+  await expectAccessible(member);
+  await member.getByRole('dialog').getByRole('button', { name: 'Cancel trial' }).click();
+  await expect(member.getByText('Pro has ended')).toBeVisible();
+  await expect(member.getByRole('listitem').filter({ hasText: 'Current plan' })).toContainText('Free');
+  await expect(account(member, 'Pay-as-you-go')).toContainText('4,996');
+  // There is no second trial.
+  await expect(member.getByRole('button', { name: /^Start trial/ })).toHaveCount(0);
+});
+
+test('a plan is bought, changed after its price was told, left and kept', async ({ member, server }) => {
+  await open(member, '/billing');
+  await member.getByRole('button', { name: 'Subscribe Pro' }).click();
+  const dialog = member.getByRole('dialog');
+  await dialog.getByLabel(/Discount code/).fill('NO-SUCH-CODE');
+  await dialog.getByRole('button', { name: 'Check' }).click();
+  await expect(dialog.getByText(/typo/)).toBeVisible();
+  await expectAccessible(member);
+  await dialog.getByLabel(/Discount code/).fill('');
+  await dialog.getByRole('button', { name: 'Subscribe' }).click();
+  await expect(member.getByText('Pro is yours')).toBeVisible();
+  await expect(account(member, 'Included')).toContainText('1,000');
+
+  await member.getByRole('button', { name: 'Change to Business' }).click();
+  await expect(dialog.getByText('To pay now')).toBeVisible();
+  await expect(dialog.getByText('Unused time on Pro')).toBeVisible();
+  await dialog.getByRole('radio', { name: /^On / }).click();
+  await expect(dialog.getByText('$0.00')).toBeVisible();
+  await expectAccessible(member);
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+  await expect(member.getByText('Business begins with the next period')).toBeVisible();
+  await expect(member.getByRole('listitem').filter({ hasText: /From \d/ })).toContainText('Business');
+
+  await member.getByRole('button', { name: 'Keep plan' }).click();
+  await dialog.getByRole('button', { name: 'Keep Pro' }).click();
+  await expect(member.getByText('Pro goes on')).toBeVisible();
+  await member.getByRole('button', { name: 'Cancel plan' }).click();
+  await dialog.getByRole('button', { name: 'Cancel plan' }).click();
+  await expect(member.getByText(/^Pro ends on /)).toBeVisible();
+  await expect(member.getByRole('button', { name: 'Keep plan' })).toBeVisible();
+
+  await member.getByRole('textbox', { name: 'Code', exact: true }).fill('WELCOME');
+  await member.getByRole('button', { name: 'Apply' }).click();
+  await expect(member.getByText(/This code is not valid/)).toBeVisible();
+  await member.getByRole('radio', { name: 'Pause the run' }).click();
+  await expect(member.getByText('Saved')).toBeVisible();
+  expect(server.output()).not.toContain('"level":"error"');
+});
+
+test('whoever may not act is told why', async ({ member, browser, server }) => {
+  await open(member, '/settings/members');
+  await member.getByRole('button', { name: 'Invite' }).click();
+  await member.getByLabel('E-mail').fill('viewer@example.com');
+  await member.getByRole('combobox', { name: /^Role/ }).click();
+  await member.getByRole('option', { name: /Viewer/ }).click();
+  await member.getByRole('button', { name: 'Make link' }).click();
+  const link = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
+  await member.getByRole('button', { name: 'Done' }).click();
+  const other = await browser.newContext({ baseURL: server.url });
+  const viewer = await other.newPage();
+  await viewer.goto(link);
+  await viewer.getByLabel('Your name').fill('Vera');
+  await viewer.getByLabel('Password').fill('another-long-password');
+  await viewer.getByRole('button', { name: 'Accept invitation' }).click();
+  await expect(viewer.getByRole('button', { name: 'Account of Vera' })).toBeVisible();
+  await viewer.goto('/billing');
+  await expect(viewer.getByText('The single lines need the contributor role.')).toBeVisible();
+  await viewer.getByRole('tab', { name: 'Overview' }).click();
+  await expect(viewer.getByText('Plans and balances need the contributor role')).toBeVisible();
+  await expectAccessible(viewer);
+
+  await member.reload();
+  await member.getByRole('combobox', { name: 'Role of Vera' }).click();
+  await member.getByRole('option', { name: /Contributor/ }).click();
+  await expect(member.getByText('Vera is changed')).toBeVisible();
+  await viewer.goto('/billing');
+  await expect(viewer.getByText('An admin of the workspace can change the plan.')).toBeVisible();
+  await expect(viewer.getByRole('button', { name: /Subscribe|Cancel plan|Keep plan/ })).toHaveCount(0);
+  await expect(viewer.getByRole('radio', { name: 'Pause the run' })).toBeDisabled();
+  await other.close();
+});
