@@ -5,13 +5,14 @@ import { Id } from '../../../api/wire.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { toMicrocredits } from '../../../platform/microcredits.ts';
 import type { Balances, LedgerEntry, ListLedgerInput, ListLedgerOutput } from '../schemas.ts';
+import { settleTenant } from '../subscriptions/settle.ts';
 import { type Account, accounts, total } from './books.ts';
-import { settleLedger } from './fresh.ts';
+
 import { readBalances } from './post.ts';
 
 /** GET /v1/billing/usage: what is left (interface.md, Billing usage). */
 export async function getBalances({ principal, services }: Context): Promise<z.input<typeof Balances>> {
-  await settleLedger(services, principal.tenantId);
+  await settleTenant(services, principal.tenantId);
   const balances = await readBalances(services.pool, principal.tenantId);
   return {
     trial_remaining: balances.trial,
@@ -35,7 +36,7 @@ export async function listLedger(
   { principal, services }: Context,
   { limit, cursor, kind, from, to }: z.output<typeof ListLedgerInput>,
 ): Promise<z.input<typeof ListLedgerOutput>> {
-  await settleLedger(services, principal.tenantId);
+  await settleTenant(services, principal.tenantId);
   const values: unknown[] = [principal.tenantId];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const where = ['tenant_id = $1'];

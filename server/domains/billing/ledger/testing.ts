@@ -1,30 +1,84 @@
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
+import type { RunEvent } from '../../../orchestrator/core/index.ts';
+import { commitStatement, encodeEvent, type LogEntry } from '../../../orchestrator/log/index.ts';
 import { newId } from '../../../platform/ids.ts';
-import { transact } from '../../../platform/postgres/transaction.ts';
 
-/** Charges a workspace as the engine's commit does: trial, included, pay-as-you-go; what all three lack is waived. */
-export async function charge(pool: Pool, tenantId: string, amount: number, at: number): Promise<void> {
-  await transact(pool, async client => {
-    const { rows } = await client.query(
-      'SELECT trial, included, payg FROM credit_accounts WHERE tenant_id = $1 FOR NO KEY UPDATE',
-      [tenantId],
-    );
-    let rest = amount;
-    const parts = [rows[0]?.trial, rows[0]?.included, rows[0]?.payg].map(balance => {
-      const part = Math.min(rest, Number(balance ?? 0));
-      rest -= part;
-      return -part;
-    });
-    const values = [tenantId, ...parts, amount, -rest];
-    await client.query(
-      `INSERT INTO credit_ledger (tenant_id, id, kind, trial, included, payg, consumed, granted, created_at)
-       VALUES ($1, $7, 'charge', $2, $3, $4, $5, $6, $8)`,
-      [...values, newId(), new Date(at)],
-    );
-    await client.query(
-      `UPDATE credit_accounts SET trial = trial + $2, included = included + $3, payg = payg + $4, consumed = consumed + $5,
-         granted = granted + $6 WHERE tenant_id = $1`,
-      values,
-    );
-  });
+/** Charges a workspace as the engine does: the commit of a run whose one step costs `amount`. Returns the run's id. */
+export async function charge(pool: Pool | ClientBase, tenantId: string, amount: number, at: number): Promise<string> {
+  const entry = chargedRun(tenantId, [amount], at);
+  await pool.query(commitStatement([entry]));
+  return entry.runId;
 }
+
+/** What the engine writes for a run that has ended after steps that cost `amounts`. */
+export function chargedRun(
+  tenantId: string,
+  amounts: readonly number[],
+  at: number,
+  owner = { projectId: newId(), workflowId: newId() },
+): LogEntry {
+  const runId = newId();
+  const credits = amounts.reduce((sum, amount) => sum + amount, 0);
+  const events: RunEvent[] = [
+    { at, type: 'run_started', data: started },
+    ...amounts.map((amount, index) => ({
+      at,
+      type: 'step_completed' as const,
+      step: `s${index}`,
+      attempt: 1,
+      data: { result: null, ...(amount > 0 && { credits: amount }) },
+    })),
+    { at, type: 'state_changed', data: { from: 'running', to: 'completed' } },
+  ];
+  return {
+    runId,
+    rows: events.map((event, index) => encodeEvent(event, index + 1, [])),
+    payloads: [],
+    projection: {
+      status: 'completed',
+      phase: 'complete',
+      stepsDone: amounts.length,
+      pendingTasks: 0,
+      endedAt: at,
+      error: null,
+      nextTimerAt: null,
+      lastSeq: events.length,
+      credits,
+    },
+    created: {
+      tenantId,
+      ...owner,
+      version: 1,
+      sessionId: runId,
+      triggerType: 'api',
+      startedBy: 'ann@example.com',
+      startedAt: at,
+      stepsTotal: amounts.length,
+    },
+    tasks: [],
+    owner: { tenantId, ...owner },
+    startedBy: 'ann@example.com',
+    usage: amounts.map((price, index) => ({
+      action: 'workflow_step',
+      stepType: 'lua_script',
+      subject: '',
+      outcome: 'completed',
+      quantity: 1,
+      price,
+      line: [`s${index}`, 1, 1],
+      at,
+    })),
+    credits,
+  };
+}
+
+const started = {
+  version: 1,
+  input: {},
+  mode: 'normal' as const,
+  trigger_type: 'api',
+  started_by: 'ann@example.com',
+  session_id: '',
+  trigger_steps: {},
+  seed_results: {},
+};

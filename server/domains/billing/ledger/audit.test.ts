@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../../../platform/clock.ts';
+import { newId } from '../../../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
+import { auditLedger } from './audit.ts';
+import { auditCommand } from './audit-command.ts';
+import { grantCredits, refundCredits } from './post.ts';
+import { charge } from './testing.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+
+const start = Date.UTC(2026, 0, 1);
+const DAY = 86_400_000;
+const clock = new ManualClock(start);
+let tenantId: string;
+let runId: string;
+
+/** A workspace whose books are in order, with some of everything. */
+beforeEach(async () => {
+  tenantId = `t-${newId()}`;
+  const grant = (account: 'trial' | 'payg', amount: number, expiresAt: number | null) =>
+    transact(db.pool, client =>
+      grantCredits(client, {
+        tenantId,
+        account,
+        amount,
+        expiresAt,
+        source: 'operator',
+        reference: account,
+        note: '',
+        at: start,
+      }),
+    );
+  await grant('trial', 100, start + DAY);
+  await grant('payg', 1000, null);
+  await charge(db.pool, tenantId, 130, start);
+  runId = await charge(db.pool, tenantId, 50, start);
+  await transact(db.pool, client =>
+    refundCredits(client, { tenantId, amount: 20, reference: 'r', note: '', at: start }),
+  );
+  await charge(db.pool, tenantId, 7, start);
+});
+
+/** Breaks something, past every trigger that would not let one. */
+async function breakIt(sql: string): Promise<void> {
+  await transact(db.pool, async client => {
+    await client.query(`SET LOCAL session_replication_role = 'replica'`);
+    const { rowCount } = await client.query(sql.replaceAll('$tenant', tenantId).replaceAll('$run', runId));
+    expect(rowCount).toBeGreaterThan(0);
+  });
+}
+
+const differences = async () => (await auditLedger(db.pool, { tenantId, now: start })).differences;
+
+test('finds nothing where nothing is wrong', async () => {
+  const report = await auditLedger(db.pool, { tenantId, now: start });
+  expect(report).toEqual({
+    tenants: 1,
+    ledgerRows: 6,
+    runs: { compared: 3, withoutUsage: 0, dropped: 0 },
+    notes: [],
+    differences: [],
+  });
+  const { code, text } = await auditCommand({ pool: db.pool, clock }, ['--tenant', tenantId]);
+  expect({ code, text }).toEqual({
+    code: 0,
+    text: '1 workspace, 6 entries of the ledger, 3 runs compared.\nThe books balance.',
+  });
+});
+
+describe('finds', () => {
+  test.each([
+    [
+      'a balance that the ledger does not have',
+      `UPDATE credit_accounts SET payg = payg + 5, granted = granted - 5 WHERE tenant_id = '$tenant'`,
+      [
+        ['accounts', 'payg', '933 by the ledger', '938'],
+        ['accounts', 'granted', '-1100 by the ledger', '-1105'],
+      ],
+    ],
+    [
+      'an account that is gone',
+      `DELETE FROM credit_accounts WHERE tenant_id = '$tenant'`,
+      [['accounts', 'trial', '0 by the ledger', 'no account']],
+    ],
+    [
+      'a charge that is missing',
+      `DELETE FROM credit_ledger WHERE tenant_id = '$tenant' AND consumed = 50`,
+      [
+        ['accounts', 'payg', '983 by the ledger', '933'],
+        ['accounts', 'consumed', '117 by the ledger', '167'],
+        ['usage', 'charges', '187 by the usage', '137 in the ledger'],
+      ],
+    ],
+    [
+      'a charge that stands twice',
+      `INSERT INTO credit_ledger SELECT tenant_id, gen_random_uuid(), kind, trial, included, payg, consumed, expired, granted,
+         reference, note, created_at FROM credit_ledger WHERE tenant_id = '$tenant' AND consumed = 50`,
+      [['usage', 'charges', '187 by the usage', '237 in the ledger']],
+    ],
+    [
+      'usage that is missing',
+      `DELETE FROM run_usage WHERE tenant_id = '$tenant' AND microcredits = 50`,
+      [
+        ['usage', 'charges', '137 by the usage', '187 in the ledger'],
+        ['runs', 'run $run, usage', '50 by its events', '0 in the usage'],
+      ],
+    ],
+    [
+      'usage at another price',
+      `UPDATE run_usage SET microcredits = 51 WHERE tenant_id = '$tenant' AND microcredits = 50`,
+      [['runs', 'run $run, usage', '50 by its events', '51 in the usage']],
+    ],
+    [
+      'a run that says something else than its events',
+      `UPDATE runs SET credits_microcredits = 49 WHERE id = '$run'`,
+      [['runs', 'run $run', '50 by its events', '49 in its row']],
+    ],
+    [
+      'an event that was changed',
+      `UPDATE run_events SET data = '{"result":null,"credits":60}' WHERE run_id = '$run' AND event_type = 'step_completed'`,
+      [
+        ['runs', 'run $run', '60 by its events', '50 in its row'],
+        ['runs', 'run $run, usage', '60 by its events', '50 in the usage'],
+      ],
+    ],
+    [
+      'a grant that nobody posted',
+      `INSERT INTO credit_grants SELECT tenant_id, gen_random_uuid(), account, 10, 0, source, 'none', note, expires_at, created_at
+       FROM credit_grants WHERE tenant_id = '$tenant' AND reference = 'payg'`,
+      [['grants', 'grants of payg', '1020 by the ledger', '1030 granted']],
+    ],
+    [
+      'grants that hold less than the account',
+      `UPDATE credit_grants SET remaining = 900 WHERE tenant_id = '$tenant' AND reference = 'payg'`,
+      [['grants', 'grants of payg', '933 to 1020 remaining', '920']],
+    ],
+    [
+      'a grant that is gone from the next expiry',
+      `UPDATE credit_grants SET remaining = 100 WHERE tenant_id = '$tenant' AND reference = 'trial'`,
+      [['grants', 'next expiry', '2026-01-02T00:00:00.000Z', 'none']],
+    ],
+    [
+      'a next expiry that no grant has',
+      `UPDATE credit_accounts SET next_expiry_at = '2026-01-09T00:00:00Z' WHERE tenant_id = '$tenant'`,
+      [['grants', 'next expiry', 'none', '2026-01-09T00:00:00.000Z']],
+    ],
+  ])('%s', async (_, sql, expected) => {
+    await breakIt(sql);
+    const found = (await differences()).map(({ check, about, expected: is, found: was }) => [check, about, is, was]);
+    for (const [check, about, ...rest] of expected)
+      expect(found).toContainEqual([check, String(about).replace('$run', runId), ...rest]);
+  });
+
+  test('a grant that outlives its time, but not at once', async () => {
+    const late = (now: number) => auditLedger(db.pool, { tenantId, now });
+    await transact(db.pool, client =>
+      grantCredits(client, {
+        tenantId,
+        account: 'included',
+        amount: 5,
+        expiresAt: start + DAY,
+        source: 'operator',
+        reference: 'included',
+        note: '',
+        at: start,
+      }),
+    );
+    expect((await late(start + DAY + 60_000)).differences).toEqual([]);
+    expect((await late(start + DAY + 600_000)).differences).toMatchObject([
+      { check: 'grants', expected: 'expired at 2026-01-02T00:00:00.000Z', found: '5 remaining' },
+    ]);
+  });
+});
+
+test('says what could not be compared', async () => {
+  await breakIt(`DELETE FROM runs WHERE id = '$run'`);
+  const report = await auditLedger(db.pool, { tenantId, now: start });
+  expect(report.differences).toEqual([]);
+  expect(report.runs).toMatchObject({ compared: 2, dropped: 1 });
+  expect(report.notes.join()).toContain('1 runs with usage are past their retention');
+});
+
+test('a table for people, everything as JSON, and exit code 1', async () => {
+  await breakIt(`UPDATE runs SET credits_microcredits = 49 WHERE id = '$run'`);
+  const { code, text } = await auditCommand({ pool: db.pool, clock }, ['--tenant', tenantId]);
+  expect(code).toBe(1);
+  expect(text).toMatch(/^check {2}workspace .*about .*expected .*found$/m);
+  expect(text).toContain(`run ${runId}  50 by its events  49 in its row`);
+  expect(text).toContain('1 difference: the books do not balance.');
+  const json = await auditCommand({ pool: db.pool, clock }, ['--tenant', tenantId, '--json']);
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.text).differences).toHaveLength(1);
+  await expect(auditCommand({ pool: db.pool, clock }, ['--tenat', 'x'])).rejects.toThrow(TypeError);
+});
