@@ -87,7 +87,8 @@ function merge(
   const plan: Record<string, unknown> = { ...present, product_code: productCode, plan_code: planCode };
   const prices: Record<string, unknown> = { ...present.prices };
   for (const [name, value] of Object.entries(fields)) {
-    if (name.startsWith('prices.')) prices[name.slice('prices.'.length)] = value;
+    if (name === 'prices') Object.assign(prices, value);
+    else if (name.startsWith('prices.')) prices[name.slice('prices.'.length)] = value;
     else if (value === null) delete plan[name];
     else plan[name] = value;
   }

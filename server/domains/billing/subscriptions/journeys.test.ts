@@ -317,7 +317,12 @@ test('the summary counts what the period used, of the workspace and of the proje
   await charge(world.db.pool, 'acme', 5 * CREDITS, START + 1);
   goTo(world.clock, START + DAY);
   expect(await world.ask('billing_summary')).toMatchObject({
-    tenant: { id: 'acme', plan_code: 'free', consumed_microcredits: 5 * CREDITS, balances: { included_remaining: FREE - 5 * CREDITS } },
+    tenant: {
+      id: 'acme',
+      plan_code: 'free',
+      consumed_microcredits: 5 * CREDITS,
+      balances: { included_remaining: FREE - 5 * CREDITS },
+    },
     project: { id: world.acme.projectId, name: 'default', consumed_microcredits: 0 },
   });
   goTo(world.clock, START + 40 * DAY);

@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+import { auditLedger } from '../ledger/audit.ts';
+import { charge } from '../ledger/testing.ts';
+import type { CommandServices } from '../operator-command.ts';
+import { applyProviderFact } from '../subscriptions/apply.ts';
+import {
+  type BillingWorld,
+  CREDITS,
+  createBillingWorld,
+  DAY,
+  FREE,
+  PRO,
+  type Subscribed,
+} from '../subscriptions/testing.ts';
+import { formatMoney } from './money.ts';
+import { cancelPayment, confirmPayment, refundPayment } from './operate.ts';
+
+const START = Date.parse('2026-03-10T08:00:00.000Z');
+/** 10 credits for a cent. */
+const FIVE = 500 * 10 * CREDITS;
+
+type TopUp = { payment: { id: string; status: string }; instructions: string | null; checkout: unknown };
+const topUp = async (world: BillingWorld, amount = 500) =>
+  (await world.ask<TopUp>('billing_topup_intent', { amount })).payment.id;
+const operator = (world: BillingWorld): CommandServices => world.services;
+
+test('a top-up waits for the operator, and brings its credits once however often it is confirmed', async () => {
+  await using world = await createBillingWorld(START);
+  const asked = await world.ask<TopUp>('billing_topup_intent', { amount: 500 });
+  expect(asked).toMatchObject({
+    payment: { status: 'pending', amount: 500, credits_microcredits: FIVE },
+    checkout: null,
+  });
+  expect(asked.instructions).toContain('USD 5.00');
+  expect((await world.balances()).payg).toBe(0);
+  const { id } = asked.payment;
+  await Promise.all([1, 2, 3].map(() => confirmPayment(operator(world), id)));
+  expect((await world.balances()).payg).toBe(FIVE);
+  await expect(cancelPayment(operator(world), id)).rejects.toMatchObject({ status: 409, code: 'not_pending' });
+  expect((await auditLedger(world.db.pool, { now: START })).differences).toEqual([]);
+});
+
+test('what is cancelled brings nothing any more', async () => {
+  await using world = await createBillingWorld(START);
+  const id = await topUp(world);
+  await cancelPayment(operator(world), id);
+  await expect(confirmPayment(operator(world), id)).rejects.toMatchObject({ status: 409 });
+  expect((await world.balances()).payg).toBe(0);
+});
+
+test('a refund takes back as much of the credits as of the money, and never what was spent', async () => {
+  await using world = await createBillingWorld(START);
+  const id = await topUp(world);
+  await expect(refundPayment(operator(world), id, null)).rejects.toMatchObject({ status: 409, code: 'not_paid' });
+  await confirmPayment(operator(world), id);
+  await refundPayment(operator(world), id, 100);
+  expect((await world.balances()).payg).toBe((FIVE * 4) / 5);
+  await charge(world.db.pool, 'acme', FREE + FIVE / 2, START);
+  expect((await world.balances()).payg).toBe((FIVE * 3) / 10);
+  await expect(refundPayment(operator(world), id, 401)).rejects.toMatchObject({ code: 'refund_exceeds_payment' });
+  expect(await refundPayment(operator(world), id, null)).toMatchObject({ status: 'refunded', refundedAmount: 500 });
+  expect((await world.balances()).payg).toBe(0);
+  expect((await auditLedger(world.db.pool, { now: START })).differences).toEqual([]);
+});
+
+test('an invoice that is cancelled ends the subscription and takes back what is left of the period', async () => {
+  await using world = await createBillingWorld(START);
+  await world.ask('billing_subscribe', { plan_code: 'pro' });
+  const { rows } = await world.db.pool.query('SELECT id FROM payments');
+  await charge(world.db.pool, 'acme', FREE + CREDITS, START);
+  world.clock.advance(DAY);
+  await cancelPayment(operator(world), rows[0].id);
+  expect(await world.status()).toMatchObject({ plan_code: 'free', status: 'active' });
+  expect(await world.balances()).toEqual({ trial: 0, included: 0, payg: 0 });
+  expect((await world.ask<Subscribed>('billing_subscribe', { plan_code: 'pro' })).status.plan_code).toBe('pro');
+  expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
+});
+
+test('unknown payments, and those of another provider, are not the operator’s', async () => {
+  await using world = await createBillingWorld(START);
+  await world.status();
+  for (const id of ['nonsense', '0190a000-0000-7000-8000-000000000000'])
+    await expect(confirmPayment(operator(world), id)).rejects.toMatchObject({ status: 404 });
+  await world.db.pool.query(
+    `INSERT INTO payments (id, tenant_id, kind, status, amount, currency, description, provider, created_at)
+     VALUES ('0190a000-0000-7000-8000-000000000000', 'acme', 'topup', 'pending', 500, 'usd', 'Top-up', 'stripe', now())`,
+  );
+  await expect(confirmPayment(operator(world), '0190a000-0000-7000-8000-000000000000')).rejects.toMatchObject({
+    code: 'settled_by_provider',
+  });
+});
+
+test('the history is paged, filtered, and exported as CSV', async () => {
+  await using world = await createBillingWorld(START);
+  const ids: string[] = [];
+  for (const amount of [500, 600, 700]) {
+    ids.unshift(await topUp(world, amount));
+    world.clock.advance(1000);
+  }
+  await world.ask('billing_subscribe', { plan_code: 'pro' });
+  type Page = { payments: { id: string; amount: number }[]; next_cursor: string | null };
+  const first = await world.ask<Page>('billing_payment_history', { limit: '2', kind: 'topup' });
+  expect(first.payments.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+  const rest = await world.ask<Page>('billing_payment_history', {
+    limit: '2',
+    kind: 'topup',
+    cursor: first.next_cursor,
+  });
+  expect(rest).toMatchObject({ payments: [{ id: ids[2] }], next_cursor: null });
+  const from = new Date(START + 1000).toISOString();
+  const to = new Date(START + 2000).toISOString();
+  expect((await world.ask<Page>('billing_payment_history', { from, to })).payments.map(({ id }) => id)).toEqual([
+    ids[1],
+  ]);
+  const csv = await world.ask<string>('billing_payments_export');
+  const lines = csv.trim().split('\r\n');
+  expect(lines[0]).toMatch(/^created_at,kind,status,amount,currency,/);
+  expect(lines.map(line => line.split(',')[3])).toEqual(['amount', '4900', '700', '600', '500']);
+});
+
+test('payments that a provider tells of settle once, in whatever order', async () => {
+  await using world = await createBillingWorld(START);
+  const about = { tenantId: 'acme', paymentId: 'in_1', amount: 500, currency: 'usd', description: 'Top-up', at: START };
+  const paid = { ...about, type: 'payment', kind: 'topup', status: 'succeeded', invoiceUrl: null } as const;
+  const told = (fact: Parameters<typeof applyProviderFact>[1]) => applyProviderFact(world.services, fact);
+  expect(await told({ ...paid, status: 'failed' })).toBe('applied');
+  expect(await told(paid)).toBe('applied');
+  expect(await told(paid)).toBe('stale');
+  expect(await told({ ...paid, status: 'pending' })).toBe('ignored');
+  expect(await told({ ...paid, status: 'failed' })).toBe('stale');
+  expect((await world.balances()).payg).toBe(FIVE);
+  const refund = { type: 'refund', tenantId: 'acme', paymentId: 'in_1', refundedAmount: 250, at: START } as const;
+  expect(await told(refund)).toBe('applied');
+  expect(await told({ ...refund, refundedAmount: 100 })).toBe('stale');
+  expect(await told(refund)).toBe('stale');
+  expect((await world.balances()).payg).toBe(FIVE / 2);
+  expect(await told({ ...refund, paymentId: 'in_2' })).toBe('ignored');
+  // A refund that comes before its payment: that was paid, then.
+  expect(await told({ ...paid, paymentId: 'in_3', status: 'pending' })).toBe('applied');
+  expect(await told({ ...refund, paymentId: 'in_3', refundedAmount: 500 })).toBe('applied');
+  expect(await told({ ...paid, paymentId: 'in_3' })).toBe('stale');
+  expect((await world.balances()).payg).toBe(FIVE / 2);
+});
+
+test('money is written as its currency is', () => {
+  expect([formatMoney(4900, 'usd'), formatMoney(4900, 'jpy'), formatMoney(1, 'eur')]).toEqual([
+    'USD 49.00',
+    'JPY 4,900',
+    'EUR 0.01',
+  ]);
+});

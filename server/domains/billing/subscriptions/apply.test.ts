@@ -1,0 +1,201 @@
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../../platform/clock.ts';
+import { auditLedger } from '../ledger/audit.ts';
+import { createManualProvider } from '../provider/manual.ts';
+import type { PaymentProvider, ProviderSubscription } from '../provider/port.ts';
+import { applyProviderFact } from './apply.ts';
+import {
+  type BillingWorld,
+  BUSINESS,
+  type Changed,
+  createBillingWorld,
+  DAY,
+  FREE,
+  goTo,
+  PRO,
+  PRO_TRIAL,
+  type Subscribed,
+} from './testing.ts';
+
+const START = Date.parse('2026-05-01T00:00:00.000Z');
+const MONTH = 31 * DAY;
+
+const at = (from: number, to: number) => ({ period: { from, to } });
+const base: ProviderSubscription = {
+  customerId: 'cus_1',
+  subscriptionId: 'sub_1',
+  planCode: 'pro',
+  status: 'active',
+  ...at(START, START + MONTH),
+  trialEndsAt: null,
+  cancelAtPeriodEnd: false,
+  pendingPlanCode: null,
+  version: 100,
+  checkout: null,
+};
+
+/** A provider that keeps subscriptions itself, and answers what the test says next. */
+function scripted() {
+  const said: ProviderSubscription[] = [];
+  const calls: [name: string, key: string][] = [];
+  const answer =
+    (name: string) =>
+    async (_first: unknown, ...rest: unknown[]) => {
+      const options = rest.at(-1) as { key: string };
+      calls.push([name, options.key]);
+      const next = said.shift();
+      if (next === undefined) throw new Error('the answer was lost');
+      return next;
+    };
+  const payments: PaymentProvider = {
+    ...createManualProvider({ clock: new ManualClock(START) }),
+    kind: 'stripe',
+    subscribe: answer('subscribe'),
+    startTrial: answer('startTrial'),
+    changePlan: answer('changePlan'),
+    cancel: answer('cancel'),
+    convertTrial: answer('convertTrial'),
+  };
+  return { payments, said, calls };
+}
+
+const tell = (world: BillingWorld, subscription: Partial<ProviderSubscription>) =>
+  applyProviderFact(world.services, {
+    type: 'subscription',
+    tenantId: 'acme',
+    subscription: { ...base, ...subscription },
+    at: world.clock.now(),
+  });
+
+async function balanced({ db, clock }: BillingWorld): Promise<void> {
+  expect((await auditLedger(db.pool, { now: clock.now() })).differences).toEqual([]);
+}
+
+test('a checkout waits on the onboarding plan, and begins with the payment, whoever tells of it first', async () => {
+  const { payments, said } = scripted();
+  await using world = await createBillingWorld(START, { payments });
+  said.push({ ...base, status: 'incomplete', checkout: { kind: 'payment', clientSecret: 'secret' } });
+  const { status, checkout } = await world.ask<Subscribed>('billing_subscribe', { plan_code: 'pro' });
+  expect(checkout).toEqual({ provider: 'stripe', kind: 'payment', client_secret: 'secret' });
+  expect(status).toMatchObject({ status: 'incomplete', plan_code: 'free', pending_plan_code: 'pro' });
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+  // Nobody pays for a month: the onboarding plan goes on.
+  goTo(world.clock, START + MONTH);
+  expect(await world.status()).toMatchObject({ status: 'incomplete', plan_code: 'free' });
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+  const paid = { version: 200, ...at(START + MONTH, START + 2 * MONTH) };
+  expect(await tell(world, paid)).toBe('applied');
+  expect(await tell(world, paid)).toBe('applied');
+  expect(await tell(world, { version: 150, status: 'incomplete' })).toBe('stale');
+  expect(await world.status()).toMatchObject({ status: 'active', plan_code: 'pro', pending_plan_code: null });
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
+  expect(await world.payments()).toEqual([]);
+  await balanced(world);
+});
+
+test('a checkout that is left, or runs out, leaves the onboarding plan as it was', async () => {
+  const { payments, said } = scripted();
+  await using world = await createBillingWorld(START, { payments });
+  said.push({ ...base, status: 'incomplete' }, { ...base, status: 'cancelled', version: 101 });
+  await world.ask('billing_subscribe', { plan_code: 'pro' });
+  const { status } = await world.ask<Subscribed>('billing_cancel');
+  expect(status).toMatchObject({ status: 'active', plan_code: 'free', pending_plan_code: null });
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+  expect(await tell(world, { status: 'cancelled', version: 102 })).toBe('ignored');
+});
+
+test('renewals are the provider’s: overdue grants nothing until it is paid', async () => {
+  const { payments } = scripted();
+  await using world = await createBillingWorld(START, { payments });
+  await tell(world, {});
+  goTo(world.clock, START + MONTH + DAY);
+  expect(await world.status()).toMatchObject({ plan_code: 'pro', status: 'active' });
+  expect(await world.balances()).toEqual({ trial: 0, included: 0, payg: 0 });
+  const second = { version: 300, ...at(START + MONTH, START + 2 * MONTH) };
+  await tell(world, { ...second, status: 'past_due' });
+  expect((await world.status()).status).toBe('past_due');
+  expect((await world.balances()).included).toBe(0);
+  await tell(world, { ...second, version: 301 });
+  await tell(world, { ...second, version: 302 });
+  expect((await world.balances()).included).toBe(PRO);
+  expect(await tell(world, { version: 299, status: 'past_due' })).toBe('stale');
+  expect(await world.status()).toMatchObject({ status: 'active' });
+  await balanced(world);
+});
+
+test('a change of plan at the provider is taken over: credits for the time that is left', async () => {
+  const { payments } = scripted();
+  await using world = await createBillingWorld(START, { payments });
+  await tell(world, {});
+  goTo(world.clock, START + MONTH / 2);
+  await tell(world, { planCode: 'business', version: 300 });
+  await tell(world, { planCode: 'business', version: 301 });
+  expect(await world.status()).toMatchObject({ plan_code: 'business' });
+  expect((await world.balances()).included).toBe(FREE + PRO / 2 + BUSINESS / 2);
+  expect(await tell(world, { planCode: 'nobody knows', version: 400 })).toBe('ignored');
+  await balanced(world);
+});
+
+test('the trial’s end: with a card it is paid for, without one it is over', async () => {
+  const { payments, said } = scripted();
+  await using world = await createBillingWorld(START, { payments });
+  const trial = { ...base, status: 'trialing' as const, trialEndsAt: START + 14 * DAY, ...at(START, START + 14 * DAY) };
+  said.push(trial);
+  await world.ask('billing_trial_start', { plan_code: 'pro' });
+  expect(await world.balances()).toEqual({ trial: PRO_TRIAL, included: FREE, payg: 0 });
+  // Extended at the provider: the credits last as long.
+  await tell(world, { ...trial, trialEndsAt: START + 20 * DAY, ...at(START, START + 20 * DAY), version: 110 });
+  goTo(world.clock, START + 19 * DAY);
+  expect(await world.balances()).toMatchObject({ trial: PRO_TRIAL });
+  expect(await world.status()).toMatchObject({ status: 'trialing' });
+  goTo(world.clock, START + 20 * DAY);
+  await world.status();
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+  await tell(world, { version: 120, ...at(START + 20 * DAY, START + 51 * DAY) });
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
+  await tell(world, { version: 130, status: 'cancelled' });
+  expect(await world.status()).toMatchObject({ status: 'active', plan_code: 'free', trial: { available: false } });
+  await balanced(world);
+});
+
+test('the end of a subscription that was replaced does not end the one in its place', async () => {
+  const { payments } = scripted();
+  await using world = await createBillingWorld(START, { payments });
+  await tell(world, { subscriptionId: 'sub_old', version: 100 });
+  expect(await tell(world, { subscriptionId: 'sub_new', planCode: 'business', version: 200 })).toBe('applied');
+  expect(await tell(world, { subscriptionId: 'sub_old', status: 'cancelled', version: 300 })).toBe('ignored');
+  expect(await tell(world, { subscriptionId: 'sub_old', version: 150 })).toBe('stale');
+  expect(await world.status()).toMatchObject({ plan_code: 'business', status: 'active' });
+});
+
+test('a call whose answer was lost is the same call again, and another one after the next change', async () => {
+  const { payments, said, calls } = scripted();
+  await using world = await createBillingWorld(START, { payments });
+  await expect(world.ask('billing_subscribe', { plan_code: 'pro' })).rejects.toThrow('the answer was lost');
+  world.clock.advance(1000);
+  said.push(base);
+  await world.ask('billing_subscribe', { plan_code: 'pro' });
+  said.push({ ...base, cancelAtPeriodEnd: true, version: 101 }, { ...base, version: 102 });
+  await world.ask('billing_cancel');
+  expect((await world.ask<Changed>('billing_change_plan', { plan_code: 'pro' })).status.cancel_at_period_end).toBe(
+    false,
+  );
+  said.push({ ...base, cancelAtPeriodEnd: true, version: 103 });
+  await world.ask('billing_cancel');
+  expect(calls.map(([name]) => name)).toEqual(['subscribe', 'subscribe', 'cancel', 'changePlan', 'cancel']);
+  const keys = calls.map(([, key]) => key);
+  expect(keys[0]).toBe(keys[1]);
+  expect(new Set(keys).size).toBe(4);
+});
+
+test('a subscription of a provider that is no longer configured cannot be changed, and says so', async () => {
+  const { payments } = scripted();
+  await using world = await createBillingWorld(START, { payments });
+  await tell(world, {});
+  world.services.payments = createManualProvider(world.services);
+  await expect(world.ask('billing_cancel')).rejects.toMatchObject({
+    status: 503,
+    code: 'payment_provider_unavailable',
+  });
+  expect(await world.status()).toMatchObject({ provider: 'stripe', plan_code: 'pro' });
+});
