@@ -1,26 +1,18 @@
 import { type NextRequest, NextResponse } from 'next/server';
+import { container } from './app/container.ts';
+import { contentSecurityPolicy } from './app/content-security-policy.ts';
 
 /**
- * Gives each page a Content-Security-Policy with a nonce of its own: no script runs but ours, no eval, no framing. Next
- * puts the nonce on its scripts when it finds the policy in the request. Styles may be inline: the graph canvas and the
- * menus place themselves with style attributes, which a nonce cannot cover.
+ * Gives each page a Content-Security-Policy with a nonce of its own. Next puts the nonce on its scripts when it finds the policy in the
+ * request.
  */
 export function proxy(request: NextRequest): NextResponse {
   const nonce = crypto.randomUUID().replaceAll('-', '');
-  const development = process.env.NODE_ENV === 'development';
-  const policy = [
-    "default-src 'self'",
-    // React's development build rebuilds server stacks with eval; production uses none.
-    `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}`,
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "font-src 'self'",
-    "connect-src 'self'",
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+  const policy = contentSecurityPolicy({
+    nonce,
+    development: process.env.NODE_ENV === 'development',
+    stripe: paysAtStripe(),
+  });
   const headers = new Headers(request.headers);
   headers.set('x-nonce', nonce);
   // A layout is not told where it is; sign-in needs to know where to return.
@@ -29,6 +21,12 @@ export function proxy(request: NextRequest): NextResponse {
   const response = NextResponse.next({ request: { headers } });
   response.headers.set('content-security-policy', policy);
   return response;
+}
+
+/** Without the service, as in Next alone, nobody is let in. */
+function paysAtStripe(): boolean {
+  const running = Reflect.has(globalThis, Symbol.for('baton.container'));
+  return running && container().services.config.billing.stripe !== null;
 }
 
 export const config = {
