@@ -57,6 +57,11 @@ export function Overview({ analytics }: { analytics: Analytics }) {
   );
 }
 
+/** The two that start most, by name; callers may make up as many as they like. */
 function triggers(all: readonly { trigger_type: string; started: number }[]): string {
-  return all.map(({ trigger_type, started }) => `${written(started)} ${trigger_type}`).join(', ');
+  const [first, second, ...others] = [...all].sort((a, b) => b.started - a.started);
+  const rest = others.reduce((sum, { started }) => sum + started, 0);
+  return [first, second, rest > 0 ? { trigger_type: 'other', started: rest } : undefined]
+    .flatMap(each => (each ? [`${written(each.started)} ${each.trigger_type}`] : []))
+    .join(', ');
 }

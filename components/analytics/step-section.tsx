@@ -4,6 +4,9 @@ import { ChartCard, LIST_HEIGHT } from '../charts/chart-card.tsx';
 import { stepTypeLook } from '../graph/step-icon.tsx';
 import type { Query, StepsSummary } from './queries.ts';
 
+const attempts = ({ completed, failed, retried }: StepsSummary['steps'][number]) => completed + failed + retried;
+const byAttempts = (a: StepsSummary['steps'][number], b: StepsSummary['steps'][number]) => attempts(b) - attempts(a);
+
 /** Attempts by the type of their step, and how they ended. */
 export function StepsByType({ query }: { query: Query<StepsSummary> }) {
   return (
@@ -37,7 +40,7 @@ export function StepsByType({ query }: { query: Query<StepsSummary> }) {
         <BarList
           label="Steps by type"
           unit="count"
-          items={data.steps.map(({ step_type, completed, failed, retried }) => ({
+          items={[...data.steps].sort(byAttempts).map(({ step_type, completed, failed, retried }) => ({
             key: step_type,
             label: stepTypeLook(step_type).label,
             value: completed + failed + retried,

@@ -37,5 +37,6 @@ export function startOfDay(day: string, zone: string): string {
   const candidates = [midnight - DAY_MS, midnight + DAY_MS].map(near => midnight - (wallClock(near, zone) - near));
   const starts = candidates.filter(instant => dayIn(instant, zone) === day);
   // None: the zone left the whole day out, as Samoa did when it crossed the date line.
-  return new Date(Math.min(...(starts.length > 0 ? starts : candidates))).toISOString();
+  const start = starts.length > 0 ? Math.min(...starts) : Math.max(...candidates);
+  return new Date(start).toISOString();
 }

@@ -157,10 +157,10 @@ test('analytics that are away say so, and come back', async ({ member }) => {
     await route.fulfill({ status: 503, json: names.map(() => ({ error })) });
   });
   await member.goto('/analytics');
-  await expect(member.getByRole('alert')).toContainText('Analytics are not available right now');
+  await expect(member.getByRole('main').getByRole('alert')).toContainText('Analytics are not available right now');
   await expectAccessible(member);
   await member.unroute(analytics);
   await member.getByRole('button', { name: 'Try again' }).click();
   await settled(member);
-  await expect(member.getByRole('alert')).toHaveCount(0);
+  await expect(member.getByRole('main').getByRole('alert')).toHaveCount(0);
 });
