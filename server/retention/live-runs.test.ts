@@ -37,6 +37,7 @@ function entry(runId: string, seq: number): LogEntry {
       error: null,
       nextTimerAt: null,
       lastSeq: seq,
+      credits: 0,
     },
     ...(seq === 1 && {
       created: {
@@ -51,7 +52,9 @@ function entry(runId: string, seq: number): LogEntry {
     }),
     tasks: [],
     owner,
+    startedBy: '',
     usage: [],
+    credits: 0,
   };
 }
 

@@ -45,6 +45,7 @@ export const StepSummary = z.strictObject({
   started_at: Timestamp.nullable(),
   ended_at: Timestamp.nullable(),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  credits_microcredits: z.number().int().meta({ description: 'What its attempts were charged, all together' }),
 });
 /** `pending_tasks` is the count (decisions.md, Runs); `last_seq` lets a client stream on from exactly here. */
 export const RunSummary = RunSchema.extend({

@@ -30,8 +30,8 @@ export type StartRequest = {
 
 /**
  * Starts a run of the latest version. AppError 404 for a workflow the project does not have, 409 `run_id_taken`. A refused
- * start (422 `no_published_version`, `workflow_archived`, `invalid_input`, `unknown_trigger_step`; 429
- * `too_many_active_runs`) is written down as `run_rejected` under the id the run would have had, and thrown.
+ * start (422 `no_published_version`, `workflow_archived`, `invalid_input`, `unknown_trigger_step`,
+ * `insufficient_credits`; 429 `too_many_active_runs`) is written down as `run_rejected` under the id the run would have had, and thrown.
  */
 export async function startRun(services: Services, request: StartRequest): Promise<RunSnapshot> {
   const { tenantId, projectId, workflowId } = request;
@@ -48,8 +48,8 @@ export async function startRun(services: Services, request: StartRequest): Promi
 }
 
 /**
- * Starts a run whose input and version are known already (a rerun). Refused with 422 `workflow_archived` or 429
- * `too_many_active_runs`, like any start. AppError 404 for a workflow the project does not have.
+ * Starts a run whose input and version are known already (a rerun). Refused with 422 `workflow_archived` or `insufficient_credits`,
+ * or 429 `too_many_active_runs`, like any start. AppError 404 for a workflow the project does not have.
  */
 export async function startPrepared(services: Services, run: StartRun): Promise<RunSnapshot> {
   const workflow = await findStartable(services.pool, run);
@@ -84,6 +84,7 @@ const refusals: ReadonlySet<string> = new Set([
   'invalid_input',
   'unknown_trigger_step',
   'too_many_active_runs',
+  'insufficient_credits',
 ]);
 
 async function prepare(services: Services, request: StartRequest, workflow: StartableRow, runId: string) {

@@ -151,6 +151,8 @@ export type StepEventRow = {
   attempt: number | null;
   skip_reason: string | null;
   error: { code: string; message: string } | null;
+  /** Microcredits that the attempt was charged which the event ends. */
+  credits: number;
   created_at: Date;
 };
 
@@ -171,6 +173,7 @@ export async function findRunWithSteps(
                 coalesce(json_agg(json_build_object(
                   'event_type', event_type, 'step_id', step_id, 'attempt', attempt,
                   'at', (extract(epoch from created_at) * 1000)::bigint,
+                  'credits', coalesce((data->>'credits')::bigint, 0),
                   'error', case when event_type in ('step_failed', 'step_retrying') then data->'error' end,
                   'skip_reason', case when event_type = 'step_completed' and data->'skipped' is not null
                                       then data->>'reason' end) order by seq)

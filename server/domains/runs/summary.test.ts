@@ -8,6 +8,7 @@ const event = (type: string, step: string, second: number, more: Partial<StepEve
   attempt: 1,
   skip_reason: null,
   error: null,
+  credits: 0,
   created_at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)),
   ...more,
 });

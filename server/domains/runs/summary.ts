@@ -18,7 +18,16 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
   const graph = await findGraph(pool, version);
   const steps = summarise(graph?.steps ?? [], events);
   const steps_done = Math.max(run.steps_done, steps.filter(step => step.ended_at !== null).length);
-  return { ...toRun(run), steps_done, pending_tasks: run.pending_tasks, last_seq: lastSeq, steps };
+  // Of the log, as the steps are: the row of a quick run is a moment behind.
+  const credits_microcredits = steps.reduce((sum, step) => sum + step.credits_microcredits, 0);
+  return {
+    ...toRun(run),
+    steps_done,
+    credits_microcredits,
+    pending_tasks: run.pending_tasks,
+    last_seq: lastSeq,
+    steps,
+  };
 }
 
 type Step = z.input<typeof StepSummary>;
@@ -37,6 +46,7 @@ export function summarise(steps: readonly GraphStep[], events: readonly StepEven
       started_at: null,
       ended_at: null,
       error: null,
+      credits_microcredits: 0,
     });
   }
   for (const event of events) {
@@ -49,6 +59,7 @@ export function summarise(steps: readonly GraphStep[], events: readonly StepEven
 function apply(step: Step, event: StepEventRow): void {
   const at = isoTimestamp(event.created_at.getTime());
   step.attempt = event.attempt ?? step.attempt;
+  step.credits_microcredits += event.credits;
   switch (event.event_type) {
     case 'step_started':
       step.status = 'running';

@@ -1,5 +1,6 @@
 import type { Principal } from '../../api/context.ts';
 import type { Graph, Phase } from '../../orchestrator/core/index.ts';
+import type { CreditSource } from '../../orchestrator/credits.ts';
 import { createEmbeddedOrchestrator } from '../../orchestrator/runtime.ts';
 import { LuaPool } from '../../orchestrator/steps/lua/index.ts';
 import { createStepTypes } from '../../orchestrator/steps/registry.ts';
@@ -13,8 +14,11 @@ import { insertVersion } from '../workflows/versions/store.ts';
 
 export type RunningService = { db: TestDatabase; services: Services; close(): Promise<void> };
 
-/** A database with a leading orchestrator and all step types, as in production but for the surfaces. */
-export async function startTestService(env: Record<string, string> = {}): Promise<RunningService> {
+/** A database with a leading orchestrator and all step types, as in production but for the surfaces; free unless told otherwise. */
+export async function startTestService(
+  env: Record<string, string> = {},
+  credits?: (pool: TestDatabase['pool']) => CreditSource,
+): Promise<RunningService> {
   const db = await createTestDatabase();
   const luaPool = new LuaPool({ workers: 1 });
   const stepTypes = createStepTypes({ luaPool });
@@ -27,6 +31,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     logger: base.logger,
     stepTypes,
     config: config.orchestrator,
+    ...(credits && { credits: credits(db.pool) }),
   });
   await orchestrator.ready;
   return {

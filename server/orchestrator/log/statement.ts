@@ -4,6 +4,7 @@ import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
 import {
   askedTasks,
   charges,
+  chargesWithOld,
   endedTasks,
   events,
   type Field,
@@ -33,7 +34,7 @@ const isFew = (write: Write): boolean => rowsOf(write) <= FEW;
 
 const nameOf = (writes: readonly Write[], few: (write: Write) => boolean): string =>
   // Initials: PostgreSQL cuts the name of a prepared statement at 63 characters.
-  `commit_${writes.map(write => `${write.part.name.slice(0, 1)}${few(write) ? rowsOf(write) : ''}`).join('')}`;
+  `commit_${writes.some(({ part }) => part === chargesWithOld) ? 'o' : ''}${writes.map(write => `${write.part.name.slice(0, 1)}${few(write) ? rowsOf(write) : ''}`).join('')}`;
 
 function textOf(writes: readonly Write[], few: (write: Write) => boolean): string {
   let before = 0;
@@ -86,6 +87,9 @@ function listOf(values: readonly unknown[], field: Field): unknown {
   }
 }
 
+/** `tellsOld`: RETURNING has the row as it was, as PostgreSQL 18 has it. A session keeps to one dialect. */
+export type Dialect = { tellsOld?: boolean };
+
 type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
 
 /**
@@ -93,7 +97,10 @@ type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
  * together, in one round trip (engine.md, Group commit). Only the parts that the batch needs are in it: setting up all of them costs ~0.3 ms,
  * as much as a whole commit of a lone step.
  */
-export function commitStatement(batch: readonly LogEntry[]): { name: string; text: string; values: unknown[] } {
+export function commitStatement(
+  batch: readonly LogEntry[],
+  { tellsOld = false }: Dialect = {},
+): { name: string; text: string; values: unknown[] } {
   const { asked, ended } = tasksOf(batch);
   const all: Write[] = [
     { part: events, columns: eventColumns(batch) },
@@ -103,7 +110,7 @@ export function commitStatement(batch: readonly LogEntry[]): { name: string; tex
     { part: askedTasks, columns: askedTaskColumns(asked) },
     { part: endedTasks, columns: endedTaskColumns(ended) },
     { part: usage, columns: usageColumns(batch) },
-    { part: charges, columns: chargeColumns(batch) },
+    { part: tellsOld ? chargesWithOld : charges, columns: chargeColumns(batch) },
   ];
   const writes = all.filter(write => rowsOf(write) > 0);
   const few = texts.size < MOST_STATEMENTS || texts.has(nameOf(writes, isFew)) ? isFew : () => false;

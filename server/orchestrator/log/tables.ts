@@ -165,32 +165,56 @@ export const usage: Part = {
          coalesce(step_type, ''), coalesce(subject, ''), coalesce(outcome, ''), coalesce(started_by, '') FROM ${rows}`,
 };
 
-/**
- * What the batch takes from each workspace, in the order in which it is spent: trial, included, pay-as-you-go; what is not
- * there is granted, so that no balance is ever negative. The rows are locked where they are read: whatever was granted
- * while the lock was waited for is seen, by the split as by the update. A workspace without an account has its entries refused
- * (23502), whatever else they hold: nothing is done for nobody's account. `tenants` is the number of rows.
- */
-export const charges: Part = {
-  name: 'charges',
-  fields: [uuid('id'), text('tenant_id'), bigint('amount'), time('at'), int('tenants')],
-  sql: rows => `UPDATE credit_accounts a
-  SET trial = a.trial - s.trial, included = a.included - s.included, payg = a.payg - s.payg, consumed = a.consumed + s.amount,
-      granted = a.granted - (s.amount - s.trial - s.included - s.payg)
-  FROM (
-    SELECT v.id, v.tenant_id, v.amount, v.at, v.tenants, least(v.amount, c.trial) AS trial,
-           least(v.amount - least(v.amount, c.trial), c.included) AS included,
-           least(v.amount - least(v.amount, c.trial + c.included), c.payg) AS payg
-    FROM ${rows} JOIN credit_accounts c ON c.tenant_id = v.tenant_id ORDER BY v.tenant_id FOR UPDATE OF c
-  ) s
-  WHERE a.tenant_id = s.tenant_id
-  RETURNING s.id, s.tenant_id, s.amount, s.at, s.tenants, s.trial, s.included, s.payg`,
-  then: {
-    name: 'ledger',
-    sql: `INSERT INTO credit_ledger (tenant_id, id, kind, trial, included, payg, consumed, granted, created_at)
+const chargeFields: readonly Field[] = [uuid('id'), text('tenant_id'), bigint('amount'), time('at'), int('tenants')];
+
+const ledger: Part['then'] = {
+  name: 'ledger',
+  sql: `INSERT INTO credit_ledger (tenant_id, id, kind, trial, included, payg, consumed, granted, created_at)
   SELECT tenant_id, id, 'charge', -trial, -included, -payg, amount, trial + included + payg - amount, to_timestamp(at / 1000)
   FROM charges
   UNION ALL
   SELECT NULL, NULL, 'charge', 0, 0, 0, 0, 0, NULL FROM charges HAVING count(*) <> coalesce(max(tenants), -1)`,
-  },
+};
+
+/**
+ * What the batch takes from each workspace, in the order in which it is spent: trial, included, pay-as-you-go; what is not
+ * there is granted, so that no balance is ever negative. A workspace without an account has its entries refused (23502),
+ * whatever else they hold: nothing is done for nobody's account. `tenants` is the number of rows.
+ *
+ * The rows are locked where they are read, and what is written is worked out from what was read there: the statement's own
+ * snapshot may be older than a grant that it had to wait for, and constraints are checked before that is noticed.
+ */
+export const charges: Part = {
+  name: 'charges',
+  fields: chargeFields,
+  sql: rows => `UPDATE credit_accounts a
+  SET trial = s.had_trial - s.trial, included = s.had_included - s.included, payg = s.had_payg - s.payg,
+      consumed = s.had_consumed + s.amount, granted = s.had_granted - (s.amount - s.trial - s.included - s.payg)
+  FROM (
+    SELECT v.id, v.tenant_id, v.amount, v.at, v.tenants, least(v.amount, c.trial) AS trial,
+           least(v.amount - least(v.amount, c.trial), c.included) AS included,
+           least(v.amount - least(v.amount, c.trial + c.included), c.payg) AS payg, c.trial AS had_trial,
+           c.included AS had_included, c.payg AS had_payg, c.consumed AS had_consumed, c.granted AS had_granted
+    FROM ${rows} JOIN credit_accounts c ON c.tenant_id = v.tenant_id ORDER BY v.tenant_id FOR UPDATE OF c
+  ) s
+  WHERE a.tenant_id = s.tenant_id
+  RETURNING s.id, s.tenant_id, s.amount, s.at, s.tenants, s.trial, s.included, s.payg`,
+  then: ledger,
+};
+
+/**
+ * The same as PostgreSQL 18 can say it, for 50 us less of each commit: the update tells what it has taken. Whatever it had to
+ * wait for, it works out again from the row as it then is.
+ */
+export const chargesWithOld: Part = {
+  name: 'charges',
+  fields: chargeFields,
+  sql: rows => `UPDATE credit_accounts a
+  SET trial = a.trial - least(v.amount, a.trial), included = a.included - least(greatest(v.amount - a.trial, 0), a.included),
+      payg = a.payg - least(greatest(v.amount - a.trial - a.included, 0), a.payg), consumed = a.consumed + v.amount,
+      granted = a.granted - greatest(v.amount - a.trial - a.included - a.payg, 0)
+  FROM ${rows} WHERE a.tenant_id = v.tenant_id
+  RETURNING v.id, v.tenant_id, v.amount, v.at, v.tenants, old.trial - new.trial AS trial, old.included - new.included AS included,
+            old.payg - new.payg AS payg`,
+  then: ledger,
 };

@@ -269,7 +269,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
         this.#asksForCredits = true;
         this.#credits.whenKnown(() => {
           this.#asksForCredits = false;
-          if (!this.#dropped) this.#host.schedule(this);
+          if (!this.#dropped) this.wake();
         });
         return false;
       case 'denied':
