@@ -25,7 +25,7 @@ export function StatCard({
         <span className="flex h-8 items-center text-xl font-semibold tracking-tight whitespace-nowrap tabular-nums">
           {value === undefined ? <Skeleton className="h-5 w-20" /> : value}
         </span>
-        <span className="min-h-4 text-xs text-muted">
+        <span className="line-clamp-2 min-h-8 text-xs text-muted">
           {value === undefined ? <Skeleton className="h-3 w-28" /> : hint}
         </span>
         <span className="mt-auto block h-7 pt-1.5">
