@@ -91,14 +91,14 @@ test('a trial, a top-up by card, a paid plan and its end, through Stripe', async
   await expect(payments.getByText('$49.00')).toBeVisible();
 
   await member.getByRole('tab', { name: 'Overview' }).click();
-  await member.getByRole('button', { name: 'Cancel plan' }).first().click();
+  await member.getByRole('button', { name: 'Cancel plan', exact: true }).click();
   await member.getByRole('dialog').getByRole('button', { name: 'Cancel plan' }).click();
   await expect(member.getByText(/^Pro ends on /)).toBeVisible();
   expect([...stripe.world.subscriptions.values()].filter(each => each.cancel_at_period_end)).toHaveLength(1);
   await member.getByRole('button', { name: 'Keep plan' }).click();
   await member.getByRole('dialog').getByRole('button', { name: 'Keep Pro' }).click();
   await expect(member.getByText('Pro goes on')).toBeVisible();
-  await member.getByRole('button', { name: 'Cancel plan' }).first().click();
+  await member.getByRole('button', { name: 'Cancel plan', exact: true }).click();
   await member.getByRole('radio', { name: 'Now' }).click();
   await member.getByRole('dialog').getByRole('button', { name: 'Cancel plan' }).click();
   await expect(member.getByText('Pro has ended')).toBeVisible();
