@@ -4,7 +4,13 @@ import pg from 'pg';
 import { ConfigError, readConfig } from './config.ts';
 import { codesCommand, codesUsage } from './domains/billing/codes/command.ts';
 import { auditCommand, auditUsage } from './domains/billing/ledger/audit-command.ts';
-import { type Command, type CommandServices, describeRefusal, done } from './domains/billing/operator-command.ts';
+import {
+  type Command,
+  type CommandOutcome,
+  type CommandServices,
+  describeRefusal,
+  done,
+} from './domains/billing/operator-command.ts';
 import { creditsCommand, creditsUsage, paymentsCommand, paymentsUsage } from './domains/billing/payments/command.ts';
 import { readCatalogue } from './domains/billing/plans/catalogue.ts';
 import { plansCommand, plansUsage } from './domains/billing/plans/command.ts';
@@ -61,10 +67,21 @@ const commands: Readonly<Record<string, Command>> = {
   'refund-payment': (services, args, by) => paymentsCommand(services, ['refund', ...args], by),
 };
 
-async function main(args: readonly string[]): Promise<number> {
-  const [name = '', ...rest] = args;
+/** Runs one command. TypeError where there is none of that name, or for its arguments; AppError for what cannot be done. */
+export function runCommand(services: CommandServices, args: readonly string[], by: string): Promise<CommandOutcome> {
+  const [name, ...rest] = args;
+  return commandNamed(name)(services, rest, by);
+}
+
+function commandNamed(name = ''): Command {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new TypeError(name === '' ? 'What is to be done?' : `There is no command "${name}".`);
+  if (command === undefined)
+    throw new TypeError(name === '' ? 'What is to be done?' : `There is no command "${name}".`);
+  return command;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  commandNamed(args[0]);
   const config = readConfig();
   const logger = createLogger('silent');
   const database = await reachDatabase(config.database, logger);
@@ -72,7 +89,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     await checkSchema(pool);
     const services = openServices(config, pool);
-    const { code, text } = await command(services, rest, `operator:${userInfo().username}`);
+    const { code, text } = await runCommand(services, args, `operator:${userInfo().username}`);
     process.stdout.write(`${text}\n`);
     await services.payments.close();
     return code;

@@ -97,7 +97,7 @@ test('seeding inserts what is missing and never writes over what an operator cha
   const changed = await findPlan(db.pool, 'baton', { payment_price_id: 'price_baton_pro_monthly' });
   expect(changed).toMatchObject({ planCode: 'pro', amount: 5900, prices: { tool_call: 9000, workflow_step: 800 } });
   const history = await listPlanChanges(db.pool, 'baton', 'pro');
-  expect(history.map(({ changed_by, before, after }) => [changed_by, before?.['amount'], after['amount']])).toEqual([
+  expect(history.map(({ changed_by, before, after }) => [changed_by, before?.amount, after.amount])).toEqual([
     ['catalogue', undefined, 4900],
     ['operator:ann', 4900, 5900],
   ]);
@@ -132,11 +132,11 @@ test('the list has what is sold, as the specification writes it', async () => {
   const call = createCall(services, planOperations);
   type Answer = { plans: Record<string, unknown>[] };
   const { plans } = (await call(contributor, 'billing_plans_list')) as Answer;
-  expect(plans.map(plan => plan['plan_code'])).toEqual(['free', 'pro', 'business']);
+  expect(plans.map(plan => plan.plan_code)).toEqual(['free', 'pro', 'business']);
   expect(plans[0]).not.toHaveProperty('payment_price_id');
   expect(plans[1]).toMatchObject({ payment_price_id: 'price_baton_pro_monthly', trial_credits_granted: 5e9 });
   expect(plans[1]).not.toHaveProperty('product_code');
   await transact(db.pool, tx => retirePlan(tx, pro, true, by));
   const after = (await call(contributor, 'billing_plans_list')) as Answer;
-  expect(after.plans.map(plan => plan['plan_code'])).toEqual(['free', 'business']);
+  expect(after.plans.map(plan => plan.plan_code)).toEqual(['free', 'business']);
 });
