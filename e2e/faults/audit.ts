@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
+import { auditLedger } from '../../server/domains/billing/ledger/audit.ts';
 import {
   type CompiledGraph,
   compile,
@@ -90,10 +91,19 @@ export async function audit(pool: Pool, load: Load, references: ReadonlyMap<stri
   problems.push(...(await numberingProblems(pool)));
   problems.push(...(await taskProblems(pool, logs)));
   problems.push(...(await usageProblems(pool, logs)));
+  problems.push(...(await ledgerProblems(pool)));
   for (const watcher of watchers) problems.push(...watchProblems(watcher, logs.get(watcher.runId)));
   expect(problems.slice(0, 20)).toEqual([]);
   // A load of nothing would prove nothing.
   expect(load.started).toBeGreaterThan(10);
+}
+
+/** Money is exact (6): the accounts, the ledger, the usage and the event log say the same, and something was charged. */
+async function ledgerProblems(pool: Pool): Promise<string[]> {
+  const { differences, ledgerRows, runs } = await auditLedger(pool, { now: Date.now() });
+  expect(ledgerRows).toBeGreaterThan(0);
+  expect(runs.compared).toBeGreaterThan(0);
+  return differences.map(({ check, about, expected, found }) => `${check}, ${about}: ${expected}, but ${found}`);
 }
 
 type Note = (problem: string) => unknown;
