@@ -11,6 +11,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { AllowanceNotice } from './allowance-notice.tsx';
 import type { Balances, BillingStatus } from './wire.ts';
+import { formatDate } from './words.ts';
 
 /** In the order in which they are spent. Colour is never alone: each stands named beneath the bar, in the same order. */
 const accounts = [
@@ -83,9 +84,25 @@ function Left({ balances, status }: { balances: Balances; status: BillingStatus 
         ))}
       </dl>
       <AllowanceNotice status={status} remaining={total} />
+      <PeriodUse />
       <p className="text-xs text-muted">
         Spent in this order. 1 credit is 1,000,000 microcredits: {creditsInWords(total, { exact: true })} exactly.
       </p>
     </div>
+  );
+}
+
+/** What the period has used so far, and how much of it in the chosen project. */
+function PeriodUse() {
+  const trpc = useTRPC();
+  const { data, isError } = useQuery(trpc.billing_summary.queryOptions(undefined, { refetchInterval: 30_000 }));
+  // The same numbers stand under Usage: an error of their own would say nothing more.
+  if (!data) return isError ? null : <Skeleton className="h-4 w-56" />;
+  const { tenant, project } = data;
+  return (
+    <p className="text-xs text-muted">
+      Used since {formatDate(tenant.period_start)}: <Credits value={tenant.consumed_microcredits} unit />, of which{' '}
+      <Credits value={project.consumed_microcredits} /> in {project.name}.
+    </p>
   );
 }
