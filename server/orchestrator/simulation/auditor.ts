@@ -1,6 +1,7 @@
 import { type CompiledGraph, evolve, newRun, phase, type RunEvent, type RunState } from '../core/index.ts';
 import type { LogEntry } from '../log/index.ts';
 import { checkAttempts } from './checkers/attempts.ts';
+import { checkBooks, checkCredits } from './checkers/credits.ts';
 import { checkEffects } from './checkers/effects.ts';
 import { checkEndings } from './checkers/endings.ts';
 import { checkInbox } from './checkers/inbox.ts';
@@ -52,6 +53,7 @@ export class Auditor {
   committed(batch: readonly LogEntry[]): void {
     if (batch.length > 1) this.#at.count('batch of many');
     for (const entry of batch) this.#at.check(() => this.#entry(entry));
+    this.#at.check(() => checkBooks(this.runs.values(), this.#database, this.#at));
   }
 
   #entry(entry: LogEntry): void {
@@ -70,6 +72,7 @@ export class Auditor {
     checkProjection(run, entry.projection !== null && entry.projection.lastSeq >= run.history.events.length);
     checkInbox(run);
     checkUsage(run, entry);
+    checkCredits(run, entry, this.#at);
   }
 
   #event(run: AuditedRun, event: RunEvent): void {
@@ -109,6 +112,7 @@ export class Auditor {
       count(to === 'paused' ? 'paused' : to === 'running' ? 'resumed' : `run ${to}`);
       if (from === 'paused' && to === 'completed') count('completed while paused');
     }
+    if (event.type === 'state_changed' && event.data.reason !== undefined) count(`paused: ${event.data.reason}`);
     if (event.type === 'step_failed') count(`step failed: ${event.data.error.code}`);
     if (event.type === 'step_failed' && event.data.error.code === 'task_timed_out') count('task timed out: fail');
     if (event.type === 'step_retrying' && event.data.error.code === 'step_timed_out') count('step timed out');

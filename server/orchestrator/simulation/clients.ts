@@ -42,7 +42,10 @@ export class Clients {
         this.#promises.started(scenario);
       },
       rejected: (error, server) => {
-        if (error.status === 429 && this.#at.calm) this.postponed.add(scenario);
+        if (error.code === 'insufficient_credits') {
+          server.runtime?.credits.checkRefused(tenantId);
+          this.postponed.add(scenario);
+        } else if (error.status === 429 && this.#at.calm) this.postponed.add(scenario);
         else if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
         this.#promises.startRefused(scenario, error, server.session?.committing === true);
       },

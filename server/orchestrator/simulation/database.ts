@@ -10,6 +10,9 @@ export type RunsRow = NewRun & RunProjection & { id: string };
 export type TaskRow = Omit<TaskChange, 'asked'> & { asked: NonNullable<TaskChange['asked']> };
 export type StoredRow = EventRow & { readonly writer: string };
 
+/** The account of a workspace; what was charged beyond its balance was waived. */
+export type AccountRow = { balance: number; consumed: number; waived: number; allowance: number; grantedAt: number };
+
 /** All that the database holds of one run. */
 export type StoredRun = {
   readonly row: RunsRow;
@@ -36,6 +39,29 @@ export class DatabaseError extends Error {
  */
 export class Database {
   readonly runs = new Map<string, StoredRun>();
+  readonly #accounts = new Map<string, AccountRow>();
+
+  /** Throws for a workspace without one. */
+  account(tenantId: string): Readonly<AccountRow> {
+    const account = this.#accounts.get(tenantId);
+    if (account === undefined) throw new Error(`${tenantId} has no account`);
+    return account;
+  }
+
+  /** Opens an account, unless there is one. */
+  open(tenantId: string, funds: number): void {
+    if (this.#accounts.has(tenantId)) return;
+    this.#accounts.set(tenantId, { balance: funds, consumed: 0, waived: 0, allowance: funds, grantedAt: 0 });
+  }
+
+  /** At `now`, in virtual ms. */
+  grant(tenantId: string, amount: number, now: number): void {
+    const account = this.#accounts.get(tenantId);
+    if (account === undefined) return;
+    account.balance += amount;
+    account.allowance = account.balance;
+    account.grantedAt = now;
+  }
 
   /** Writes all of a batch or, throwing a DatabaseError, nothing of it. */
   apply(batch: readonly LogEntry[], writer: string): void {
@@ -45,11 +71,12 @@ export class Database {
 
   #refuse(batch: readonly LogEntry[]): void {
     const keys = new Set<string>();
-    for (const { runId, rows, created } of batch) {
+    for (const { runId, rows, created, credits, owner } of batch) {
       const run = this.runs.get(runId);
       if (created !== undefined && (run !== undefined || keys.has(runId)))
         throw new DatabaseError('23505', 'runs_pkey');
       if (created !== undefined) keys.add(runId);
+      if (credits > 0 && !this.#accounts.has(owner.tenantId)) throw new DatabaseError('23502');
       for (const { seq, json } of rows) {
         if (json.includes(REFUSED)) throw new DatabaseError('22P05');
         if (run?.events.some(event => event.seq === seq) || keys.has(`${runId} ${seq}`))
@@ -75,6 +102,16 @@ export class Database {
     if (projection !== null && run.row.lastSeq <= projection.lastSeq) Object.assign(run.row, projection);
     for (const task of tasks) writeTask(run, task);
     run.usage.push(...usage);
+    this.#charge(entry);
+  }
+
+  #charge({ owner, credits }: LogEntry): void {
+    const account = this.#accounts.get(owner.tenantId);
+    if (account === undefined || credits === 0) return;
+    const paid = Math.min(account.balance, credits);
+    account.balance -= paid;
+    account.consumed += credits;
+    account.waived += credits - paid;
   }
 }
 

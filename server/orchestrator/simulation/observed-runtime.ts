@@ -1,6 +1,8 @@
 import type { LiveRun } from '../executors/embedded/live-run.ts';
 import { Runtime } from '../executors/embedded/runtime.ts';
 import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
+import type { LogEntry } from '../log/index.ts';
+import { CreditWatch } from './checkers/credits.ts';
 import { checkReplay } from './checkers/replay.ts';
 import { SlotWatch } from './checkers/slots.ts';
 import { Violation } from './checkers/violation.ts';
@@ -14,12 +16,14 @@ const LONGEST_FLUSH_MS = 5_000;
 export class ObservedRuntime extends Runtime {
   readonly over = new AbortController();
   readonly slots: SlotWatch;
+  readonly credits: CreditWatch;
   readonly #server: Server;
 
   constructor(server: Server, services: RuntimeServices, session: Session) {
     super(services, session, cause => session.break(cause));
     this.#server = server;
     this.slots = new SlotWatch(server.at, server.config);
+    this.credits = new CreditWatch(server.at, server.postgres.database);
   }
 
   died(): void {
@@ -29,6 +33,13 @@ export class ObservedRuntime extends Runtime {
   override claim(run: LiveRun): void {
     this.slots.claims(run);
     super.claim(run);
+  }
+
+  override append(entry: LogEntry): Promise<void> {
+    const answered = this.credits.appended(entry);
+    const appended = super.append(entry);
+    appended.then(answered, answered);
+    return appended;
   }
 
   override releaseSlot(tenantId: string): void {

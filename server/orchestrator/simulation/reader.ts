@@ -55,7 +55,8 @@ export function loadVersionOf(
   return ({ workflowId }) => answerOf(server, at, 'graph not readable', () => graphs.get(workflowId) ?? null);
 }
 
-function answerOf<T>(server: Server, at: Surroundings, failure: string, read: () => T): Promise<T> {
+/** What the database answers, as of when it was asked; late at times, and never where the process is gone. */
+export function answerOf<T>(server: Server, at: Surroundings, failure: string, read: () => T): Promise<T> {
   if (!server.seam()) return new Promise(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const slow = at.trouble(0.03);

@@ -5,6 +5,7 @@ import { Hub } from '../executors/embedded/hub.ts';
 import { recoverRuns } from '../executors/embedded/recovery.ts';
 import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
 import type { LogReader, WriterLimits } from '../log/index.ts';
+import { simulatedCredits } from './economy.ts';
 import { ObservedRuntime } from './observed-runtime.ts';
 import { type Postgres, Session } from './postgres.ts';
 import { loadVersionOf, simulatedReader } from './reader.ts';
@@ -226,6 +227,7 @@ export class Server {
       graphs: this.#graphs,
       hub: this.#hub,
       writerLimits: this.config.writerLimits,
+      credits: simulatedCredits(this.postgres.database, this, at),
     };
   }
 

@@ -6,9 +6,10 @@ import { Violation } from './checkers/violation.ts';
 import { Clients } from './clients.ts';
 import { Coverage } from './coverage.ts';
 import { Database } from './database.ts';
+import { randomEconomy } from './economy.ts';
 import { Postgres } from './postgres.ts';
 import { Random } from './random.ts';
-import { FULL, type Knobs, randomScenario, type Scenario } from './scenario.ts';
+import { FULL, type Knobs, randomScenario, type Scenario, TENANTS } from './scenario.ts';
 import { Server, type ServerConfig } from './server.ts';
 import { Surroundings } from './surroundings.ts';
 import { Work } from './work.ts';
@@ -60,7 +61,8 @@ class World {
       const scenario = randomScenario(random, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
-    this.at = new Surroundings({ random, agenda: new Agenda(), knobs, coverage: new Coverage(), scenarios });
+    const economy = randomEconomy(random);
+    this.at = new Surroundings({ random, agenda: new Agenda(), knobs, coverage: new Coverage(), scenarios, economy });
     const database = new Database();
     this.auditor = new Auditor(database, this.at);
     this.#postgres = new Postgres(database, this.auditor, this.at);
@@ -78,6 +80,8 @@ class World {
       agenda.after(this.#anyTime(), () => this.#fault());
     }
     if (knobs.faults > 0 && random.chance(0.5)) agenda.after(random.below(2_000), () => this.#boot());
+    for (let grant = random.below(4); grant > 0; grant--)
+      agenda.after(this.#anyTime(), () => this.#grant(random.below(30)));
     agenda.after(TROUBLE_ENDS, () => this.#calmDown());
     return new Promise((resolve, reject) => {
       const turn = () => {
@@ -119,6 +123,15 @@ class World {
   /** Early more often than not, while much is going on. */
   #anyTime(): number {
     return this.at.random.below(this.at.random.pick([500, 3_000, TROUBLE_ENDS]));
+  }
+
+  /** Somebody buys credits, in the leading process or in another one. */
+  #grant(amount: number): void {
+    const { random, agenda } = this.at;
+    const tenant = random.pick(TENANTS);
+    this.at.count('credits granted');
+    this.#postgres.database.grant(tenant, amount, agenda.now);
+    if (random.chance(0.7)) for (const server of this.#servers) if (server.leads) server.runtime?.meter.changed(tenant);
   }
 
   #reachable(): Server | undefined {
@@ -211,6 +224,7 @@ class World {
     this.#helps += 1;
     if (this.#helps > HELP_AT_MOST)
       throw new Violation('liveness', `${[...open.map(({ id }) => id), ...postponed].length} runs never ended`);
+    for (const tenant of TENANTS) this.#postgres.database.grant(tenant, 1_000, this.at.agenda.now);
     for (const run of open) this.#helpRun(run);
     for (const scenario of postponed) this.at.agenda.after(1_000, () => this.#clients.start(scenario));
     postponed.clear();

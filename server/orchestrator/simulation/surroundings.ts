@@ -1,6 +1,7 @@
 import type { Agenda } from './agenda.ts';
 import { Violation } from './checkers/violation.ts';
 import type { Coverage } from './coverage.ts';
+import type { Economy } from './economy.ts';
 import type { Random } from './random.ts';
 import type { Knobs, Scenario } from './scenario.ts';
 
@@ -11,6 +12,7 @@ export class Surroundings {
   readonly knobs: Knobs;
   readonly coverage: Coverage;
   readonly scenarios: ReadonlyMap<string, Scenario>;
+  readonly economy: Economy;
   /** Nothing goes wrong any more: from now on everything must come to its end. */
   calm = false;
   /** Some clock has been set back: later events may look older. */
@@ -21,12 +23,13 @@ export class Surroundings {
   story: string[] | null = null;
   #violation: Error | null = null;
 
-  constructor(of: Pick<Surroundings, 'random' | 'agenda' | 'knobs' | 'coverage' | 'scenarios'>) {
+  constructor(of: Pick<Surroundings, 'random' | 'agenda' | 'knobs' | 'coverage' | 'scenarios' | 'economy'>) {
     this.random = of.random;
     this.agenda = of.agenda;
     this.knobs = of.knobs;
     this.coverage = of.coverage;
     this.scenarios = of.scenarios;
+    this.economy = of.economy;
   }
 
   /** Something bad that has this chance while there is trouble. */

@@ -1,4 +1,4 @@
-import type { JsonValue, TaskRequest } from '../core/index.ts';
+import type { Consumption, JsonValue, TaskRequest } from '../core/index.ts';
 import type { StepTypes } from '../steps/registry.ts';
 import type { Attempt, Outcome, StepType } from '../steps/step-type.ts';
 import type { Auditor } from './auditor.ts';
@@ -151,9 +151,13 @@ export class Work {
 
   #outcome(attempt: Attempt, plan: StepPlan): Outcome {
     const { random } = this.#at;
+    const consumed: Consumption[] = [
+      ...(attempt.step.type === 'mcp_call' ? [{ action: 'tool_call' as const, quantity: 1 }] : []),
+      ...(random.chance(0.1) ? [{ action: 'llm_input_tokens' as const, quantity: 1 + random.below(9) }] : []),
+    ];
     const log = {
       ...(random.chance(0.15) && { log: ['done'] }),
-      ...(random.chance(0.1) && { consumed: [{ action: 'llm_input_tokens' as const, quantity: 1 + random.below(9) }] }),
+      ...(consumed.length > 0 && { consumed }),
     };
     const failures = this.#auditor.run(attempt.run.id)?.history.step(attempt.step.id).retries ?? 0;
     if (failures < plan.failures) {

@@ -36,7 +36,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly #credits: RunCredits;
   readonly #onExcess: Pricing['onExcess'];
   /** Until what its workspace has left was read anew, nothing begins. */
-  #asksForCredits = false;
+  #asksForCredits: 'no' | 'asked' | 'answered' = 'no';
   #mail: Mail[] = [];
   /** Slots granted and not yet used. */
   #granted = 0;
@@ -68,7 +68,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   /** Whether nothing is under way in memory, so that the log alone can take over. */
   get quiescent(): boolean {
-    if (!this.#idle || this.#attempts.size > 0 || this.#progress.behind || this.#asksForCredits) return false;
+    if (!this.#idle || this.#attempts.size > 0 || this.#progress.behind || this.#asksForCredits !== 'no') return false;
     return !this.wants() && !this.#mustAbandon && !this.#retriesSoon;
   }
 
@@ -96,7 +96,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   wants(): boolean {
-    if (this.#dropped || !this.#advancing || this.#asksForCredits) return false;
+    if (this.#dropped || !this.#advancing || this.#asksForCredits !== 'no') return false;
     return this.state.ready.size + (this.#lost?.size ?? 0) + (this.#due?.size ?? 0) > this.#granted;
   }
 
@@ -173,6 +173,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#timerRang) this.#decideDue(turn, now);
     if (this.#mustAbandon) this.#abandonLost(turn, now);
     this.#credits.send(turn.credits);
+    // It wants nothing before it can claim it.
+    if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';
     if (this.wants()) this.#host.claim(this);
     if (this.#granted > 0) this.#begin(turn, now);
     if (this.waitingSteps > 0) this.#slotWaits.left(this.state.ready, now);
@@ -261,14 +263,14 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
    * is paused; but nothing is denied before what is left was read anew.
    */
   #pays(turn: Turn, step: string, now: number): boolean {
-    if (!this.#advancing || this.#asksForCredits) return false;
+    if (!this.#advancing || this.#asksForCredits !== 'no') return false;
     switch (this.#credits.admit(step, stepSpec(this.state, step).type)) {
       case 'admitted':
         return true;
       case 'unknown':
-        this.#asksForCredits = true;
+        this.#asksForCredits = 'asked';
         this.#credits.whenKnown(() => {
-          this.#asksForCredits = false;
+          this.#asksForCredits = 'answered';
           if (!this.#dropped) this.wake();
         });
         return false;

@@ -34,6 +34,7 @@ export function checkProgress(run: AuditedRun): void {
   const { row } = run.stored;
   const done = [...run.history.steps.values()].filter(step => step.end !== null).length;
   if (row.stepsDone !== done) throw fail(run, 'stepsDone', row.stepsDone, done);
+  if (row.credits !== run.state.credits) throw fail(run, 'credits', row.credits, run.state.credits);
   if (row.lastSeq !== run.history.events.length) throw fail(run, 'lastSeq', row.lastSeq, run.history.events.length);
 }
 

@@ -51,7 +51,7 @@ export class Promises {
     // Runs that ended a moment ago may still be counted, or in a commit that hangs, and so may starts that are not in the log yet.
     if (status === 429 && this.#at.calm && !committing && this.#recentlyActive(tenantId, runId) < this.#maxActive)
       this.#at.fail('active-runs', `${tenantId} is said to have as many runs as it may, but has not`);
-    const expected = ['run_id_taken', 'not_storable', 'too_many_active_runs'];
+    const expected = ['run_id_taken', 'not_storable', 'too_many_active_runs', 'insufficient_credits'];
     if (status !== 503 && !expected.includes(code))
       this.#at.fail('answers', `a start of ${runId} got ${status} ${code}`);
   }

@@ -75,7 +75,7 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
     event =>
       (event.type === 'state_changed' && event.data.to === 'stopped') ||
       (event.type === 'step_failed' &&
-        (event.data.error.code === 'task_timed_out' || event.data.error.code === 'attempt_lost_repeatedly')) ||
+        ['task_timed_out', 'attempt_lost_repeatedly', 'insufficient_credits'].includes(event.data.error.code)) ||
       ((event.type === 'step_failed' || event.type === 'step_retrying') &&
         event.data.error.code === 'step_timed_out' &&
         scenario.plans.get(event.step)?.kind !== 'hangs'),

@@ -15,7 +15,7 @@ export function checkUsage(run: AuditedRun, entry: LogEntry): void {
  * An attempt that came to an end of its own, well or not (interface.md, Billing). Written from the text, not from the
  * core: nothing is charged for what was skipped, cancelled, lost in a crash, or not begun for want of credits.
  */
-function isPaidFor(event: RunEvent): boolean {
+export function isPaidFor(event: RunEvent): boolean {
   if (event.type === 'step_retrying') return true;
   if (event.type === 'step_completed') return !('skipped' in event.data);
   return event.type === 'step_failed' && !UNPAID.includes(event.data.error.code);

@@ -1,0 +1,145 @@
+import type { RunEvent } from '../../core/index.ts';
+import type { LogEntry } from '../../log/index.ts';
+import type { AuditedRun } from '../auditor.ts';
+import type { Database } from '../database.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { isPaidFor } from './usage.ts';
+import { Violation } from './violation.ts';
+
+/** A grant that was made within this of a denial may not have been read yet: the slowest read in a frozen process, ms. */
+const READ_WITHIN_MS = 5_000;
+
+const fail = (message: string) => new Violation('credits', message);
+
+/** What an event charges, by the prices and by what it says was used: worked out anew. */
+function priceOf(event: RunEvent, at: Surroundings): number {
+  const { prices } = at.economy;
+  if (!isPaidFor(event)) return 0;
+  const used = 'consumed' in event.data ? (event.data.consumed ?? []) : [];
+  return used.reduce((sum, { action, quantity }) => sum + quantity * prices[action], prices.workflow_step);
+}
+
+const saidOf = (event: RunEvent): number => ('credits' in event.data ? (event.data.credits ?? 0) : 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+/** What the commit charges is what the events in it cost, and what they say they cost; and its usage adds up to it. */
+export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings): void {
+  const { events } = run.history;
+  const fresh = events.slice(events.length - entry.rows.length);
+  for (const event of fresh)
+    if (saidOf(event) !== priceOf(event, at))
+      throw fail(`${event.type} of ${run.id} says ${saidOf(event)}, but costs ${priceOf(event, at)}`);
+  const due = sum(fresh.map(saidOf));
+  if (entry.credits !== due) throw fail(`a commit of ${run.id} charges ${entry.credits}, but its events say ${due}`);
+  const used = sum(entry.usage.map(({ quantity, price }) => quantity * price));
+  if (used !== due) throw fail(`the usage of a commit of ${run.id} adds up to ${used}, not ${due}`);
+}
+
+/** All that was ever taken from a workspace is what its events say, each counted once, and is as much in its runs' states. */
+export function checkBooks(runs: Iterable<AuditedRun>, database: Database, at: Surroundings): void {
+  const charged = new Map<string, number>();
+  for (const { id, tenantId, history, state } of runs) {
+    const said = sum(history.events.map(saidOf));
+    if (state.credits !== said) throw fail(`the state of ${id} has ${state.credits}, its events say ${said}`);
+    charged.set(tenantId, (charged.get(tenantId) ?? 0) + said);
+  }
+  for (const [tenantId, due] of charged) {
+    const { consumed, waived } = database.account(tenantId);
+    if (consumed !== due) throw fail(`${tenantId} was charged ${consumed}, but its events say ${due}`);
+    if (waived > 0 && cannotOverdraw(tenantId, at)) throw fail(`${tenantId} was begun for what it could not pay`);
+  }
+}
+
+/** Where every price is known in advance and nobody but attempts is charged, what was held is what is charged. */
+function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
+  const { enforced, prices } = at.economy;
+  if (!enforced || at.twoLed || prices.llm_input_tokens > 0) return false;
+  return [...at.scenarios.values()].every(
+    ({ graph, tenantId: other }) => other !== tenantId || graph.steps.every(({ type }) => type !== 'human_task'),
+  );
+}
+
+/**
+ * Counts what of each workspace is spoken for, by what one leader hands to its log: a step from its beginning to its end, a
+ * charge until it is answered. With it, what is begun can be paid, and what is denied cannot.
+ */
+export class CreditWatch {
+  readonly #at: Surroundings;
+  readonly #database: Database;
+  readonly #held = new Map<string, Map<string, number>>();
+  readonly #sending = new Map<string, number>();
+
+  constructor(at: Surroundings, database: Database) {
+    this.#at = at;
+    this.#database = database;
+  }
+
+  /** Right after a turn was decided; returns what to call when its entry was answered. */
+  appended({ runId, owner: { tenantId }, rows, credits }: LogEntry): () => void {
+    const held = this.#held.get(tenantId) ?? new Map<string, number>();
+    this.#held.set(tenantId, held);
+    const denied = rows.find(({ json }) => json.includes('"insufficient_credits"'));
+    const cancelled: string[] = [];
+    this.#add(tenantId, credits);
+    for (const { type, step } of rows) {
+      const key = `${runId} ${step}`;
+      if (type === 'step_cancelled') cancelled.push(key);
+      else if (type !== 'step_started' && type !== 'step_log') held.delete(key);
+    }
+    if (denied !== undefined) this.#checkDenied(tenantId, runId, denied.step);
+    for (const { type, step } of rows) {
+      if (type !== 'step_started' || step === null || rows.some(row => row.type === 'step_failed' && row.step === step))
+        continue;
+      const price = this.#priceAhead(runId, step);
+      this.#checkBegun(tenantId, price, step);
+      held.set(`${runId} ${step}`, price);
+    }
+    return () => {
+      this.#add(tenantId, -credits);
+      for (const key of cancelled) held.delete(key);
+    };
+  }
+
+  /** A start was refused for want of credits. */
+  checkRefused(tenantId: string): void {
+    const { prices } = this.#at.economy;
+    if (this.#left(tenantId) >= prices.workflow_step && !this.#grantedLately(tenantId))
+      this.#at.fail('credits', `a start of ${tenantId} was refused, which has ${this.#left(tenantId)}`);
+  }
+
+  #checkDenied(tenantId: string, runId: string, step: string | null): void {
+    if (this.#at.twoLed || this.#grantedLately(tenantId)) return;
+    const graph = this.#at.scenario(runId).graph;
+    const dearest = Math.max(0, ...graph.steps.map(({ id }) => this.#priceAhead(runId, id)));
+    const price = step === null ? dearest : this.#priceAhead(runId, step);
+    if (this.#left(tenantId) >= price)
+      this.#at.fail('credits', `"${step}" of ${runId} was denied for ${price}: there is ${this.#left(tenantId)}`);
+  }
+
+  #checkBegun(tenantId: string, price: number, step: string): void {
+    const { balance } = this.#database.account(tenantId);
+    if (this.#at.economy.enforced && !this.#at.twoLed && price > 0 && balance < price)
+      this.#at.fail('credits', `"${step}" of ${tenantId} began for ${price}, but there was only ${balance}`);
+  }
+
+  /** What the database has, less what is spoken for. */
+  #left(tenantId: string): number {
+    const held = sum([...(this.#held.get(tenantId)?.values() ?? [])]);
+    return this.#database.account(tenantId).balance - held - (this.#sending.get(tenantId) ?? 0);
+  }
+
+  #grantedLately(tenantId: string): boolean {
+    const { grantedAt } = this.#database.account(tenantId);
+    return grantedAt > 0 && this.#at.agenda.now - grantedAt < READ_WITHIN_MS;
+  }
+
+  #priceAhead(runId: string, step: string): number {
+    const { prices } = this.#at.economy;
+    const type = this.#at.scenario(runId).graph.steps.find(({ id }) => id === step)?.type;
+    return prices.workflow_step + (type === 'mcp_call' ? prices.tool_call : 0);
+  }
+
+  #add(tenantId: string, credits: number): void {
+    this.#sending.set(tenantId, (this.#sending.get(tenantId) ?? 0) + credits);
+  }
+}

@@ -1,0 +1,54 @@
+import type { ActionPrices, CreditSource, TenantCredits } from '../credits.ts';
+import type { Database } from './database.ts';
+import type { Random } from './random.ts';
+import { answerOf } from './reader.ts';
+import { TENANTS } from './scenario.ts';
+import type { Server } from './server.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** What things cost in one simulation, and what becomes of those who cannot pay; the same for as long as it lasts. */
+export type Economy = {
+  readonly prices: ActionPrices;
+  readonly enforced: boolean;
+  readonly policies: ReadonlyMap<string, TenantCredits['whenExhausted']>;
+  /** What each workspace begins with. */
+  readonly funds: ReadonlyMap<string, number>;
+};
+
+/** In half of all simulations nobody ever runs out: credits are to disturb nothing else. */
+export function randomEconomy(random: Random): Economy {
+  const scarce = random.chance(0.5);
+  const prices: ActionPrices = {
+    workflow_step: random.below(4),
+    tool_call: random.below(3),
+    llm_input_tokens: random.chance(0.5) ? 0 : 1 + random.below(2),
+    llm_output_tokens: random.below(2),
+  };
+  return {
+    prices,
+    enforced: random.chance(0.9),
+    policies: new Map(TENANTS.map(tenant => [tenant, random.chance(0.5) ? 'pause' : 'fail'])),
+    funds: new Map(TENANTS.map(tenant => [tenant, scarce ? random.below(60) : 1_000_000])),
+  };
+}
+
+/** Reads the simulated accounts as the ledger's source reads the real ones: slowly at times, and in vain at others. */
+export function simulatedCredits(database: Database, server: Server, at: Surroundings): CreditSource {
+  const read = (tenantId: string): TenantCredits => {
+    const { balance, consumed, allowance } = database.account(tenantId);
+    const { prices, enforced, policies } = at.economy;
+    return { prices, enforced, balance, consumed, allowance, whenExhausted: policies.get(tenantId) ?? 'fail' };
+  };
+  return {
+    load: tenantId =>
+      answerOf(server, at, 'credits not readable', () => {
+        database.open(tenantId, at.economy.funds.get(tenantId) ?? 0);
+        return read(tenantId);
+      }),
+    refresh: tenantIds => {
+      at.count('credits read again');
+      return answerOf(server, at, 'credits not readable', () => new Map(tenantIds.map(id => [id, read(id)])));
+    },
+    crossed: (_, percent) => at.count(`${percent} % of the credits used`),
+  };
+}
