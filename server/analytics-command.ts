@@ -67,7 +67,8 @@ export async function runAnalyticsCommand(
   const result = await check(url, MOST_DIFFERENCES);
   if (result === null) throw notReady();
   const { since, differences } = result;
-  const compared = since === null ? '' : ` Runs of before ${day(since)} are gone: older sums were compared with each other.`;
+  const compared =
+    since === null ? '' : ` Runs of before ${day(since)} are gone: older sums were compared with each other.`;
   const verdict =
     differences.length === 0
       ? 'The sums are what runs and their events say.'

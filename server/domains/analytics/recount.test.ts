@@ -28,7 +28,9 @@ const people: Principal[] = [];
 const lua = (id: string, script: string, more = {}) => ({ id, type: 'lua_script', script, ...more });
 const graphs: Record<string, Graph> = {
   plain: { steps: [lua('a', 'return 1'), lua('b', 'return 2', { depends_on: ['a'] })] },
-  failing: { steps: [lua('a', 'return 1'), lua('b', 'error("no")', { depends_on: ['a'], retry_count: 2, retry_delay_s: 0 })] },
+  failing: {
+    steps: [lua('a', 'return 1'), lua('b', 'error("no")', { depends_on: ['a'], retry_count: 2, retry_delay_s: 0 })],
+  },
   branching: {
     steps: [
       { id: 'c', type: 'condition', expression: 'input.n > 1', then: ['yes'], else: ['no'] },
@@ -42,9 +44,18 @@ const workflows = new Map<Principal, Record<string, string>>();
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  const config = testConfig({ BATON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), BATON_RATE_LIMIT_PER_MINUTE: '0' });
+  const config = testConfig({
+    BATON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    BATON_RATE_LIMIT_PER_MINUTE: '0',
+  });
   // Nothing rings by itself: this test folds when it says so.
-  container = await createContainer({ config, logger: createLogger('silent'), database: db, clock, alarm: () => () => undefined });
+  container = await createContainer({
+    config,
+    logger: createLogger('silent'),
+    database: db,
+    clock,
+    alarm: () => () => undefined,
+  });
   await container.ready;
   const { services } = container;
   call = createCall(services, operations);
@@ -187,7 +198,12 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
       success_rate: ended.length === of('stopped') ? null : of('completed') / (of('completed') + of('failed')),
     });
     const runs = await ask<{ by_trigger: unknown[]; by_workflow: unknown[] }>('analytics_runs_count');
-    expect(runs).toMatchObject({ started: started.length, completed: of('completed'), failed: of('failed'), stopped: of('stopped') });
+    expect(runs).toMatchObject({
+      started: started.length,
+      completed: of('completed'),
+      failed: of('failed'),
+      stopped: of('stopped'),
+    });
     const triggers = Map.groupBy(started, run => run.trigger_type);
     expect(runs.by_trigger).toHaveLength(triggers.size);
     expect(runs.by_trigger).toEqual(
@@ -223,7 +239,9 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
   });
 
   test('credits', async () => {
-    const answer = await ask<{ microcredits: number; by_action: unknown[]; by_workflow: unknown[] }>('analytics_credits_consumed');
+    const answer = await ask<{ microcredits: number; by_action: unknown[]; by_workflow: unknown[] }>(
+      'analytics_credits_consumed',
+    );
     const { attempts } = await about(answer);
     const microcredits = sum(attempts.map(attempt => attempt.credits));
     expect(answer.microcredits).toBe(microcredits);
@@ -240,15 +258,26 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
 
   test('durations', async () => {
     type Durations = Record<'runs' | 'avg_ms' | 'min_ms' | 'max_ms' | 'p50_ms' | 'p95_ms' | 'p99_ms', number | null>;
-    const answer = await ask<Durations & { by_workflow: (Durations & { workflow_id: string })[] }>('analytics_execution_duration');
+    const answer = await ask<Durations & { by_workflow: (Durations & { workflow_id: string })[] }>(
+      'analytics_execution_duration',
+    );
     const { ended } = await about(answer);
     const judged = ended.filter(run => run.status !== 'stopped');
     const compare = (told: Durations, runs: readonly Run[]) => {
       const sorted = runs.map(run => Number(run.ended_at) - run.started_at.getTime()).sort((a, b) => a - b);
       expect(told.runs).toBe(runs.length);
-      if (runs.length === 0) return expect(told).toMatchObject({ avg_ms: null, min_ms: null, max_ms: null, p50_ms: null });
-      expect(told).toMatchObject({ avg_ms: Math.round(sum(sorted) / sorted.length), min_ms: sorted[0], max_ms: sorted.at(-1) });
-      for (const [part, value] of [[0.5, told.p50_ms], [0.95, told.p95_ms], [0.99, told.p99_ms]] as const) {
+      if (runs.length === 0)
+        return expect(told).toMatchObject({ avg_ms: null, min_ms: null, max_ms: null, p50_ms: null });
+      expect(told).toMatchObject({
+        avg_ms: Math.round(sum(sorted) / sorted.length),
+        min_ms: sorted[0],
+        max_ms: sorted.at(-1),
+      });
+      for (const [part, value] of [
+        [0.5, told.p50_ms],
+        [0.95, told.p95_ms],
+        [0.99, told.p99_ms],
+      ] as const) {
         const exact = sorted[Math.ceil(part * sorted.length) - 1] ?? Number.NaN;
         expect(Math.abs((value ?? Number.NaN) - exact)).toBeLessThanOrEqual(exact * 0.004);
       }
@@ -264,7 +293,11 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
     const runs = await ask<Series>('analytics_runs_timeseries', { granularity });
     const usage = await ask<Series>('analytics_usage_timeseries', { granularity });
     const { started, ended, attempts } = await about(runs);
-    const format = new Intl.DateTimeFormat('sv-SE', { timeZone: input.time_zone ?? 'UTC', dateStyle: 'short', timeStyle: 'short' });
+    const format = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: input.time_zone ?? 'UTC',
+      dateStyle: 'short',
+      timeStyle: 'short',
+    });
     const nameOf = (at: Date) => {
       const text = format.format(at);
       const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
@@ -289,7 +322,10 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
         stopped: count(ended, run => run.status === 'stopped' && here(run.ended_at)),
       });
       const used = attempts.filter(attempt => here(attempt.at));
-      expect(usage.points[index]).toMatchObject({ steps: used.length, microcredits: sum(used.map(({ credits }) => credits)) });
+      expect(usage.points[index]).toMatchObject({
+        steps: used.length,
+        microcredits: sum(used.map(({ credits }) => credits)),
+      });
     }
     // Without a gap, and nothing beside the points.
     expect(sum(runs.points.map(point => point.started ?? 0))).toBe(started.length);
@@ -340,7 +376,9 @@ test('the check agrees, finds what is wrong, and a rebuild mends it', async () =
     ['analytics_durations', 'max_ms = max_ms + 1', 0],
   ];
   for (const [table, change, grain] of spoilt) {
-    await db.pool.query(`UPDATE ${table} SET ${change} WHERE grain = ${grain} AND project_id = $1`, [people[0]?.projectId]);
+    await db.pool.query(`UPDATE ${table} SET ${change} WHERE grain = ${grain} AND project_id = $1`, [
+      people[0]?.projectId,
+    ]);
     const found = await check(db.url, 50);
     expect(found?.differences.every(difference => difference.table === table)).toBe(true);
     expect(found?.differences[0]).toMatchObject({ projectId: people[0]?.projectId });
@@ -350,7 +388,9 @@ test('the check agrees, finds what is wrong, and a rebuild mends it', async () =
     await rebuild(db.url, people[0]?.projectId ?? null, createLogger('silent'));
     expect(await allSums(db.pool)).toEqual(sums);
   }
-  await db.pool.query(`DELETE FROM analytics_steps WHERE workflow_id = $1`, [Object.values(workflows.get(people[0] as Principal) ?? {})[0]]);
+  await db.pool.query(`DELETE FROM analytics_steps WHERE workflow_id = $1`, [
+    Object.values(workflows.get(people[0] as Principal) ?? {})[0],
+  ]);
   expect((await check(db.url, 3))?.differences).toHaveLength(3);
   await rebuild(db.url, null, createLogger('silent'));
   expect(await allSums(db.pool)).toEqual(sums);

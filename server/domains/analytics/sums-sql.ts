@@ -36,7 +36,8 @@ const steps: typeof totals = [
 ];
 
 const sum = (of: string, where: string) => `coalesce(sum(${of}) FILTER (WHERE ${where}), 0)`;
-const sumsOf = (columns: typeof totals) => columns.map(([column, of, where]) => `${sum(of, where)} AS ${column}`).join(', ');
+const sumsOf = (columns: typeof totals) =>
+  columns.map(([column, of, where]) => `${sum(of, where)} AS ${column}`).join(', ');
 /** Those of the totals that are told in `of`, as sums over rows such as those of usage. */
 export const totalSums = (told: 'quantity' | 'microcredits') => sumsOf(totals.filter(([, of]) => of === told));
 export const stepSums = sumsOf(steps);
