@@ -1,5 +1,5 @@
 'use client';
-import { X } from 'lucide-react';
+import { ChevronDown, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { WorkflowSelect } from '../run-feed/workflow-select.tsx';
 import { Button } from '../ui/button.tsx';
@@ -86,17 +86,20 @@ function ZoneSelect({ chosen, own, onChange }: { chosen: string; own: string; on
     return [...all];
   }, [own, chosen]);
   return (
-    <select
-      aria-label="Time zone"
-      value={chosen}
-      onChange={event => onChange(event.target.value)}
-      className={cx(controlClass, 'h-8 w-44')}
-    >
-      {zones.map(zone => (
-        <option key={zone} value={zone}>
-          {zone === own ? `${zone} (yours)` : zone}
-        </option>
-      ))}
-    </select>
+    <div className="relative w-44">
+      <select
+        aria-label="Time zone"
+        value={chosen}
+        onChange={event => onChange(event.target.value)}
+        className={cx(controlClass, 'h-8 appearance-none truncate pr-7')}
+      >
+        {zones.map(zone => (
+          <option key={zone} value={zone}>
+            {zone === own ? `${zone} (yours)` : zone}
+          </option>
+        ))}
+      </select>
+      <ChevronDown aria-hidden className="pointer-events-none absolute top-2.25 right-2.5 size-3.5 text-faint" />
+    </div>
   );
 }

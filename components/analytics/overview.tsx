@@ -22,7 +22,7 @@ export function Overview({ analytics }: { analytics: Analytics }) {
         label="Live now"
         value={live.data && written(live.data.total)}
         hint={live.data ? `${written(live.data.running)} running, ${written(live.data.paused)} paused` : undefined}
-        note={live.data && live.data.blocked > 0 ? `${written(live.data.blocked)} waiting for people` : undefined}
+        note={live.data && live.data.blocked > 0 ? `${written(live.data.blocked)} wait for people` : undefined}
       />
       <StatCard
         label="Success rate"

@@ -79,6 +79,8 @@ function Usage({ chart, query }: { chart: UsageChart; query: Query<UsageTimeseri
   );
 }
 
+const used = ({ quantity }: { quantity: number }) => quantity > 0;
+
 /** What the credits went into. */
 export function CreditsByAction({ query }: { query: Query<CreditsConsumed> }) {
   return (
@@ -88,7 +90,7 @@ export function CreditsByAction({ query }: { query: Query<CreditsConsumed> }) {
       scrolls
       title="Credits by action"
       query={query}
-      isEmpty={data => data.by_action.length === 0}
+      isEmpty={data => data.microcredits === 0}
       empty="No credits were consumed in this period."
       figures={data => ({
         columns: [{ label: 'Action' }, { label: 'Quantity', unit: 'count' }, { label: 'Credits', unit: 'credits' }],
@@ -99,7 +101,7 @@ export function CreditsByAction({ query }: { query: Query<CreditsConsumed> }) {
         <BarList
           label="Credits by action"
           unit="credits"
-          items={data.by_action.map(each => ({
+          items={data.by_action.filter(used).map(each => ({
             key: each.action,
             label: actionLabel(each.action),
             value: each.microcredits,

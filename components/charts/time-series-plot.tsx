@@ -48,8 +48,8 @@ export function TimeSeriesPlot<K extends string>(props: Props<K>) {
           dataKey="at"
           tickFormatter={(at: string) => bucketTick(at, granularity, timeZone)}
           height={24}
-          minTickGap={24}
-          interval="preserveStartEnd"
+          minTickGap={12}
+          interval="equidistantPreserveStart"
         />
         <YAxis
           {...axis}

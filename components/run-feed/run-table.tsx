@@ -77,7 +77,7 @@ function Row({ run }: { run: Run }) {
       <Td>
         <Credits value={run.credits_microcredits} className="whitespace-nowrap text-muted tabular-nums" />
       </Td>
-      <Td>
+      <Td className="whitespace-nowrap">
         <CopyId id={run.run_id} />
       </Td>
     </Tr>

@@ -62,7 +62,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await member.keyboard.press('a');
   await expect(member).toHaveURL(/\/analytics$/);
   await settled(member);
-  await expect(stat(member, 'Live now')).toContainText('waiting for people');
+  await expect(stat(member, 'Live now')).toContainText('wait for people');
 
   // One workflow: the filter is in the URL, and Back takes it away.
   await member.getByRole('combobox', { name: 'Workflow' }).click();
