@@ -334,10 +334,10 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
 
   test('of one workflow', async () => {
     for (const id of Object.values(workflows.get(people[person] ?? ({} as Principal)) ?? {})) {
-      const answer = await ask<Record<string, unknown>>('analytics_runs_count', { workflow_id: id });
+      const answer = await ask<{ by_workflow: { workflow_id: string }[] }>('analytics_runs_count', { workflow_id: id });
       const { started, ended } = await about(answer, id);
       expect(answer).toMatchObject({ started: started.length, stopped: count(ended, run => run.status === 'stopped') });
-      const { by_workflow } = answer as { by_workflow: { workflow_id: string }[] };
+      const { by_workflow } = answer;
       expect(by_workflow.every(({ workflow_id }) => workflow_id === id)).toBe(true);
     }
   });

@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readOptions, runAnalyticsCommand } from '../../analytics-command.ts';
+import type { Context } from '../../api/context.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import type { Services } from '../../services.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { call, contextFor, insertRun, refusal } from '../workflows/testing.ts';
+import { backfill } from './backfill.ts';
+import { foldAll } from './fold.ts';
+import { startAnalyticsJob } from './job.ts';
+import { analyticsOperations } from './operations.ts';
+import { allSums, insertUsage } from './testing.ts';
+
+const byName = (name: (typeof analyticsOperations)[number]['name']) => {
+  const found = analyticsOperations.find(operation => operation.name === name);
+  if (!found) throw new Error(name);
+  return found;
+};
+const runsCount = analyticsOperations[3];
+const silent = createLogger('silent');
+const workflowId = '01900000-0000-7000-8000-00000000b001';
+const NOW = Date.parse('2026-03-10T12:00:00Z');
+
+let db: TestDatabase;
+let clock: ManualClock;
+let services: Services;
+let tenant: TestTenant;
+let ctx: Context;
+beforeEach(async () => {
+  db = await createTestDatabase();
+  clock = new ManualClock(NOW);
+  services = createTestServices(db, { clock });
+  tenant = await createTestTenant(services, { slug: 'acme' });
+  ctx = contextFor(services, tenant.contributor);
+});
+afterEach(() => db.close());
+
+const started = (at: number) => ({
+  tenantId: tenant.tenantId,
+  projectId: tenant.projectId,
+  workflowId,
+  action: 'run_started' as const,
+  subject: 'api',
+  at,
+});
+
+/** Runs as they were written before usage counted them: rows alone. */
+async function runsOfBefore(): Promise<string[]> {
+  const run = (status: 'completed' | 'running', day: number) =>
+    insertRun(services, { ...tenant, workflowId, status, startedAt: new Date(Date.UTC(2026, 1, day)) });
+  const ids = [await run('completed', 1), await run('completed', 1), await run('completed', 20), await run('running', 20)];
+  await db.pool.query('UPDATE analytics_progress SET ready_seq = NULL');
+  return ids;
+}
+
+describe('runs of before', () => {
+  test('are counted once, beside those that the engine has counted', async () => {
+    const [first, , , running] = await runsOfBefore();
+    // The one that was running has ended since, and one began: both are in usage.
+    await insertUsage(db.pool, [{ ...started(NOW), action: 'run_ended', outcome: 'completed', durations: [5] }]);
+    await db.pool.query(`UPDATE run_usage SET attempts = json_build_array(json_build_array($1::text, 5))`, [running]);
+    await db.pool.query(`UPDATE runs SET status = 'completed', ended_at = $2 WHERE id = $1`, [running, new Date(NOW)]);
+    await db.pool.query(`UPDATE runs SET ended_at = started_at - interval '1 s' WHERE id = $1`, [first]);
+    expect(await refusal(call(runsCount, ctx, { window: 'all' }))).toMatchObject({
+      status: 503,
+      code: 'analytics_unavailable',
+      headers: { 'Retry-After': '5' },
+    });
+    expect((await Promise.allSettled([backfill(db.url, silent), backfill(db.url, silent)])).length).toBe(2);
+    expect(await backfill(db.url, silent)).toBe(false);
+    // Not while what was written is not folded.
+    expect(await refusal(call(runsCount, ctx, { window: 'all' }))).toMatchObject({ code: 'analytics_unavailable' });
+    await foldAll(db.pool, clock);
+    expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({
+      from: '2026-01-31T00:00:00.000Z',
+      started: 4,
+      completed: 4,
+      by_trigger: [{ trigger_type: 'api', started: 4 }],
+    });
+    const durations = await call(analyticsOperations[2], ctx, { window: 'all' });
+    expect(durations).toMatchObject({ runs: 4, min_ms: 0, max_ms: 5 });
+  });
+
+  test('a new database has none and answers at once', async () => {
+    const answer = await call(runsCount, ctx, {});
+    expect(answer).toMatchObject({ started: 0, by_trigger: [], by_workflow: [], as_of: '2026-03-10T12:00:00.000Z' });
+  });
+});
+
+describe('the job', () => {
+  /** Alarms that ring when told. */
+  function alarms() {
+    const set: { ms: number; ring: () => void }[] = [];
+    const alarm = (ms: number, ring: () => void) => {
+      const one = { ms, ring };
+      set.push(one);
+      return () => void set.splice(set.indexOf(one), 1);
+    };
+    const ring = async () => {
+      const next = set.shift();
+      next?.ring();
+      await expect.poll(() => set.length, { interval: 5, timeout: 20_000 }).toBe(1);
+      return next?.ms;
+    };
+    return { alarm, ring, set };
+  }
+
+  test('counts the runs of before, then keeps up every two seconds while its process leads', async () => {
+    await runsOfBefore();
+    const { alarm, ring, set } = alarms();
+    let leading = false;
+    const job = startAnalyticsJob({ database: db, clock, alarm, logger: silent, leading: () => leading });
+    expect(await ring()).toBe(2_000);
+    expect(await refusal(call(runsCount, ctx, {}))).toMatchObject({ code: 'analytics_unavailable' });
+    leading = true;
+    await ring();
+    expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({ started: 4, completed: 3 });
+    await insertUsage(db.pool, [started(NOW - 60_000), started(NOW)]);
+    // What waits is not in the answer, which says so.
+    expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({ started: 4, as_of: '2026-03-10T12:00:00.000Z' });
+    clock.advance(3_600_000);
+    expect((await call(runsCount, ctx, {})).as_of).toBe('2026-03-10T12:00:00.000Z');
+    await ring();
+    expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({ started: 6, as_of: '2026-03-10T13:00:00.000Z' });
+    await job.close();
+    expect(set).toEqual([]);
+  });
+
+  test('goes on after a failure', async () => {
+    const { alarm, ring, set } = alarms();
+    const job = startAnalyticsJob({ database: db, clock, alarm, logger: silent, leading: () => true });
+    await db.pool.query('ALTER TABLE analytics_totals RENAME TO gone');
+    await insertUsage(db.pool, [started(NOW)]);
+    await ring();
+    expect(set[0]?.ms).toBe(10_000);
+    await db.pool.query('ALTER TABLE gone RENAME TO analytics_totals');
+    await ring();
+    expect(set[0]?.ms).toBe(2_000);
+    expect(await call(runsCount, ctx, {})).toMatchObject({ started: 1 });
+    await job.close();
+  });
+});
+
+test.each(analyticsOperations.map(({ name }) => name))('%s is 503 while the database is away', async name => {
+  const away = () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+  const pool = Object.create(db.pool, { connect: { value: away } });
+  const lost = contextFor({ ...services, pool }, tenant.contributor);
+  const run = byName(name).run as (context: Context, input: object) => Promise<unknown>;
+  const error = await refusal(run(lost, byName(name).input.parse({})));
+  expect(error).toMatchObject({ status: 503, code: 'analytics_unavailable', headers: { 'Retry-After': '2' } });
+});
+
+describe('npm run analytics', () => {
+  test('rebuilds and checks', async () => {
+    await insertRun(services, { ...tenant, workflowId, status: 'running' });
+    await insertUsage(db.pool, [started(NOW)]);
+    await foldAll(db.pool, clock);
+    const sums = await allSums(db.pool);
+    const run = (...args: string[]) => runAnalyticsCommand(db.url, readOptions(args));
+    expect(await run('check')).toMatchObject({ code: 0, text: expect.stringContaining('what runs and their events say') });
+    await db.pool.query('UPDATE analytics_totals SET runs_started = 2 WHERE grain = 0');
+    const found = await run('check');
+    expect(found).toMatchObject({ code: 1 });
+    expect(found.text).toContain(`quarter 2026-03-10T12:00:00.000Z  runs_started: 2, recounted 1`);
+    expect(await run('rebuild', '--project', tenant.projectId)).toMatchObject({ code: 0, value: { rows: 1, since: null } });
+    expect(await allSums(db.pool)).toEqual(sums);
+    expect(await run('check', '--json')).toMatchObject({ code: 0 });
+  });
+
+  test('says what it takes', () => {
+    for (const args of [[], ['look'], ['check', 'twice'], ['check', '--project', tenant.projectId], ['rebuild', '--project', 'x']])
+      expect(() => readOptions(args)).toThrow('npm run analytics');
+    expect(readOptions(['rebuild'])).toEqual({ command: 'rebuild', project: null, json: false });
+  });
+
+  test('waits for the first start', async () => {
+    await runsOfBefore();
+    for (const command of ['check', 'rebuild'])
+      await expect(runAnalyticsCommand(db.url, readOptions([command]))).rejects.toThrow('start Baton');
+  });
+});
