@@ -1,3 +1,4 @@
+import type Stripe from 'stripe';
 import { z } from 'zod';
 
 const Named = z.looseObject({ id: z.string() });
@@ -54,10 +55,10 @@ export const relevantEvents = [
   'payment_intent.payment_failed',
   'payment_intent.canceled',
   'charge.refunded',
-  'charge.refund.updated',
+  'refund.updated',
   'charge.dispute.closed',
   'setup_intent.succeeded',
-] as const;
+] as const satisfies readonly Stripe.Event['type'][];
 type RelevantEvent = (typeof relevantEvents)[number];
 
 const isRelevant = (type: string): type is RelevantEvent => relevantEvents.some(relevant => relevant === type);

@@ -55,6 +55,20 @@ describe('a top-up', () => {
     expect(await payments()).toMatchObject([{ status: 'refunded', refunded_amount: 1_000 }]);
   });
 
+  test('whose payer wins a dispute gives its credits back', async () => {
+    const secret = (await topUp()).body.checkout?.client_secret ?? '';
+    service.stripe.confirm(secret, 'ok');
+    await service.deliver();
+    const { world } = service.stripe;
+    const [charge] = world.charges.values();
+    if (!charge) throw new Error('no charge');
+    charge.disputed = true;
+    world.emit('charge.dispute.closed', { ...charge, id: 'dp_1', charge: charge.id } as { id: string });
+    await service.deliver();
+    expect((await service.balances()).payg).toBe(0);
+    expect(await payments()).toMatchObject([{ status: 'refunded', refunded_amount: 1_000 }]);
+  });
+
   test('goes to the same customer as everything else of the workspace', async () => {
     await topUp();
     await service.call('POST', 'subscription', PRO);

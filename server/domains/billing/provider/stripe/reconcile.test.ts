@@ -14,7 +14,10 @@ async function run(since?: number) {
   const { services } = service.container;
   if (!isStripe(services.payments)) throw new Error('not at Stripe');
   const printed: string[] = [];
-  const result = await reconcile(services, services.payments.account, { since, print: line => void printed.push(line) });
+  const result = await reconcile(services, services.payments.account, {
+    since,
+    print: line => void printed.push(line),
+  });
   return { result, printed };
 }
 const status = async () => (await service.call('GET', 'status')).body as unknown as Record<string, unknown>;
@@ -66,7 +69,8 @@ describe('reconciliation', () => {
       const { body } = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
       intents.push(body.checkout?.client_secret ?? '');
     }
-    for (const secret of intents) for (let tries = 0; tries < 45; tries += 1) service.stripe.confirm(secret, 'declined');
+    for (const secret of intents)
+      for (let tries = 0; tries < 45; tries += 1) service.stripe.confirm(secret, 'declined');
     for (const secret of intents) service.stripe.confirm(secret, 'ok');
     const { result } = await run();
     expect(result.events.listed).toBe(138);

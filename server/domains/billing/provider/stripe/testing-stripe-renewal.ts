@@ -192,7 +192,7 @@ export function beginPeriod(
 
 function nextPhase(world: StripeWorld, subscription: Stripe.Subscription, at: number): void {
   const schedule = world.schedules.get(reference(subscription.schedule) ?? '');
-  if (!schedule || schedule.status !== 'active') return;
+  if (schedule?.status !== 'active') return;
   const next = schedule.phases.find(phase => phase.start_date === at);
   if (!next) {
     Object.assign(schedule, { status: 'released', released_at: at, current_phase: null });

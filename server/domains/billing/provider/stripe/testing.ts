@@ -10,10 +10,12 @@ export type Answer = { status: number; headers: Headers; body: Answered };
 type Answered = {
   error?: string;
   code?: string;
-  status: { status: string; plan_code: string; pending_plan_code: string | null; cancel_at_period_end: boolean } & Record<
-    string,
-    unknown
-  >;
+  status: {
+    status: string;
+    plan_code: string;
+    pending_plan_code: string | null;
+    cancel_at_period_end: boolean;
+  } & Record<string, unknown>;
   checkout: { provider: string; kind: string; client_secret: string } | null;
   preview: { amount_due: number; effective_at: string; lines: { description: string; amount: number }[] };
   payment: { id: string; status: string; credits_microcredits: number };

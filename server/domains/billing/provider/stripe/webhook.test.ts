@@ -155,7 +155,9 @@ describe('an event', () => {
     const member = await join();
     const { body } = await member.call('POST', 'topups/payg/intent', { amount: 1_000 });
     const id = (body.checkout?.client_secret ?? '').split('_secret_')[0];
-    expect(await service.deliver([made('payment_intent.succeeded', { id, status: 'succeeded', amount: 9_999 })])).toEqual([200]);
+    expect(
+      await service.deliver([made('payment_intent.succeeded', { id, status: 'succeeded', amount: 9_999 })]),
+    ).toEqual([200]);
     expect((await member.balances()).payg).toBe(0);
   });
 
