@@ -83,15 +83,25 @@ export function readQuery(entry: RegisteredOperation, search: string): Record<st
 // Keeps nothing from one `decode` to the next; making one costs more than most bodies.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses the bytes of a JSON request body into an object; no bytes are an empty object. AppError 400 names the request body. */
-export function readJsonBody(bytes: Uint8Array): Record<string, unknown> {
-  if (bytes.byteLength === 0) return {};
-  let body: unknown;
+/** AppError 415 where a request's Content-Type is not application/json. */
+export function requireJson(contentType: string | undefined): void {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/json') return;
+  throw new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
+}
+
+/** Parses the bytes of a JSON request body. AppError 400 names the request body. */
+export function readJson(bytes: Uint8Array): unknown {
   try {
-    body = JSON.parse(utf8.decode(bytes));
+    return JSON.parse(utf8.decode(bytes));
   } catch (cause) {
     throw new AppError(400, 'malformed_body', 'The request body is not valid JSON.', { cause });
   }
+}
+
+/** The same into an object; no bytes are an empty object. AppError 422 for any other value. */
+export function readJsonBody(bytes: Uint8Array): Record<string, unknown> {
+  const body = bytes.byteLength === 0 ? {} : readJson(bytes);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw invalid(
       'The request body must be a JSON object.',

@@ -2,7 +2,7 @@ import { AppError, notFound } from '../platform/errors.ts';
 import { type Authenticator, authenticate, readCredential } from './authenticate.ts';
 import type { Principal, RawRequest } from './context.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
-import { parseInput, parsePath, readJsonBody, readQuery } from './input.ts';
+import { parseInput, parsePath, readJsonBody, readQuery, requireJson } from './input.ts';
 import { type Invoker, invoke } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
 import type { AnyOperation, RawBody } from './operation.ts';
@@ -145,12 +145,6 @@ async function readFields(entry: RegisteredOperation, request: ApiRequest): Prom
   const bytes = await request.body(bodyLimit);
   if (bytes.byteLength > 0) requireJson(request.header('content-type'));
   return readJsonBody(bytes);
-}
-
-function requireJson(contentType: string | undefined): void {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase();
-  if (type === 'application/json') return;
-  throw new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
 }
 
 async function limit(options: RestOptions, exchange: Exchange, principal: Principal | null): Promise<void> {

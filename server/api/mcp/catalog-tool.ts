@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { invalid, notFound } from '../../platform/errors.ts';
 import { parseInput, readJsonBody, readQuery } from '../input.ts';
-import { hasRole, hasScope, invoke } from '../invoke.ts';
+import { hasRole, hasScope } from '../invoke.ts';
 import type { RegisteredOperation } from '../registry.ts';
 import { readTarget } from '../request.ts';
-import { argumentsSchema } from './operation-tools.ts';
+import { readArguments } from './arguments.ts';
+import { argumentsSchema, invokeRead } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 
 const Arguments = z.strictObject({
@@ -46,9 +47,7 @@ export function catalogTool(options: McpOptions, allowRisk: boolean): PlatformTo
           hasScope(principal, operation.scope),
       ),
     async call(caller, args) {
-      const parsed = Arguments.safeParse(args);
-      if (!parsed.success) throw invalidArguments(parsed.error);
-      return request(options, allowRisk, caller, parsed.data);
+      return request(options, allowRisk, caller, readArguments(Arguments, args));
     },
   };
 }
@@ -70,15 +69,9 @@ async function request(
   const match = options.registry.router.match(method, pathname);
   if (match.kind !== 'found' || !isCatalogRoute(match.value, allowRisk)) throw notFound('Route');
   const entry = match.value;
-  const { output } = await invoke(options, {
-    entry,
-    principal: caller.principal,
-    requestId: caller.requestId,
-    surface: 'mcp',
-    clientAddress: caller.address,
-    header: () => undefined,
-    input: () => parseInput(entry, { path: match.parameters, fields: readFields(entry, query, body) }),
-  });
+  const output = await invokeRead(options, entry, caller, () =>
+    parseInput(entry, { path: match.parameters, fields: readFields(entry, query, body) }),
+  );
   return { status: entry.operation.status, body: output ?? null };
 }
 
@@ -97,9 +90,4 @@ function readFields(
   if (body !== undefined)
     throw invalid(`${entry.operation.method} takes no body.`, [{ path: 'body', message: 'is not taken' }]);
   return fields;
-}
-
-export function invalidArguments(error: z.ZodError): Error {
-  const details = error.issues.slice(0, 50).map(({ path, message }) => ({ path: path.join('.'), message }));
-  return invalid('The arguments are not valid.', details, 'validation_error');
 }

@@ -28,11 +28,21 @@ export function operationTools(options: McpOptions): PlatformTool[] {
 }
 
 /** Invokes an operation as this surface does: REST's own checks, no headers. Throws AppError. */
-export async function invokeOperation(
+export function invokeOperation(
+  options: McpOptions,
+  entry: RegisteredOperation,
+  caller: McpCaller,
+  input: Record<string, unknown>,
+): Promise<unknown> {
+  return invokeRead(options, entry, caller, () => parseObject(entry, input));
+}
+
+/** The same with the input as `read` gives it, which is asked once the caller may do it at all. */
+export async function invokeRead(
   options: McpOptions,
   entry: RegisteredOperation,
   { principal, requestId, address }: McpCaller,
-  input: Record<string, unknown>,
+  read: () => unknown,
 ): Promise<unknown> {
   const { output } = await invoke(options, {
     entry,
@@ -41,7 +51,7 @@ export async function invokeOperation(
     surface: 'mcp',
     clientAddress: address,
     header: () => undefined,
-    input: () => parseObject(entry, input),
+    input: read,
   });
   return output;
 }

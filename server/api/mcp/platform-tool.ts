@@ -1,6 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Principal } from '../context.ts';
 import type { Invoker } from '../invoke.ts';
+import type { AnyOperation } from '../operation.ts';
 import type { Registry } from '../registry.ts';
 
 /** What every tool of the Platform MCP endpoint may reach. */
@@ -9,17 +10,7 @@ export type McpOptions = Invoker & { registry: Registry };
 /** Who calls, in which request. */
 export type McpCaller = { principal: Principal; requestId: string; address: string };
 
-export type ToolGroup =
-  | 'core'
-  | 'catalog'
-  | 'memory'
-  | 'chat'
-  | 'files'
-  | 'websocket'
-  | 'vault'
-  | 'pat'
-  | 'inbound'
-  | 'llm_keys';
+export type ToolGroup = NonNullable<AnyOperation['mcp']>['group'];
 
 /** A tool of the Platform MCP endpoint (interface.md, "Platform MCP tools"). */
 export type PlatformTool = {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { findWorkflow } from '../../domains/workflows/store.ts';
+import { isTerminal } from '../../orchestrator/core/index.ts';
 import type { StreamItem } from '../../orchestrator/orchestrator.ts';
 import { notFound, unavailable } from '../../platform/errors.ts';
 import { hasRole, hasScope } from '../invoke.ts';
 import { eventOf } from '../stream-frames.ts';
 import { replayPages, Selection, type StreamTarget } from '../stream-selection.ts';
-import { invalidArguments } from './catalog-tool.ts';
+import { readArguments } from './arguments.ts';
 import { argumentsSchema } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 
@@ -60,9 +61,7 @@ To go on, call again with after = last_seq.`,
     },
     usable: principal => hasRole(principal.role, 'project_viewer') && hasScope(principal, 'workflow:read'),
     async call({ principal }: McpCaller, args) {
-      const parsed = Arguments.safeParse(args);
-      if (!parsed.success) throw invalidArguments(parsed.error);
-      const { workflow_id, run_id, after, ...limits } = parsed.data;
+      const { workflow_id, run_id, after, ...limits } = readArguments(Arguments, args);
       const workflow = await findWorkflow(services.pool, principal, workflow_id);
       if (!workflow) throw notFound('Workflow');
       if (services.orchestrator.status() !== 'leading') {
@@ -138,12 +137,10 @@ class Collected {
   }
 }
 
-const terminal: ReadonlySet<unknown> = new Set(['completed', 'failed', 'stopped']);
-
 function isEnd(of: StreamItem): boolean {
   if (of.kind === 'rejected') return true;
   const { event } = of.item;
-  return event.type === 'state_changed' && terminal.has(event.data.to);
+  return event.type === 'state_changed' && isTerminal(event.data.to);
 }
 
 async function read(services: McpOptions['services'], target: StreamTarget, limits: Limits): Promise<unknown> {

@@ -2,6 +2,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { AppError, badRequest, forbidden, invalid, unauthenticated } from '../../platform/errors.ts';
 import { type Authenticator, authenticate, readCredential } from '../authenticate.ts';
 import { asAppError, errorBody, logFailure } from '../failure.ts';
+import { readJson, requireJson } from '../input.ts';
 import type { Metrics } from '../metrics.ts';
 import { rateHeaders, rateLimited, takeRequest } from '../rate.ts';
 import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from '../request.ts';
@@ -135,15 +136,8 @@ function hostnameOf(url: string): string | null {
 }
 
 function readMessage(contentType: string | undefined, bytes: Uint8Array): unknown {
-  if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
-    throw new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
-  }
-  let message: unknown;
-  try {
-    message = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (cause) {
-    throw new AppError(400, 'malformed_body', 'The request body is not valid JSON.', { cause });
-  }
+  requireJson(contentType);
+  const message = readJson(bytes);
   // MCP has no batches since 2025-06-18; taking one would count many calls as one request.
   if (Array.isArray(message))
     throw invalid('One message a request: batches are not taken.', undefined, 'batch_not_supported');

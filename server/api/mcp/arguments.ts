@@ -1,0 +1,13 @@
+import type { z } from 'zod';
+import { invalid } from '../../platform/errors.ts';
+
+/** The arguments of a tool that is no operation. AppError 422 with `details`, as for the fields of one that is. */
+export function readArguments<Schema extends z.ZodType>(
+  schema: Schema,
+  args: Record<string, unknown>,
+): z.output<Schema> {
+  const parsed = schema.safeParse(args);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.slice(0, 50).map(({ path, message }) => ({ path: path.join('.'), message }));
+  throw invalid('The arguments are not valid.', details, 'validation_error');
+}
