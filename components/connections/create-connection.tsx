@@ -6,9 +6,10 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
+import { readSettings, writeSettings } from '../ui/settings-text.ts';
 import { toast } from '../ui/toaster.tsx';
 import { CredentialRows } from './credential-rows.tsx';
-import { credentialsOf, draftOf, presets, problemOf, readSettings, writeSettings } from './presets.ts';
+import { credentialsOf, draftOf, presets, problemOf } from './presets.ts';
 import { useRefreshConnections } from './use-refresh-connections.ts';
 
 const [first] = presets;
@@ -42,7 +43,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
     }),
   );
   const submit = () => {
-    const read = readSettings(draft.settings);
+    const read = readSettings(draft.settings, 'connection');
     const found =
       name.trim() === '' ? 'Give it a name.' : (problemOf(draft.rows) ?? ('problem' in read ? read.problem : null));
     setProblem(found);

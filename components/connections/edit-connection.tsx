@@ -6,13 +6,14 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
+import { readSettings, writeSettings } from '../ui/settings-text.ts';
 import { FormError } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { toast } from '../ui/toaster.tsx';
 import type { Connection } from './connection-status.tsx';
 import { SettingsField } from './create-connection.tsx';
 import { CredentialRows } from './credential-rows.tsx';
-import { type CredentialDraft, credentialsOf, problemOf, readSettings, writeSettings } from './presets.ts';
+import { type CredentialDraft, credentialsOf, problemOf } from './presets.ts';
 import { SecretInput } from './secret-input.tsx';
 import { useRefreshConnections } from './use-refresh-connections.ts';
 
@@ -40,7 +41,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
     }),
   );
   const submit = () => {
-    const read = readSettings(settings);
+    const read = readSettings(settings, 'connection');
     const kept = connection.credential_keys.filter(key => changes[key] !== null);
     const replaced = Object.entries(changes).find(([, secret]) => secret === '');
     const found =

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type CredentialDraft,
-  credentialsOf,
-  draftOf,
-  presets,
-  problemOf,
-  readSettings,
-  writeSettings,
-} from './presets.ts';
+import { type CredentialDraft, credentialsOf, draftOf, presets, problemOf } from './presets.ts';
 
 const row = (name: string, secret = 's'): CredentialDraft => ({ ...draftOf(name), secret });
 
@@ -34,19 +26,5 @@ describe('rows of credentials', () => {
     for (const { credentials, value } of presets.filter(each => each.value !== 'other')) {
       expect(problemOf(credentials.map(name => row(name))), value).toBeNull();
     }
-  });
-});
-
-describe('settings', () => {
-  it('are a JSON object or nothing', () => {
-    expect(readSettings('  ')).toEqual({ settings: {} });
-    expect(readSettings('{"a": 1}')).toEqual({ settings: { a: 1 } });
-    for (const text of ['[1]', 'null', '"a"', '{a: 1}']) expect(readSettings(text)).toHaveProperty('problem');
-  });
-
-  it('read what they wrote', () => {
-    const settings = { base_url: 'https://example.com', models: ['a'] };
-    expect(readSettings(writeSettings(settings))).toEqual({ settings });
-    expect(writeSettings({})).toBe('');
   });
 });

@@ -1,5 +1,3 @@
-import type { Inputs } from '../trpc/provider.tsx';
-
 /** A row of the form: the name of a credential and, while it is being typed, its secret. */
 export type CredentialDraft = { key: string; name: string; secret: string };
 
@@ -90,23 +88,3 @@ export function problemOf(rows: readonly CredentialDraft[], taken: readonly stri
 export function credentialsOf(rows: readonly CredentialDraft[]): Record<string, string> {
   return Object.fromEntries(rows.map(row => [row.name.trim(), row.secret]));
 }
-
-type Settings = NonNullable<Inputs['connections_create']['config']>;
-
-/** Settings as somebody typed them: a JSON object, or nothing. */
-export function readSettings(text: string): { settings: Settings } | { problem: string } {
-  if (text.trim() === '') return { settings: {} };
-  try {
-    const settings: unknown = JSON.parse(text);
-    if (typeof settings === 'object' && settings !== null && !Array.isArray(settings)) {
-      // What JSON.parse gives is JSON.
-      return { settings: settings as Settings };
-    }
-  } catch {
-    // Said below.
-  }
-  return { problem: 'The settings must be a JSON object, such as {"base_url": "https://…"}.' };
-}
-
-export const writeSettings = (settings: object) =>
-  Object.keys(settings).length === 0 ? '' : JSON.stringify(settings, null, 2);

@@ -9,12 +9,12 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormActions } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
+import { readSettings } from '../ui/settings-text.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState, FormError } from '../ui/states.tsx';
 import type { Server } from './auth-modes.ts';
 import { ConnectionField } from './connection-select.tsx';
 import { SettingsField } from './settings-field.tsx';
-import { readSettings } from './settings-text.ts';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 import { VersionField } from './version-field.tsx';
 
@@ -86,7 +86,7 @@ function InstanceForm({
   );
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const read = readSettings(settings);
+    const read = readSettings(settings, 'instance');
     setProblem('problem' in read ? read.problem : null);
     if ('problem' in read || !chosen) return;
     create.mutate({

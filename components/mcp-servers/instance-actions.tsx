@@ -8,12 +8,12 @@ import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import type { FieldText } from '../ui/read-fields.ts';
+import { readSettings, writeSettings } from '../ui/settings-text.ts';
 import { toast } from '../ui/toaster.tsx';
 import type { InstanceDetail } from './auth-modes.ts';
 import { ConnectionField } from './connection-select.tsx';
 import { ForceDelete } from './force-delete.tsx';
 import { SettingsField } from './settings-field.tsx';
-import { readSettings, writeSettings } from './settings-text.ts';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 import { VersionField } from './version-field.tsx';
 
@@ -52,7 +52,7 @@ function EditDialog({ instance, onClose }: { instance: InstanceDetail; onClose: 
     }),
   );
   const submit = (text: FieldText) => {
-    const read = readSettings(settings);
+    const read = readSettings(settings, 'instance');
     setProblem('problem' in read ? read.problem : null);
     if ('problem' in read) return;
     const name = text('name');

@@ -5,11 +5,11 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import type { FieldText } from '../ui/read-fields.ts';
+import { readSettings, writeSettings } from '../ui/settings-text.ts';
 import { toast } from '../ui/toaster.tsx';
 import { ConnectionField } from './connection-select.tsx';
 import type { Profile } from './profile-list.tsx';
 import { SettingsField } from './settings-field.tsx';
-import { readSettings, writeSettings } from './settings-text.ts';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 
 /** Makes a profile, or changes one. */
@@ -39,7 +39,7 @@ export function ProfileDialog({
   const patch = useMutation(trpc.mcp_config_profiles_patch.mutationOptions(done));
   const error = profile === null ? create.error : patch.error;
   const submit = (text: FieldText) => {
-    const read = readSettings(settings);
+    const read = readSettings(settings, 'instance');
     setProblem('problem' in read ? read.problem : null);
     if ('problem' in read) return;
     const name = text('name');

@@ -1,12 +1,14 @@
 export type SettingsRead = { settings: Record<string, never> } | { problem: string };
 
+const examples = { connection: '{"base_url": "https://…"}', instance: '{"default_args": {"limit": 10}}' } as const;
+
 /** Settings as a person writes them: a JSON object, or nothing. */
-export function readSettings(text: string): SettingsRead {
+export function readSettings(text: string, of: keyof typeof examples): SettingsRead {
   if (text.trim() === '') return { settings: {} };
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return { problem: 'The settings must be a JSON object, such as {"default_args": {"limit": 10}}.' };
+      return { problem: `The settings must be a JSON object, such as ${examples[of]}.` };
     }
     // What is in it is the server's to judge; tRPC's type of any JSON object is too wide to be written here.
     return { settings: value as Record<string, never> };

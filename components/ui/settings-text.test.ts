@@ -10,12 +10,17 @@ describe('settings as text', () => {
     ['null', { problem: expect.stringContaining('JSON object') }],
     ['{"a":', { problem: expect.stringContaining('not JSON') }],
   ])('%j', (text, read) => {
-    expect(readSettings(text)).toEqual(read);
+    expect(readSettings(text, 'instance')).toEqual(read);
+  });
+
+  test('say what they are like where they are none', () => {
+    expect(readSettings('[]', 'connection')).toEqual({ problem: expect.stringContaining('base_url') });
+    expect(readSettings('[]', 'instance')).toEqual({ problem: expect.stringContaining('default_args') });
   });
 
   test('are read as they were written', () => {
     const settings = { headers: { 'X-Team': 'blue' }, region: 'eu' };
-    expect(readSettings(writeSettings(settings))).toEqual({ settings });
+    expect(readSettings(writeSettings(settings), 'connection')).toEqual({ settings });
     expect(writeSettings({})).toBe('');
   });
 });
