@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Plug } from 'lucide-react';
 import { useRouter, useSearchParams } from 'next/navigation';
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
@@ -99,7 +99,6 @@ function FinishSuite({ callback }: { callback: Callback }) {
 /** The signup names the account in the address, or the person does here. */
 function FinishMessaging({ callback, returned }: { callback: Callback; returned: Record<string, string> }) {
   const trpc = useTRPC();
-  const formId = useId();
   const onSuccess = useConnected();
   const complete = useMutation(trpc.connections_messaging_complete.mutationOptions({ onSuccess }));
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -110,7 +109,7 @@ function FinishMessaging({ callback, returned }: { callback: Callback; returned:
   };
   return (
     <Card title="Which account is it?" description="The signup shows both when it ends.">
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
+      <form onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={complete.error} />
         <Field label="Business account id">
           <Input name="business_account_id" required maxLength={64} defaultValue={returned.business_account_id} />
