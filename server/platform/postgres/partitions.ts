@@ -2,6 +2,7 @@ import type { ClientBase, Pool, PoolClient } from 'pg';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { lowestId, type Month, monthName, monthOf } from './months.ts';
+import { transact } from './transaction.ts';
 
 /** The tables that are cut by month, and by what: ids of runs, which are UUIDv7, or a time (docs/adr/0006). */
 export const PARTITIONED = { run_events: 'run_id', run_payloads: 'run_id', run_usage: 'created_at' } as const;
@@ -118,25 +119,13 @@ async function makePartition(pool: Pool, table: PartitionedTable, month: Month, 
 }
 
 /** Runs `work` in a transaction whose statements wait for a lock no longer than `lockTimeoutMs`. */
-export async function inTransaction<T>(
+export function inTransaction<T>(
   pool: Pool,
   lockTimeoutMs: number,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query('BEGIN');
+  return transact(pool, async client => {
     await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch((cause: Error) => {
-      broken = cause;
-    });
-    throw error;
-  } finally {
-    client.release(broken);
-  }
+    return await work(client);
+  });
 }
