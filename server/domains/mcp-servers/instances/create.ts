@@ -11,7 +11,7 @@ import { insertInstance } from './store.ts';
 import { describeInstance, instanceKey, requireOwnConnection } from './view.ts';
 
 /**
- * An instance binds a published server to a connection, for the steps of one project. AppError 409 `server_not_published`,
+ * An instance binds a published server to a connection, for the steps of one project. AppError 409 `mcp_server_not_published`,
  * 422 `unknown_server`, `unknown_version`, `unknown_connection`, `invalid_settings`, `limit_reached`.
  */
 export async function createInstance(
@@ -44,7 +44,7 @@ export async function createInstance(
 export async function requireVersion(ctx: Context, server: ServerRow, version: number | null): Promise<void> {
   if (server.latest_version === null) {
     const message = 'Nothing of this server is published yet: discover its tools and publish a version first.';
-    throw conflict('server_not_published', message);
+    throw conflict('mcp_server_not_published', message);
   }
   if (version === null) return;
   if ((await findServerVersion(ctx.services.pool, serverKey(ctx, server.id), version)) !== null) return;

@@ -63,7 +63,7 @@ function problemsOf(step: Step, binding: BindingRow | undefined): Problem[] {
   else if (binding === undefined) problem('unknown_instance', 'The project has no such instance.');
   if (binding === undefined) return problems;
   if (binding.version === null || binding.server_status !== 'published') {
-    problem('server_not_published', `“${binding.server_name}” has no published version at its present address.`);
+    problem('mcp_server_not_published', `“${binding.server_name}” has no published version at its present address.`);
   } else if (step.toolName !== null && !binding.tools.some(tool => tool.name === step.toolName)) {
     problem('unknown_tool', `Version ${binding.version} of “${binding.server_name}” has no tool “${step.toolName}”.`);
   }
@@ -78,7 +78,7 @@ function problemsOf(step: Step, binding: BindingRow | undefined): Problem[] {
 
 /** Whether another instance would help: not where only the connection is wrong. */
 function needsAnother(problems: readonly Problem[]): boolean {
-  const codes = ['missing_instance', 'unknown_instance', 'unknown_tool', 'server_not_published'];
+  const codes = ['missing_instance', 'unknown_instance', 'unknown_tool', 'mcp_server_not_published'];
   return problems.some(({ code }) => codes.includes(code));
 }
 
