@@ -1,5 +1,6 @@
 'use client';
 import { CircleAlert, CircleCheck, CircleX, Clock, Hourglass, type LucideIcon } from 'lucide-react';
+import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { usePermissions } from '../shell/session.tsx';
 import { Badge, type Tone } from '../ui/badge.tsx';
@@ -15,7 +16,7 @@ import { counted, daysLeft, discountText, formatDate, planPriceText } from './wo
 const looks: Record<BillingStatus['status'], { label: string; tone: Tone; icon: LucideIcon }> = {
   active: { label: 'Active', tone: 'ok', icon: CircleCheck },
   trialing: { label: 'Trial', tone: 'info', icon: Clock },
-  past_due: { label: 'Payment failed', tone: 'bad', icon: CircleAlert },
+  past_due: { label: 'Payment due', tone: 'bad', icon: CircleAlert },
   incomplete: { label: 'Waiting for confirmation', tone: 'warn', icon: Hourglass },
   cancelled: { label: 'Cancelled', tone: 'neutral', icon: CircleX },
 };
@@ -138,7 +139,14 @@ function NextUp({ status, next, plan }: { status: BillingStatus; next: Plan | un
         <>The free plan from {end} on, unless you subscribe</>
       );
     case 'past_due':
-      return <>The payment is tried again; the plan ends if it keeps failing</>;
+      return (
+        <>
+          An invoice is open, and the plan ends where it stays so: pay it under{' '}
+          <Link href="/billing?tab=payments" className="text-accent-text underline">
+            Payments
+          </Link>
+        </>
+      );
     case 'incomplete':
       return <>{next?.product_name ?? 'The plan'} begins when it is confirmed</>;
     case 'cancelled':
