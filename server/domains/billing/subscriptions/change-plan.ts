@@ -19,7 +19,7 @@ import { cancelHeld } from './cancel.ts';
 import { changeSubscription, customerOf, type Held, keyOf, providerOf, referenceOf } from './change.ts';
 import { toCheckout } from './checkout.ts';
 import { choosePlan, isSubscribed, presentPlan, requireSelfServe } from './choose.ts';
-import { discountOn, withDiscount } from './discount.ts';
+import { discountOn, runningDiscount, withDiscount } from './discount.ts';
 import { noteEvent } from './journal.ts';
 import { ensureOnboarded } from './onboard.ts';
 import { isUpgrade, priceOf, samePeriod, share } from './proration.ts';
@@ -124,7 +124,8 @@ async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQu
   const next = await provider.changePlan(reference, plan, { when, discount, key });
   const charged =
     provider.kind === 'manual' && next.planCode !== row.planCode ? await charge(ctx, held, change, quote) : undefined;
-  const kept = discount === null || discount.code === row.discount?.code ? row.discount : storeDiscount(discount, at);
+  const kept =
+    discount === null || discount.code === runningDiscount(row, at)?.code ? row.discount : storeDiscount(discount, at);
   const adoption = { db, billing: ctx.services.config.billing, provider: provider.kind, at };
   await adopt({ ...adoption, ...(charged && { charged }) }, { ...row, discount: kept }, next);
   if (next.pendingPlanCode !== null && next.pendingPlanCode !== row.pendingPlanCode) {

@@ -1,6 +1,13 @@
 import type { Context } from '../../../api/context.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import { readDiscount, redeemDiscount, releaseDiscount, resolveDiscount, waitingDiscount } from '../codes/discount.ts';
+import {
+  readDiscount,
+  redeemDiscount,
+  releaseDiscount,
+  resolveDiscount,
+  type StoredDiscount,
+  waitingDiscount,
+} from '../codes/discount.ts';
 import { codeNotValid } from '../codes/refusals.ts';
 import type { PlanRow } from '../plans/plan.ts';
 import type { AppliedDiscount } from '../provider/port.ts';
@@ -39,13 +46,20 @@ export const discountFor = (
   at: number,
 ): AppliedDiscount | null => given ?? waitingDiscount(row.discount, plan, at);
 
-/** What another plan goes on with: the code's discount, else the one that runs or waits, as far as it is for that currency. */
+/** What another plan goes on with: the code's discount, else the one that runs, as far as it is for that currency, or waits for that plan. */
 export function discountOn(
   row: SubscriptionRow,
   plan: PlanRow,
   given: AppliedDiscount | null,
   at: number,
 ): AppliedDiscount | null {
-  const running = given ?? readDiscount(row.discount, at);
-  return running === null || (running.currency !== null && running.currency !== plan.currency) ? null : running;
+  const running = runningDiscount(row, at);
+  const kept = running === null || (running.currency !== null && running.currency !== plan.currency) ? null : running;
+  return given ?? kept ?? waitingDiscount(row.discount, plan, at);
+}
+
+/** The discount that is on the subscription at `at`; one that waits for another is not. */
+export function runningDiscount(row: SubscriptionRow, at: number): StoredDiscount | null {
+  const stored = readDiscount(row.discount, at);
+  return stored === null || stored.since === null ? null : stored;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createTestCode } from '../codes/testing.ts';
 import { auditLedger } from '../ledger/audit.ts';
 import { charge } from '../ledger/testing.ts';
 import { applyProviderFact } from './apply.ts';
@@ -333,4 +334,48 @@ test('a fact about a workspace that does not exist is nobody’s', async () => {
   await using world = await createBillingWorld(START);
   const fact = { type: 'refund', tenantId: 'nobody', paymentId: 'pi_1', refundedAmount: 1, at: START } as const;
   expect(await applyProviderFact(world.services, fact)).toBe('ignored');
+});
+
+describe('discounts', () => {
+  const coded = async (world: BillingWorld, code: { value: number; months: number | null; planCodes?: string[] }) =>
+    createTestCode(world.db.pool, { code: 'HALF', kind: 'percent', ...code });
+  const amounts = async (world: BillingWorld) => (await world.payments()).map(({ amount }) => amount);
+
+  test('hold for their months, through a change of plan', async () => {
+    await using world = await createBillingWorld(START);
+    await coded(world, { value: 50, months: 3 });
+    const { preview } = await world
+      .ask<Changed>('billing_subscribe', { plan_code: 'pro', discount_code: 'half' })
+      .then(() => world.ask<Changed>('billing_change_plan', { plan_code: 'business', preview: true }));
+    expect(preview.amount_due).toBe(29900 / 2 - 4900 / 2);
+    await world.ask('billing_change_plan', { plan_code: 'business', when: 'period_end' });
+    goTo(world.clock, '2026-05-31T10:00:00.000Z');
+    expect((await world.status()).discount).toBeNull();
+    expect(await amounts(world)).toEqual([2450, 14950, 14950, 29900, 29900]);
+    await balanced(world);
+  });
+
+  test('one that waits for another plan leaves this one’s price alone', async () => {
+    await using world = await createBillingWorld(START);
+    await coded(world, { value: 50, months: null, planCodes: ['business'] });
+    await world.ask('billing_code_apply', { code: 'HALF' });
+    await world.ask('billing_subscribe', { plan_code: 'pro' });
+    goTo(world.clock, '2026-02-28T10:00:00.000Z');
+    expect((await world.status()).discount).toMatchObject({ code: 'HALF' });
+    await world.ask('billing_change_plan', { plan_code: 'business' });
+    goTo(world.clock, '2026-03-31T10:00:00.000Z');
+    await world.status();
+    expect(await amounts(world)).toEqual([4900, 4900, 14950 - 4900, 14950]);
+  });
+
+  test('a subscription that is refused gives its code back', async () => {
+    await using world = await createBillingWorld(START);
+    await coded(world, { value: 50, months: null });
+    await world.ask('billing_subscribe', { plan_code: 'business' });
+    await expect(world.ask('billing_subscribe', { plan_code: 'pro', discount_code: 'HALF' })).rejects.toMatchObject({
+      code: 'already_subscribed',
+    });
+    const { rows } = await world.db.pool.query('SELECT redeemed FROM billing_codes');
+    expect(rows).toEqual([{ redeemed: 0 }]);
+  });
 });

@@ -7,6 +7,7 @@ import { nextPeriodStart } from '../plans/period.ts';
 import type { PlanRow } from '../plans/plan.ts';
 import { findPlan } from '../plans/store.ts';
 import { returnToOnboarding } from './adopt.ts';
+import { runningDiscount } from './discount.ts';
 import { lastPeriod, noteEvent, type Period } from './journal.ts';
 import { ensureOnboarded, onboardingPlan } from './onboard.ts';
 import { beginOnboardingPeriod, beginPeriod } from './periods.ts';
@@ -105,8 +106,7 @@ async function renew(db: Queryable, billing: Billing, row: SubscriptionRow, at: 
   const last = await lastPeriod(db, tenantId, row.subscriptionId);
   const anchor = last?.anchor ?? row.period.from;
   const to = nextPeriodStart(anchor, plan, at);
-  const discount = readDiscount(row.discount, at);
-  const amount = priceOf(plan, discount);
+  const amount = priceOf(plan, runningDiscount(row, at));
   const paymentId = await createManualPayment(db, {
     tenantId,
     kind: 'subscription',
@@ -123,6 +123,12 @@ async function renew(db: Queryable, billing: Billing, row: SubscriptionRow, at: 
     const data = { from: row.planCode, to: planCode };
     await noteEvent(db, { tenantId, kind: 'plan_changed', data, at });
   }
-  const renewed = { ...row, planCode, pendingPlanCode: null, discount, period: { from: at, to } };
+  const renewed = {
+    ...row,
+    planCode,
+    pendingPlanCode: null,
+    discount: readDiscount(row.discount, at),
+    period: { from: at, to },
+  };
   await saveSubscription(db, renewed, at);
 }
