@@ -98,6 +98,8 @@ export async function startTestWorlds(): Promise<TestWorlds> {
   const service = await startTestContainer({
     BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
     BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0',
+    // What is hostile here is to reach the codes themselves.
+    BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: '0',
   });
   const request = (method: string, path: string, sent: Sent) => send(service.url, method, path, sent);
   const acme = await createWorld(service, toolServer.url, 'acme');
