@@ -150,7 +150,7 @@ const RUN: readonly Mutation[] = [
   {
     name: 'the slot of a step that is over before it starts is lost',
     file: 'executors/embedded/live-run.ts',
-    find: 'else this.#host.releaseSlot(this.tenantId);',
+    find: 'else this.#forgo(begun.step);',
     replace: '',
     caughtBy: ['slots', 'not-stuck'],
     knobs: { oddities: 60, failures: 0, commands: 1 },
@@ -193,22 +193,22 @@ const RUN: readonly Mutation[] = [
   {
     name: 'the tokens of an attempt are not charged',
     file: 'executors/embedded/turn.ts',
-    find: 'of consumedBy(event)) rows.push',
-    replace: 'of consumedBy(event).slice(1)) rows.push',
+    find: 'of consumedBy(event)) {',
+    replace: 'of consumedBy(event).slice(1)) {',
     caughtBy: ['usage'],
   },
   {
     name: 'an attempt is charged twice',
     file: 'executors/embedded/turn.ts',
-    find: 'usage: this.#usage(),',
-    replace: 'usage: [...this.#usage(), ...this.#usage()],',
+    find: 'const usage = this.#usage();',
+    replace: 'const usage = [...this.#usage(), ...this.#usage()];',
     caughtBy: ['usage'],
   },
   {
     name: 'attempts are charged with the commit after the one that ends them',
     file: 'executors/embedded/turn.ts',
-    find: 'for (const event of this.events) {\n      if (!endsBillableAttempt(event))',
-    replace: 'for (const event of this.events.slice(1)) {\n      if (!endsBillableAttempt(event))',
+    find: "for (const event of this.events) {\n      if (event.type === 'run_started')",
+    replace: "for (const event of this.events.slice(1)) {\n      if (event.type === 'run_started')",
     caughtBy: ['usage'],
   },
   {
@@ -252,8 +252,8 @@ const RUNTIME: readonly Mutation[] = [
   {
     name: 'a run that could not be read is not tried again',
     file: 'executors/embedded/runtime.ts',
-    find: 'this.#faults.notLoaded(runId, error);\n      this.#later(runId);',
-    replace: 'this.#faults.notLoaded(runId, error);',
+    find: 'this.faults.notLoaded(runId, error);\n      this.#later(runId);',
+    replace: 'this.faults.notLoaded(runId, error);',
     caughtBy: ['not-stuck'],
   },
   {

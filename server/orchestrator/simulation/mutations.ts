@@ -1,3 +1,4 @@
+import { CREDITS } from './mutations-of-credits.ts';
 import { LOG_AND_RUNTIME } from './mutations-of-the-runtime.ts';
 import type { Knobs } from './scenario.ts';
 
@@ -19,9 +20,9 @@ const CORE: readonly Mutation[] = [
   {
     name: 'a step ends twice',
     file: 'core/attempts.ts',
-    find: "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...(consumed && { consumed }) } });",
+    find: "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });",
     replace:
-      "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...(consumed && { consumed }) } });\n  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...(consumed && { consumed }) } });",
+      "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });\n  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });",
     caughtBy: ['one-end'],
   },
   {
@@ -118,11 +119,11 @@ const CORE: readonly Mutation[] = [
   {
     name: 'attempts that were lost are paid for',
     file: 'core/metering.ts',
-    find: 'return event.data.error.code !== LOST_REPEATEDLY;',
-    replace: 'return true;',
+    find: 'return event.data.error.code !== LOST_REPEATEDLY &&',
+    replace: 'return',
     caughtBy: ['usage'],
   },
 ];
 
 /** All the ways in which the tests break the engine: the simulation is worth only as much as what it catches. */
-export const MUTATIONS: readonly Mutation[] = [...CORE, ...LOG_AND_RUNTIME];
+export const MUTATIONS: readonly Mutation[] = [...CORE, ...LOG_AND_RUNTIME, ...CREDITS];
