@@ -6,7 +6,9 @@ import type { Filters } from './filters.ts';
 /** A run that ended is counted within two seconds and shown within ten; live runs within three. Nothing is asked while the page is hidden. */
 const REFETCH_MS = 10_000;
 const LIVE_MS = 3_000;
-const options = { refetchInterval: REFETCH_MS, placeholderData: keepPreviousData } as const;
+// What failed waits for "Try again": asked anew by itself it would change between an error and a skeleton.
+const every = (ms: number) => (query: { state: { data: unknown } }) => (query.state.data === undefined ? false : ms);
+const options = { refetchInterval: every(REFETCH_MS), placeholderData: keepPreviousData } as const;
 
 export type LiveRuns = Outputs['analytics_live_runs'];
 export type SuccessRate = Outputs['analytics_success_rate'];
@@ -24,9 +26,7 @@ export function useAnalytics({ range, granularity }: Filters) {
   const series = granularity === undefined ? range : { ...range, granularity };
   const live = range.workflow_id === undefined ? {} : { workflow_id: range.workflow_id };
   return {
-    live: useQuery(
-      trpc.analytics_live_runs.queryOptions(live, { refetchInterval: LIVE_MS, placeholderData: keepPreviousData }),
-    ),
+    live: useQuery(trpc.analytics_live_runs.queryOptions(live, { ...options, refetchInterval: every(LIVE_MS) })),
     success: useQuery(trpc.analytics_success_rate.queryOptions(range, options)),
     durations: useQuery(trpc.analytics_execution_duration.queryOptions(range, options)),
     runs: useQuery(trpc.analytics_runs_count.queryOptions(range, options)),
