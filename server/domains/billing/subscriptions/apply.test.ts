@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../platform/clock.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
 import { auditLedger } from '../ledger/audit.ts';
+import { grantCredits } from '../ledger/post.ts';
+import { charge } from '../ledger/testing.ts';
 import { createManualProvider } from '../provider/manual.ts';
 import type { PaymentProvider, ProviderSubscription } from '../provider/port.ts';
 import { applyProviderFact } from './apply.ts';
@@ -143,11 +146,21 @@ test('the trial’s end: with a card it is paid for, without one it is over', as
   said.push(trial);
   await world.ask('billing_trial_start', { plan_code: 'pro' });
   expect(await world.balances()).toEqual({ trial: PRO_TRIAL, included: FREE, payg: 0 });
+  // What was spent was of the grant that would have ended first, before its end moves behind another's.
+  const also = {
+    account: 'trial',
+    amount: 7,
+    expiresAt: START + 15 * DAY,
+    source: 'operator',
+    reference: null,
+  } as const;
+  await transact(world.db.pool, db => grantCredits(db, { ...also, tenantId: 'acme', note: '', at: START }));
+  await charge(world.db.pool, 'acme', 10, START);
   // Extended at the provider: the credits last as long.
   await tell(world, { ...trial, trialEndsAt: START + 20 * DAY, ...at(START, START + 20 * DAY), version: 110 });
   goTo(world.clock, START + 19 * DAY);
-  expect(await world.balances()).toMatchObject({ trial: PRO_TRIAL });
   expect(await world.status()).toMatchObject({ status: 'trialing' });
+  expect(await world.balances()).toMatchObject({ trial: PRO_TRIAL - 10 });
   goTo(world.clock, START + 20 * DAY);
   await world.status();
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });

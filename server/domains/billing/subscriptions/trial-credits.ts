@@ -24,12 +24,14 @@ export async function grantTrialCredits(
     note: `Trial of ${plan.productName}`,
     at,
   });
-  if (!granted && trialEndsAt !== endsAt) await moveExpiry(db, tenantId, endsAt);
+  if (!granted && trialEndsAt !== endsAt) await moveExpiry(db, tenantId, endsAt, at);
 }
 
 /** Moves the end of a trial's credits, under the account's lock like every movement of grants. */
-async function moveExpiry(db: Queryable, tenantId: string, expiresAt: number): Promise<void> {
-  await db.query('SELECT FROM credit_accounts WHERE tenant_id = $1 FOR NO KEY UPDATE', [tenantId]);
+async function moveExpiry(db: Queryable, tenantId: string, expiresAt: number, at: number): Promise<void> {
+  // Takes nothing, but locks the account and settles what is left of each grant: the order in which they are spent is about to change.
+  const kindReference = `move:${reference(tenantId)}`;
+  await takeBack(db, { tenantId, reference: reference(tenantId), amount: 0, kindReference, note: '', at });
   await db.query('UPDATE credit_grants SET expires_at = $3 WHERE tenant_id = $1 AND reference = $2 AND remaining > 0', [
     tenantId,
     reference(tenantId),
