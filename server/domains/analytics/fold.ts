@@ -72,6 +72,8 @@ export async function nextBatch(
 
 /** Adds the selected usage to all sums. The caller holds the lock of the progress. */
 export async function addUsage(db: Queryable, selection: Selection): Promise<void> {
+  // What is there is looked up by its key: reading all sums for a hash would be quicker only while there are few.
+  await db.query('SET LOCAL jit = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
   await db.query(FOLD, [...selection]);
   await foldDurations(db, selection);
 }

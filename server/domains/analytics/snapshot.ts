@@ -19,8 +19,12 @@ export type Question = { db: Queryable; scope: Scope; range: Range; segments: Se
 export async function inSnapshot<T>({ services }: Context, work: (db: Queryable) => Promise<T>): Promise<T> {
   try {
     return await transact(services.pool, async db => {
-      // What is read is small whatever the planner thinks of it; compiling a plan costs more than all of it.
-      await db.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off');
+      // Whatever the planner thinks of tables that it has no statistics of yet: all is found by its key, row by row. Compiling
+      // a plan would cost more than all of it.
+      await db.query(
+        `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off; SET LOCAL enable_seqscan = off;
+         SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`,
+      );
       return await work(db);
     });
   } catch (error) {
