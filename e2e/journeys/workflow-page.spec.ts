@@ -1,4 +1,5 @@
 import { expect, expectAccessible, expectPagesAccessible, signIn, test } from '../fixtures/console.ts';
+import { replaceText } from '../fixtures/editor.ts';
 
 const lua = (id: string, script: string, extra: object = {}) => ({ id, type: 'lua_script', script, ...extra });
 
@@ -16,7 +17,7 @@ test('a draft saves itself, shows its problems in place, and is published when t
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Draft', graph: { steps: [lua('a', 'return 1')] } });
   await member.goto(`/workflows/${String(id)}`);
   const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
-  await editor.fill(JSON.stringify({ steps: [lua('a', 'return 1', { depends_on: ['nowhere'] })] }, null, 2));
+  await replaceText(editor, JSON.stringify({ steps: [lua('a', 'return 1', { depends_on: ['nowhere'] })] }, null, 2));
   await expect(member.getByText('Saved', { exact: true })).toBeVisible();
   const problems = member.getByRole('region', { name: 'Problems' });
   await expect(problems).toContainText('nowhere');
@@ -26,7 +27,10 @@ test('a draft saves itself, shows its problems in place, and is published when t
   await problems.getByRole('button', { name: /nowhere/ }).click();
   await expect(editor).toBeFocused();
 
-  await editor.fill(JSON.stringify({ steps: [lua('a', 'return 1'), lua('b', 'return 2', { depends_on: ['a'] })] }));
+  await replaceText(
+    editor,
+    JSON.stringify({ steps: [lua('a', 'return 1'), lua('b', 'return 2', { depends_on: ['a'] })] }),
+  );
   await expect(problems).toContainText('can be published');
   await expect(member.locator('[data-step="b"]')).toBeVisible();
   await member.getByRole('button', { name: 'Publish' }).click();
@@ -46,7 +50,7 @@ test('two editors never overwrite each other unseen', async ({ member, api }) =>
   const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
   await expect(editor).toContainText('mine');
   await api.call('PATCH', `/v1/workflows/${String(id)}`, { graph: { steps: [lua('theirs', 'return 2')] } });
-  await editor.fill(JSON.stringify({ steps: [lua('mine2', 'return 3')] }));
+  await replaceText(editor, JSON.stringify({ steps: [lua('mine2', 'return 3')] }));
   await expect(member.getByText('Somebody else has changed this draft')).toBeVisible();
   expect(await api.call('GET', `/v1/workflows/${String(id)}`)).toMatchObject({ graph: { steps: [{ id: 'theirs' }] } });
   await member.getByRole('button', { name: 'Take theirs' }).click();
@@ -57,7 +61,7 @@ test('two editors never overwrite each other unseen', async ({ member, api }) =>
 test('what does not parse is kept and not sent', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Broken', graph: { steps: [lua('a', 'return 1')] } });
   await member.goto(`/workflows/${String(id)}`);
-  await member.getByRole('textbox', { name: 'Graph as JSON' }).fill('{"steps": [');
+  await replaceText(member.getByRole('textbox', { name: 'Graph as JSON' }), '{"steps": [');
   await expect(member.getByText(/^Not saved:/)).toBeVisible();
   await expect(member.locator('[data-step="a"]')).toBeVisible();
   expect(await api.call('GET', `/v1/workflows/${String(id)}`)).toMatchObject({ graph: { steps: [{ id: 'a' }] } });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, open, publishApproval, test } from '../fixtures/console.ts';
+import { replaceText } from '../fixtures/editor.ts';
 
 test('create from the example, then find it in the list', async ({ member }) => {
   await member.goto('/workflows?create=1');
@@ -68,10 +69,10 @@ test('start a run from the palette and see it in the feed', async ({ member, api
   await member.getByPlaceholder('Search workflows, runs, pages…').fill('from the palette');
   await member.getByRole('option', { name: 'Run From the palette' }).click();
   const input = member.getByRole('textbox', { name: 'Input as JSON' });
-  await input.fill('[]');
+  await replaceText(input, '[]');
   await member.getByRole('button', { name: 'Start run' }).click();
   await expect(member.getByText('The input of a run is a JSON object.')).toBeVisible();
-  await input.fill('{"what":"this"}');
+  await replaceText(input, '{"what":"this"}');
   await member.getByRole('button', { name: 'Start run' }).click();
   await expect(member).toHaveURL(/\/runs\/[0-9a-f-]{36}/);
   await member.goto('/runs?status=running');
