@@ -60,7 +60,10 @@ describe('creating', () => {
 
   it('409 for a server with nothing published; 422 beyond the bound of the project', async () => {
     const draft = await act('mcp_servers_create', { name: 'Draft', canonical_url: 'https://mcp.example.com' });
-    await expect(create({ server_id: draft.id })).rejects.toMatchObject({ status: 409, code: 'mcp_server_not_published' });
+    await expect(create({ server_id: draft.id })).rejects.toMatchObject({
+      status: 409,
+      code: 'mcp_server_not_published',
+    });
     const { projectId, contributor } = await createTestProject(world.services, world.acme, 'full');
     await world.db.pool.query(
       `insert into mcp_instances (id, tenant_id, project_id, server_id, name, config, created_by, created_at, updated_at)
