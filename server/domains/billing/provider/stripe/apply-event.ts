@@ -13,11 +13,6 @@ export type ApplyServices = Pick<
   'pool' | 'clock' | 'config' | 'orchestrator' | 'payments' | 'topUp' | 'logger'
 >;
 
-export type EventServices = Pick<
-  Services,
-  'pool' | 'clock' | 'config' | 'orchestrator' | 'payments' | 'topUp' | 'logger'
->;
-
 /**
  * Applies an event of Stripe's once. What it is about is read anew, and the facts that come of it are states, not steps: applying one
  * twice, or after a newer one, changes nothing. So a process that ends between the last fact and the row that says the event

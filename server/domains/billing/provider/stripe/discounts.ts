@@ -54,8 +54,9 @@ export async function findPromotion(
   if (!(await appliesTo(account, coupon, plan))) return null;
   const months = coupon.duration === 'forever' ? null : coupon.duration === 'once' ? 1 : coupon.duration_in_months;
   const common = { code: found.code, months, promotionId: found.id };
-  if (coupon.percent_off !== null)
-    return { ...common, kind: 'percent', value: Math.round(coupon.percent_off), currency: null };
+  // A fraction of a percent could not be told as it is, and rounded it would be another discount.
+  if (coupon.percent_off !== null && Number.isInteger(coupon.percent_off))
+    return { ...common, kind: 'percent', value: coupon.percent_off, currency: null };
   if (coupon.amount_off !== null && coupon.currency === plan.currency)
     return { ...common, kind: 'amount', value: coupon.amount_off, currency: coupon.currency };
   return null;

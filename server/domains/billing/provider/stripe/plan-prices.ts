@@ -10,7 +10,7 @@ export async function planCodeOfPrice(pool: Pool, productCode: string, priceId: 
        SELECT plan_code, 0 AS age FROM billing_plans WHERE product_code = $1 AND payment_price_id = $2
        UNION ALL
        SELECT plan_code, 1 FROM billing_plan_changes
-       WHERE product_code = $1 AND (before ->> 'payment_price_id' = $2 OR before ->> 'paymentPriceId' = $2)
+       WHERE product_code = $1 AND before ->> 'payment_price_id' = $2
      ) found ORDER BY age LIMIT 1`,
     [productCode, priceId],
   );

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startReconciliationJob } from './job.ts';
 import { isStripe } from './provider.ts';
 import { describeReconciliation, reconcile } from './reconcile.ts';
 import { DAY_MS, type StripeService, startStripeService } from './testing.ts';
@@ -88,6 +89,55 @@ describe('reconciliation', () => {
       since: service.clock.now() - DAY_MS,
       events: { listed: 0 },
     });
+  });
+
+  test('gets past what cannot be applied, and says so', async () => {
+    const topUp = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
+    const secret = topUp.body.checkout?.client_secret ?? '';
+    service.stripe.world.emit('payment_intent.succeeded', { id: 'pi_that_stripe_has_lost' });
+    service.clock.advance(2_000);
+    service.stripe.confirm(secret, 'ok');
+    const { result, printed } = await run();
+    expect(result.failed).toBe(1);
+    expect(printed.some(line => line.endsWith('failed'))).toBe(true);
+    expect(describeReconciliation(result).at(-1)).toContain('1 could not be applied');
+    expect((await service.balances()).payg).toBe(10_000_000_000);
+  });
+
+  test('runs once a day in the process that leads, and an hour later where it could not', async () => {
+    const waits: number[] = [];
+    let ring = () => {};
+    let leads = false;
+    const { services } = service.container;
+    const armed = () => new Promise<void>(resolve => (whenArmed = resolve));
+    let whenArmed = () => {};
+    const job = startReconciliationJob({
+      services,
+      leading: () => leads,
+      alarm: (delayMs, then) => {
+        waits.push(delayMs);
+        ring = then;
+        whenArmed();
+        return () => {};
+      },
+    });
+    const turn = async () => {
+      const next = armed();
+      ring();
+      await next;
+    };
+    const topUp = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
+    service.stripe.confirm(topUp.body.checkout?.client_secret ?? '', 'ok');
+    await turn();
+    expect((await service.balances()).payg).toBe(0);
+    leads = true;
+    service.stripe.down(true);
+    await turn();
+    service.stripe.down(false);
+    await turn();
+    expect((await service.balances()).payg).toBe(10_000_000_000);
+    expect(waits).toEqual([120_000, 3_600_000, 3_600_000, 86_400_000]);
+    await job.close();
   });
 
   test('rejects with 503 where Stripe is away, and goes on the next time', async () => {

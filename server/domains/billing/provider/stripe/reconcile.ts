@@ -1,3 +1,4 @@
+import { AppError } from '../../../../platform/errors.ts';
 import type { StripeAccount } from './account.ts';
 import { type ApplyServices, applyEvent, applyFacts } from './apply-event.ts';
 import { translateError } from './errors.ts';
@@ -19,6 +20,8 @@ export type Reconciliation = {
   events: { listed: number; missed: number; applied: number };
   subscriptions: { compared: number; corrected: number };
   payments: { compared: number; corrected: number; unknown: number };
+  /** What could not be applied, and is logged: the next one tries again. */
+  failed: number;
 };
 
 /** What the operator sees while it works. */
@@ -39,21 +42,49 @@ export async function reconcile(
   const newest = await newestAppliedAt(services.pool);
   const since = Math.max(now - OLDEST_MS, options.since ?? (newest === null ? 0 : newest - OVERLAP_MS));
   try {
-    const events = await applyMissed(services, account, { since, print, signal });
-    const subscriptions = await compareSubscriptions(services, account, { print, signal });
-    const payments = await comparePayments(services, account, { print, signal });
-    return { since, events, subscriptions, payments };
+    const pass = new Pass(services, print, signal);
+    const events = await applyMissed(services, account, { pass, since });
+    const subscriptions = await compareSubscriptions(services, account, pass);
+    const payments = await comparePayments(services, account, pass);
+    return { since, events, subscriptions, payments, failed: pass.failed };
   } catch (error) {
     throw translateError(error, services.logger);
   }
 }
 
-type Progress = { print: Print; signal: AbortSignal | undefined };
+/** One reconciliation: what it prints, and how it gets past what cannot be applied. */
+class Pass {
+  readonly print: Print;
+  readonly #services: ApplyServices;
+  readonly #signal: AbortSignal | undefined;
+  failed = 0;
+
+  constructor(services: ApplyServices, print: Print, signal: AbortSignal | undefined) {
+    this.print = print;
+    this.#services = services;
+    this.#signal = signal;
+  }
+
+  /** One piece of work. Null: it failed by itself, and the others go on; where Stripe cannot be asked, none can. */
+  async attempt<T>(what: string, work: () => Promise<T>): Promise<T | null> {
+    this.#signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (cause) {
+      const error = translateError(cause, this.#services.logger);
+      if (error instanceof AppError && error.status === 503) throw error;
+      this.failed += 1;
+      this.#services.logger.error({ err: error, what }, 'something of Stripe could not be reconciled');
+      this.print(`${what}: failed`);
+      return null;
+    }
+  }
+}
 
 async function applyMissed(
   services: ApplyServices,
   account: StripeAccount,
-  { since, print, signal }: Progress & { since: number },
+  { pass, since }: { pass: Pass; since: number },
 ): Promise<Reconciliation['events']> {
   const listed = await listEvents(account, since);
   const known = await knownAmong(
@@ -63,10 +94,11 @@ async function applyMissed(
   const missed = listed.filter(event => !known.has(event.id));
   let applied = 0;
   for (const event of missed) {
-    signal?.throwIfAborted();
-    const outcome = await applyEvent(services, account, event);
+    const what = `event ${event.id} ${event.type}`;
+    const outcome = await pass.attempt(what, () => applyEvent(services, account, event));
+    if (outcome === null) continue;
     if (outcome === 'applied') applied += 1;
-    print(`event ${event.id} ${event.type}: ${outcome}`);
+    pass.print(`${what}: ${outcome}`);
   }
   return { listed: listed.length, missed: missed.length, applied };
 }
@@ -85,7 +117,7 @@ async function listEvents(account: StripeAccount, since: number): Promise<Stripe
 async function compareSubscriptions(
   services: ApplyServices,
   account: StripeAccount,
-  { print, signal }: Progress,
+  pass: Pass,
 ): Promise<Reconciliation['subscriptions']> {
   const { rows } = await services.pool.query<{ tenant_id: string; customer: string }>(
     `SELECT tenant_id, provider_customer_id AS customer FROM subscriptions
@@ -94,12 +126,12 @@ async function compareSubscriptions(
   );
   let corrected = 0;
   for (const { tenant_id: tenantId, customer } of rows) {
-    signal?.throwIfAborted();
     const before = await fingerprint(services, tenantId);
-    await applyFacts(services, await subscriptionFacts(account, customer));
+    const what = `subscription of ${tenantId}`;
+    await pass.attempt(what, async () => applyFacts(services, await subscriptionFacts(account, customer)));
     if (before === (await fingerprint(services, tenantId))) continue;
     corrected += 1;
-    print(`subscription of ${tenantId}: corrected`);
+    pass.print(`${what}: corrected`);
   }
   return { compared: rows.length, corrected };
 }
@@ -118,7 +150,7 @@ async function fingerprint({ pool }: ApplyServices, tenantId: string): Promise<s
 async function comparePayments(
   services: ApplyServices,
   account: StripeAccount,
-  { print, signal }: Progress,
+  pass: Pass,
 ): Promise<Reconciliation['payments']> {
   const oldest = new Date(services.clock.now() - OLDEST_MS);
   const { rows } = await services.pool.query<{ tenant_id: string; kind: 'topup' | 'subscription'; id: string }>(
@@ -129,25 +161,28 @@ async function comparePayments(
   );
   const counts = { compared: rows.length, corrected: 0, unknown: 0 };
   for (const { tenant_id: tenantId, kind, id } of rows) {
-    signal?.throwIfAborted();
-    const facts = await paymentFacts(account, { kind, paymentId: id });
-    if (facts === null) {
+    const what = `payment ${id} of ${tenantId}`;
+    const outcome = await pass.attempt(what, async () => {
+      const facts = await paymentFacts(account, { kind, paymentId: id });
+      return facts === null ? 'unknown' : await applyFacts(services, facts);
+    });
+    if (outcome === 'unknown') {
       counts.unknown += 1;
-      print(`payment ${id} of ${tenantId}: Stripe does not know it`);
-      continue;
+      pass.print(`${what}: Stripe does not know it`);
+    } else if (outcome === 'applied') {
+      counts.corrected += 1;
+      pass.print(`${what}: corrected`);
     }
-    if ((await applyFacts(services, facts)) !== 'applied') continue;
-    counts.corrected += 1;
-    print(`payment ${id} of ${tenantId}: corrected`);
   }
   return counts;
 }
 
 /** For people: what a reconciliation did. */
-export function describeReconciliation({ since, events, subscriptions, payments }: Reconciliation): string[] {
+export function describeReconciliation({ since, events, subscriptions, payments, failed }: Reconciliation): string[] {
   return [
     `Events since ${new Date(since).toISOString()}: ${events.listed} listed, ${events.missed} missed, ${events.applied} of them applied.`,
     `Subscriptions: ${subscriptions.compared} compared, ${subscriptions.corrected} corrected.`,
     `Open payments: ${payments.compared} compared, ${payments.corrected} corrected, ${payments.unknown} unknown to Stripe.`,
+    ...(failed === 0 ? [] : [`${failed} could not be applied; the server's log says why.`]),
   ];
 }

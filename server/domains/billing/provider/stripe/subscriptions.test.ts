@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findPlan, noteChange, savePlan } from '../../plans/store.ts';
 import { DAY_MS, type StripeService, startStripeService } from './testing.ts';
 
 const PRO = { plan_code: 'pro' };
@@ -132,6 +133,21 @@ describe('a subscription', () => {
     expect(await status()).toMatchObject({ status: 'active', current_period_start: '2026-02-15T12:00:00.000Z' });
     expect((await service.balances()).included).toBe(included.pro);
     expect((await service.call('GET', 'payment-history')).body.payments).toHaveLength(2);
+  });
+
+  test('stays on its plan where the plan gets another price for those who come after', async () => {
+    await subscribed();
+    await service.call('POST', 'subscription/change-plan', BUSINESS);
+    const { pool } = service.db;
+    const before = await findPlan(pool, 'baton', BUSINESS);
+    if (before === null) throw new Error('no plan');
+    const after = { ...before, paymentPriceId: 'price_dearer' };
+    await savePlan(pool, after, service.clock.now());
+    await noteChange(pool, before, after, { by: 'operator:test', at: service.clock.now() });
+    service.pass(32 * DAY_MS);
+    await service.deliver();
+    expect(await status()).toMatchObject({ status: 'active', plan_code: 'business' });
+    expect((await service.call('GET', 'payment-history')).body.payments[0]).toMatchObject({ amount: 29_900 });
   });
 
   test('ends at the period’s end, or now', async () => {
