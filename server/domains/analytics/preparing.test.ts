@@ -50,7 +50,12 @@ const started = (at: number) => ({
 async function runsOfBefore(): Promise<string[]> {
   const run = (status: 'completed' | 'running', day: number) =>
     insertRun(services, { ...tenant, workflowId, status, startedAt: new Date(Date.UTC(2026, 1, day)) });
-  const ids = [await run('completed', 1), await run('completed', 1), await run('completed', 20), await run('running', 20)];
+  const ids = [
+    await run('completed', 1),
+    await run('completed', 1),
+    await run('completed', 20),
+    await run('running', 20),
+  ];
   await db.pool.query('UPDATE analytics_progress SET ready_seq = NULL');
   return ids;
 }
@@ -119,11 +124,17 @@ describe('the job', () => {
     expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({ started: 4, completed: 3 });
     await insertUsage(db.pool, [started(NOW - 60_000), started(NOW)]);
     // What waits is not in the answer, which says so.
-    expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({ started: 4, as_of: '2026-03-10T12:00:00.000Z' });
+    expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({
+      started: 4,
+      as_of: '2026-03-10T12:00:00.000Z',
+    });
     clock.advance(3_600_000);
     expect((await call(runsCount, ctx, {})).as_of).toBe('2026-03-10T12:00:00.000Z');
     await ring();
-    expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({ started: 6, as_of: '2026-03-10T13:00:00.000Z' });
+    expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({
+      started: 6,
+      as_of: '2026-03-10T13:00:00.000Z',
+    });
     await job.close();
     expect(set).toEqual([]);
   });
@@ -159,18 +170,30 @@ describe('npm run analytics', () => {
     await foldAll(db.pool, clock);
     const sums = await allSums(db.pool);
     const run = (...args: string[]) => runAnalyticsCommand(db.url, readOptions(args));
-    expect(await run('check')).toMatchObject({ code: 0, text: expect.stringContaining('what runs and their events say') });
+    expect(await run('check')).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('what runs and their events say'),
+    });
     await db.pool.query('UPDATE analytics_totals SET runs_started = 2 WHERE grain = 0');
     const found = await run('check');
     expect(found).toMatchObject({ code: 1 });
     expect(found.text).toContain(`quarter 2026-03-10T12:00:00.000Z  runs_started: 2, recounted 1`);
-    expect(await run('rebuild', '--project', tenant.projectId)).toMatchObject({ code: 0, value: { rows: 1, since: null } });
+    expect(await run('rebuild', '--project', tenant.projectId)).toMatchObject({
+      code: 0,
+      value: { rows: 1, since: null },
+    });
     expect(await allSums(db.pool)).toEqual(sums);
     expect(await run('check', '--json')).toMatchObject({ code: 0 });
   });
 
   test('says what it takes', () => {
-    for (const args of [[], ['look'], ['check', 'twice'], ['check', '--project', tenant.projectId], ['rebuild', '--project', 'x']])
+    for (const args of [
+      [],
+      ['look'],
+      ['check', 'twice'],
+      ['check', '--project', tenant.projectId],
+      ['rebuild', '--project', 'x'],
+    ])
       expect(() => readOptions(args)).toThrow('npm run analytics');
     expect(readOptions(['rebuild'])).toEqual({ command: 'rebuild', project: null, json: false });
   });
