@@ -13,6 +13,10 @@ const id = newId();
 test.each<[BinaryType, unknown[]]>([
   ['uuid', [id, id, null, id, newId(), '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']],
   ['int', [0, 1, 1, -1, null, null, 1, 2_147_483_647, -2_147_483_648]],
+  [
+    'bigint',
+    [0, 1, -1, null, 4_294_967_295, 4_294_967_296, -4_294_967_297, 9_007_199_254_740_991, -9_007_199_254_740_991],
+  ],
   ['float8', [0, 1_760_000_000_123, 1_760_000_000_123, null, -0.1, 1e300]],
   ['uuid', []],
   ['int', [null]],
@@ -36,6 +40,8 @@ test.each<[BinaryType, unknown]>([
   ['int', 0.5],
   ['int', 2_147_483_648],
   ['int', '1'],
+  ['bigint', 9_007_199_254_740_992],
+  ['bigint', 0.5],
   ['float8', Number.NaN],
   ['float8', undefined],
 ])('what is no %s is refused: %s', (type, value) => {

@@ -43,7 +43,8 @@ function textOf(writes: readonly Write[], few: (write: Write) => boolean): strin
     const count = few(write) ? rowsOf(write) : 0;
     const rows = rowSource(part.fields, count, before);
     before += part.fields.length * Math.max(1, count);
-    return [{ name: part.name, sql: part.sql(rows) }, ...(part.then ? [part.then] : [])];
+    const next = part.then && { name: part.then.name, sql: part.then.sql(count === 1) };
+    return [{ name: part.name, sql: part.sql(rows) }, ...(next ? [next] : [])];
   });
   const [[main] = [], ...others] = parts;
   const tables = others.flat().map(({ name, sql }) => `${name} AS (\n  ${sql}\n)`);

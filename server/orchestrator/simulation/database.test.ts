@@ -20,6 +20,8 @@ afterAll(async () => {
 
 const AT = Date.UTC(2026, 0, 1);
 const PROJECT = newId();
+/** Less than what is charged in all. */
+const FUNDS = 900;
 const owner = { tenantId: 'acme', projectId: PROJECT, workflowId: PROJECT };
 
 /** An entry that may fit the log of its run or not: too early, too late, new once more, progress alone. */
@@ -64,7 +66,7 @@ function randomEntry(random: Random, runId: string, length: number): LogEntry {
     owner,
     startedBy: '',
     usage: [],
-    credits: 0,
+    credits: random.chance(0.5) ? random.below(20) : 0,
   };
 }
 
@@ -77,12 +79,18 @@ async function tablesOf(runIds: readonly string[]) {
     'SELECT run_id, seq, data FROM run_events WHERE run_id = ANY($1) ORDER BY run_id, seq',
     [runIds],
   );
-  return { runs: runs.rows, events: events.rows };
+  const accounts = await db.pool.query<{ balance: number; consumed: number; waived: number }>(
+    `SELECT trial::int AS balance, consumed::int, (-granted)::int - $1::int AS waived FROM credit_accounts WHERE tenant_id = 'acme'`,
+    [FUNDS],
+  );
+  return { runs: runs.rows, events: events.rows, account: accounts.rows[0] };
 }
 
 function simulatedTables(database: Database) {
+  const { balance, consumed, waived } = database.account('acme');
   const stored = [...database.runs.values()].sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
   return {
+    account: { balance, consumed, waived },
     runs: stored.map(({ row }) => ({
       id: row.id,
       status: row.status,
@@ -101,6 +109,11 @@ function simulatedTables(database: Database) {
 test('the simulated database takes, refuses and holds what PostgreSQL does', async () => {
   const random = new Random(1);
   const database = new Database();
+  await db.pool.query(
+    `INSERT INTO credit_accounts (tenant_id, trial, granted, created_at) VALUES ('acme', $1, -$1::bigint, to_timestamp(0))`,
+    [FUNDS],
+  );
+  database.open('acme', FUNDS);
   const runIds = Array.from({ length: 6 }, newId);
   let refused = 0;
   for (let round = 0; round < 150; round++) {
