@@ -1,4 +1,3 @@
-import { newId } from '../../platform/ids.ts';
 import { binaryArray } from './binary-array.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
 import {

@@ -187,19 +187,22 @@ const ledger: Part['then'] = {
  * whatever else they hold: nothing is done for nobody's account. `tenants` is the number of rows.
  *
  * The rows are locked where they are read, and what is written is worked out from what was read there: the statement's own
- * snapshot may be older than a grant that it had to wait for, and constraints are checked before that is noticed.
+ * snapshot may be older than a grant that it had to wait for, and constraints are checked before that is noticed. So all six
+ * accounts are written, `expired` too, which a charge does not touch: the row would not add up if one were older than the others.
  */
 export const charges: Part = {
   name: 'charges',
   fields: chargeFields,
   sql: rows => `UPDATE credit_accounts a
   SET trial = s.had_trial - s.trial, included = s.had_included - s.included, payg = s.had_payg - s.payg,
-      consumed = s.had_consumed + s.amount, granted = s.had_granted - (s.amount - s.trial - s.included - s.payg)
+      consumed = s.had_consumed + s.amount, expired = s.had_expired,
+      granted = s.had_granted - (s.amount - s.trial - s.included - s.payg)
   FROM (
     SELECT v.id, v.tenant_id, v.amount, v.at, v.tenants, least(v.amount, c.trial) AS trial,
            least(v.amount - least(v.amount, c.trial), c.included) AS included,
            least(v.amount - least(v.amount, c.trial + c.included), c.payg) AS payg, c.trial AS had_trial,
-           c.included AS had_included, c.payg AS had_payg, c.consumed AS had_consumed, c.granted AS had_granted
+           c.included AS had_included, c.payg AS had_payg, c.consumed AS had_consumed, c.expired AS had_expired,
+           c.granted AS had_granted
     FROM ${rows} JOIN credit_accounts c ON c.tenant_id = v.tenant_id ORDER BY v.tenant_id FOR UPDATE OF c
   ) s
   WHERE a.tenant_id = s.tenant_id

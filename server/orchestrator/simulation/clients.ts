@@ -47,7 +47,7 @@ export class Clients {
           this.postponed.add(scenario);
         } else if (error.status === 429 && this.#at.calm) this.postponed.add(scenario);
         else if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
-        this.#promises.startRefused(scenario, error, server.session?.committing === true);
+        this.#promises.startRefused(scenario, error, server.session?.committing === true || this.#starting);
       },
       unknown: again,
     });
@@ -100,12 +100,18 @@ export class Clients {
     if (tries === 3 && this.#at.random.chance(0.08)) this.#twice(() => this.command(scenario, command, 1));
   }
 
+  /** Whether another start is under way: of a run that has long ended it counts, until the log says so. */
+  get #starting(): boolean {
+    return [...this.pending].some(({ what }) => what.includes('start of'));
+  }
+
   #startOnce(scenario: Scenario): void {
     const { runId, tenantId, projectId, workflowId, data } = scenario;
     const call = (server: Server) => server.leading().start({ runId, tenantId, projectId, workflowId, data });
     this.#ask(`second start of ${runId}`, call, {
       resolved: () => this.#promises.started(scenario),
-      rejected: (error, server) => this.#promises.startRefused(scenario, error, server.session?.committing === true),
+      rejected: (error, server) =>
+        this.#promises.startRefused(scenario, error, server.session?.committing === true || this.#starting),
       unknown: () => {},
     });
   }
