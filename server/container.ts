@@ -143,7 +143,6 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       secrets.close();
       await telemetry.close();
       await credits.settled();
-      await credits.settled();
       await settleLastUsed(services);
       await settleDeliveries(services);
     },
