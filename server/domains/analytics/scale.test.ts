@@ -10,12 +10,12 @@ import { analyticsOperations } from './operations.ts';
 import { BUSY, generateUsage } from './testing-scale.ts';
 
 /**
- * Questions about generated runs: 20,000 here, and as many as BATON_TEST_ANALYTICS_RUNS says where somebody measures
+ * Questions about generated runs: 5,000 here, and as many as BATON_TEST_ANALYTICS_RUNS says where somebody measures
  * (docs/analytics.md has what 1,000,000 gave). What matters is the same at both sizes: an index each time, and sums read instead of
  * runs. No time is asserted; where somebody measures it is printed.
  */
 const measured = Number(process.env.BATON_TEST_ANALYTICS_RUNS ?? 0);
-const runs = measured || 20_000;
+const runs = measured || 5_000;
 const say = (text: string) => process.stderr.write(`${text}\n`);
 const clock = new ManualClock(SCALE.to);
 let db: TestDatabase;
