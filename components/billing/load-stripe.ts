@@ -6,8 +6,7 @@ import type { Appearance, Stripe } from '@stripe/stripe-js';
  */
 export async function loadStripeFor(publishableKey: string): Promise<Stripe> {
   const { loadStripe } = await import('@stripe/stripe-js/pure');
-  // Behaviour on our pages is nothing to Stripe; its form sees enough to judge a card.
-  loadStripe.setLoadParameters({ advancedFraudSignals: false });
+  // Without load parameters: with them the package waits forever for a script that was blocked once, and tells nobody.
   const stripe = await loadStripe(publishableKey);
   if (!stripe) throw new Error('Stripe can only be used in a browser.');
   return stripe;
