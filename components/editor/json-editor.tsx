@@ -1,9 +1,10 @@
 'use client';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror/lint';
-import CodeMirror, { EditorView, Prec, type ReactCodeMirrorRef } from '@uiw/react-codemirror';
+import CodeMirror, { EditorView, ExternalChange, Prec, type ReactCodeMirrorRef } from '@uiw/react-codemirror';
 import { useTheme } from 'next-themes';
-import { type RefObject, useEffect, useMemo, useRef } from 'react';
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { Echoes } from './echoes.ts';
 import { type GraphProblem, locateProblem } from './locate-problem.ts';
 
 export type JsonEditorHandle = { jumpTo: (problem: Pick<GraphProblem, 'step_id' | 'path'>) => void };
@@ -33,10 +34,41 @@ const parseLinter = linter(jsonParseLinter(), { delay: 300 });
 /** Before the themes that the component brings, which have backgrounds of their own. */
 const look = Prec.highest(theme);
 
+/**
+ * The text of the editor and of whoever holds it. CodeMirror's component is given its text once: left to follow `value`, it puts back an
+ * older one 200 ms after the last key where the page renders more slowly than somebody types, and says nothing of it.
+ */
+function useText(value: string, onChange: ((text: string) => void) | undefined) {
+  const [view, setView] = useState<EditorView | null>(null);
+  const [initial] = useState(value);
+  const [echoes] = useState(() => new Echoes());
+  const seen = useRef(value);
+  const change = useCallback(
+    (text: string) => {
+      echoes.tell(text);
+      onChange?.(text);
+    },
+    [echoes, onChange],
+  );
+  useEffect(() => {
+    if (!view || value === seen.current) return;
+    seen.current = value;
+    if (echoes.hears(value)) return;
+    const present = view.state.doc;
+    if (present.toString() === value) return;
+    view.dispatch({
+      changes: { from: 0, to: present.length, insert: value },
+      annotations: ExternalChange.of(true),
+    });
+  }, [value, view, echoes]);
+  return { value: initial, onChange: change, onCreateEditor: setView };
+}
+
 /** JSON with syntax errors and given problems marked in place. Tab moves the focus on, so that no one is caught inside. */
 export function JsonEditor({ value, onChange, label, readOnly = false, problems, handle, height = '100%' }: Props) {
   const { resolvedTheme } = useTheme();
   const editor = useRef<ReactCodeMirrorRef>(null);
+  const text = useText(value, onChange);
   const extensions = useMemo(
     () => [
       json(),
@@ -80,8 +112,7 @@ export function JsonEditor({ value, onChange, label, readOnly = false, problems,
   return (
     <CodeMirror
       ref={editor}
-      value={value}
-      onChange={onChange}
+      {...text}
       readOnly={readOnly}
       height={height}
       theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
