@@ -10,7 +10,8 @@ CREATE INDEX "run_usage_seq_idx" ON "run_usage"("seq");
 
 -- The balances of a workspace: one narrow row, updated in place by the commit that charges (hence the free space in its
 -- pages). Every movement adds to nothing over the six accounts, and no balance is below it: the database itself says so.
--- The bounds keep every number a safe integer of JSON.
+-- PostgreSQL prepares the constraints of a table anew for each statement that writes it, and the commit of runs does: six in
+-- these two tables cost it 150 us of CPU, so there is one of each, of few terms (50 us), and words are checked by the code.
 CREATE TABLE "credit_accounts" (
     "tenant_id" TEXT NOT NULL,
     "trial" BIGINT NOT NULL DEFAULT 0,
@@ -25,10 +26,8 @@ CREATE TABLE "credit_accounts" (
     "created_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "credit_accounts_pkey" PRIMARY KEY ("tenant_id"),
-    CONSTRAINT "credit_accounts_not_negative" CHECK ("trial" >= 0 AND "included" >= 0 AND "payg" >= 0 AND "consumed" >= 0 AND "expired" >= 0),
-    CONSTRAINT "credit_accounts_balanced" CHECK ("trial" + "included" + "payg" + "consumed" + "expired" + "granted" = 0),
-    CONSTRAINT "credit_accounts_safe" CHECK ("granted" >= -9007199254740991),
-    CONSTRAINT "credit_accounts_when_exhausted" CHECK ("when_exhausted" IN ('fail', 'pause'))
+    CONSTRAINT "credit_accounts_sound" CHECK (least("trial", "included", "payg", "consumed", "expired") >= 0
+      AND "trial" + "included" + "payg" + "consumed" + "expired" + "granted" = 0)
 ) WITH (fillfactor = 20);
 CREATE INDEX "credit_accounts_next_expiry_at_idx" ON "credit_accounts"("next_expiry_at");
 
@@ -48,8 +47,7 @@ CREATE TABLE "credit_ledger" (
     "created_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "credit_ledger_pkey" PRIMARY KEY ("tenant_id", "id"),
-    CONSTRAINT "credit_ledger_balanced" CHECK ("trial" + "included" + "payg" + "consumed" + "expired" + "granted" = 0),
-    CONSTRAINT "credit_ledger_kind" CHECK ("kind" IN ('grant', 'charge', 'expiry', 'refund', 'reversal'))
+    CONSTRAINT "credit_ledger_balanced" CHECK ("trial" + "included" + "payg" + "consumed" + "expired" + "granted" = 0)
 );
 -- Whatever has a reference happens once, however often it is asked for. Charges have none and pay nothing for this.
 CREATE UNIQUE INDEX "credit_ledger_reference" ON "credit_ledger"("tenant_id", "kind", "reference") WHERE "reference" IS NOT NULL;
