@@ -49,7 +49,8 @@ const requestHeaders = {
     name: 'Stripe-Signature',
     in: 'header',
     required: true,
-    description: "Stripe's signature over the raw body, keyed with the endpoint's signing secret; at most five minutes old.",
+    description:
+      "Stripe's signature over the raw body, keyed with the endpoint's signing secret; at most five minutes old.",
     schema: { type: 'string', maxLength: 2000 },
   },
   'If-Match': {
