@@ -9,9 +9,13 @@ export function latestWarning({ warnings }: Pick<BillingStatus, 'warnings'>) {
 }
 
 /** What a warning says, in a sentence. */
-export function warningText(percent: 80 | 100, whenExhausted: BillingStatus['when_exhausted']): string {
+export function warningText(
+  percent: 80 | 100,
+  { enforced, when_exhausted }: Pick<BillingStatus, 'enforced' | 'when_exhausted'>,
+): string {
   if (percent === 80) return '80% of the credits are used.';
-  const running = whenExhausted === 'pause' ? 'runs under way pause' : 'runs under way fail at their next step';
+  if (!enforced) return 'All credits are used. Runs go on: here usage is only metered.';
+  const running = when_exhausted === 'pause' ? 'runs under way pause' : 'runs under way fail at their next step';
   return `All credits are used: new runs are refused, and ${running}.`;
 }
 

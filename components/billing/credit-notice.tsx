@@ -32,7 +32,7 @@ export function CreditNotice({ initial, dismissed }: { initial: BillingStatus | 
       )}
     >
       <Icon aria-hidden className="size-4 shrink-0" />
-      <p className="min-w-0 flex-1">{warningText(warning.percent, data.when_exhausted)}</p>
+      <p className="min-w-0 flex-1">{warningText(warning.percent, data)}</p>
       <ButtonLink href="/billing" size="sm">
         See billing
       </ButtonLink>

@@ -35,6 +35,7 @@ function at(patch: Partial<BillingStatus>, trialAvailable = true): BillingStatus
     discount: null,
     trial: { available: trialAvailable, plan_code: null, started_at: null, ends_at: null },
     when_exhausted: 'fail',
+    enforced: true,
     allowance: 1,
     warnings: [],
     ...patch,

@@ -35,6 +35,12 @@ export function WhenExhausted({ status }: { status: BillingStatus }) {
       onError: toastError,
     }),
   );
+  if (!status.enforced)
+    return (
+      <Card title="When credits run out">
+        <p className="text-sm text-muted">Runs go on: here usage is only metered, and nothing is refused.</p>
+      </Card>
+    );
   const shown = save.isPending ? save.variables.when_exhausted : status.when_exhausted;
   return (
     <Card title="When credits run out" description="No new run starts. For runs under way you choose.">

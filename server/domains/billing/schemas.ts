@@ -179,6 +179,8 @@ export const BillingStatus = z.strictObject({
     ends_at: Timestamp.nullable(),
   }),
   when_exhausted: z.enum(whenExhausted),
+  /** Whether anything is refused for want of credits; no where the deployment only meters (`BATON_BILLING`). */
+  enforced: z.boolean(),
   /** What was there after the last grant, in microcredits: what the warnings are of. */
   allowance: Microcredits,
   /** Of the present allowance, oldest first. */

@@ -22,7 +22,7 @@ export async function billingStatus({ principal, services }: Context): Promise<S
 
 /** How a workspace's subscription stands; what is due was settled before (`settleTenant`). */
 export async function readStatus(
-  services: Pick<Services, 'payments' | 'clock'>,
+  services: Pick<Services, 'payments' | 'clock' | 'config'>,
   db: Queryable,
   tenantId: string,
 ): Promise<Status> {
@@ -42,6 +42,7 @@ export async function readStatus(
     discount: viewDiscount(row.discount, services.clock.now()),
     trial: trialOf(row),
     when_exhausted: whenExhausted,
+    enforced: services.config.billing.mode === 'enforce',
     allowance,
     warnings: warnings.map(({ percent, at }) => ({ percent, at: isoTimestamp(at) })),
   };
