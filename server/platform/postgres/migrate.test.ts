@@ -124,6 +124,23 @@ test('of several processes that start at once one migrates and the others wait',
   expect(rows).toEqual([{ n: 1 }]);
 });
 
+test('one that another process has under way is waited for, not taken for one that has failed', async () => {
+  await using database = await emptyDatabase();
+  await migrate(database.url);
+  const other = await database.pool.connect();
+  const last = '(SELECT max(migration_name) FROM _prisma_migrations)';
+  await other.query('SELECT pg_advisory_lock(4216033)');
+  await other.query(`UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = ${last}`);
+  const migrated = migrate(database.url);
+  const waits =
+    "SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 4216033";
+  await expect.poll(async () => (await database.pool.query(waits)).rows[0].n, { timeout: 30_000 }).toBe(1);
+  await other.query(`UPDATE _prisma_migrations SET finished_at = started_at WHERE migration_name = ${last}`);
+  await other.query('SELECT pg_advisory_unlock(4216033)');
+  other.release();
+  expect(await migrated).toEqual([]);
+});
+
 test('a migration is applied whole or not at all, and its failure is one line with the cause', async () => {
   await using database = await emptyDatabase();
   const broken = await withMigration('CREATE TABLE half (a int); -- a comment; with a semicolon\nSELECT nonsense();');

@@ -67,9 +67,9 @@ export async function migrate(url: string, logger?: Logger, dir = prismaDir): Pr
   const client = new pg.Client({ connectionString: url, application_name: 'baton-migrate' });
   await client.connect();
   try {
-    if ((await pending(client, migrations)).length === 0) return [];
+    if ((await pending(client, migrations, { locked: false })).length === 0) return [];
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const names = await pending(client, migrations);
+    const names = await pending(client, migrations, { locked: true });
     if (names.length === 0) return [];
     logger?.info({ migrations: names }, 'migrating the database');
     return await apply(url, migrations, dir, names);
@@ -78,8 +78,11 @@ export async function migrate(url: string, logger?: Logger, dir = prismaDir): Pr
   }
 }
 
-/** Names not applied yet. Plain SQL, so that a start with nothing to do never loads the engine. */
-async function pending(client: pg.Client, migrations: Migration[]): Promise<string[]> {
+/**
+ * Names not applied yet. Plain SQL, so that a start with nothing to do never loads the engine. Without the lock, one that has not
+ * finished may be another process's that is under way; with it, it has failed.
+ */
+async function pending(client: pg.Client, migrations: Migration[], { locked }: { locked: boolean }): Promise<string[]> {
   const exists = await client.query<{ found: boolean }>(
     "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found",
   );
@@ -89,6 +92,7 @@ async function pending(client: pg.Client, migrations: Migration[]): Promise<stri
   );
   const current = rows.filter(row => row.rolled_back_at === null);
   const failed = current.find(row => row.finished_at === null);
+  if (failed && !locked) return [failed.migration_name];
   if (failed) {
     throw new StartupError(
       `Migration ${failed.migration_name} failed before (${reason(failed.logs ?? 'no log')}): mend the database, then mark it with "npx prisma migrate resolve --rolled-back ${failed.migration_name}".`,
