@@ -89,6 +89,9 @@ function hostile(entry: RegisteredOperation, ids: Record<string, string>, payloa
   return found;
 }
 
+/** An answer without the instants in it: those of two answers differ. */
+const timeless = (body: unknown) => JSON.parse(JSON.stringify(body).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T'));
+
 describe("another tenant's resource in a field of the body or the query", () => {
   /** The field, and which of the world's ids it takes. */
   const references: Record<string, string> = {
@@ -108,9 +111,10 @@ describe("another tenant's resource in a field of the body or the query", () => 
 
   test('there are such fields, and every field that ends in _id is known here', () => {
     // Names within a run or of a provider, and the project, which the credential's tenant is asked for.
-    const others = 'project_id session_id business_account_id phone_number_id task_id user_id payload_id step_id'.split(
-      ' ',
-    );
+    const others =
+      'project_id session_id business_account_id phone_number_id task_id user_id payload_id step_id payment_price_id'.split(
+        ' ',
+      );
     const fields = closed.flatMap(([, entry]) => Object.keys((entry.inputSchema.properties ?? {}) as object));
     const known = new Set([...Object.keys(references), ...others]);
     expect(fields.filter(field => field.endsWith('_id') && !known.has(field))).toEqual([]);
@@ -121,17 +125,11 @@ describe("another tenant's resource in a field of the body or the query", () => 
     const { acme, rival, rivalToken: token } = worlds;
     const foreign = acme.ids[references[field] ?? ''] ?? '';
     const { status, body } = await worlds.call(entry, rival.ids, { token }, { [field]: foreign });
-    const text = JSON.stringify(body);
-    if (entry.operation.method === 'GET' && status === 200) {
-      const lists = Object.values(body as object).filter(Array.isArray);
-      expect(
-        lists.every(list => list.length === 0),
-        text,
-      ).toBe(true);
-    } else expect([404, 422], text).toContain(status);
-    // The answer is that of an id that nobody has.
+    // The answer is that of an id that nobody has: whatever is listed, counted or summed.
     const unknown = await worlds.call(entry, rival.ids, { token }, { [field]: newId() });
-    expect([unknown.status, unknown.body.code]).toEqual([status, body.code]);
+    expect([unknown.status, unknown.body?.code]).toEqual([status, body?.code]);
+    if (entry.operation.method === 'GET' && status === 200) expect(timeless(body)).toEqual(timeless(unknown.body));
+    else expect([404, 422], JSON.stringify(body)).toContain(status);
   });
 });
 
