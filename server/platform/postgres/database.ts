@@ -71,6 +71,8 @@ function createPool(url: string, max: number, logger: Logger): pg.Pool {
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', error => logger.warn({ err: error }, 'a database connection was lost'));
+  // So would one that is lent out and breaks; whoever has it is told by its next query.
+  pool.on('connect', client => void client.on('error', () => undefined));
   return pool;
 }
 
