@@ -1,7 +1,7 @@
 import { type Command, CommandRefused } from './commands.ts';
 import { refuseUnlessActive } from './control.ts';
 import { emit, newDraft } from './draft.ts';
-import { endStep, failStep, paidOf } from './ending.ts';
+import { endStep, failStep } from './ending.ts';
 import type { JsonMap, RunEvent } from './events.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, type RunState } from './state.ts';

@@ -56,7 +56,8 @@ export async function openDatabase(
   }
 }
 
-function createPool(url: string, max: number, logger: Logger): pg.Pool {
+/** The pool of the service; `max` connections. None of them that breaks ends the process. */
+export function createPool(url: string, max: number, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max,

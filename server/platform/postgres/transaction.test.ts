@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPool } from './database.ts';
 import { createTestDatabase, type TestDatabase } from './testing.ts';
 import { transact } from './transaction.ts';
 
@@ -28,7 +30,10 @@ test('is committed whole, or not at all', async () => {
 });
 
 test('a connection that is lost between two statements fails the transaction, not the process', async () => {
-  const cut = transact(db.pool, async client => {
+  await using pool = Object.assign(createPool(db.url, 2, pino({ level: 'silent' })), {
+    [Symbol.asyncDispose]: () => pool.end(),
+  });
+  const cut = transact(pool, async client => {
     await client.query('INSERT INTO kept VALUES (3)');
     const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
     const gone = once(client, 'end');
@@ -39,6 +44,6 @@ test('a connection that is lost between two statements fails the transaction, no
   await expect(cut).rejects.toThrow();
   expect(await kept()).toEqual([1]);
   // And the pool goes on with another.
-  await transact(db.pool, client => client.query('INSERT INTO kept VALUES (5)'));
+  await transact(pool, client => client.query('INSERT INTO kept VALUES (5)'));
   expect(await kept()).toEqual([1, 5]);
 });

@@ -7,11 +7,6 @@ export type Queryable = Pick<PoolClient, 'query'>;
 export async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // A connection that is lost says so as an event too, which would end the process where nobody listens.
-  const lost = (error: Error) => {
-    broken = error;
-  };
-  client.on('error', lost);
   try {
     await client.query('BEGIN');
     try {
@@ -26,7 +21,6 @@ export async function transact<T>(pool: Pool, work: (client: PoolClient) => Prom
       throw error;
     }
   } finally {
-    client.off('error', lost);
     client.release(broken);
   }
 }

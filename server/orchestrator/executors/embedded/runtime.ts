@@ -8,7 +8,6 @@ import { ActiveRuns } from './active-runs.ts';
 import type { CreditAccount } from './credit-account.ts';
 import { CreditMeter } from './credit-meter.ts';
 import { FaultLog } from './fault-log.ts';
-import type { LiveAttempt } from './live-attempt.ts';
 import { LiveRun } from './live-run.ts';
 import { loadOf, type RuntimeLoad } from './load.ts';
 import { Loader } from './loader.ts';
