@@ -45,5 +45,5 @@ test(
     }
     await scenario.settle(load);
   },
-  timeoutFor(40_000),
+  timeoutFor(100_000),
 );
