@@ -25,16 +25,7 @@ export function ChangePlanDialog({ plan, status, config, onClose }: PlanDialogPr
   const [chosen, setWhen] = useState<When | undefined>();
   const quote = useQuote(plan, chosen, valid);
   const change = useMutation(trpc.billing_change_plan.mutationOptions({ onSuccess: order.settle }));
-  if (order.checkout)
-    return (
-      <OrderCheckout
-        plan={plan}
-        checkout={order.checkout}
-        config={config}
-        onDone={order.done}
-        onClose={order.abandon}
-      />
-    );
+  if (order.checkout) return <OrderCheckout plan={plan} config={config} order={order} checkout={order.checkout} />;
   const preview = quote.data;
   const when = chosen ?? (preview ? effectiveWhen(preview, status.current_period_end) : undefined);
   return (

@@ -12,16 +12,7 @@ export function ConvertDialog({ plan, status, config, onClose }: PlanDialogProps
   const trpc = useTRPC();
   const order = useOrder(plan, config, onClose);
   const convert = useMutation(trpc.billing_convert_trial.mutationOptions({ onSuccess: order.settle }));
-  if (order.checkout)
-    return (
-      <OrderCheckout
-        plan={plan}
-        checkout={order.checkout}
-        config={config}
-        onDone={order.done}
-        onClose={order.abandon}
-      />
-    );
+  if (order.checkout) return <OrderCheckout plan={plan} config={config} order={order} checkout={order.checkout} />;
   return (
     <FormDialog
       onClose={onClose}

@@ -24,16 +24,7 @@ export function TrialDialog({ plan, config, onClose }: PlanDialogProps) {
   const trpc = useTRPC();
   const order = useOrder(plan, config, onClose);
   const start = useMutation(trpc.billing_trial_start.mutationOptions({ onSuccess: order.settle }));
-  if (order.checkout)
-    return (
-      <OrderCheckout
-        plan={plan}
-        checkout={order.checkout}
-        config={config}
-        onDone={order.done}
-        onClose={order.abandon}
-      />
-    );
+  if (order.checkout) return <OrderCheckout plan={plan} config={config} order={order} checkout={order.checkout} />;
   return (
     <FormDialog
       onClose={onClose}
@@ -66,16 +57,7 @@ export function SubscribeDialog({ plan, config, onClose }: PlanDialogProps) {
   const order = useOrder(plan, config, onClose);
   const [code, setCode] = useState('');
   const subscribe = useMutation(trpc.billing_subscribe.mutationOptions({ onSuccess: order.settle }));
-  if (order.checkout)
-    return (
-      <OrderCheckout
-        plan={plan}
-        checkout={order.checkout}
-        config={config}
-        onDone={order.done}
-        onClose={order.abandon}
-      />
-    );
+  if (order.checkout) return <OrderCheckout plan={plan} config={config} order={order} checkout={order.checkout} />;
   return (
     <FormDialog
       onClose={onClose}
@@ -139,14 +121,12 @@ export function OrderCheckout({
   plan,
   checkout,
   config,
-  onDone,
-  onClose,
+  order,
 }: {
   plan: Plan;
   checkout: Checkout;
   config: PaymentConfig;
-  onDone: () => void;
-  onClose: () => void;
+  order: Pick<ReturnType<typeof useOrder>, 'done' | 'abandon'>;
 }) {
   return (
     <CheckoutDialog
@@ -159,8 +139,8 @@ export function OrderCheckout({
           : `Nothing is paid now. After the trial: ${planPriceText(plan)}, unless you cancel before.`
       }
       action={checkout.kind === 'payment' ? 'Pay' : 'Save card'}
-      onDone={onDone}
-      onClose={onClose}
+      onDone={order.done}
+      onClose={order.abandon}
     />
   );
 }
