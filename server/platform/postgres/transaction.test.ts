@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPool } from './database.ts';
@@ -36,7 +35,9 @@ test('a connection that is lost between two statements fails the transaction, no
   const cut = transact(pool, async client => {
     await client.query('INSERT INTO kept VALUES (3)');
     const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
-    const gone = once(client, 'end');
+    // Not events.once: it listens to `error` too, and rejects before anybody awaits it.
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
+    client.once('end', resolve);
     await db.pool.query('SELECT pg_terminate_backend($1)', [rows[0].pid]);
     await gone;
     await client.query('INSERT INTO kept VALUES (4)');
