@@ -26,9 +26,9 @@ export function benchCredits(pool: pg.Pool): CreditSource {
   return {
     async load(tenantId) {
       await pool.query(
-        `INSERT INTO credit_accounts (tenant_id, included, payg, granted, allowance, created_at)
-         VALUES ($1, $2, $2, $3, $4, to_timestamp(0)) ON CONFLICT DO NOTHING`,
-        [tenantId, FUNDS, -2 * FUNDS, 2 * FUNDS],
+        `INSERT INTO credit_accounts (tenant_id, included, payg, allowance, created_at)
+         VALUES ($1, $2::bigint, $2::bigint, $3, to_timestamp(0)) ON CONFLICT DO NOTHING`,
+        [tenantId, FUNDS, 2 * FUNDS],
       );
       return (await refresh([tenantId])).get(tenantId) ?? FREE;
     },

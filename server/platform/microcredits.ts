@@ -4,13 +4,13 @@
  */
 export const CREDIT = 1_000_000;
 
-/** The most that an amount or a balance may be: nine billion credits. */
-export const MOST_MICROCREDITS = Number.MAX_SAFE_INTEGER;
+/** The most that an amount or a balance may be: 4.5 billion credits. Two of them together are still a safe integer. */
+export const MOST_MICROCREDITS = 4_500_000_000_000_000;
 
 /** What `quantity` of something costs at `price` microcredits each. RangeError beyond MOST_MICROCREDITS. */
 export function cost(quantity: number, price: number): number {
   const microcredits = quantity * price;
-  if (!Number.isSafeInteger(microcredits) || microcredits < 0)
+  if (!Number.isInteger(microcredits) || microcredits < 0 || microcredits > MOST_MICROCREDITS)
     throw new RangeError(`${quantity} at ${price} microcredits is not an amount of credits`);
   return microcredits;
 }

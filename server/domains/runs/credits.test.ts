@@ -29,7 +29,7 @@ beforeAll(async () => {
   service = await startTestService({}, () => source);
   tenant = await createTestTenant(service.services, { slug: 'acme' });
   await service.db.pool.query(
-    `INSERT INTO credit_accounts (tenant_id, payg, granted, created_at) VALUES ('acme', 1000, -1000, to_timestamp(0))`,
+    `INSERT INTO credit_accounts (tenant_id, payg, created_at) VALUES ('acme', 1000, to_timestamp(0))`,
   );
 });
 afterAll(() => service.close());

@@ -170,39 +170,36 @@ const chargeFields: readonly Field[] = [uuid('id'), text('tenant_id'), bigint('a
 /** A row that is missing becomes one that cannot be: of a single row without counting, which takes 20 us of each commit. */
 const ledger: Part['then'] = {
   name: 'ledger',
-  sql: alone => `INSERT INTO credit_ledger (tenant_id, id, kind, trial, included, payg, consumed, granted, created_at)
-  SELECT tenant_id, id, 'charge', -trial, -included, -payg, amount, trial + included + payg - amount, to_timestamp(at / 1000)
+  sql: alone => `INSERT INTO credit_ledger (tenant_id, id, kind, trial, included, payg, consumed, created_at)
+  SELECT tenant_id, id, 'charge', -trial, -included, -payg, amount, to_timestamp(at / 1000)
   FROM ${
     alone
       ? '(SELECT) one LEFT JOIN charges ON true'
       : `charges
   UNION ALL
-  SELECT NULL, NULL, 'charge', 0, 0, 0, 0, 0, NULL FROM charges HAVING count(*) <> coalesce(max(tenants), -1)`
+  SELECT NULL, NULL, 'charge', 0, 0, 0, 0, NULL FROM charges HAVING count(*) <> coalesce(max(tenants), -1)`
   }`,
 };
 
 /**
  * What the batch takes from each workspace, in the order in which it is spent: trial, included, pay-as-you-go; what is not
- * there is granted, so that no balance is ever negative. A workspace without an account has its entries refused (23502),
+ * there is granted (the account that nothing is written to), so that no balance is ever negative. A workspace without an account has its entries refused (23502),
  * whatever else they hold: nothing is done for nobody's account. `tenants` is the number of rows.
  *
  * The rows are locked where they are read, and what is written is worked out from what was read there: the statement's own
- * snapshot may be older than a grant that it had to wait for, and constraints are checked before that is noticed. So all six
- * accounts are written, `expired` too, which a charge does not touch: the row would not add up if one were older than the others.
+ * snapshot may be older than a grant that it had to wait for.
  */
 export const charges: Part = {
   name: 'charges',
   fields: chargeFields,
   sql: rows => `UPDATE credit_accounts a
   SET trial = s.had_trial - s.trial, included = s.had_included - s.included, payg = s.had_payg - s.payg,
-      consumed = s.had_consumed + s.amount, expired = s.had_expired,
-      granted = s.had_granted - (s.amount - s.trial - s.included - s.payg)
+      consumed = s.had_consumed + s.amount
   FROM (
     SELECT v.id, v.tenant_id, v.amount, v.at, v.tenants, least(v.amount, c.trial) AS trial,
            least(v.amount - least(v.amount, c.trial), c.included) AS included,
            least(v.amount - least(v.amount, c.trial + c.included), c.payg) AS payg, c.trial AS had_trial,
-           c.included AS had_included, c.payg AS had_payg, c.consumed AS had_consumed, c.expired AS had_expired,
-           c.granted AS had_granted
+           c.included AS had_included, c.payg AS had_payg, c.consumed AS had_consumed
     FROM ${rows} JOIN credit_accounts c ON c.tenant_id = v.tenant_id ORDER BY v.tenant_id FOR UPDATE OF c
   ) s
   WHERE a.tenant_id = s.tenant_id
@@ -219,8 +216,7 @@ export const chargesWithOld: Part = {
   fields: chargeFields,
   sql: rows => `UPDATE credit_accounts a
   SET trial = a.trial - least(v.amount, a.trial), included = a.included - least(greatest(v.amount - a.trial, 0), a.included),
-      payg = a.payg - least(greatest(v.amount - a.trial - a.included, 0), a.payg), consumed = a.consumed + v.amount,
-      granted = a.granted - greatest(v.amount - a.trial - a.included - a.payg, 0)
+      payg = a.payg - least(greatest(v.amount - a.trial - a.included, 0), a.payg), consumed = a.consumed + v.amount
   FROM ${rows} WHERE a.tenant_id = v.tenant_id
   RETURNING v.id, v.tenant_id, v.amount, v.at, v.tenants, old.trial - new.trial AS trial, old.included - new.included AS included,
             old.payg - new.payg AS payg`,

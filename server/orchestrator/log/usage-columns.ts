@@ -12,20 +12,17 @@ const QUARTER_MS = 900_000;
  */
 export function usageColumns(batch: readonly LogEntry[]): readonly (readonly unknown[])[] {
   const groups = new Map<string, Group>();
+  let last: Group | undefined;
   for (const entry of batch) {
-    const { runId, owner, startedBy } = entry;
     for (const row of entry.usage) {
-      const { action, stepType, subject, outcome, price, quantity, line } = row;
-      const quarter = Math.floor(row.at / QUARTER_MS);
-      // No storable text holds the separator.
-      const key = `${owner.workflowId}\0${action}\0${outcome}\0${price}\0${quarter}\0${stepType}\0${startedBy}\0${subject}\0${owner.tenantId}\0${owner.projectId}`;
-      let group = groups.get(key);
-      if (group === undefined) {
-        group = { entry, row, quantity: 0, lines: [] };
-        groups.set(key, group);
+      // Most rows are of the group before them, and making a key of ten parts takes longer than all the rest.
+      if (last === undefined || !belongs(last, entry, row)) {
+        const key = keyOf(entry, row);
+        last = groups.get(key) ?? { entry, row, quantity: 0, lines: [] };
+        groups.set(key, last);
       }
-      group.quantity += quantity;
-      group.lines.push(JSON.stringify([runId, ...line]));
+      last.quantity += row.quantity;
+      last.lines.push(JSON.stringify([entry.runId, ...row.line]));
     }
   }
   const found = [...groups.values()];
@@ -44,6 +41,31 @@ export function usageColumns(batch: readonly LogEntry[]): readonly (readonly unk
     found.map(({ row }) => row.outcome),
     found.map(({ entry }) => entry.startedBy),
   ];
+}
+
+const quarterOf = (row: UsageRow): number => Math.floor(row.at / QUARTER_MS);
+
+/** Whether the row is of the group: all that `keyOf` names, compared in place. */
+function belongs(group: Group, { owner, startedBy }: LogEntry, row: UsageRow): boolean {
+  const { entry, row: first } = group;
+  return (
+    entry.owner.workflowId === owner.workflowId &&
+    first.action === row.action &&
+    first.outcome === row.outcome &&
+    first.price === row.price &&
+    first.stepType === row.stepType &&
+    first.subject === row.subject &&
+    quarterOf(first) === quarterOf(row) &&
+    entry.startedBy === startedBy &&
+    entry.owner.tenantId === owner.tenantId &&
+    entry.owner.projectId === owner.projectId
+  );
+}
+
+function keyOf({ owner, startedBy }: LogEntry, row: UsageRow): string {
+  const { action, stepType, subject, outcome, price } = row;
+  // No storable text holds the separator.
+  return `${owner.workflowId}\0${action}\0${outcome}\0${price}\0${quarterOf(row)}\0${stepType}\0${startedBy}\0${subject}\0${owner.tenantId}\0${owner.projectId}`;
 }
 
 /** What the batch takes from each workspace, by its id: all sessions lock accounts in the same order. */

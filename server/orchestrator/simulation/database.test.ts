@@ -80,7 +80,7 @@ async function tablesOf(runIds: readonly string[]) {
     [runIds],
   );
   const accounts = await db.pool.query<{ balance: number; consumed: number; waived: number }>(
-    `SELECT trial::int AS balance, consumed::int, (-granted)::int - $1::int AS waived FROM credit_accounts WHERE tenant_id = 'acme'`,
+    `SELECT trial::int AS balance, consumed::int, (-granted)::int - $1::int AS waived FROM credit_balances WHERE tenant_id = 'acme'`,
     [FUNDS],
   );
   return { runs: runs.rows, events: events.rows, account: accounts.rows[0] };
@@ -110,7 +110,7 @@ test('the simulated database takes, refuses and holds what PostgreSQL does', asy
   const random = new Random(1);
   const database = new Database();
   await db.pool.query(
-    `INSERT INTO credit_accounts (tenant_id, trial, granted, created_at) VALUES ('acme', $1, -$1::bigint, to_timestamp(0))`,
+    `INSERT INTO credit_accounts (tenant_id, trial, created_at) VALUES ('acme', $1, to_timestamp(0))`,
     [FUNDS],
   );
   database.open('acme', FUNDS);

@@ -64,12 +64,15 @@ const refusal = async (migrating: Promise<unknown>): Promise<string> => {
   return (error as Error).message;
 };
 
-/** Everything that the catalog knows of our tables, as comparable lines; a partitioned table stands for its partitions. */
+/**
+ * Everything that the catalog knows of our tables, as comparable lines; a partitioned table stands for its partitions, and a
+ * domain, which Prisma cannot name, for the type that it restricts.
+ */
 async function catalog(pool: pg.Pool): Promise<{ tables: string[]; rules: string[] }> {
   const { rows: columns } = await pool.query<{ line: string }>(
-    `SELECT format('%s.%s %s %s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+    `SELECT format('%s.%s %s %s %s', c.relname, a.attname, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), a.atttypmod), a.attnotnull,
                    pg_get_expr(d.adbin, d.adrelid)) AS line
-     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid
      LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
        AND a.attnum > 0 AND NOT a.attisdropped AND c.relname <> '_prisma_migrations' ORDER BY 1`,

@@ -77,7 +77,7 @@ describe('finds', () => {
   test.each([
     [
       'a balance that the ledger does not have',
-      `UPDATE credit_accounts SET payg = payg + 5, granted = granted - 5 WHERE tenant_id = '$tenant'`,
+      `UPDATE credit_accounts SET payg = payg + 5 WHERE tenant_id = '$tenant'`,
       [
         ['accounts', 'payg', '933 by the ledger', '938'],
         ['accounts', 'granted', '-1100 by the ledger', '-1105'],
@@ -99,9 +99,23 @@ describe('finds', () => {
     ],
     [
       'a charge that stands twice',
-      `INSERT INTO credit_ledger SELECT tenant_id, gen_random_uuid(), kind, trial, included, payg, consumed, expired, granted,
+      `INSERT INTO credit_ledger SELECT tenant_id, gen_random_uuid(), kind, trial, included, payg, consumed, expired,
          reference, note, created_at FROM credit_ledger WHERE tenant_id = '$tenant' AND consumed = 50`,
       [['usage', 'charges', '187 by the usage', '237 in the ledger']],
+    ],
+    [
+      'an expiry that gave something to nobody',
+      `INSERT INTO credit_ledger (tenant_id, id, kind, payg, expired, created_at)
+       VALUES ('$tenant', '00000000-0000-7000-8000-000000000001', 'expiry', -5, 4, '2026-01-01')`,
+      [
+        [
+          'entries',
+          'entry 00000000-0000-7000-8000-000000000001',
+          'moves what its kind (expiry) moves',
+          'payg -5, expired 4, granted 1',
+        ],
+        ['accounts', 'payg', '928 by the ledger', '933'],
+      ],
     ],
     [
       'usage that is missing',

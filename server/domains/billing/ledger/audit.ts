@@ -4,7 +4,7 @@ import { type Account, accounts, spendable } from './books.ts';
 
 /** Something that does not add up: what one source says, and what the other. */
 export type Difference = {
-  check: 'accounts' | 'usage' | 'runs' | 'grants';
+  check: 'accounts' | 'entries' | 'usage' | 'runs' | 'grants';
   tenantId: string;
   /** What it is about: an account, a run, a grant. */
   about: string;
@@ -66,6 +66,7 @@ export async function auditLedger(pool: Pool, options: AuditOptions): Promise<Au
       differs: difference => void report.differences.push(difference),
     };
     await auditAccounts(audit);
+    await auditEntries(audit);
     await auditUsage(audit);
     await auditGrants(audit);
     await auditRuns(audit);
@@ -93,9 +94,9 @@ async function auditAccounts({ client, tenantId, report, differs }: Audit): Prom
   const { rows } = await client.query<Row>(
     `SELECT coalesce(a.tenant_id, l.tenant_id) AS tenant_id, coalesce(l.rows, 0) AS rows,
             ${accounts.map(name => `a.${name} AS a_${name}, l.${name} AS l_${name}`).join(', ')}
-     FROM (SELECT * FROM credit_accounts WHERE $1::text IS NULL OR tenant_id = $1) a
+     FROM (SELECT * FROM credit_balances WHERE $1::text IS NULL OR tenant_id = $1) a
      FULL JOIN (SELECT tenant_id, count(*) AS rows, ${accounts.map(name => `sum(${name}) AS ${name}`).join(', ')}
-                FROM credit_ledger WHERE $1::text IS NULL OR tenant_id = $1 GROUP BY tenant_id) l
+                FROM credit_entries WHERE $1::text IS NULL OR tenant_id = $1 GROUP BY tenant_id) l
        ON l.tenant_id = a.tenant_id ORDER BY 1`,
     [tenantId ?? null],
   );
@@ -115,6 +116,32 @@ async function auditAccounts({ client, tenantId, report, differs }: Audit): Prom
         });
     }
   }
+}
+
+/** `granted` is minus the others, so every entry adds up; whether it moved what its kind moves, only its shape tells. */
+const SHAPE = `CASE kind
+  WHEN 'grant' THEN least(trial, included, payg) >= 0 AND consumed = 0 AND expired = 0
+  WHEN 'charge' THEN greatest(trial, included, payg) <= 0 AND consumed > 0 AND expired = 0 AND granted <= 0
+  WHEN 'expiry' THEN greatest(trial, included, payg) <= 0 AND consumed = 0 AND expired > 0 AND granted = 0
+  WHEN 'refund' THEN least(trial, included, payg) >= 0 AND consumed < 0 AND expired = 0 AND granted = 0
+  WHEN 'reversal' THEN greatest(trial, included, payg) <= 0 AND consumed = 0 AND expired = 0
+  ELSE false END`;
+
+/** Each entry moves what its kind may move. */
+async function auditEntries({ client, tenantId, differs }: Audit): Promise<void> {
+  const { rows } = await client.query<Record<Account | 'tenant_id' | 'id' | 'kind', string>>(
+    `SELECT tenant_id, id, kind, ${accounts.join(', ')} FROM credit_entries
+     WHERE ($1::text IS NULL OR tenant_id = $1) AND NOT ${SHAPE} ORDER BY 1, 2`,
+    [tenantId ?? null],
+  );
+  for (const row of rows)
+    differs({
+      check: 'entries',
+      tenantId: row.tenant_id,
+      about: `entry ${row.id}`,
+      expected: `moves what its kind (${row.kind}) moves`,
+      found: accounts.flatMap(name => (row[name] === '0' ? [] : [`${name} ${row[name]}`])).join(', '),
+    });
 }
 
 /** What the ledger charged is what was used. */

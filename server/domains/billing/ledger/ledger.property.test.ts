@@ -243,7 +243,7 @@ class Model {
 
 async function readLedger(tenantId: string): Promise<LedgerRow[]> {
   const { rows } = await db.pool.query(
-    `SELECT l.* FROM credit_ledger l JOIN ledger_order o ON o.tenant_id = l.tenant_id AND o.id = l.id
+    `SELECT l.* FROM credit_entries l JOIN ledger_order o ON o.tenant_id = l.tenant_id AND o.id = l.id
      WHERE l.tenant_id = $1 ORDER BY o.n`,
     [tenantId],
   );

@@ -48,7 +48,7 @@ export async function listLedger(
   // Whatever is no charge has a reference, and an index that the charges, a thousand times as many, are not in.
   if (kind !== undefined && kind !== 'charge') where.push('reference IS NOT NULL');
   const { rows } = await services.pool.query<Row>(
-    `SELECT id, kind, ${accounts.join(', ')}, note, created_at FROM credit_ledger WHERE ${where.join(' AND ')}
+    `SELECT id, kind, ${accounts.join(', ')}, note, created_at FROM credit_entries WHERE ${where.join(' AND ')}
      ORDER BY id DESC LIMIT ${parameter(limit + 1)}`,
     values,
   );

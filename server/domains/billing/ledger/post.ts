@@ -116,7 +116,7 @@ export async function expireDue(db: Queryable, tenantId: string, now: number): P
 
 /** What stands in a workspace's accounts; nothing anywhere where it has none yet. */
 export async function readBalances(db: Queryable, tenantId: string): Promise<Balances> {
-  const { rows } = await db.query<AccountRow>(`SELECT ${accountColumns} FROM credit_accounts WHERE tenant_id = $1`, [
+  const { rows } = await db.query<AccountRow>(`SELECT ${accountColumns} FROM credit_balances WHERE tenant_id = $1`, [
     tenantId,
   ]);
   const [row] = rows;
@@ -148,7 +148,7 @@ function toBalances(row: AccountRow): Balances {
 }
 
 function checkAmount(amount: number): void {
-  if (Number.isSafeInteger(amount) && amount >= 0) return;
+  if (Number.isInteger(amount) && amount >= 0 && amount <= MOST_MICROCREDITS) return;
   throw invalid('That is no amount of credits.', undefined, 'invalid_amount');
 }
 
@@ -182,7 +182,7 @@ async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<B
 
 async function lockAccount(db: Queryable, tenantId: string): Promise<Balances | null> {
   const { rows } = await db.query<AccountRow>(
-    `SELECT ${accountColumns} FROM credit_accounts WHERE tenant_id = $1 FOR NO KEY UPDATE`,
+    `SELECT ${accountColumns} FROM credit_balances WHERE tenant_id = $1 FOR NO KEY UPDATE`,
     [tenantId],
   );
   const [row] = rows;
@@ -211,7 +211,7 @@ async function write(db: Queryable, tenantId: string, books: Books): Promise<voi
   const amounts = (account: Account) => movements.map(movement => movement.amounts[account]);
   await db.query(WRITE, [
     tenantId,
-    ...accounts.map(account => balances[account]),
+    ...written.map(account => balances[account]),
     books.allowance,
     dateOf(nextExpiry(books)),
     movements.map(({ id }) => id),
@@ -219,7 +219,7 @@ async function write(db: Queryable, tenantId: string, books: Books): Promise<voi
     movements.map(({ reference }) => reference),
     movements.map(({ note }) => note),
     movements.map(({ at }) => new Date(at)),
-    ...accounts.map(amounts),
+    ...written.map(amounts),
     opened.map(({ id }) => id),
     opened.map(({ account }) => account),
     opened.map(({ amount }) => amount),
@@ -236,18 +236,21 @@ async function write(db: Queryable, tenantId: string, books: Books): Promise<voi
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
+/** `granted` is minus the others. */
+const written = accounts.filter(account => account !== 'granted');
+
 const WRITE = `
   WITH posted AS (
-    INSERT INTO credit_ledger (tenant_id, id, kind, reference, note, created_at, ${accounts.join(', ')})
-    SELECT $1, * FROM unnest($10::uuid[], $11::text[], $12::text[], $13::text[], $14::timestamptz[],
-                             $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[])),
+    INSERT INTO credit_ledger (tenant_id, id, kind, reference, note, created_at, ${written.join(', ')})
+    SELECT $1, * FROM unnest($9::uuid[], $10::text[], $11::text[], $12::text[], $13::timestamptz[],
+                             $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[])),
   opened AS (
     INSERT INTO credit_grants (tenant_id, id, account, amount, source, reference, note, expires_at, created_at, remaining)
-    SELECT $1, * FROM unnest($21::uuid[], $22::text[], $23::bigint[], $24::text[], $25::text[], $26::text[],
-                             $27::timestamptz[], $28::timestamptz[], $29::bigint[])),
+    SELECT $1, * FROM unnest($19::uuid[], $20::text[], $21::bigint[], $22::text[], $23::text[], $24::text[],
+                             $25::timestamptz[], $26::timestamptz[], $27::bigint[])),
   settled AS (
-    UPDATE credit_grants g SET remaining = v.remaining FROM unnest($30::uuid[], $31::bigint[]) v(id, remaining)
+    UPDATE credit_grants g SET remaining = v.remaining FROM unnest($28::uuid[], $29::bigint[]) v(id, remaining)
     WHERE g.tenant_id = $1 AND g.id = v.id AND g.remaining <> v.remaining)
-  UPDATE credit_accounts SET trial = $2, included = $3, payg = $4, consumed = $5, expired = $6, granted = $7, allowance = $8,
-                             next_expiry_at = $9
+  UPDATE credit_accounts SET trial = $2, included = $3, payg = $4, consumed = $5, expired = $6, allowance = $7,
+                             next_expiry_at = $8
   WHERE tenant_id = $1`;

@@ -43,7 +43,7 @@ export class TestCredits implements CreditSource {
   async read(tenantId: string): Promise<Record<(typeof COLUMNS)[number] | 'balance', number>> {
     const { rows } = await this.#pool.query(
       `SELECT ${COLUMNS.map(column => `${column}::float8`)}, (trial + included + payg)::float8 AS balance
-       FROM credit_accounts WHERE tenant_id = $1`,
+       FROM credit_balances WHERE tenant_id = $1`,
       [tenantId],
     );
     return rows[0];
@@ -52,9 +52,9 @@ export class TestCredits implements CreditSource {
   /** Opens the account if need be. */
   async grant(tenantId: string, account: 'trial' | 'included' | 'payg', amount: number): Promise<void> {
     await this.#pool.query(
-      `INSERT INTO credit_accounts AS a (tenant_id, ${account}, granted, allowance, created_at)
-       VALUES ($1, $2, -$2::bigint, $2, to_timestamp(0))
-       ON CONFLICT (tenant_id) DO UPDATE SET ${account} = a.${account} + $2, granted = a.granted - $2,
+      `INSERT INTO credit_accounts AS a (tenant_id, ${account}, allowance, created_at)
+       VALUES ($1, $2::bigint, $2::bigint, to_timestamp(0))
+       ON CONFLICT (tenant_id) DO UPDATE SET ${account} = a.${account} + $2,
          allowance = a.trial + a.included + a.payg + $2`,
       [tenantId, amount],
     );
@@ -64,7 +64,7 @@ export class TestCredits implements CreditSource {
   async charges(tenantId: string): Promise<Record<string, number>[]> {
     const { rows } = await this.#pool.query(
       `SELECT ${COLUMNS.filter(column => column !== 'allowance').map(column => `${column}::float8`)}
-       FROM credit_ledger WHERE tenant_id = $1 AND kind = 'charge' ORDER BY id`,
+       FROM credit_entries WHERE tenant_id = $1 AND kind = 'charge' ORDER BY id`,
       [tenantId],
     );
     return rows;
