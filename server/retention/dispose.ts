@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Partition } from '../platform/postgres/partitions.ts';
+import { transactOn } from '../platform/postgres/transaction.ts';
 import { type IdRange, idRange, rowBytes } from './ranges.ts';
 
 /** What became of a partition. `kept`: all of it is still wanted. `postponed`: see the reason; nothing was changed. */
@@ -123,15 +124,9 @@ async function rewrite(client: ClientBase, { name }: Partition, { from, to }: Id
   });
 }
 
-async function transaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
-  await client.query('BEGIN');
-  try {
+function transaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+  return transactOn(client, 'ordinary', async () => {
     await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${COPY_TIMEOUT_MS}`);
-    const result = await work();
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
+    return await work();
+  });
 }

@@ -1,9 +1,10 @@
 import type { ClientBase } from 'pg';
+import { inOwnSession } from '../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../platform/postgres/partitions.ts';
 import { bytesInDefault, countRejections, countRuns } from './expired-runs.ts';
 import type { Cutoffs } from './policy.ts';
 import { idRange, pastPartitions, rowBytes, sweptRanges } from './ranges.ts';
-import { inSession } from './session.ts';
+import { SESSION } from './session.ts';
 
 /** A partition that would go, or be rewritten without the logs of the runs that go; `keepsRuns` of them stay. */
 export type PlannedPartition = { name: string; action: 'drop' | 'rewrite'; bytes: number; keepsRuns: number };
@@ -21,7 +22,7 @@ export type RetentionPlan = {
 
 /** Looks, as of one instant, and changes nothing. `now` in ms since the epoch. */
 export function planRetention(url: string, cutoffs: Cutoffs, now: number): Promise<RetentionPlan> {
-  return inSession(url, undefined, async client => {
+  return inOwnSession(url, SESSION, async client => {
     await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     const partitions = await listPartitions(client);
     const plan: RetentionPlan = { cutoffs, partitions: [], runs: 0, rejections: 0, strayUsage: 0, bytes: 0 };

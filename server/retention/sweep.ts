@@ -1,12 +1,13 @@
 import type { ClientBase } from 'pg';
 import type { Logger } from '../platform/logger.ts';
+import { inOwnSession } from '../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../platform/postgres/partitions.ts';
 import { allowUsageToGo, noteRunsGo } from './analytics.ts';
 import { type Disposal, disposeOf, dropUsage } from './dispose.ts';
 import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs.ts';
 import type { Cutoffs } from './policy.ts';
 import { type IdRange, pastPartitions, sweptRanges } from './ranges.ts';
-import { inSession } from './session.ts';
+import { SESSION } from './session.ts';
 
 /** What a pass has done. `postponed` partitions are tried again by the next pass; nothing of them was touched. */
 export type RetentionResult = {
@@ -51,7 +52,7 @@ export async function sweep(options: SweepOptions): Promise<RetentionResult> {
     rewritten: [],
     postponed: [],
   };
-  return inSession(options.url, options.signal, async client => {
+  return inOwnSession(options.url, { ...SESSION, signal: options.signal }, async client => {
     const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
       RETENTION_LOCK,
     ]);

@@ -1,6 +1,8 @@
 import type { Logger } from '../../platform/logger.ts';
+import { inOwnSession } from '../../platform/postgres/own-session.ts';
+import { type Queryable, transactOn } from '../../platform/postgres/transaction.ts';
 import { lockProgress } from './progress.ts';
-import { inOwnSession, type OwnSession } from './session.ts';
+import { SESSION } from './session.ts';
 
 /** Lines of one row of usage: what a busy commit writes. */
 const LINES = 1_000;
@@ -29,23 +31,23 @@ const ENDED = insertLines('run_ended', 'ended_at', 'outcome', 'status', `json_bu
  * commits do not. Returns false where it was done before.
  */
 export function backfill(url: string, logger: Logger, signal?: AbortSignal): Promise<boolean> {
-  return inOwnSession(url, signal, session => backfillIn(session, logger));
+  return inOwnSession(url, { name: SESSION, signal }, client =>
+    transactOn(client, 'snapshot', db => backfillIn(db, logger)),
+  );
 }
 
-function backfillIn(session: OwnSession, logger: Logger): Promise<boolean> {
-  return session.transaction('snapshot', async db => {
-    const progress = await lockProgress(db, { wait: true });
-    if (progress === null || progress.readySeq !== null) return false;
-    await db.query(
-      `CREATE TEMP TABLE counted ON COMMIT DROP AS
-       SELECT action, (line->>0)::uuid AS run_id FROM run_usage CROSS JOIN LATERAL json_array_elements(attempts) line
-       WHERE action IN ('run_started', 'run_ended')`,
-    );
-    await db.query('ANALYZE counted');
-    const started = await db.query(STARTED);
-    const ended = await db.query(ENDED);
-    await db.query('UPDATE analytics_progress SET ready_seq = (SELECT coalesce(max(seq), 0) FROM run_usage)');
-    logger.info({ started: started.rowCount, ended: ended.rowCount }, 'runs of before are counted for analytics');
-    return true;
-  });
+async function backfillIn(db: Queryable, logger: Logger): Promise<boolean> {
+  const progress = await lockProgress(db, { wait: true });
+  if (progress === null || progress.readySeq !== null) return false;
+  await db.query(
+    `CREATE TEMP TABLE counted ON COMMIT DROP AS
+     SELECT action, (line->>0)::uuid AS run_id FROM run_usage CROSS JOIN LATERAL json_array_elements(attempts) line
+     WHERE action IN ('run_started', 'run_ended')`,
+  );
+  await db.query('ANALYZE counted');
+  const started = await db.query(STARTED);
+  const ended = await db.query(ENDED);
+  await db.query('UPDATE analytics_progress SET ready_seq = (SELECT coalesce(max(seq), 0) FROM run_usage)');
+  logger.info({ started: started.rowCount, ended: ended.rowCount }, 'runs of before are counted for analytics');
+  return true;
 }

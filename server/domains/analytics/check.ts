@@ -1,9 +1,11 @@
 import { INSUFFICIENT_CREDITS, LOST_REPEATEDLY } from '../../orchestrator/core/attempts.ts';
+import { inOwnSession } from '../../platform/postgres/own-session.ts';
+import { transactOn } from '../../platform/postgres/transaction.ts';
 import { bucketOf, QUARTER } from './buckets.ts';
 import { compareGrains, type Difference } from './compare-sums.ts';
 import { readProgress } from './progress.ts';
 import { compareWithRuns } from './recount.ts';
-import { inOwnSession } from './session.ts';
+import { SESSION } from './session.ts';
 import { QUARTER_MS } from './time-zone.ts';
 
 /** Failures that are never billed (core/metering.ts): lost in crashes, or never begun for want of credits. */
@@ -17,8 +19,8 @@ export type CheckResult = { since: number | null; differences: Difference[] };
  * without holding anybody up. Null where the runs of before have not been counted yet. At most `most` differences are told.
  */
 export function check(url: string, most: number): Promise<CheckResult | null> {
-  return inOwnSession(url, undefined, session =>
-    session.transaction('snapshot', async db => {
+  return inOwnSession(url, { name: SESSION }, client =>
+    transactOn(client, 'snapshot', async db => {
       const { readySeq, runsFrom, seq } = await readProgress(db);
       if (readySeq === null || seq < readySeq) return null;
       const since = runsFrom === null ? null : bucketOf(QUARTER, runsFrom + QUARTER_MS - 1);

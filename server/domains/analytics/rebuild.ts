@@ -1,7 +1,9 @@
 import type { Logger } from '../../platform/logger.ts';
+import { inOwnSession } from '../../platform/postgres/own-session.ts';
+import { transactOn } from '../../platform/postgres/transaction.ts';
 import { addUsage, nextBatch } from './fold.ts';
 import { lockProgress } from './progress.ts';
-import { inOwnSession } from './session.ts';
+import { SESSION } from './session.ts';
 
 const tables = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations'];
 
@@ -14,8 +16,8 @@ export type RebuildResult = { rows: number; since: number | null };
  * counted yet, so that there is nothing to rebuild.
  */
 export function rebuild(url: string, projectId: string | null, logger: Logger): Promise<RebuildResult | null> {
-  return inOwnSession(url, undefined, session =>
-    session.transaction('ordinary', async db => {
+  return inOwnSession(url, { name: SESSION }, client =>
+    transactOn(client, 'ordinary', async db => {
       const progress = await lockProgress(db, { wait: true });
       if (progress === null || progress.readySeq === null) return null;
       const since = progress.usageFrom === null ? null : new Date(progress.usageFrom);

@@ -8,19 +8,31 @@ export async function transact<T>(pool: Pool, work: (client: PoolClient) => Prom
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query('BEGIN');
-    try {
-      const result = await work(client);
-      await client.query('COMMIT');
-      return result;
-    } catch (error) {
-      // A connection that cannot even roll back is of no more use to anybody.
-      await client.query('ROLLBACK').catch((cause: unknown) => {
-        broken = cause instanceof Error ? cause : new Error('rollback failed', { cause });
-      });
-      throw error;
-    }
+    return await transactOn(client, 'ordinary', work, cause => {
+      broken = cause instanceof Error ? cause : new Error('rollback failed', { cause });
+    });
   } finally {
     client.release(broken);
+  }
+}
+
+/**
+ * The same on a connection that the caller has. In a `snapshot` every statement sees the same instant, and what the transaction
+ * itself has written. `lost` is told why it could not even be rolled back: such a connection is of no more use to anybody.
+ */
+export async function transactOn<C extends Queryable, T>(
+  client: C,
+  kind: 'ordinary' | 'snapshot',
+  work: (client: C) => Promise<T>,
+  lost: (cause: unknown) => void = () => undefined,
+): Promise<T> {
+  await client.query(kind === 'snapshot' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN');
+  try {
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(lost);
+    throw error;
   }
 }

@@ -1,0 +1,31 @@
+import pg from 'pg';
+
+/**
+ * Runs `work` on a session of its own, without the short timeouts of the pool's; it ends with `work`, or at once, in the middle of
+ * a statement, when `signal` aborts. `name` is told to PostgreSQL; `lockTimeoutMs`: how long it waits for a lock (default: for ever).
+ */
+export async function inOwnSession<T>(
+  url: string,
+  { name, signal, lockTimeoutMs = 0 }: { name: string; signal?: AbortSignal | undefined; lockTimeoutMs?: number },
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: name,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  // What breaks the session fails the statement under way; without a listener it would also end the process.
+  client.on('error', () => undefined);
+  const end = () => void client.end();
+  signal?.throwIfAborted();
+  await client.connect();
+  signal?.addEventListener('abort', end);
+  try {
+    await client.query(`SET statement_timeout = 0; SET lock_timeout = ${lockTimeoutMs}; SET jit = off`);
+    return await work(client);
+  } finally {
+    signal?.removeEventListener('abort', end);
+    await client.end();
+  }
+}
