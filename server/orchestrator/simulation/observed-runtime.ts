@@ -23,7 +23,7 @@ export class ObservedRuntime extends Runtime {
     super(services, session, cause => session.break(cause));
     this.#server = server;
     this.slots = new SlotWatch(server.at, server.config);
-    this.credits = new CreditWatch(server.at, server.postgres.database);
+    this.credits = new CreditWatch(server.at, server.postgres.database, () => server.postgres.holder === session);
   }
 
   died(): void {

@@ -66,12 +66,15 @@ function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
 export class CreditWatch {
   readonly #at: Surroundings;
   readonly #database: Database;
+  /** Whether it leads in truth: one that has lost the lock unawares decides by what it knew, and nothing of that is written. */
+  readonly #holdsLock: () => boolean;
   readonly #held = new Map<string, Map<string, number>>();
   readonly #sending = new Map<string, number>();
 
-  constructor(at: Surroundings, database: Database) {
+  constructor(at: Surroundings, database: Database, holdsLock: () => boolean) {
     this.#at = at;
     this.#database = database;
+    this.#holdsLock = holdsLock;
   }
 
   /** Right after a turn was decided; returns what to call when its entry was answered. */
@@ -108,7 +111,7 @@ export class CreditWatch {
   }
 
   #checkDenied(tenantId: string, runId: string, step: string | null): void {
-    if (this.#at.twoLed || this.#grantedLately(tenantId)) return;
+    if (!this.#leadsAlone || this.#grantedLately(tenantId)) return;
     const graph = this.#at.scenario(runId).graph;
     const dearest = Math.max(0, ...graph.steps.map(({ id }) => this.#priceAhead(runId, id)));
     const price = step === null ? dearest : this.#priceAhead(runId, step);
@@ -118,8 +121,12 @@ export class CreditWatch {
 
   #checkBegun(tenantId: string, price: number, step: string): void {
     const { balance } = this.#database.account(tenantId);
-    if (this.#at.economy.enforced && !this.#at.twoLed && price > 0 && balance < price)
+    if (this.#at.economy.enforced && this.#leadsAlone && price > 0 && balance < price)
       this.#at.fail('credits', `"${step}" of ${tenantId} began for ${price}, but there was only ${balance}`);
+  }
+
+  get #leadsAlone(): boolean {
+    return !this.#at.twoLed && this.#holdsLock();
   }
 
   /** What the database has, less what is spoken for. */
