@@ -66,7 +66,10 @@ function DurationList({ rows }: { rows: readonly Row[] }) {
         <li key={row.key}>
           <div className="flex flex-wrap items-baseline justify-between gap-x-3 text-sm sm:flex-nowrap">
             <span className="min-w-0 truncate">
-              {row.name} <span className="text-xs text-faint">{formatFigure(row.runs, 'count')} runs</span>
+              {row.name}{' '}
+              <span className="text-xs text-faint">
+                {formatFigure(row.runs, 'count')} {row.runs === 1 ? 'run' : 'runs'}
+              </span>
             </span>
             <span className="flex shrink-0 gap-3 text-muted tabular-nums">
               <Percentile name="p50" value={row.p50_ms} />

@@ -11,11 +11,15 @@ export type Totals = Record<string, number>;
 /** The most workflows that an answer lists. */
 const MOST_WORKFLOWS = 20;
 
-/** $1 tenant, $2 project, $3..$5 segments; each segment is one range of the key. */
+/**
+ * $1 tenant, $2 project, $3..$5 segments; each segment is one range of the key. OFFSET 0 keeps it one: where the planner thinks
+ * index scans dear (PostgreSQL's own settings), it would read all of a workflow instead and compare each row with each segment,
+ * 0.8 s of a million runs.
+ */
 const SEGMENTS = 'unnest($3::smallint[], $4::timestamptz[], $5::timestamptz[]) s(grain, lower, upper)';
 const rowsOf = (table: string, workflow: string) => `CROSS JOIN LATERAL (
   SELECT * FROM ${table} t WHERE t.project_id = $2 AND t.workflow_id = ${workflow} AND t.grain = s.grain
-    AND t.bucket >= s.lower AND t.bucket < s.upper AND t.tenant_id = $1) t`;
+    AND t.bucket >= s.lower AND t.bucket < s.upper AND t.tenant_id = $1 OFFSET 0) t`;
 const iso = (at: number) => new Date(at).toISOString();
 
 function valuesOf({ tenantId, projectId }: Scope, segments: readonly Segment[]): unknown[] {
