@@ -21,7 +21,8 @@ export function InboxFrame({ children }: { children: ReactNode }) {
   };
   useHotkeys({ j: () => move(1), k: () => move(-1) });
   return (
-    <div className="flex flex-1 lg:h-dvh lg:flex-none">
+    // All of the height that a notice over the page leaves, and no more.
+    <div className="flex flex-1 lg:h-0 lg:flex-auto">
       {/* On a phone the list and its heading make room for the task. */}
       {chosen ? <h1 className="sr-only lg:hidden">Inbox</h1> : null}
       <section

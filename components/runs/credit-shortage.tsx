@@ -1,5 +1,6 @@
 import { Coins } from 'lucide-react';
 import { ButtonLink } from '../ui/button.tsx';
+import { cx } from '../ui/classes.ts';
 import type { RunView } from './run-view.ts';
 
 /** The code of everything that was refused for want of credits. */
@@ -11,19 +12,25 @@ export function shortageOf(view: RunView | null, errorCode: string | undefined):
   return errorCode === INSUFFICIENT_CREDITS ? 'failed' : null;
 }
 
-/** Why the run stands or failed, and what to do about it. */
-export function CreditShortage({ kind }: { kind: 'paused' | 'failed' }) {
+const NEXT = {
+  paused: 'The run is paused before its next step and has lost nothing. Resume it once there are credits again.',
+  failed: 'The step was not begun and cost nothing. Rerun from it once there are credits again.',
+  refused: 'The run was not started. Start it once there are credits again: what you have entered is kept.',
+};
+
+/** Why the run stands, failed or was not started, and what to do about it. */
+export function CreditShortage({ kind, className }: { kind: keyof typeof NEXT; className?: string }) {
   return (
     <div
       role="alert"
-      className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border border-warn/40 bg-warn-soft px-3 py-2 text-sm text-warn"
+      className={cx(
+        'flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border border-warn/40 bg-warn-soft px-3 py-2 text-sm text-warn',
+        className,
+      )}
     >
       <Coins aria-hidden className="size-4 shrink-0" />
       <p className="min-w-60 flex-1">
-        <span className="font-medium">The workspace has run out of credits.</span>{' '}
-        {kind === 'paused'
-          ? 'The run is paused before its next step and has lost nothing. Resume it once there are credits again.'
-          : 'The step was not begun and cost nothing. Rerun from it once there are credits again.'}
+        <span className="font-medium">The workspace has run out of credits.</span> {NEXT[kind]}
       </p>
       <ButtonLink size="sm" href="/billing">
         Go to billing

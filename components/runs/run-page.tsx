@@ -93,7 +93,7 @@ function Run({ summary, version }: { summary: Summary; version: Version }) {
       />
       <Facts summary={summary} status={status} view={view} />
       {live ? <Connection live={live} ended={isTerminal(status)} /> : null}
-      {shortage ? <CreditShortage kind={shortage} /> : null}
+      {shortage ? <CreditShortage kind={shortage} className="mb-4" /> : null}
       <RunFailure view={view} summary={summary} onSelect={select} />
       <div className={cx('grid gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
         <Tabs

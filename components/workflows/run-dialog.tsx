@@ -4,6 +4,8 @@ import { Play } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useMemo, useState } from 'react';
+import { CreditShortage, INSUFFICIENT_CREDITS } from '../runs/credit-shortage.tsx';
+import { readError } from '../trpc/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -104,7 +106,11 @@ function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: ()
           {problem}
         </p>
       ) : null}
-      <FormError error={start.error} />
+      {start.error && readError(start.error).code === INSUFFICIENT_CREDITS ? (
+        <CreditShortage kind="refused" />
+      ) : (
+        <FormError error={start.error} />
+      )}
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
         <Button

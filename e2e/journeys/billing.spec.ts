@@ -47,7 +47,18 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   expect(await runOnce(api.call, workflow)).toBe('failed');
   await open(member, '/workflows');
   await expect(notice(member)).toContainText('All credits are used');
-  await notice(member).getByRole('link', { name: 'See billing' }).click();
+  // The inbox fills what the notice leaves of the window.
+  await open(member, '/inbox');
+  await expect(notice(member)).toBeVisible();
+  expect(await member.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBe(0);
+  // What cannot be paid is not started, and says where to go.
+  await open(member, `/workflows/${workflow}`);
+  await member.getByRole('button', { name: 'Run', exact: true }).click();
+  await member.getByRole('button', { name: 'Start run' }).click();
+  await expect(member.getByRole('dialog').getByRole('alert')).toContainText('The run was not started.');
+  await expectAccessible(member);
+  await member.getByRole('link', { name: 'Go to billing' }).click();
+  await settled(member);
 
   await member.getByRole('button', { name: 'Top up', exact: true }).click();
   await member.getByLabel('Amount in USD').fill('1');

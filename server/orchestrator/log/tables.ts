@@ -183,8 +183,8 @@ const ledger: Part['then'] = {
 
 /**
  * What the batch takes from each workspace, in the order in which it is spent: trial, included, pay-as-you-go; what is not
- * there is granted (the account that nothing is written to), so that no balance is ever negative. A workspace without an account has its entries refused (23502),
- * whatever else they hold: nothing is done for nobody's account. `tenants` is the number of rows.
+ * there is granted, the account that is minus all others, so that no balance is ever negative. A workspace without an account
+ * has its entries refused (23502), whatever else they hold: nothing is done for nobody's account. `tenants` is the number of rows.
  *
  * The rows are locked where they are read, and what is written is worked out from what was read there: the statement's own
  * snapshot may be older than a grant that it had to wait for.

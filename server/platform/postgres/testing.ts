@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -40,7 +41,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 
 async function drop(server: string, name: string, pool: pg.Pool, prisma: PrismaClient): Promise<void> {
   await prisma.$disconnect();
-  const held = pool.totalCount - pool.idleCount;
+  const held = await heldClients(pool);
   // end() would wait for ever for a client that is never released.
   if (held === 0) await pool.end();
   try {
@@ -55,6 +56,14 @@ async function drop(server: string, name: string, pool: pg.Pool, prisma: PrismaC
     await query(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     throw new Error(`Leaked connections in a test: ${JSON.stringify(sessions)}`, { cause: error });
   }
+}
+
+/** How many clients nobody gives back; one whose answer is on its way is given back within moments. */
+async function heldClients(pool: pg.Pool): Promise<number> {
+  const deadline = performance.now() + 1_000;
+  const held = () => pool.totalCount - pool.idleCount;
+  while (held() > 0 && performance.now() < deadline) await setImmediate();
+  return held();
 }
 
 async function query(url: string, sql: string): Promise<unknown[]> {
