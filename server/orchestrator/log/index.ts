@@ -2,7 +2,7 @@
  * The event log: append-only `run_events` in PostgreSQL, with its projections.
  *
  *   GroupCommitLog            append(entry) → settles after the commit
- *   commitStatement           what commits a batch: one statement
+ *   commitStatement           what commits a batch: one statement; PLANNING is for the session that does
  *   createLogReader           what a leader reads: runs that move, whole runs with payloads in place
  *   readEvents, readPayload   pages and single values, for the API
  *   toWireEvent               an event as the API shows it
@@ -29,5 +29,5 @@ export {
 } from './group-commit.ts';
 export { type ActiveRunCounts, createLogReader, type LogReader } from './log-reader.ts';
 export { type LoggedRun, readEvents, readPayload, readRun, readRuns } from './read.ts';
-export { commitStatement } from './statement.ts';
+export { commitStatement, PLANNING } from './statement.ts';
 export { toWireEvent, type WireEvent } from './wire-event.ts';

@@ -87,6 +87,14 @@ function listOf(values: readonly unknown[], field: Field): unknown {
   }
 }
 
+/**
+ * What a session is told before it commits. The planner must not think of reading all runs because there were few of them when the
+ * statement was prepared, and its one generic plan fits every batch, so nothing is planned twice. Rows are found by their keys in
+ * the order of the batch, accounts in that of their workspaces: whoever charges several at once locks them in one order.
+ */
+export const PLANNING = `SET jit = off; SET plan_cache_mode = force_generic_plan;
+  SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`;
+
 /** `tellsOld`: RETURNING has the row as it was, as PostgreSQL 18 has it. A session keeps to one dialect. */
 export type Dialect = { tellsOld?: boolean };
 

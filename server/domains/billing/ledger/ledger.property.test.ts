@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commitStatement } from '../../../orchestrator/log/index.ts';
+import { commitStatement, PLANNING } from '../../../orchestrator/log/index.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
@@ -142,6 +142,7 @@ async function run(world: World, one: Op): Promise<void> {
   const client = new pg.Client({ connectionString: db.url });
   client.on('error', () => undefined);
   await client.connect();
+  await client.query(PLANNING);
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const kill = () => db.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
   try {

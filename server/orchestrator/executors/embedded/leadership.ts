@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { commitStatement, type LogSession } from '../../log/index.ts';
+import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
 
 /** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
 export const LEADER_LOCK = 4_216_034;
@@ -84,12 +84,8 @@ async function openSession(
   connection.on('error', resolve);
   connection.on('end', () => resolve(new Error('the session ended')));
   await connection.connect();
-  // The planner must not think of reading all runs because there were few of them when the statement was prepared; and
-  // its one generic plan fits every batch, so nothing is planned twice.
   await connection.query(
-    `SET idle_session_timeout = ${LEASE_MS}; SET synchronous_commit = on; SET statement_timeout = 0; SET jit = off;
-     SET plan_cache_mode = force_generic_plan;
-     SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`,
+    `SET idle_session_timeout = ${LEASE_MS}; SET synchronous_commit = on; SET statement_timeout = 0; ${PLANNING}`,
   );
   const version = await connection.query<{ number: number }>(
     `SELECT current_setting('server_version_num')::int AS number`,
