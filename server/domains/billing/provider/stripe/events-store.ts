@@ -28,6 +28,7 @@ export async function newestAppliedAt(db: Queryable): Promise<number | null> {
   return rows[0]?.at?.getTime() ?? null;
 }
 
+/** Of several deliveries at once one applies the event and the others find it applied: the row says that it was. */
 export async function recordEvent(
   db: Queryable,
   event: StripeEvent,
@@ -35,7 +36,8 @@ export async function recordEvent(
 ): Promise<void> {
   await db.query(
     `INSERT INTO provider_events (provider, event_id, type, tenant_id, outcome, occurred_at, applied_at)
-     VALUES ('stripe', $1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+     VALUES ('stripe', $1, $2, $3, $4, $5, $6)
+     ON CONFLICT (provider, event_id) DO UPDATE SET outcome = excluded.outcome WHERE excluded.outcome = 'applied'`,
     [event.id, event.type, result.tenantId, result.outcome, new Date(event.created * 1000), new Date(result.at)],
   );
 }
