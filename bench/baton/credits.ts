@@ -3,14 +3,14 @@ import { type CreditSource, FREE, type TenantCredits } from '../../server/orches
 import { toMicrocredits } from '../../server/platform/microcredits.ts';
 
 const PRICES = { workflow_step: 1_000, tool_call: 5_000, llm_input_tokens: 10, llm_output_tokens: 40 };
-/** A thousand million credits, in two accounts: more than any measurement spends, and the split is worked out each time. */
+/** A thousand million credits, in two accounts: more than any measurement spends. */
 const FUNDS = 500_000_000_000_000;
 
 /** Every workspace that is asked for gets an account with credits to spend; prices as a plan has them. */
 export function benchCredits(pool: pg.Pool): CreditSource {
   const refresh = async (tenantIds: readonly string[]) => {
     const { rows } = await pool.query<{ tenant_id: string; balance: string; consumed: string }>(
-      `SELECT tenant_id, trial + included + payg AS balance, consumed FROM credit_accounts WHERE tenant_id = ANY($1)`,
+      `SELECT tenant_id, trial + included + payg - charged AS balance, charged AS consumed FROM credit_accounts WHERE tenant_id = ANY($1)`,
       [tenantIds],
     );
     const toCredits = (row: (typeof rows)[number]): TenantCredits => ({

@@ -191,13 +191,22 @@ test('usage goes by whole months, and what no month took row by row', async () =
   const early = await go(usage);
   expect(early).toMatchObject({ strayUsage: 0, postponed: [{ name: 'run_usage_2026_08', reason: 'not_counted' }] });
   await foldAll(db.pool, new ManualClock(NOW));
+  const all = await planRetention(db.url, usage.cutoffs, NOW);
+  expect(all).toMatchObject({ runs: 0, strayUsage: 1, partitions: [{ name: 'run_usage_2026_08', action: 'drop' }] });
+  const reader = await db.pool.connect();
+  await reader.query('BEGIN; SELECT FROM run_usage_2026_08 LIMIT 1');
+  const postponed = [{ name: 'run_usage_2026_08', reason: 'locked' }];
+  expect(await go(usage)).toMatchObject({ strayUsage: 1, dropped: [], postponed });
+  await reader.query('COMMIT');
+  reader.release();
+  expect((await db.pool.query(`SELECT FROM usage_sums WHERE bucket < '2026-09-01'`)).rowCount).toBe(2);
   const counted = await allSums(db.pool);
-  const plan = await planRetention(db.url, usage.cutoffs, NOW);
-  expect(plan).toMatchObject({ runs: 0, strayUsage: 1, partitions: [{ name: 'run_usage_2026_08', action: 'drop' }] });
-  expect(await go(usage)).toMatchObject({ runs: 0, strayUsage: 1, dropped: ['run_usage_2026_08'] });
+  expect(await go(usage)).toMatchObject({ runs: 0, strayUsage: 0, dropped: ['run_usage_2026_08'] });
   const { rows } = await db.pool.query('SELECT created_at FROM run_usage ORDER BY 1');
   expect(rows.map(row => row.created_at.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
-  // What was counted stays, and a rebuild makes anew only what there is usage of.
+  // So do the sums that billing answers from; those of analytics stay, and a rebuild makes anew only what there is usage of.
+  const left = await db.pool.query('SELECT bucket FROM usage_sums ORDER BY 1');
+  expect(left.rows.map(row => row.bucket.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
   await db.pool.query('UPDATE analytics_totals SET runs_started = 7');
   expect(await rebuild(db.url, null, silent)).toEqual({ rows: 2, since: Date.UTC(2026, 8, 1) });
   const rebuilt = await allSums(db.pool);

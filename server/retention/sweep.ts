@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Logger } from '../platform/logger.ts';
 import { inOwnSession } from '../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../platform/postgres/partitions.ts';
-import { allowUsageToGo, noteRunsGo } from './analytics.ts';
+import { allowUsageToGo, deleteUsageSums, noteRunsGo } from './analytics.ts';
 import { type Disposal, disposeOf, dropUsage } from './dispose.ts';
 import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs.ts';
 import type { Cutoffs } from './policy.ts';
@@ -115,6 +115,12 @@ async function sweepUsage(
     result.strayUsage += deleted;
     await pause();
     deleted = await deleteStrayUsage(client, cutoff);
+  }
+  // What is still there of the usage is still in the sums.
+  if (result.postponed.some(({ name }) => past.some(partition => partition.name === name))) return;
+  for (let deleted = await deleteUsageSums(client, cutoff); deleted > 0; ) {
+    await pause();
+    deleted = await deleteUsageSums(client, cutoff);
   }
 }
 

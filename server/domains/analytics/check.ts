@@ -2,7 +2,7 @@ import { INSUFFICIENT_CREDITS, LOST_REPEATEDLY } from '../../orchestrator/core/a
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { transactOn } from '../../platform/postgres/transaction.ts';
 import { bucketOf, QUARTER } from './buckets.ts';
-import { compareGrains, type Difference } from './compare-sums.ts';
+import { compareGrains, compareUsage, type Difference } from './compare-sums.ts';
 import { readProgress } from './progress.ts';
 import { compareWithRuns } from './recount.ts';
 import { SESSION } from './session.ts';
@@ -21,12 +21,14 @@ export type CheckResult = { since: number | null; differences: Difference[] };
 export function check(url: string, most: number): Promise<CheckResult | null> {
   return inOwnSession(url, { name: SESSION }, client =>
     transactOn(client, 'snapshot', async db => {
-      const { readySeq, runsFrom, seq } = await readProgress(db);
+      const { readySeq, runsFrom, usageFrom, seq } = await readProgress(db);
       if (readySeq === null || seq < readySeq) return null;
       const since = runsFrom === null ? null : bucketOf(QUARTER, runsFrom + QUARTER_MS - 1);
       const recount = { since: since === null ? null : new Date(since), seq, codes: NEVER_BILLED };
       const ofRuns = await compareWithRuns(db, recount, most);
-      return { since, differences: [...ofRuns, ...(await compareGrains(db, most - ofRuns.length))] };
+      const ofGrains = await compareGrains(db, most - ofRuns.length);
+      const found = [...ofRuns, ...ofGrains];
+      return { since, differences: [...found, ...(await compareUsage(db, { seq, usageFrom }, most - found.length))] };
     }),
   );
 }

@@ -1,5 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { grains, WHOLE_PROJECT } from './buckets.ts';
+import { sumsOfUsage } from './fold-usage.ts';
+import type { Progress } from './progress.ts';
 import { totalColumns } from './sums-sql.ts';
 
 /** A sum that is not what it should be. */
@@ -87,4 +89,19 @@ export async function compareGrains(db: Queryable, most: number): Promise<Differ
     found.push(...(await compareSums(db, { table, columns }, rows, again, most - found.length)));
   }
   return found;
+}
+
+/** Where the sums of usage are not those of its rows; `name` is the digest. */
+export async function compareUsage(
+  db: Queryable,
+  { seq, usageFrom }: Pick<Progress, 'seq' | 'usageFrom'>,
+  most: number,
+): Promise<Difference[]> {
+  if (most <= 0) return [];
+  const there = (at: string) => (usageFrom === null ? 'true' : `${at} >= '${new Date(usageFrom).toISOString()}'`);
+  const columns = ['quantity', 'microcredits'];
+  const as = `project_id, workflow_id, 0 AS grain, bucket, tenant_id || ' ' || digest AS name, ${columns.join(', ')}`;
+  const usage = sumsOfUsage(`seq <= ${seq} AND ${there('created_at')}`);
+  const sums = `SELECT ${as} FROM usage_sums WHERE ${there('bucket')}`;
+  return await compareSums(db, { table: 'usage_sums', columns }, sums, `SELECT ${as} FROM (${usage}) u`, most);
 }

@@ -57,6 +57,7 @@ function summed(rows: readonly TestUsage[]): Record<string, unknown[]> {
     analytics_triggers: new Map(),
     analytics_steps: new Map(),
     analytics_durations: new Map(),
+    usage_sums: new Map(),
   };
   const histograms = new Map<Record<string, unknown>, Histogram>();
   const add = (table: string, key: Record<string, unknown>, columns: Record<string, number>) => {
@@ -66,10 +67,19 @@ function summed(rows: readonly TestUsage[]): Record<string, unknown[]> {
     tables[table]?.set(text, row);
     return row;
   };
-  for (const row of rows)
+  const textOf = (bucket: number) => new Date(bucket).toISOString().replace('.000Z', '+00:00');
+  for (const row of rows) {
+    const { tenantId: tenant_id, projectId: project_id, workflowId: workflow_id, action, subject = '' } = row;
+    const about = { tenant_id, bucket: textOf(bucketOf(0, row.at)), project_id, workflow_id, action };
+    if (!action.startsWith('run_'))
+      add(
+        'usage_sums',
+        { ...about, step_type: row.stepType ?? '', subject, started_by: '' },
+        { quantity: row.quantity ?? 1, microcredits: row.microcredits ?? 0 },
+      );
     for (const grain of grains)
       for (const workflowId of [row.workflowId, WHOLE_PROJECT]) {
-        const bucket = new Date(bucketOf(grain, row.at)).toISOString().replace('.000Z', '+00:00');
+        const bucket = textOf(bucketOf(grain, row.at));
         const key = { tenant_id: row.tenantId, project_id: row.projectId, workflow_id: workflowId, grain, bucket };
         const quantity = row.durations?.length ?? row.quantity ?? 1;
         const microcredits = row.microcredits ?? 0;
@@ -122,6 +132,7 @@ function summed(rows: readonly TestUsage[]): Record<string, unknown[]> {
             },
           );
       }
+  }
   return Object.fromEntries(Object.entries(tables).map(([name, sums]) => [name, [...sums.values()]]));
 }
 
@@ -136,7 +147,9 @@ const expectSums = async (rows: readonly TestUsage[]) =>
   expect(sorted(await allSums(db.pool))).toEqual(sorted(summed(rows)));
 
 async function clear(): Promise<void> {
-  await db.pool.query(`TRUNCATE run_usage, analytics_totals, analytics_triggers, analytics_steps, analytics_durations`);
+  await db.pool.query(
+    `TRUNCATE run_usage, analytics_totals, analytics_triggers, analytics_steps, analytics_durations, usage_sums`,
+  );
   await db.pool.query(`UPDATE analytics_progress SET as_of = to_timestamp(0)`);
 }
 

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Clock } from '../../platform/clock.ts';
 import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
 import { foldDurations, type Selection } from './fold-durations.ts';
+import { foldUsage } from './fold-usage.ts';
 import { lockProgress, readProgress } from './progress.ts';
 import { FOLD } from './sums-sql.ts';
 
@@ -76,4 +77,5 @@ export async function addUsage(db: Queryable, selection: Selection): Promise<voi
   await db.query('SET LOCAL jit = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
   await db.query(FOLD, [...selection]);
   await foldDurations(db, selection);
+  await foldUsage(db, selection);
 }

@@ -5,7 +5,7 @@ import { addUsage, nextBatch } from './fold.ts';
 import { lockProgress } from './progress.ts';
 import { SESSION } from './session.ts';
 
-const tables = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations'];
+const tables = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations', 'usage_sums'];
 
 /** `since`: where usage begins that retention has not let go of (ms since the epoch; null = all); what is older stays as it is. */
 export type RebuildResult = { rows: number; since: number | null };

@@ -370,15 +370,14 @@ test('the check agrees, finds what is wrong, and a rebuild mends it', async () =
   const sums = await allSums(db.pool);
   await rebuild(db.url, null, createLogger('silent'));
   expect(await allSums(db.pool)).toEqual(sums);
-  const spoilt: [table: string, change: string, grain: number][] = [
-    ['analytics_totals', 'runs_failed = runs_failed + 1', 0],
-    ['analytics_triggers', 'runs_started = runs_started + 1', 3],
-    ['analytics_durations', 'max_ms = max_ms + 1', 0],
+  const spoilt: [table: string, change: string, which: string][] = [
+    ['analytics_totals', 'runs_failed = runs_failed + 1', 'grain = 0'],
+    ['analytics_triggers', 'runs_started = runs_started + 1', 'grain = 3'],
+    ['analytics_durations', 'max_ms = max_ms + 1', 'grain = 0'],
+    ['usage_sums', 'microcredits = microcredits - 1', 'true'],
   ];
-  for (const [table, change, grain] of spoilt) {
-    await db.pool.query(`UPDATE ${table} SET ${change} WHERE grain = ${grain} AND project_id = $1`, [
-      people[0]?.projectId,
-    ]);
+  for (const [table, change, which] of spoilt) {
+    await db.pool.query(`UPDATE ${table} SET ${change} WHERE ${which} AND project_id = $1`, [people[0]?.projectId]);
     const found = await check(db.url, 50);
     expect(found?.differences.every(difference => difference.table === table)).toBe(true);
     expect(found?.differences[0]).toMatchObject({ projectId: people[0]?.projectId });

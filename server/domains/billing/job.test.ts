@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startBillingJob } from './job.ts';
+import { charge } from './ledger/testing.ts';
 import { settleTenant } from './subscriptions/settle.ts';
 import { createBillingWorld, DAY, FREE, goTo, PRO, PRO_TRIAL } from './subscriptions/testing.ts';
 
@@ -69,6 +70,43 @@ test('what was missed is made good at the start, and then each thing at its inst
   expect((await periods('rival')).at(-1)).toBe('2026-04-30');
   await job.close();
   expect(alarm.set).toEqual([]);
+});
+
+test('what was charged is posted by the hour, in one entry each', async () => {
+  await using world = await createBillingWorld(START + 40 * 60_000);
+  await world.status();
+  const charges = async () => {
+    const { rows } = await world.db.pool.query(
+      `SELECT consumed::float8, created_at FROM credit_ledger WHERE tenant_id = 'acme' AND kind = 'charge' ORDER BY id`,
+    );
+    return rows.map(({ consumed, created_at }) => [consumed, created_at.toISOString().slice(11, 19)]);
+  };
+  const use = (amount: number) => charge(world.db.pool, 'acme', amount, world.clock.now());
+  await use(5);
+  const alarm = manualAlarm();
+  const job = startBillingJob({
+    services: world.services,
+    alarm: alarm.alarm,
+    ready: Promise.resolve(),
+    leading: () => true,
+  });
+  expect(await alarm.armed()).toBe(60_000);
+  expect(await charges()).toEqual([[5, '10:40:00']]);
+  await use(20);
+  await use(30);
+  world.clock.advance(19 * 60_000 + 30_000);
+  expect(await alarm.ring()).toBe(30_000);
+  expect(await charges()).toHaveLength(1);
+  world.clock.advance(30_000);
+  expect(await alarm.ring()).toBe(60_000);
+  expect(await charges()).toEqual([
+    [5, '10:40:00'],
+    [50, '11:00:00'],
+  ]);
+  world.clock.advance(3_600_000);
+  await alarm.ring();
+  expect(await charges()).toHaveLength(2);
+  await job.close();
 });
 
 test('a workspace that cannot be settled holds up no other, and is tried again', async () => {

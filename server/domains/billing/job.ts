@@ -1,6 +1,7 @@
 import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
-import type { Queryable } from '../../platform/postgres/transaction.ts';
+import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
 import type { Services } from '../../services.ts';
+import { postCharges } from './ledger/post.ts';
 import { type SettleServices, settleTenant } from './subscriptions/settle.ts';
 
 export type BillingJob = {
@@ -23,10 +24,12 @@ const LONGEST_MS = 60_000;
 const AGAIN_MS = 5_000;
 /** Workspaces of one look: a process that was away for long goes through them batch by batch. */
 const BATCH = 200;
+/** What was charged is posted to the ledger by the hour, in the first look of each. */
+const POSTING_MS = 3_600_000;
 
 /**
  * Does what the clock makes due for every workspace, in the process that leads: at the start at once, what was missed period by
- * period, and from then on at the instant at which the next is due.
+ * period, and from then on at the instant at which the next is due. By the hour it posts what was charged.
  */
 export function startBillingJob({ services, alarm, ready, leading }: BillingJobOptions): BillingJob {
   const { pool, clock, logger } = services;
@@ -44,22 +47,43 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
       return false;
     }
   };
+  /** Returns those that could not be settled, null where it was to end in the middle. */
+  const settleDue = async (): Promise<string[] | null> => {
+    const failed: string[] = [];
+    for (;;) {
+      const due = await dueTenants(pool, clock.now(), failed);
+      for (const tenantId of due) {
+        if (closed) return null;
+        if (!(await settle(tenantId))) failed.push(tenantId);
+      }
+      if (due.length < BATCH) return failed;
+    }
+  };
+  let posted = Number.NEGATIVE_INFINITY;
+  /** Goes once through all that were charged in the hour that is over, whatever is charged meanwhile. */
+  const post = async (hour: number): Promise<void> => {
+    for (let last = ''; ; ) {
+      const tenants = await chargedTenants(pool, last);
+      for (const tenantId of tenants) {
+        if (closed) return;
+        await transact(pool, db => postCharges(db, tenantId, clock.now()));
+      }
+      last = tenants.at(-1) ?? last;
+      if (tenants.length < BATCH) break;
+    }
+    posted = hour;
+  };
   /** Returns in how many ms the next look is due. */
   const run = async (): Promise<number> => {
     if (!leading()) return AGAIN_MS;
-    const failed: string[] = [];
     try {
-      for (;;) {
-        const due = await dueTenants(pool, clock.now(), failed);
-        for (const tenantId of due) {
-          if (closed) return AGAIN_MS;
-          if (!(await settle(tenantId))) failed.push(tenantId);
-        }
-        if (due.length < BATCH) break;
-      }
+      const failed = await settleDue();
+      if (failed === null) return AGAIN_MS;
+      const hour = Math.floor(clock.now() / POSTING_MS);
+      if (hour !== posted) await post(hour);
       if (failed.length > 0) return AGAIN_MS;
-      const next = await nextDue(pool);
-      return next === null ? longest : Math.min(longest, Math.max(0, next - clock.now()));
+      const next = Math.min((await nextDue(pool)) ?? Number.POSITIVE_INFINITY, (hour + 1) * POSTING_MS);
+      return Math.min(longest, Math.max(0, next - clock.now()));
     } catch (error) {
       logger.error({ err: error }, 'billing cannot see what is due; it looks again');
       return AGAIN_MS;
@@ -97,6 +121,15 @@ async function dueTenants(db: Queryable, now: number, except: readonly string[])
        UNION ALL SELECT tenant_id, next_expiry_at FROM credit_accounts WHERE next_expiry_at <= $1) found
      WHERE NOT tenant_id = ANY($2) GROUP BY tenant_id ORDER BY min(due) LIMIT ${BATCH}`,
     [new Date(now), except],
+  );
+  return rows.map(({ tenant_id }) => tenant_id);
+}
+
+/** Workspaces after `last`, by name, of whose charges some are not in the ledger. */
+async function chargedTenants(db: Queryable, last: string): Promise<string[]> {
+  const { rows } = await db.query<{ tenant_id: string }>(
+    `SELECT tenant_id FROM credit_accounts WHERE charged > posted AND tenant_id > $1 ORDER BY tenant_id LIMIT ${BATCH}`,
+    [last],
   );
   return rows.map(({ tenant_id }) => tenant_id);
 }

@@ -2,8 +2,8 @@ import { binaryArray } from './binary-array.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
 import {
   askedTasks,
+  type Charged,
   charges,
-  chargesWithOld,
   endedTasks,
   events,
   type Field,
@@ -33,21 +33,27 @@ const isFew = (write: Write): boolean => rowsOf(write) <= FEW;
 
 const nameOf = (writes: readonly Write[], few: (write: Write) => boolean): string =>
   // Initials: PostgreSQL cuts the name of a prepared statement at 63 characters.
-  `commit_${writes.some(({ part }) => part === chargesWithOld) ? 'o' : ''}${writes.map(write => `${write.part.name.slice(0, 1)}${few(write) ? rowsOf(write) : ''}`).join('')}`;
+  `commit_${writes.map(write => `${write.part.name.slice(0, 1)}${few(write) ? rowsOf(write) : ''}`).join('')}`;
 
 function textOf(writes: readonly Write[], few: (write: Write) => boolean): string {
+  const charged = chargedBy(writes, few);
   let before = 0;
   const parts = writes.map(write => {
     const { part } = write;
     const count = few(write) ? rowsOf(write) : 0;
     const rows = rowSource(part.fields, count, before);
     before += part.fields.length * Math.max(1, count);
-    const next = part.then && { name: part.then.name, sql: part.then.sql(count === 1) };
-    return [{ name: part.name, sql: part.sql(rows) }, ...(next ? [next] : [])];
+    return { name: part.name, sql: part.sql(rows, charged) };
   });
-  const [[main] = [], ...others] = parts;
-  const tables = others.flat().map(({ name, sql }) => `${name} AS (\n  ${sql}\n)`);
+  const [main, ...others] = parts;
+  const tables = others.map(({ name, sql }) => `${name} AS (\n  ${sql}\n)`);
   return `${tables.length > 0 ? `WITH ${tables.join(', ')}\n` : ''}${main?.sql ?? 'SELECT'}`;
+}
+
+function chargedBy(writes: readonly Write[], few: (write: Write) => boolean): Charged {
+  const charging = writes.find(({ part }) => part === charges);
+  if (charging === undefined) return 'none';
+  return few(charging) ? 'few' : 'many';
 }
 
 /** `count` rows of parameters, or arrays of any length where it is 0; the first parameter is `$<before + 1>`. */
@@ -95,9 +101,6 @@ function listOf(values: readonly unknown[], field: Field): unknown {
 export const PLANNING = `SET jit = off; SET plan_cache_mode = force_generic_plan;
   SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`;
 
-/** `tellsOld`: RETURNING has the row as it was, as PostgreSQL 18 has it. A session keeps to one dialect. */
-export type Dialect = { tellsOld?: boolean };
-
 type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
 
 /**
@@ -105,10 +108,7 @@ type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
  * together, in one round trip (engine.md, Group commit). Only the parts that the batch needs are in it: setting up all of them costs ~0.3 ms,
  * as much as a whole commit of a lone step.
  */
-export function commitStatement(
-  batch: readonly LogEntry[],
-  { tellsOld = false }: Dialect = {},
-): { name: string; text: string; values: unknown[] } {
+export function commitStatement(batch: readonly LogEntry[]): { name: string; text: string; values: unknown[] } {
   const { asked, ended } = tasksOf(batch);
   const all: Write[] = [
     { part: events, columns: eventColumns(batch) },
@@ -117,8 +117,9 @@ export function commitStatement(
     { part: movedRuns, columns: movedRunColumns(batch.filter(isMoved)) },
     { part: askedTasks, columns: askedTaskColumns(asked) },
     { part: endedTasks, columns: endedTaskColumns(ended) },
+    // Before the usage, which looks at it.
+    { part: charges, columns: chargeColumns(batch) },
     { part: usage, columns: usageColumns(batch) },
-    { part: tellsOld ? chargesWithOld : charges, columns: chargeColumns(batch) },
   ];
   const writes = all.filter(write => rowsOf(write) > 0);
   const few = texts.size < MOST_STATEMENTS || texts.has(nameOf(writes, isFew)) ? isFew : () => false;

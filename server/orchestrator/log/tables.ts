@@ -10,15 +10,14 @@ export type Field =
   | readonly [name: string, type: 'text', form: 'joined']
   | readonly [name: string, type: 'text' | 'bool', form: 'array'];
 
-/**
- * A data-modifying part of the statement over rows of `fields`; `rows` is where they come from, with their names. `then`
- * goes on with what the part returns; `alone`: of one row.
- */
+/** How many workspaces a statement charges. */
+export type Charged = 'none' | 'few' | 'many';
+
+/** A data-modifying part of the statement over rows of `fields`; `rows` is where they come from, with their names. */
 export type Part = {
   name: string;
   fields: readonly Field[];
-  sql: (rows: string) => string;
-  then?: { name: string; sql: (alone: boolean) => string };
+  sql: (rows: string, charged: Charged) => string;
 };
 
 const uuid = (name: string): Field => [name, 'uuid', 'binary'];
@@ -141,6 +140,16 @@ export const endedTasks: Part = {
   FROM ${rows} WHERE human_tasks.run_id = v.run_id AND human_tasks.step_id = v.step`,
 };
 
+/**
+ * What is charged for is written for a workspace whose account was charged, and for none otherwise: an entry for nobody's account
+ * is refused (23502), whatever else it holds. Of a few accounts one looks through them; a table made of one takes 14 us.
+ */
+const PAYER: Record<Charged, string> = {
+  none: 'tenant_id',
+  few: 'CASE WHEN microcredits = 0 THEN tenant_id ELSE (SELECT c.tenant_id FROM charges c WHERE c.tenant_id = v.tenant_id) END',
+  many: 'CASE WHEN microcredits = 0 OR tenant_id IN (SELECT c.tenant_id FROM charges c) THEN tenant_id END',
+};
+
 /** A joined list of one empty text reads as no text at all. */
 export const usage: Part = {
   name: 'usage',
@@ -159,66 +168,22 @@ export const usage: Part = {
     word('outcome'),
     joined('started_by'),
   ],
-  sql: rows => `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at,
+  sql: (
+    rows,
+    charged,
+  ) => `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at,
                          step_type, subject, outcome, started_by)
-  SELECT id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts::json, to_timestamp(at / 1000),
+  SELECT id, ${PAYER[charged]}, project_id, workflow_id, action, quantity, microcredits, attempts::json, to_timestamp(at / 1000),
          coalesce(step_type, ''), coalesce(subject, ''), coalesce(outcome, ''), coalesce(started_by, '') FROM ${rows}`,
 };
 
-const chargeFields: readonly Field[] = [uuid('id'), text('tenant_id'), bigint('amount'), time('at'), int('tenants')];
-
-/** A row that is missing becomes one that cannot be: of a single row without counting, which takes 20 us of each commit. */
-const ledger: Part['then'] = {
-  name: 'ledger',
-  sql: alone => `INSERT INTO credit_ledger (tenant_id, id, kind, trial, included, payg, consumed, created_at)
-  SELECT tenant_id, id, 'charge', -trial, -included, -payg, amount, to_timestamp(at / 1000)
-  FROM ${
-    alone
-      ? '(SELECT) one LEFT JOIN charges ON true'
-      : `charges
-  UNION ALL
-  SELECT NULL, NULL, 'charge', 0, 0, 0, 0, NULL FROM charges HAVING count(*) <> coalesce(max(tenants), -1)`
-  }`,
-};
-
 /**
- * What the batch takes from each workspace, in the order in which it is spent: trial, included, pay-as-you-go; what is not
- * there is granted, the account that is minus all others, so that no balance is ever negative. A workspace without an account
- * has its entries refused (23502), whatever else they hold: nothing is done for nobody's account. `tenants` is the number of rows.
- *
- * The rows are locked where they are read, and what is written is worked out from what was read there: the statement's own
- * snapshot may be older than a grant that it had to wait for.
+ * What the batch takes from each workspace. One number: the ledger is posted from it (server/domains/billing/ledger/post.ts), and
+ * tells which credits it was. Whatever it had to wait for, it adds to the row as it then is.
  */
 export const charges: Part = {
   name: 'charges',
-  fields: chargeFields,
-  sql: rows => `UPDATE credit_accounts a
-  SET trial = s.had_trial - s.trial, included = s.had_included - s.included, payg = s.had_payg - s.payg,
-      consumed = s.had_consumed + s.amount
-  FROM (
-    SELECT v.id, v.tenant_id, v.amount, v.at, v.tenants, least(v.amount, c.trial) AS trial,
-           least(v.amount - least(v.amount, c.trial), c.included) AS included,
-           least(v.amount - least(v.amount, c.trial + c.included), c.payg) AS payg, c.trial AS had_trial,
-           c.included AS had_included, c.payg AS had_payg, c.consumed AS had_consumed
-    FROM ${rows} JOIN credit_accounts c ON c.tenant_id = v.tenant_id ORDER BY v.tenant_id FOR UPDATE OF c
-  ) s
-  WHERE a.tenant_id = s.tenant_id
-  RETURNING s.id, s.tenant_id, s.amount, s.at, s.tenants, s.trial, s.included, s.payg`,
-  then: ledger,
-};
-
-/**
- * The same as PostgreSQL 18 can say it, for 50 us less of each commit: the update tells what it has taken. Whatever it had to
- * wait for, it works out again from the row as it then is.
- */
-export const chargesWithOld: Part = {
-  name: 'charges',
-  fields: chargeFields,
-  sql: rows => `UPDATE credit_accounts a
-  SET trial = a.trial - least(v.amount, a.trial), included = a.included - least(greatest(v.amount - a.trial, 0), a.included),
-      payg = a.payg - least(greatest(v.amount - a.trial - a.included, 0), a.payg), consumed = a.consumed + v.amount
-  FROM ${rows} WHERE a.tenant_id = v.tenant_id
-  RETURNING v.id, v.tenant_id, v.amount, v.at, v.tenants, old.trial - new.trial AS trial, old.included - new.included AS included,
-            old.payg - new.payg AS payg`,
-  then: ledger,
+  fields: [text('tenant_id'), bigint('amount')],
+  sql: rows => `UPDATE credit_accounts a SET charged = a.charged + v.amount
+  FROM ${rows} WHERE a.tenant_id = v.tenant_id RETURNING a.tenant_id`,
 };

@@ -70,24 +70,9 @@ function keyOf({ owner, startedBy }: LogEntry, row: UsageRow): string {
 
 /** What the batch takes from each workspace, by its id: all sessions lock accounts in the same order. */
 export function chargeColumns(batch: readonly LogEntry[]): readonly (readonly unknown[])[] {
-  const amounts = new Map<string, { amount: number; at: number }>();
-  for (const { credits, owner, rows } of batch) {
-    if (credits === 0) continue;
-    const at = rows.at(-1)?.at ?? 0;
-    const known = amounts.get(owner.tenantId);
-    if (known === undefined) amounts.set(owner.tenantId, { amount: credits, at });
-    else {
-      known.amount += credits;
-      known.at = Math.max(known.at, at);
-    }
-  }
+  const amounts = new Map<string, number>();
+  for (const { credits, owner } of batch)
+    if (credits > 0) amounts.set(owner.tenantId, (amounts.get(owner.tenantId) ?? 0) + credits);
   const tenants = [...amounts.keys()].sort();
-  const all = tenants.map(tenant => amounts.get(tenant));
-  return [
-    tenants.map(() => newId()),
-    tenants,
-    all.map(charge => charge?.amount),
-    all.map(charge => charge?.at),
-    tenants.map(() => tenants.length),
-  ];
+  return [tenants, tenants.map(tenant => amounts.get(tenant))];
 }

@@ -80,8 +80,8 @@ async function tablesOf(runIds: readonly string[]) {
     [runIds],
   );
   const accounts = await db.pool.query<{ balance: number; consumed: number; waived: number }>(
-    `SELECT trial::int AS balance, consumed::int, (-granted)::int - $1::int AS waived FROM credit_balances WHERE tenant_id = 'acme'`,
-    [FUNDS],
+    `SELECT greatest(trial - charged, 0)::int AS balance, charged::int AS consumed, greatest(charged - trial, 0)::int AS waived
+     FROM credit_accounts WHERE tenant_id = 'acme'`,
   );
   return { runs: runs.rows, events: events.rows, account: accounts.rows[0] };
 }

@@ -217,3 +217,37 @@ test('a log that was written before there were partitions stays where it is, and
   const again = pool.query(`INSERT INTO run_events VALUES ($1, 3, 'step_log', 'a', 1, '{}', to_timestamp(0))`, [late]);
   await expect(again).rejects.toMatchObject({ code: '23505', constraint: 'run_events_before_2026_01_pkey' });
 });
+
+test('what was charged commit by commit counts as posted, and what is left of each grant is settled', async () => {
+  await using database = await emptyDatabase();
+  const { pool } = database;
+  await migrate(database.url, undefined, await asOf('0010_analytics'));
+  await pool.query(`
+    INSERT INTO credit_accounts (tenant_id, included, payg, consumed, next_expiry_at, created_at)
+    VALUES ('acme', 50, 100, 230, '2026-02-01', '2026-01-01'), ('rival', 0, 0, 0, NULL, '2026-01-01');
+    INSERT INTO credit_ledger (tenant_id, id, kind, included, payg, consumed, created_at)
+    VALUES ('acme', gen_random_uuid(), 'grant', 280, 100, 0, '2026-01-01'),
+           ('acme', gen_random_uuid(), 'charge', -200, 0, 200, '2026-01-02'),
+           ('acme', gen_random_uuid(), 'refund', 0, 0, -20, '2026-01-02'),
+           ('acme', gen_random_uuid(), 'charge', -30, 0, 50, '2026-01-03');
+    INSERT INTO credit_grants (tenant_id, id, account, amount, remaining, source, reference, expires_at, created_at)
+    VALUES ('acme', gen_random_uuid(), 'included', 80, 80, 'operator', 'first', '2026-02-01', '2026-01-01'),
+           ('acme', gen_random_uuid(), 'included', 120, 90, 'operator', 'second', '2026-03-01', '2026-01-01'),
+           ('acme', gen_random_uuid(), 'included', 40, 40, 'operator', 'last', NULL, '2026-01-01'),
+           ('acme', gen_random_uuid(), 'payg', 100, 100, 'operator', 'payg', NULL, '2026-01-01')`);
+  await migrate(database.url);
+  const accounts = await pool.query(
+    `SELECT tenant_id, charged::int, posted::int, next_expiry_at FROM credit_accounts ORDER BY 1`,
+  );
+  expect(accounts.rows).toEqual([
+    { tenant_id: 'acme', charged: 250, posted: 250, next_expiry_at: new Date('2026-03-01') },
+    { tenant_id: 'rival', charged: 0, posted: 0, next_expiry_at: null },
+  ]);
+  const grants = await pool.query('SELECT reference, remaining::int FROM credit_grants ORDER BY 1');
+  expect(grants.rows.map(({ reference, remaining }) => [reference, remaining])).toEqual([
+    ['first', 0],
+    ['last', 40],
+    ['payg', 100],
+    ['second', 10],
+  ]);
+});

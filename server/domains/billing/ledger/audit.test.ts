@@ -1,11 +1,13 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../platform/clock.ts';
 import { newId } from '../../../platform/ids.ts';
+import { ensurePartitions } from '../../../platform/postgres/partitions.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { auditLedger } from './audit.ts';
 import { auditCommand } from './audit-command.ts';
-import { grantCredits, refundCredits } from './post.ts';
+import { grantCredits, openAccount, postCharges, refundCredits } from './post.ts';
 import { charge } from './testing.ts';
 
 let db: TestDatabase;
@@ -39,10 +41,12 @@ beforeEach(async () => {
   await grant('trial', 100, start + DAY);
   await grant('payg', 1000, null);
   await charge(db.pool, tenantId, 130, start);
+  await transact(db.pool, client => postCharges(client, tenantId, start));
   runId = await charge(db.pool, tenantId, 50, start);
   await transact(db.pool, client =>
     refundCredits(client, { tenantId, amount: 20, reference: 'r', note: '', at: start }),
   );
+  await transact(db.pool, client => postCharges(client, tenantId, start));
   await charge(db.pool, tenantId, 7, start);
 });
 
@@ -61,7 +65,7 @@ test('finds nothing where nothing is wrong', async () => {
   const report = await auditLedger(db.pool, { tenantId, now: start });
   expect(report).toEqual({
     tenants: 1,
-    ledgerRows: 6,
+    ledgerRows: 5,
     runs: { compared: 3, withoutUsage: 0, dropped: 0 },
     notes: [],
     differences: [],
@@ -69,7 +73,7 @@ test('finds nothing where nothing is wrong', async () => {
   const { code, text } = await auditCommand({ pool: db.pool, clock }, ['--tenant', tenantId]);
   expect({ code, text }).toEqual({
     code: 0,
-    text: '1 workspace, 6 entries of the ledger, 3 runs compared.\nThe books balance.',
+    text: '1 workspace, 5 entries of the ledger, 3 runs compared.\nThe books balance.',
   });
 });
 
@@ -79,8 +83,8 @@ describe('finds', () => {
       'a balance that the ledger does not have',
       `UPDATE credit_accounts SET payg = payg + 5 WHERE tenant_id = '$tenant'`,
       [
-        ['accounts', 'payg', '933 by the ledger', '938'],
-        ['accounts', 'granted', '-1100 by the ledger', '-1105'],
+        ['accounts', 'payg', '940 by the ledger', '945'],
+        ['grants', 'grants of payg', '945 remaining, by the account', '940'],
       ],
     ],
     [
@@ -92,16 +96,26 @@ describe('finds', () => {
       'a charge that is missing',
       `DELETE FROM credit_ledger WHERE tenant_id = '$tenant' AND consumed = 50`,
       [
-        ['accounts', 'payg', '983 by the ledger', '933'],
-        ['accounts', 'consumed', '117 by the ledger', '167'],
-        ['usage', 'charges', '187 by the usage', '137 in the ledger'],
+        ['accounts', 'payg', '990 by the ledger', '940'],
+        ['accounts', 'consumed', '110 by the ledger', '160'],
+        ['accounts', 'posted', '130 by the ledger', '180'],
       ],
     ],
     [
       'a charge that stands twice',
       `INSERT INTO credit_ledger SELECT tenant_id, gen_random_uuid(), kind, trial, included, payg, consumed, expired,
          reference, note, created_at FROM credit_ledger WHERE tenant_id = '$tenant' AND consumed = 50`,
-      [['usage', 'charges', '187 by the usage', '237 in the ledger']],
+      [['accounts', 'posted', '230 by the ledger', '180']],
+    ],
+    [
+      'a charge that no attempt has',
+      `UPDATE credit_accounts SET charged = charged + 3 WHERE tenant_id = '$tenant'`,
+      [['usage', 'charges', '187 by the usage', '190 charged']],
+    ],
+    [
+      'a charge that was posted and not taken from what is to be posted',
+      `UPDATE credit_accounts SET posted = posted - 50 WHERE tenant_id = '$tenant'`,
+      [['accounts', 'posted', '180 by the ledger', '130']],
     ],
     [
       'an expiry that gave something to nobody',
@@ -114,14 +128,14 @@ describe('finds', () => {
           'moves what its kind (expiry) moves',
           'payg -5, expired 4, granted 1',
         ],
-        ['accounts', 'payg', '928 by the ledger', '933'],
+        ['accounts', 'payg', '935 by the ledger', '940'],
       ],
     ],
     [
       'usage that is missing',
       `DELETE FROM run_usage WHERE tenant_id = '$tenant' AND microcredits = 50`,
       [
-        ['usage', 'charges', '137 by the usage', '187 in the ledger'],
+        ['usage', 'charges', '137 by the usage', '187 charged'],
         ['runs', 'run $run, usage', '50 by its events', '0 in the usage'],
       ],
     ],
@@ -152,7 +166,7 @@ describe('finds', () => {
     [
       'grants that hold less than the account',
       `UPDATE credit_grants SET remaining = 900 WHERE tenant_id = '$tenant' AND reference = 'payg'`,
-      [['grants', 'grants of payg', '933 to 1020 remaining', '920']],
+      [['grants', 'grants of payg', '940 remaining, by the account', '920']],
     ],
     [
       'a grant that is gone from the next expiry',
@@ -190,6 +204,36 @@ describe('finds', () => {
       { check: 'grants', expected: 'expired at 2026-01-02T00:00:00.000Z', found: '5 remaining' },
     ]);
   });
+});
+
+test('where usage is past its retention, the charges since then are compared, but for the entry over the edge', async () => {
+  await using other = await createTestDatabase();
+  const february = Date.UTC(2026, 1, 1);
+  await ensurePartitions(other.pool, new ManualClock(february), pino({ level: 'silent' }));
+  const post = (at: number) => transact(other.pool, client => postCharges(client, 'acme', at));
+  await openAccount(other.pool, 'acme', start);
+  for (const [amount, at] of [
+    [1000, february - DAY],
+    [60, february - 1],
+    [40, february],
+    [5, february + DAY],
+  ] as const) {
+    await charge(other.pool, 'acme', amount, at);
+    if (amount !== 60) await post(at);
+  }
+  await charge(other.pool, 'acme', 3, february + 2 * DAY);
+  const compared = async () => {
+    const { differences: found, notes } = await auditLedger(other.pool, { now: february });
+    return { usage: found.filter(({ check }) => check === 'usage'), note: notes.join().includes('2026-02-01') };
+  };
+  expect(await compared()).toEqual({ usage: [], note: false });
+  await other.pool.query('DELETE FROM run_usage WHERE created_at < $1', [new Date(february)]);
+  expect(await compared()).toEqual({ usage: [], note: true });
+  await other.pool.query('UPDATE run_usage SET microcredits = microcredits + 61 WHERE microcredits = 3');
+  expect((await compared()).usage).toMatchObject([{ expected: '109 by the usage', found: '108 charged' }]);
+  await other.pool.query('UPDATE run_usage SET microcredits = 3 WHERE microcredits = 64');
+  await other.pool.query('UPDATE credit_accounts SET charged = charged + 41');
+  expect((await compared()).usage).toMatchObject([{ expected: '48 by the usage', found: '149 charged' }]);
 });
 
 test('says what could not be compared', async () => {

@@ -24,12 +24,13 @@ export type Grant = {
   createdAt: number;
 };
 
-/** One row of the ledger that is not a charge. */
+/** One row of the ledger. */
 export type Movement = {
   id: string;
-  kind: 'grant' | 'expiry' | 'refund' | 'reversal';
+  kind: 'grant' | 'charge' | 'expiry' | 'refund' | 'reversal';
   amounts: Amounts;
-  reference: string;
+  /** Charges alone have none. */
+  reference: string | null;
   note: string;
   at: number;
 };
@@ -49,6 +50,28 @@ export function bySpending(a: Pick<Grant, 'expiresAt' | 'id'>, b: Pick<Grant, 'e
   const [left, right] = [a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY];
   if (left !== right) return left < right ? -1 : 1;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+/**
+ * What a charge adds to the accounts: it takes from trial, included and pay-as-you-go in this order, and what is not there is
+ * granted, so that no balance is ever negative. As much in one charge as in many, where nothing else moves between them.
+ */
+export function chargeOf(balances: Pick<Amounts, SpendableAccount>, amount: number): Amounts {
+  const amounts = { ...nothing, consumed: amount };
+  let left = amount;
+  for (const account of spendable) {
+    const taken = Math.min(left, balances[account]);
+    amounts[account] -= taken;
+    left -= taken;
+  }
+  amounts.granted -= left;
+  return amounts;
+}
+
+/** Writes what the engine has charged since the last movement. */
+export function charge(books: Books, amount: number, at: number): void {
+  if (amount > 0)
+    move(books, { kind: 'charge', amounts: chargeOf(books.balances, amount), reference: null, note: '', at });
 }
 
 /**
@@ -141,7 +164,17 @@ function lowerAllowance(books: Books, taken: number): void {
   books.allowance = Math.max(0, books.allowance - taken);
 }
 
+/** What stands in the accounts after a movement. */
+export const added = (balances: Amounts, amounts: Amounts): Amounts => ({
+  trial: balances.trial + amounts.trial,
+  included: balances.included + amounts.included,
+  payg: balances.payg + amounts.payg,
+  consumed: balances.consumed + amounts.consumed,
+  expired: balances.expired + amounts.expired,
+  granted: balances.granted + amounts.granted,
+});
+
 function move(books: Books, movement: Omit<Movement, 'id'>): void {
-  for (const account of accounts) books.balances[account] += movement.amounts[account];
+  books.balances = added(books.balances, movement.amounts);
   books.movements.push({ ...movement, id: newId() });
 }

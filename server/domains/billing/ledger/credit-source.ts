@@ -47,14 +47,11 @@ const Prices = z.object({
   llm_output_tokens: Microcredits,
 });
 
-/**
- * `consumed` falls by what is refunded, but the engine tells by it which of its charges a balance knows: so refunds are added
- * again. They are few, and found by the index of references.
- */
+/** All that can be spent: what the accounts hold, less what was charged since they were last written. */
+const BALANCE = 'greatest(a.trial + a.included + a.payg - (a.charged - a.posted), 0)';
+
 const READ = `
-  SELECT a.tenant_id, a.trial + a.included + a.payg AS balance, a.allowance, a.when_exhausted, p.prices,
-         a.consumed - coalesce((SELECT sum(l.consumed) FROM credit_ledger l
-                                WHERE l.tenant_id = a.tenant_id AND l.kind = 'refund' AND l.reference IS NOT NULL), 0) AS charged
+  SELECT a.tenant_id, ${BALANCE} AS balance, a.allowance, a.when_exhausted, p.prices, a.charged
   FROM credit_accounts a
   JOIN subscriptions s ON s.tenant_id = a.tenant_id
   JOIN billing_plans p ON p.product_code = s.product_code AND p.plan_code = s.plan_code
@@ -99,7 +96,7 @@ async function recordCrossing(pool: Pool, tenantId: string, percent: 80 | 100, a
      SELECT $1, $2, 'credits_' || $3::bigint, ${LAST_GRANT}, jsonb_build_object('percent', $3::bigint, 'allowance', a.allowance), $4
      FROM credit_accounts a
      WHERE a.tenant_id = $1 AND a.allowance > 0
-       AND (a.allowance - a.trial - a.included - a.payg) * 100 >= a.allowance * $3::bigint
+       AND (a.allowance - ${BALANCE}) * 100 >= a.allowance * $3::bigint
      ON CONFLICT DO NOTHING`,
     [tenantId, newId(), percent, new Date(at)],
   );

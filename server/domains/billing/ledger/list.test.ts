@@ -63,7 +63,13 @@ test('what has expired is not there, though no job has run', async () => {
 });
 
 test('entries come by the page, newest first, by kind and by time', async () => {
-  for (let n = 0; n < 5; n++) await charge(db.pool, 'acme', 10 + n, clock.now() + n * 1000);
+  const from = clock.now();
+  for (let n = 0; n < 5; n++) {
+    await charge(db.pool, 'acme', 10 + n, clock.now());
+    await charge(db.pool, 'acme', 1, clock.now());
+    expect((await list({ limit: 1 })).entries).toMatchObject([{ kind: 'charge', included: -11 - n, consumed: 11 + n }]);
+    clock.advance(1000);
+  }
   const all = (await list()).entries;
   expect(all.map(({ id }) => id)).toEqual(
     all
@@ -81,9 +87,22 @@ test('entries come by the page, newest first, by kind and by time', async () => 
   expect((await list({ kind: 'charge' })).entries).toHaveLength(5);
   expect((await list({ kind: 'grant' })).entries).toHaveLength(2);
   expect((await list({ kind: 'refund' })).entries).toEqual([]);
-  const at = (seconds: number) => new Date(clock.now() + seconds * 1000).toISOString();
+  const at = (seconds: number) => new Date(from + seconds * 1000).toISOString();
   expect((await list({ from: at(1), to: at(3) })).entries.map(entry => entry.kind)).toEqual(['charge', 'charge']);
   await expect(list({ cursor: 'W10' })).rejects.toMatchObject({ status: 422 });
+});
+
+test('what was charged is posted when it is asked for: on the first page of entries or charges', async () => {
+  const charges = async () =>
+    (await db.pool.query(`SELECT FROM credit_ledger WHERE tenant_id = 'acme' AND kind = 'charge'`)).rowCount;
+  const before = await charges();
+  const { next_cursor: cursor } = await list({ limit: 1 });
+  await charge(db.pool, 'acme', 7, clock.now());
+  for (const input of [{ kind: 'grant' }, { limit: 1, cursor }]) await list(input);
+  expect(await charges()).toBe(before);
+  expect((await list({ kind: 'charge', limit: 1 })).entries).toMatchObject([{ consumed: 7 }]);
+  await list();
+  expect(await charges()).toBe((before ?? 0) + 1);
 });
 
 test('nobody sees the entries of another workspace', async () => {

@@ -4,11 +4,11 @@ import { cutPage, decodeCursor } from '../../../api/cursor.ts';
 import { Id } from '../../../api/wire.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { toMicrocredits } from '../../../platform/microcredits.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
 import type { Balances, LedgerEntry, ListLedgerInput, ListLedgerOutput } from '../schemas.ts';
 import { settleTenant } from '../subscriptions/settle.ts';
 import { type Account, accounts, total } from './books.ts';
-
-import { readBalances } from './post.ts';
+import { postCharges, readBalances } from './post.ts';
 
 /** GET /v1/billing/usage: what is left (interface.md, Billing usage). */
 export async function getBalances({ principal, services }: Context): Promise<z.input<typeof Balances>> {
@@ -31,12 +31,15 @@ type Row = Record<Account, string> & {
   created_at: Date;
 };
 
-/** GET /v1/billing/ledger: every movement of credits, newest first. */
+/** GET /v1/billing/ledger: every movement of credits, newest first; what was charged until now is posted for it. */
 export async function listLedger(
   { principal, services }: Context,
   { limit, cursor, kind, from, to }: z.output<typeof ListLedgerInput>,
 ): Promise<z.input<typeof ListLedgerOutput>> {
   await settleTenant(services, principal.tenantId);
+  const mayCharge = kind === undefined || kind === 'charge';
+  if (mayCharge && cursor === undefined)
+    await transact(services.pool, db => postCharges(db, principal.tenantId, services.clock.now()));
   const values: unknown[] = [principal.tenantId];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const where = ['tenant_id = $1'];
@@ -45,8 +48,8 @@ export async function listLedger(
   if (from !== undefined) where.push(`created_at >= ${parameter(new Date(from))}`);
   if (to !== undefined) where.push(`created_at < ${parameter(new Date(to))}`);
   if (kind !== undefined) where.push(`kind = ${parameter(kind)}`);
-  // Whatever is no charge has a reference, and an index that the charges, a thousand times as many, are not in.
-  if (kind !== undefined && kind !== 'charge') where.push('reference IS NOT NULL');
+  // Whatever is no charge has a reference, and an index that the charges, one an hour, are not in.
+  if (!mayCharge) where.push('reference IS NOT NULL');
   const { rows } = await services.pool.query<Row>(
     `SELECT id, kind, ${accounts.join(', ')}, note, created_at FROM credit_entries WHERE ${where.join(' AND ')}
      ORDER BY id DESC LIMIT ${parameter(limit + 1)}`,

@@ -30,7 +30,7 @@ export const ledgerOperations = [
     tag,
     summary: 'List every movement of credits, newest first',
     description: `Double entry: what an entry adds to its six accounts is 0 together. \`granted\` is where credits come from, \`consumed\` and
-\`expired\` where they go. A charge is what the attempts of one commit cost; where credits did not suffice, the rest was granted.`,
+\`expired\` where they go. A charge is what attempts have cost since the entry before it, at the latest of an hour; where credits did not suffice, the rest was granted.`,
     access: 'project_contributor',
     scope: 'billing:read',
     input: schema.ListLedgerInput,

@@ -4,7 +4,16 @@ import { CREDIT, MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import type { SpendableAccount } from './books.ts';
-import { expireDue, grantCredits, type NewGrant, openAccount, readBalances, refundCredits, takeBack } from './post.ts';
+import {
+  expireDue,
+  grantCredits,
+  type NewGrant,
+  openAccount,
+  postCharges,
+  readBalances,
+  refundCredits,
+  takeBack,
+} from './post.ts';
 import { charge } from './testing.ts';
 
 let db: TestDatabase;
@@ -46,6 +55,15 @@ function workspace() {
       );
       return Object.fromEntries(rows.map(row => [row.reference, Number(row.remaining)]));
     },
+    post: (at = start) => transact(db.pool, client => postCharges(client, tenantId, at)),
+    charges: async () => {
+      const { rows } = await db.pool.query(
+        `SELECT trial::int, included::int, payg::int, consumed::int, granted::int, created_at
+         FROM credit_entries WHERE tenant_id = $1 AND kind = 'charge' ORDER BY id`,
+        [tenantId],
+      );
+      return rows.map(({ created_at, ...amounts }) => ({ ...amounts, at: created_at.getTime() - start }));
+    },
     kinds: async () => {
       const { rows } = await db.pool.query('SELECT kind FROM credit_ledger WHERE tenant_id = $1 ORDER BY id', [
         tenantId,
@@ -75,6 +93,43 @@ test('a grant happens once for its reference, however many ask at the same time'
   expect(await grant('payg', 1)).toBe(true);
   expect(await balances()).toMatchObject({ payg: 2, allowance: 5 * CREDIT + 2 });
   expect(await grant('payg', 0, { reference: 'none' })).toBe(false);
+});
+
+test('a charge is taken from trial, included and pay-as-you-go in this order, and what is not there is waived', async () => {
+  const { grant, charge, post, charges, balances } = workspace();
+  await grant('trial', 120);
+  await grant('included', 100);
+  await grant('payg', 50);
+  const left: number[][] = [];
+  for (let n = 1; n <= 3; n++) {
+    await charge(60);
+    await charge(40);
+    const { trial, included, payg, consumed, granted } = await balances();
+    expect(await post(start + n)).toBe(100);
+    expect(await balances()).toMatchObject({ trial, included, payg, consumed, granted });
+    left.push([trial, included, payg, consumed, granted]);
+  }
+  expect(left).toEqual([
+    [20, 100, 50, 100, -270],
+    [0, 20, 50, 200, -270],
+    [0, 0, 0, 300, -300],
+  ]);
+  expect(await charges()).toEqual([
+    { trial: -100, included: 0, payg: 0, consumed: 100, granted: 0, at: 1 },
+    { trial: -20, included: -80, payg: 0, consumed: 100, granted: 0, at: 2 },
+    { trial: 0, included: -20, payg: -50, consumed: 100, granted: -30, at: 3 },
+  ]);
+  expect(await post()).toBe(0);
+  expect(await charges()).toHaveLength(3);
+});
+
+test('what was waived a later grant does not pay, and what it pays is its own', async () => {
+  const { grant, charge, balances, kinds } = workspace();
+  await grant('payg', 30);
+  await charge(100);
+  await grant('payg', 50);
+  expect(await balances()).toMatchObject({ payg: 50, consumed: 100, granted: -150, allowance: 50 });
+  expect(await kinds()).toBe('grant charge grant');
 });
 
 test('charges take from the grant that expires first; an expiry takes what they left of it', async () => {

@@ -5,11 +5,15 @@ import {
   type Account,
   type Amounts,
   accounts,
+  added,
   type Books,
   bySpending,
+  charge,
+  chargeOf,
   expire,
   type Grant,
   nextExpiry,
+  nothing,
   open,
   reverse,
   type SpendableAccount,
@@ -17,9 +21,9 @@ import {
 } from './books.ts';
 
 /**
- * Every movement of credits that is not a charge. Charges are the engine's: it moves them in the commit that ends an attempt,
- * and waits for the account's row. So all of this is three statements under the row's lock, inside the caller's transaction,
- * which must end right after them.
+ * Every entry of the ledger. What attempts cost the engine adds to `charged` in the commit that ends them, and waits for the
+ * account's row to do so. So all of this is three statements under the row's lock, inside the caller's transaction, which must
+ * end right after them; and what was charged until then is posted first, so that the ledger has everything in its order.
  */
 
 /** What stands in a workspace's accounts, in microcredits; times in ms since the epoch. */
@@ -114,33 +118,52 @@ export async function expireDue(db: Queryable, tenantId: string, now: number): P
   return books.movements.reduce((sum, { amounts }) => sum + amounts.expired, 0);
 }
 
-/** What stands in a workspace's accounts; nothing anywhere where it has none yet. */
-export async function readBalances(db: Queryable, tenantId: string): Promise<Balances> {
-  const { rows } = await db.query<AccountRow>(`SELECT ${accountColumns} FROM credit_balances WHERE tenant_id = $1`, [
+/** Posts what was charged since the last entry, as one, at `at`. Returns its microcredits. */
+export async function postCharges(db: Queryable, tenantId: string, at: number): Promise<number> {
+  const { rowCount } = await db.query('SELECT FROM credit_accounts WHERE tenant_id = $1 AND charged > posted', [
     tenantId,
   ]);
-  const [row] = rows;
-  return row === undefined
-    ? { trial: 0, included: 0, payg: 0, consumed: 0, expired: 0, granted: 0, ...unused }
-    : toBalances(row);
+  if (rowCount === 0) return 0;
+  const books = await lockBooks(db, tenantId, at);
+  await write(db, tenantId, books);
+  return books.movements.reduce((sum, { kind, amounts }) => sum + (kind === 'charge' ? amounts.consumed : 0), 0);
 }
 
-const unused = { allowance: 0, nextExpiryAt: null, whenExhausted: 'fail' } as const;
+/** What stands in a workspace's accounts, posted or not; nothing anywhere where it has none yet. */
+export async function readBalances(db: Queryable, tenantId: string): Promise<Balances> {
+  const account = await readAccount(db, tenantId, '');
+  if (account === null) return { ...nothing, allowance: 0, nextExpiryAt: null, whenExhausted: 'fail' };
+  const { posted, unposted, ...rest } = account;
+  return { ...added(posted, chargeOf(posted, unposted)), ...rest };
+}
 
-type AccountRow = Record<Account | 'allowance', string> & {
-  next_expiry_at: Date | null;
-  when_exhausted: 'fail' | 'pause';
-};
-const accountColumns = `${accounts.join(', ')}, allowance, next_expiry_at, when_exhausted`;
+/** The accounts as the ledger has them, and what was charged since. */
+type AccountRow = Omit<Balances, Account> & { posted: Amounts; unposted: number };
 
-function toBalances(row: AccountRow): Balances {
+async function readAccount(
+  db: Queryable,
+  tenantId: string,
+  lock: '' | 'FOR NO KEY UPDATE',
+): Promise<AccountRow | null> {
+  type Row = Record<(typeof written)[number] | 'unposted' | 'allowance', string> & {
+    next_expiry_at: Date | null;
+    when_exhausted: 'fail' | 'pause';
+  };
+  const { rows } = await db.query<Row>(
+    `SELECT ${written.join(', ')}, charged - posted AS unposted, allowance, next_expiry_at, when_exhausted
+     FROM credit_accounts WHERE tenant_id = $1 ${lock}`,
+    [tenantId],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const posted = { ...nothing };
+  for (const account of written) {
+    posted[account] = toMicrocredits(row[account]);
+    posted.granted -= posted[account];
+  }
   return {
-    trial: toMicrocredits(row.trial),
-    included: toMicrocredits(row.included),
-    payg: toMicrocredits(row.payg),
-    consumed: toMicrocredits(row.consumed),
-    expired: toMicrocredits(row.expired),
-    granted: toMicrocredits(row.granted),
+    posted,
+    unposted: toMicrocredits(row.unposted),
     allowance: toMicrocredits(row.allowance),
     nextExpiryAt: row.next_expiry_at?.getTime() ?? null,
     whenExhausted: row.when_exhausted,
@@ -152,9 +175,12 @@ function checkAmount(amount: number): void {
   throw invalid('That is no amount of credits.', undefined, 'invalid_amount');
 }
 
-/** Locks the account (and opens it where there is none), settles its grants, and takes what has expired by `at`. */
+/**
+ * Locks the account (and opens it where there is none), posts what was charged, settles its grants, and takes what has expired
+ * by `at`.
+ */
 async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<Books> {
-  const account = (await lockAccount(db, tenantId)) ?? (await openAndLock(db, tenantId, at));
+  const account = (await readAccount(db, tenantId, 'FOR NO KEY UPDATE')) ?? (await openAndLock(db, tenantId, at));
   type Row = Omit<Grant, 'amount' | 'remaining' | 'expiresAt' | 'createdAt'> & {
     amount: string;
     remaining: string;
@@ -173,25 +199,17 @@ async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<B
     expiresAt: expires_at?.getTime() ?? null,
     createdAt: created_at.getTime(),
   }));
-  const { allowance, nextExpiryAt: _, whenExhausted: __, ...balances } = account;
+  const { posted: balances, unposted, allowance } = account;
   const books: Books = { balances, allowance, grants: grants.sort(bySpending), movements: [], opened: [] };
+  charge(books, unposted, at);
   settle(books);
   expire(books, at);
   return books;
 }
 
-async function lockAccount(db: Queryable, tenantId: string): Promise<Balances | null> {
-  const { rows } = await db.query<AccountRow>(
-    `SELECT ${accountColumns} FROM credit_balances WHERE tenant_id = $1 FOR NO KEY UPDATE`,
-    [tenantId],
-  );
-  const [row] = rows;
-  return row === undefined ? null : toBalances(row);
-}
-
-async function openAndLock(db: Queryable, tenantId: string, at: number): Promise<Balances> {
+async function openAndLock(db: Queryable, tenantId: string, at: number): Promise<AccountRow> {
   await openAccount(db, tenantId, at);
-  const opened = await lockAccount(db, tenantId);
+  const opened = await readAccount(db, tenantId, 'FOR NO KEY UPDATE');
   if (opened === null) throw new Error(`the account of ${tenantId} is gone`);
   return opened;
 }
@@ -251,6 +269,6 @@ const WRITE = `
   settled AS (
     UPDATE credit_grants g SET remaining = v.remaining FROM unnest($28::uuid[], $29::bigint[]) v(id, remaining)
     WHERE g.tenant_id = $1 AND g.id = v.id AND g.remaining <> v.remaining)
-  UPDATE credit_accounts SET trial = $2, included = $3, payg = $4, consumed = $5, expired = $6, allowance = $7,
-                             next_expiry_at = $8
+  UPDATE credit_accounts SET trial = $2, included = $3, payg = $4, consumed = $5, expired = $6, posted = charged,
+                             allowance = $7, next_expiry_at = $8
   WHERE tenant_id = $1`;

@@ -8,6 +8,7 @@ import { readWarnings } from '../ledger/credit-source.ts';
 import { readBalances } from '../ledger/post.ts';
 import { toPricingView } from '../plans/view.ts';
 import type { ActionPricing, BillingStatus, BillingSummary, SettingsInput } from '../schemas.ts';
+import { sumUsage } from '../usage/sums.ts';
 import { presentPlan } from './choose.ts';
 import { settleTenant } from './settle.ts';
 import { readSubscription, type SubscriptionRow } from './store.ts';
@@ -63,17 +64,20 @@ export async function billingSummary({ principal, services }: Context): Promise<
   const row = await readSubscription(pool, tenantId);
   const { productName } = await presentPlan(pool, row);
   const { trial, included, payg } = await readBalances(pool, tenantId);
-  const { rows } = await pool.query<{ tenant: string; project: string; consumed: string; consumed_here: string }>(
-    `SELECT t.name AS tenant, p.name AS project, u.consumed, u.consumed_here
-     FROM tenants t JOIN projects p ON p.tenant_id = t.slug AND p.id = $2,
-       LATERAL (SELECT coalesce(sum(microcredits), 0) AS consumed,
-                       coalesce(sum(microcredits) FILTER (WHERE project_id = $2), 0) AS consumed_here
-                FROM run_usage WHERE tenant_id = t.slug AND created_at >= $3 AND microcredits > 0) u
-     WHERE t.slug = $1`,
-    [tenantId, projectId, new Date(row.period.from)],
+  const { rows } = await pool.query<{ tenant: string; project: string }>(
+    `SELECT t.name AS tenant, p.name AS project
+     FROM tenants t JOIN projects p ON p.tenant_id = t.slug AND p.id = $2 WHERE t.slug = $1`,
+    [tenantId, projectId],
   );
   const [found] = rows;
   if (found === undefined) throw new Error(`the project ${projectId} of ${tenantId} is gone`);
+  const used = await sumUsage(
+    pool,
+    tenantId,
+    { from: row.period.from },
+    { by: [['project']], timeZone: 'UTC', now: services.clock.now() },
+  );
+  const projects = used.flat();
   return {
     tenant: {
       id: tenantId,
@@ -89,9 +93,13 @@ export async function billingSummary({ principal, services }: Context): Promise<
       },
       period_start: isoTimestamp(row.period.from),
       period_end: isoTimestamp(row.period.to),
-      consumed_microcredits: Number(found.consumed),
+      consumed_microcredits: projects.reduce((sum, { microcredits }) => sum + microcredits, 0),
     },
-    project: { id: projectId, name: found.project, consumed_microcredits: Number(found.consumed_here) },
+    project: {
+      id: projectId,
+      name: found.project,
+      consumed_microcredits: projects.find(({ key }) => key.project === projectId)?.microcredits ?? 0,
+    },
   };
 }
 

@@ -11,7 +11,8 @@ import {
   usageDimensions,
 } from '../schemas.ts';
 import { toFilter } from './history.ts';
-import { type SummedColumn, sumUsage, type UsageFilter, type UsageSum } from './store.ts';
+import type { UsageFilter } from './store.ts';
+import { type SummedColumn, sumUsage, type UsageSum } from './sums.ts';
 
 type Dimension = (typeof usageDimensions)[number];
 type Item = { key: string; label: string; quantity: number; microcredits: number };
@@ -58,7 +59,10 @@ export async function usageByDimension(
   const wanted = by === undefined ? usageDimensions : [by];
   // Whatever is asked, the actions are summed: they are the total.
   const sets = distinct([['action'], ...wanted.map(dimension => readings[dimension].by)]);
-  const sums = await sumUsage(services.pool, principal.tenantId, filter, { by: sets, timeZone }).catch(unknownZone);
+  const now = services.clock.now();
+  const sums = await sumUsage(services.pool, principal.tenantId, filter, { by: sets, timeZone, now }).catch(
+    unknownZone,
+  );
   const of = (set: SummedColumn[]) => sums[sets.findIndex(other => same(other, set))] ?? [];
   const dimensions = wanted.map(dimension => ({
     by: dimension,

@@ -121,72 +121,11 @@ export async function* pagesOfUsage(
   }
 }
 
-/** What was used under one heading. `quantity` is in the unit of the action; `steps` are attempts of steps. */
-export type UsageSum = { key: Record<string, string>; steps: number; quantity: number; microcredits: number };
-
-/** The columns that usage is summed by; a day is `YYYY-MM-DD` in the time zone. */
-const SUMMED = {
-  workflow: 'u.workflow_id::text',
-  action: 'u.action',
-  step_type: 'u.step_type',
-  subject: 'u.subject',
-  started_by: 'u.started_by',
-  day: `to_char(u.day, 'YYYY-MM-DD')`,
-} as const;
-export type SummedColumn = keyof typeof SUMMED;
-
 /**
- * Sums of a workspace's usage by each of several sets of columns, in one reading of the period's rows: by all of the columns and
- * the day first, and those few sums by each set, which is twice as quick as the rows themselves. Throws PostgreSQL's 22023
- * for a time zone that it does not know.
+ * The WHERE of a filter over `u`, rows of run_usage or others with its columns: of the tenant, and only what can be charged for.
+ * `parameter` adds a value to `values`.
  */
-export async function sumUsage(
-  pool: Pool,
-  tenantId: string,
-  filter: UsageFilter,
-  { by, timeZone }: { by: readonly (readonly SummedColumn[])[]; timeZone: string },
-): Promise<UsageSum[][]> {
-  const { values, where, parameter } = conditions(tenantId, filter);
-  const columns = [...new Set(by.flat())];
-  const day = columns.includes('day') ? `date_trunc('day', u.created_at AT TIME ZONE ${parameter(timeZone)})` : 'NULL';
-  const [quantity, microcredits] =
-    filter.run === undefined
-      ? ['u.quantity', 'u.microcredits']
-      : ['l.quantity', 'l.quantity * (u.microcredits / greatest(u.quantity, 1))'];
-  const lines =
-    filter.run === undefined
-      ? ''
-      : `CROSS JOIN LATERAL (SELECT coalesce(sum((a->>3)::bigint), 0)::bigint AS quantity FROM json_array_elements(u.attempts) a
-                             WHERE a->>0 = ${parameter(filter.run)} HAVING count(*) > 0) l`;
-  const grouped = columns.map(column => SUMMED[column]);
-  const { rows } = await pool.query<Record<string, string>>(
-    `SELECT grouping(${grouped.join(', ')}) AS set, ${columns.map(column => `${SUMMED[column]} AS ${column}`).join(', ')},
-            coalesce(sum(u.quantity) FILTER (WHERE u.action = 'workflow_step'), 0) AS steps,
-            sum(u.quantity) AS quantity, sum(u.microcredits) AS microcredits
-     FROM (SELECT u.workflow_id, u.action, u.step_type, u.subject, u.started_by, ${day} AS day,
-                  sum(${quantity}) AS quantity, sum(${microcredits}) AS microcredits
-           FROM run_usage u ${lines} WHERE ${where.join(' AND ')} GROUP BY 1, 2, 3, 4, 5, 6) u
-     GROUP BY GROUPING SETS (${by.map(set => `(${set.map(column => SUMMED[column]).join(', ')})`).join(', ')})`,
-    values,
-  );
-  return by.map(set => {
-    // A bit for each column that is not in the set, the first column's the highest.
-    const bits = columns.reduce((sum, column) => sum * 2 + (set.includes(column) ? 0 : 1), 0);
-    return rows.filter(row => Number(row.set) === bits).map(row => toSum(row, set));
-  });
-}
-
-function toSum(row: Record<string, string>, set: readonly SummedColumn[]): UsageSum {
-  return {
-    key: Object.fromEntries(set.map(column => [column, row[column] ?? ''])),
-    steps: toMicrocredits(row.steps ?? 0),
-    quantity: toMicrocredits(row.quantity ?? 0),
-    microcredits: toMicrocredits(row.microcredits ?? 0),
-  };
-}
-
-/** The WHERE of a filter over `run_usage u`: of the tenant, and only what can be charged for. */
-function conditions(tenantId: string, filter: UsageFilter) {
+export function conditions(tenantId: string, filter: UsageFilter) {
   const values: unknown[] = [];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const where = [`u.tenant_id = ${parameter(tenantId)}`, `u.action = ANY(${parameter([...billableActions])})`];

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,9 +9,11 @@ import { newId } from '../../../platform/ids.ts';
 import { ensurePartitions } from '../../../platform/postgres/partitions.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import type { Services } from '../../../services.ts';
+import { foldUsage } from '../../analytics/fold-usage.ts';
 import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../../identity/testing.ts';
 import { usageOperations } from './operations.ts';
-import { listUsage, pagesOfUsage, sumUsage, type UsageEntry, type UsageFilter } from './store.ts';
+import { listUsage, pagesOfUsage, type UsageEntry, type UsageFilter } from './store.ts';
+import { sumUsage } from './sums.ts';
 
 /**
  * A year of usage of one workspace: commits of one to four attempts each, of ten workflows, tools, models and people. What matters
@@ -19,6 +22,7 @@ import { listUsage, pagesOfUsage, sumUsage, type UsageEntry, type UsageFilter } 
 const COMMITS = 12_000;
 /** The id of a run, as SQL. */
 const runOf = (n: string) => `overlay(overlay(md5((${n})::text) placing '7' from 13) placing '8' from 17)::uuid`;
+const DAY = 86_400_000;
 const FROM = Date.UTC(2026, 0, 1);
 const TO = Date.UTC(2026, 11, 1);
 const workflows = Array.from({ length: 10 }, () => newId());
@@ -59,7 +63,11 @@ beforeAll(async () => {
                  FROM generate_series(0, $1::int - 1) n) numbered) made`,
     [COMMITS, FROM, TO, workflows, projects],
   );
-  await db.pool.query('ANALYZE run_usage');
+  // Half of it is in the sums, and half is not yet.
+  const { rows } = await db.pool.query('SELECT min(seq)::int + $1 AS half FROM run_usage', [COMMITS / 2]);
+  await foldUsage(db.pool, [0, rows[0].half, null, null]);
+  await db.pool.query('UPDATE analytics_progress SET seq = $1', [rows[0].half]);
+  await db.pool.query('ANALYZE run_usage, usage_sums');
 });
 afterAll(() => db.close());
 
@@ -185,7 +193,7 @@ describe('the history', () => {
     const { answer, read } = await explained(pool => listUsage(pool, 'acme', { run: id }, { after: null, limit: 51 }));
     expect(answer).toEqual(mine);
     expect(read).toBeLessThan(500);
-    const [sums] = await sumUsage(db.pool, 'acme', { run: id }, { by: [['action']], timeZone: 'UTC' });
+    const [sums] = await sumUsage(db.pool, 'acme', { run: id }, { by: [['action']], timeZone: 'UTC', now: TO });
     expect(sums?.reduce((sum, { microcredits }) => sum + microcredits, 0)).toBe(
       mine.reduce((sum, entry) => sum + entry.quantity * entry.price, 0),
     );
@@ -247,6 +255,41 @@ describe('the dimensions', () => {
     expect(sorted).toEqual([...sorted].sort((a, b) => b - a));
   });
 
+  test('are exact whatever quarters of an hour a period cuts, folded or not', async () => {
+    const half = (FROM + TO) / 2;
+    const at = (ms: number) => new Date(ms).toISOString();
+    const quarter = 900_000;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(FROM, half - 3 * DAY, half, TO - 3 * DAY),
+        fc.integer({ min: 0, max: 2 * DAY }),
+        fc.oneof(fc.integer({ min: 1, max: 2 * quarter }), fc.integer({ min: 1, max: 4 * DAY })),
+        fc.constantFrom(1, quarter),
+        async (base, offset, length, unit) => {
+          const from = Math.floor((base + offset) / unit) * unit;
+          const to = from + Math.ceil(length / unit) * unit;
+          const answer = await ask({ from: at(from), to: at(to), by: 'step_type', action: 'workflow_step' });
+          const where = `action = 'workflow_step' AND created_at >= $1 AND created_at < $2`;
+          expect(answer.total_microcredits).toBe((await expected(where, [at(from), at(to)])).microcredits);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('read sums, and of the rows themselves those that are not in them', async () => {
+    const period = { from: FROM + 30 * DAY + 1, to: FROM + 60 * DAY };
+    const { read, scanned } = await explained(pool =>
+      sumUsage(pool, 'acme', period, { by: [['workflow'], ['day']], timeZone: 'Asia/Kathmandu', now: TO }),
+    );
+    expect(scanned).toEqual([]);
+    const inPeriod = `SELECT FROM usage_sums WHERE tenant_id = 'acme' AND bucket >= $1 AND bucket < $2`;
+    const { rowCount } = await db.pool.query(inPeriod, [new Date(period.from), new Date(period.to)]);
+    expect(rowCount).toBeGreaterThan(100);
+    expect(read).toBeGreaterThanOrEqual(rowCount ?? 0);
+    expect(read).toBeLessThan(2 * (rowCount ?? 0));
+  });
+
   test('show a hundred items, and the rest as others', async () => {
     const days = itemsOf(await ask({ ...year, by: 'day' }), 'day');
     expect(days).toHaveLength(101);
@@ -278,6 +321,10 @@ describe('the dimensions', () => {
       projects[1],
     ]);
     expect(rows.length).toBeGreaterThan(0);
+    await db.pool.query('UPDATE usage_sums SET project_id = $1 WHERE project_id = $2', [
+      tenant.viewer.projectId,
+      projects[1],
+    ]);
     const answer = await ask(year, tenant.viewer);
     expect(answer.total_microcredits).toBe((await expected('project_id = $1', [tenant.viewer.projectId])).microcredits);
     expect((await ask({ ...year, project_id: projects[0] }, tenant.viewer)).total_microcredits).toBe(0);

@@ -19,8 +19,6 @@ const LEASE_TIMEOUT_MS = 8_000;
  */
 const LEASE_MS = 10_000;
 const RELEASE_TIMEOUT_MS = 2_000;
-/** The version of PostgreSQL from which RETURNING tells the row as it was. */
-const TELLS_OLD = 180_000;
 
 /**
  * The session of the leader: it holds the advisory lock and it alone writes the log. So a write can only be committed
@@ -87,10 +85,6 @@ async function openSession(
   await connection.query(
     `SET idle_session_timeout = ${LEASE_MS}; SET synchronous_commit = on; SET statement_timeout = 0; ${PLANNING}`,
   );
-  const version = await connection.query<{ number: number }>(
-    `SELECT current_setting('server_version_num')::int AS number`,
-  );
-  const dialect = { tellsOld: (version.rows[0]?.number ?? 0) >= TELLS_OLD };
   const underWay = new Set<Promise<unknown>>();
   /** Sent at once, behind what is under way. PostgreSQL takes them one after the other, each a transaction of its own. */
   const ask = async (statement: string | pg.QueryConfig): Promise<unknown> => {
@@ -103,7 +97,7 @@ async function openSession(
     }
   };
   const session: LeaderSession = {
-    commit: batch => ask(commitStatement(batch, dialect)),
+    commit: batch => ask(commitStatement(batch)),
     lost,
     break(cause) {
       resolve(cause);

@@ -40,35 +40,25 @@ export class TestCredits implements CreditSource {
     this.crossings.push([tenantId, percent]);
   }
 
-  async read(tenantId: string): Promise<Record<(typeof COLUMNS)[number] | 'balance', number>> {
+  /** `consumed`: all that was charged; what is left of the grants is `balance`, what they did not suffice for `waived`. */
+  async read(tenantId: string): Promise<Record<'balance' | 'consumed' | 'waived' | 'allowance', number>> {
     const { rows } = await this.#pool.query(
-      `SELECT ${COLUMNS.map(column => `${column}::float8`)}, (trial + included + payg)::float8 AS balance
-       FROM credit_balances WHERE tenant_id = $1`,
+      `SELECT greatest(trial + included + payg - charged, 0)::float8 AS balance, charged::float8 AS consumed,
+              greatest(charged - trial - included - payg, 0)::float8 AS waived, allowance::float8
+       FROM credit_accounts WHERE tenant_id = $1`,
       [tenantId],
     );
     return rows[0];
   }
 
-  /** Opens the account if need be. */
+  /** Opens the account if need be. What was charged beyond the last grant the new one does not pay. */
   async grant(tenantId: string, account: 'trial' | 'included' | 'payg', amount: number): Promise<void> {
     await this.#pool.query(
       `INSERT INTO credit_accounts AS a (tenant_id, ${account}, allowance, created_at)
        VALUES ($1, $2::bigint, $2::bigint, to_timestamp(0))
-       ON CONFLICT (tenant_id) DO UPDATE SET ${account} = a.${account} + $2,
-         allowance = a.trial + a.included + a.payg + $2`,
+       ON CONFLICT (tenant_id) DO UPDATE SET ${account} = a.${account} + $2 + greatest(a.charged - a.trial - a.included - a.payg, 0),
+         allowance = greatest(a.trial + a.included + a.payg - a.charged, 0) + $2`,
       [tenantId, amount],
     );
   }
-
-  /** The ledger's rows of charges, oldest first, and all of what they moved. */
-  async charges(tenantId: string): Promise<Record<string, number>[]> {
-    const { rows } = await this.#pool.query(
-      `SELECT ${COLUMNS.filter(column => column !== 'allowance').map(column => `${column}::float8`)}
-       FROM credit_entries WHERE tenant_id = $1 AND kind = 'charge' ORDER BY id`,
-      [tenantId],
-    );
-    return rows;
-  }
 }
-
-const COLUMNS = ['trial', 'included', 'payg', 'consumed', 'expired', 'granted', 'allowance'] as const;
