@@ -12,6 +12,7 @@ import { demoMcpAddresses } from './demo-mcp/address.ts';
 import { createDemoMcp, type DemoMcp } from './demo-mcp/demo-server.ts';
 import { startAnalyticsJob } from './domains/analytics/job.ts';
 import { startBillingJob } from './domains/billing/job.ts';
+import { startCountJob } from './domains/billing/ledger/count-job.ts';
 import { createCreditSource } from './domains/billing/ledger/credit-source.ts';
 import { readCatalogue } from './domains/billing/plans/catalogue.ts';
 import { seedPlans } from './domains/billing/plans/store.ts';
@@ -173,6 +174,7 @@ function startJobs(
   const leading = () => orchestrator.status() === 'leading';
   const jobs = [
     startBillingJob({ services, alarm, ready, leading }),
+    startCountJob({ pool: database.pool, clock, alarm, logger, leading }),
     startRetentionJob({ database, clock, alarm, logger, policy: config.retention, leading }),
     startAnalyticsJob({ database, clock, alarm, logger, leading }),
     startReconciliationJob({ services, alarm, leading }),

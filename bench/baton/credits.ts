@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { COUNTED, countCharges, readUncounted } from '../../server/domains/billing/ledger/count.ts';
 import { type CreditSource, FREE, type TenantCredits } from '../../server/orchestrator/credits.ts';
 import { toMicrocredits } from '../../server/platform/microcredits.ts';
 
@@ -8,16 +9,23 @@ const FUNDS = 500_000_000_000_000;
 
 /** Every workspace that is asked for gets an account with credits to spend; prices as a plan has them. */
 export function benchCredits(pool: pg.Pool): CreditSource {
+  // As the service does beside its engine.
+  setInterval(() => void countCharges(pool, Date.now()).catch(() => undefined), 2_000).unref();
   const refresh = async (tenantIds: readonly string[]) => {
-    const { rows } = await pool.query<{ tenant_id: string; balance: string; consumed: string }>(
-      `SELECT tenant_id, trial + included + payg - charged AS balance, charged AS consumed FROM credit_accounts WHERE tenant_id = ANY($1)`,
+    const { rows } = await pool.query<{ tenant_id: string; balance: string; consumed: string; counted: string }>(
+      `SELECT tenant_id, trial + included + payg - charged AS balance, charged AS consumed, ${COUNTED} AS counted
+       FROM credit_accounts a WHERE tenant_id = ANY($1)`,
       [tenantIds],
+    );
+    const uncounted = await readUncounted(
+      pool,
+      rows.map(row => ({ tenantId: row.tenant_id, counted: toMicrocredits(row.counted) })),
     );
     const toCredits = (row: (typeof rows)[number]): TenantCredits => ({
       ...FREE,
       prices: PRICES,
-      balance: toMicrocredits(row.balance),
-      consumed: toMicrocredits(row.consumed),
+      balance: toMicrocredits(row.balance) - (uncounted.get(row.tenant_id)?.microcredits ?? 0),
+      consumed: toMicrocredits(row.consumed) + (uncounted.get(row.tenant_id)?.microcredits ?? 0),
       allowance: 2 * FUNDS,
       enforced: true,
     });

@@ -2,14 +2,16 @@ import type { ClientBase } from 'pg';
 
 /**
  * Says, before usage goes, from when on it is whole, so that a rebuild of the sums that analytics answer from leaves older ones
- * as they are. False where some of it is not in the sums yet, or they are being rebuilt: it stays until the next pass.
+ * as they are. False where some of it is not in the sums or not charged yet, or they are being rebuilt: it stays until the next pass.
  */
 export async function allowUsageToGo(client: ClientBase, cutoff: number): Promise<boolean> {
   try {
     const { rowCount } = await client.query(
       `UPDATE analytics_progress p SET usage_from = greatest(usage_from, to_timestamp($1::float8 / 1000))
        WHERE ready_seq <= seq
-         AND NOT EXISTS (SELECT FROM run_usage u WHERE u.seq > p.seq AND u.created_at < to_timestamp($1::float8 / 1000))`,
+         AND NOT EXISTS (SELECT FROM run_usage u WHERE u.seq > p.seq AND u.created_at < to_timestamp($1::float8 / 1000))
+         AND NOT EXISTS (SELECT FROM credit_progress c JOIN run_usage u ON u.seq > c.seq
+                         WHERE u.microcredits > 0 AND u.created_at < to_timestamp($1::float8 / 1000))`,
       [cutoff],
     );
     return rowCount === 1;

@@ -1,6 +1,7 @@
 import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
 import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
 import type { Services } from '../../services.ts';
+import { countCharges } from './ledger/count.ts';
 import { postCharges } from './ledger/post.ts';
 import { type SettleServices, settleTenant } from './subscriptions/settle.ts';
 
@@ -62,6 +63,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
   let posted = Number.NEGATIVE_INFINITY;
   /** Goes once through all that were charged in the hour that is over, whatever is charged meanwhile. */
   const post = async (hour: number): Promise<void> => {
+    while (!closed && (await countCharges(pool, clock.now())) === 'counted');
     for (let last = ''; ; ) {
       const tenants = await chargedTenants(pool, last);
       for (const tenantId of tenants) {

@@ -95,7 +95,7 @@ export type LogEntry = {
   /** As its usage names them: storable text of at most 300 characters. */
   startedBy: string;
   usage: readonly UsageRow[];
-  /** Microcredits that this commit takes from the workspace: the sum over `usage`. */
+  /** Microcredits that this commit charges the workspace: the sum over `usage`. */
   credits: number;
 };
 

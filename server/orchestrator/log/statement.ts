@@ -2,8 +2,6 @@ import { binaryArray } from './binary-array.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
 import {
   askedTasks,
-  type Charged,
-  charges,
   endedTasks,
   events,
   type Field,
@@ -13,7 +11,7 @@ import {
   payloads,
   usage,
 } from './tables.ts';
-import { chargeColumns, usageColumns } from './usage-columns.ts';
+import { usageColumns } from './usage-columns.ts';
 
 /** A part, and its rows column by column. */
 type Write = { part: Part; columns: readonly (readonly unknown[])[] };
@@ -36,24 +34,17 @@ const nameOf = (writes: readonly Write[], few: (write: Write) => boolean): strin
   `commit_${writes.map(write => `${write.part.name.slice(0, 1)}${few(write) ? rowsOf(write) : ''}`).join('')}`;
 
 function textOf(writes: readonly Write[], few: (write: Write) => boolean): string {
-  const charged = chargedBy(writes, few);
   let before = 0;
   const parts = writes.map(write => {
     const { part } = write;
     const count = few(write) ? rowsOf(write) : 0;
     const rows = rowSource(part.fields, count, before);
     before += part.fields.length * Math.max(1, count);
-    return { name: part.name, sql: part.sql(rows, charged) };
+    return { name: part.name, sql: part.sql(rows) };
   });
   const [main, ...others] = parts;
   const tables = others.map(({ name, sql }) => `${name} AS (\n  ${sql}\n)`);
   return `${tables.length > 0 ? `WITH ${tables.join(', ')}\n` : ''}${main?.sql ?? 'SELECT'}`;
-}
-
-function chargedBy(writes: readonly Write[], few: (write: Write) => boolean): Charged {
-  const charging = writes.find(({ part }) => part === charges);
-  if (charging === undefined) return 'none';
-  return few(charging) ? 'few' : 'many';
 }
 
 /** `count` rows of parameters, or arrays of any length where it is 0; the first parameter is `$<before + 1>`. */
@@ -96,7 +87,7 @@ function listOf(values: readonly unknown[], field: Field): unknown {
 /**
  * What a session is told before it commits. The planner must not think of reading all runs because there were few of them when the
  * statement was prepared, and its one generic plan fits every batch, so nothing is planned twice. Rows are found by their keys in
- * the order of the batch, accounts in that of their workspaces: whoever charges several at once locks them in one order.
+ * the order of the batch.
  */
 export const PLANNING = `SET jit = off; SET plan_cache_mode = force_generic_plan;
   SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`;
@@ -104,8 +95,8 @@ export const PLANNING = `SET jit = off; SET plan_cache_mode = force_generic_plan
 type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
 
 /**
- * The one statement that commits a batch: events, payloads, the runs projection, the inbox, usage and what it costs
- * together, in one round trip (engine.md, Group commit). Only the parts that the batch needs are in it: setting up all of them costs ~0.3 ms,
+ * The one statement that commits a batch: events, payloads, the runs projection, the inbox and usage, which is
+ * what is charged, in one round trip (engine.md, Group commit). Only the parts that the batch needs are in it: setting up all of them costs ~0.3 ms,
  * as much as a whole commit of a lone step.
  */
 export function commitStatement(batch: readonly LogEntry[]): { name: string; text: string; values: unknown[] } {
@@ -117,8 +108,6 @@ export function commitStatement(batch: readonly LogEntry[]): { name: string; tex
     { part: movedRuns, columns: movedRunColumns(batch.filter(isMoved)) },
     { part: askedTasks, columns: askedTaskColumns(asked) },
     { part: endedTasks, columns: endedTaskColumns(ended) },
-    // Before the usage, which looks at it.
-    { part: charges, columns: chargeColumns(batch) },
     { part: usage, columns: usageColumns(batch) },
   ];
   const writes = all.filter(write => rowsOf(write) > 0);

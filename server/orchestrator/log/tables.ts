@@ -10,14 +10,11 @@ export type Field =
   | readonly [name: string, type: 'text', form: 'joined']
   | readonly [name: string, type: 'text' | 'bool', form: 'array'];
 
-/** How many workspaces a statement charges. */
-export type Charged = 'none' | 'few' | 'many';
-
 /** A data-modifying part of the statement over rows of `fields`; `rows` is where they come from, with their names. */
 export type Part = {
   name: string;
   fields: readonly Field[];
-  sql: (rows: string, charged: Charged) => string;
+  sql: (rows: string) => string;
 };
 
 const uuid = (name: string): Field => [name, 'uuid', 'binary'];
@@ -140,17 +137,7 @@ export const endedTasks: Part = {
   FROM ${rows} WHERE human_tasks.run_id = v.run_id AND human_tasks.step_id = v.step`,
 };
 
-/**
- * What is charged for is written for a workspace whose account was charged, and for none otherwise: an entry for nobody's account
- * is refused (23502), whatever else it holds. Of a few accounts one looks through them; a table made of one takes 14 us.
- */
-const PAYER: Record<Charged, string> = {
-  none: 'tenant_id',
-  few: 'CASE WHEN microcredits = 0 THEN tenant_id ELSE (SELECT c.tenant_id FROM charges c WHERE c.tenant_id = v.tenant_id) END',
-  many: 'CASE WHEN microcredits = 0 OR tenant_id IN (SELECT c.tenant_id FROM charges c) THEN tenant_id END',
-};
-
-/** A joined list of one empty text reads as no text at all. */
+/** What was used, and so the charge: accounts are counted from it. A joined list of one empty text reads as no text at all. */
 export const usage: Part = {
   name: 'usage',
   fields: [
@@ -168,22 +155,8 @@ export const usage: Part = {
     word('outcome'),
     joined('started_by'),
   ],
-  sql: (
-    rows,
-    charged,
-  ) => `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at,
+  sql: rows => `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at,
                          step_type, subject, outcome, started_by)
-  SELECT id, ${PAYER[charged]}, project_id, workflow_id, action, quantity, microcredits, attempts::json, to_timestamp(at / 1000),
+  SELECT id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts::json, to_timestamp(at / 1000),
          coalesce(step_type, ''), coalesce(subject, ''), coalesce(outcome, ''), coalesce(started_by, '') FROM ${rows}`,
-};
-
-/**
- * What the batch takes from each workspace. One number: the ledger is posted from it (server/domains/billing/ledger/post.ts), and
- * tells which credits it was. Whatever it had to wait for, it adds to the row as it then is.
- */
-export const charges: Part = {
-  name: 'charges',
-  fields: [text('tenant_id'), bigint('amount')],
-  sql: rows => `UPDATE credit_accounts a SET charged = a.charged + v.amount
-  FROM ${rows} WHERE a.tenant_id = v.tenant_id RETURNING a.tenant_id`,
 };

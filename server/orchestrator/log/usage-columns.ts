@@ -67,12 +67,3 @@ function keyOf({ owner, startedBy }: LogEntry, row: UsageRow): string {
   // No storable text holds the separator.
   return `${owner.workflowId}\0${action}\0${outcome}\0${price}\0${quarterOf(row)}\0${stepType}\0${startedBy}\0${subject}\0${owner.tenantId}\0${owner.projectId}`;
 }
-
-/** What the batch takes from each workspace, by its id: all sessions lock accounts in the same order. */
-export function chargeColumns(batch: readonly LogEntry[]): readonly (readonly unknown[])[] {
-  const amounts = new Map<string, number>();
-  for (const { credits, owner } of batch)
-    if (credits > 0) amounts.set(owner.tenantId, (amounts.get(owner.tenantId) ?? 0) + credits);
-  const tenants = [...amounts.keys()].sort();
-  return [tenants, tenants.map(tenant => amounts.get(tenant))];
-}

@@ -56,6 +56,15 @@ function randomEntry(random: Random, runId: string, length: number): LogEntry {
     stepsTotal: 3,
   };
   const isNew = from === 1;
+  const credits = random.chance(0.5) ? random.below(20) : 0;
+  const used = {
+    action: 'workflow_step',
+    stepType: '',
+    subject: '',
+    outcome: 'completed',
+    quantity: 1,
+    at: AT,
+  } as const;
   return {
     runId,
     rows,
@@ -65,8 +74,8 @@ function randomEntry(random: Random, runId: string, length: number): LogEntry {
     tasks: [],
     owner,
     startedBy: '',
-    usage: [],
-    credits: random.chance(0.5) ? random.below(20) : 0,
+    usage: credits === 0 ? [] : [{ ...used, price: credits, line: ['a', 1, 1] }],
+    credits,
   };
 }
 
@@ -80,8 +89,9 @@ async function tablesOf(runIds: readonly string[]) {
     [runIds],
   );
   const accounts = await db.pool.query<{ balance: number; consumed: number; waived: number }>(
-    `SELECT greatest(trial - charged, 0)::int AS balance, charged::int AS consumed, greatest(charged - trial, 0)::int AS waived
-     FROM credit_accounts WHERE tenant_id = 'acme'`,
+    `SELECT greatest($1 - used, 0)::int AS balance, used::int AS consumed, greatest(used - $1, 0)::int AS waived
+     FROM (SELECT coalesce(sum(microcredits), 0)::int AS used FROM run_usage WHERE tenant_id = 'acme') u`,
+    [FUNDS],
   );
   return { runs: runs.rows, events: events.rows, account: accounts.rows[0] };
 }
@@ -109,10 +119,6 @@ function simulatedTables(database: Database) {
 test('the simulated database takes, refuses and holds what PostgreSQL does', async () => {
   const random = new Random(1);
   const database = new Database();
-  await db.pool.query(
-    `INSERT INTO credit_accounts (tenant_id, trial, created_at) VALUES ('acme', $1, to_timestamp(0))`,
-    [FUNDS],
-  );
   database.open('acme', FUNDS);
   const runIds = Array.from({ length: 6 }, newId);
   let refused = 0;

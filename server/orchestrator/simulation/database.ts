@@ -71,12 +71,11 @@ export class Database {
 
   #refuse(batch: readonly LogEntry[]): void {
     const keys = new Set<string>();
-    for (const { runId, rows, created, credits, owner } of batch) {
+    for (const { runId, rows, created } of batch) {
       const run = this.runs.get(runId);
       if (created !== undefined && (run !== undefined || keys.has(runId)))
         throw new DatabaseError('23505', 'runs_pkey');
       if (created !== undefined) keys.add(runId);
-      if (credits > 0 && !this.#accounts.has(owner.tenantId)) throw new DatabaseError('23502');
       for (const { seq, json } of rows) {
         if (json.includes(REFUSED)) throw new DatabaseError('22P05');
         if (run?.events.some(event => event.seq === seq) || keys.has(`${runId} ${seq}`))

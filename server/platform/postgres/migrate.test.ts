@@ -235,7 +235,16 @@ test('what was charged commit by commit counts as posted, and what is left of ea
            ('acme', gen_random_uuid(), 'included', 120, 90, 'operator', 'second', '2026-03-01', '2026-01-01'),
            ('acme', gen_random_uuid(), 'included', 40, 40, 'operator', 'last', NULL, '2026-01-01'),
            ('acme', gen_random_uuid(), 'payg', 100, 100, 'operator', 'payg', NULL, '2026-01-01')`);
+  await pool.query(
+    `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at)
+     SELECT gen_random_uuid(), 'acme', gen_random_uuid(), gen_random_uuid(), 'workflow_step', 1, 125, '[]', '2026-01-02'
+     FROM generate_series(1, 2)`,
+  );
   await migrate(database.url);
+  const counted = await pool.query(
+    'SELECT c.seq - max(u.seq) AS behind FROM credit_progress c, run_usage u GROUP BY c.seq',
+  );
+  expect(counted.rows).toEqual([{ behind: '0' }]);
   const accounts = await pool.query(
     `SELECT tenant_id, charged::int, posted::int, next_expiry_at FROM credit_accounts ORDER BY 1`,
   );

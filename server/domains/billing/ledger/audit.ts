@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { auditRuns, type RunsAudited } from './audit-runs.ts';
 import { type Account, accounts, spendable } from './books.ts';
+import { COUNTED } from './count.ts';
 
 /** Something that does not add up: what one source says, and what the other. */
 export type Difference = {
@@ -150,7 +151,7 @@ async function auditEntries({ client, tenantId, differs }: Audit): Promise<void>
     });
 }
 
-/** What was charged is what was used. */
+/** What is counted is what was used up to there. */
 async function auditUsage({ client, tenantId, usageSince, report, differs }: Audit): Promise<void> {
   type Row = Record<'tenant_id' | 'charged' | 'used' | 'since' | 'edge' | 'used_since', string> & { older: boolean };
   const { rows } = await client.query<Row>(
@@ -163,8 +164,10 @@ async function auditUsage({ client, tenantId, usageSince, report, differs }: Aud
          FROM credit_ledger WHERE kind = 'charge' GROUP BY tenant_id) l ON l.tenant_id = a.tenant_id
        WHERE $1::text IS NULL OR a.tenant_id = $1),
      used AS (
-       SELECT tenant_id, sum(microcredits) AS used, coalesce(sum(microcredits) FILTER (WHERE created_at >= $2), 0) AS used_since
-       FROM run_usage WHERE $1::text IS NULL OR tenant_id = $1 GROUP BY tenant_id)
+       SELECT u.tenant_id, sum(u.microcredits) AS used,
+              coalesce(sum(u.microcredits) FILTER (WHERE u.created_at >= $2), 0) AS used_since
+       FROM run_usage u LEFT JOIN credit_accounts a ON a.tenant_id = u.tenant_id
+       WHERE ($1::text IS NULL OR u.tenant_id = $1) AND u.seq <= ${COUNTED} GROUP BY u.tenant_id)
      SELECT coalesce(a.tenant_id, u.tenant_id) AS tenant_id, coalesce(charged, 0) AS charged, coalesce(used, 0) AS used,
             coalesce(charged - before, 0) AS since, coalesce(edge, pending, 0) AS edge, coalesce(used_since, 0) AS used_since,
             coalesce(older, false) AS older

@@ -6,6 +6,9 @@ import { toMicrocredits } from '../../../platform/microcredits.ts';
 import type { Services } from '../../../services.ts';
 import { Microcredits } from '../schemas.ts';
 import { ensureOnboarded } from '../subscriptions/onboard.ts';
+import { total } from './books.ts';
+import { COUNTED, readUncounted } from './count.ts';
+import { readBalances } from './post.ts';
 
 /** A credit source of a process; `settled` waits for the warnings that are being written, before the pool is closed. */
 export type LedgerCreditSource = CreditSource & { settled(): Promise<void> };
@@ -47,11 +50,9 @@ const Prices = z.object({
   llm_output_tokens: Microcredits,
 });
 
-/** All that can be spent: what the accounts hold, less what was charged since they were last written. */
-const BALANCE = 'greatest(a.trial + a.included + a.payg - (a.charged - a.posted), 0)';
-
 const READ = `
-  SELECT a.tenant_id, ${BALANCE} AS balance, a.allowance, a.when_exhausted, p.prices, a.charged
+  SELECT a.tenant_id, a.trial + a.included + a.payg AS held, a.charged, a.posted, ${COUNTED} AS counted, a.allowance,
+         a.when_exhausted, p.prices
   FROM credit_accounts a
   JOIN subscriptions s ON s.tenant_id = a.tenant_id
   JOIN billing_plans p ON p.product_code = s.product_code AND p.plan_code = s.plan_code
@@ -62,27 +63,26 @@ async function readCredits(
   tenantIds: readonly string[],
   enforced: boolean,
 ): Promise<Map<string, TenantCredits>> {
-  type Row = {
-    tenant_id: string;
-    balance: string;
-    allowance: string;
+  type Row = Record<'tenant_id' | 'held' | 'charged' | 'posted' | 'counted' | 'allowance', string> & {
     when_exhausted: 'fail' | 'pause';
     prices: unknown;
-    charged: string;
   };
   const { rows } = await pool.query<Row>(READ, [tenantIds]);
+  const counted = rows.map(row => ({ tenantId: row.tenant_id, counted: toMicrocredits(row.counted) }));
+  const uncounted = await readUncounted(pool, counted);
   return new Map(
-    rows.map(row => [
-      row.tenant_id,
-      {
+    rows.map(row => {
+      const charged = toMicrocredits(row.charged) + (uncounted.get(row.tenant_id)?.microcredits ?? 0);
+      const credits = {
         prices: Prices.parse(row.prices),
-        balance: toMicrocredits(row.balance),
-        consumed: toMicrocredits(row.charged),
+        balance: Math.max(0, toMicrocredits(row.held) - (charged - toMicrocredits(row.posted))),
+        consumed: charged,
         allowance: toMicrocredits(row.allowance),
         whenExhausted: row.when_exhausted,
         enforced,
-      },
-    ]),
+      };
+      return [row.tenant_id, credits];
+    }),
   );
 }
 
@@ -91,14 +91,15 @@ async function readCredits(
  * charge and this. False: it was kept before, or is no longer so.
  */
 async function recordCrossing(pool: Pool, tenantId: string, percent: 80 | 100, at: number): Promise<boolean> {
+  const balances = await readBalances(pool, tenantId);
+  const { allowance } = balances;
+  if (allowance === 0 || (allowance - total(balances)) * 100 < allowance * percent) return false;
   const { rowCount } = await pool.query(
     `INSERT INTO billing_events (tenant_id, id, kind, reference, data, created_at)
      SELECT $1, $2, 'credits_' || $3::bigint, ${LAST_GRANT}, jsonb_build_object('percent', $3::bigint, 'allowance', a.allowance), $4
-     FROM credit_accounts a
-     WHERE a.tenant_id = $1 AND a.allowance > 0
-       AND (a.allowance - ${BALANCE}) * 100 >= a.allowance * $3::bigint
+     FROM credit_accounts a WHERE a.tenant_id = $1 AND a.allowance = $5
      ON CONFLICT DO NOTHING`,
-    [tenantId, newId(), percent, new Date(at)],
+    [tenantId, newId(), percent, new Date(at), allowance],
   );
   return rowCount !== 0;
 }

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commitStatement, PLANNING } from '../../../orchestrator/log/index.ts';
+import { LEADER_LOCK } from '../../../orchestrator/executors/embedded/leadership.ts';
+import { commitStatement } from '../../../orchestrator/log/index.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { auditLedger } from './audit.ts';
 import { type Account, type Amounts, accounts, type SpendableAccount, spendable } from './books.ts';
+import { countCharges, countNext } from './count.ts';
 import { expireDue, grantCredits, openAccount, postCharges, readBalances, refundCredits, takeBack } from './post.ts';
 import { chargedRun } from './testing.ts';
 
@@ -34,6 +36,7 @@ type Action =
   | { kind: 'charge'; amounts: number[] }
   | { kind: 'expire' }
   | { kind: 'post' }
+  | { kind: 'count' }
   | { kind: 'takeBack'; grant: number; most: number; reason: number }
   | { kind: 'refund'; amount: number; reference: number };
 type Op = { tenant: 0 | 1; minute: number; action: Action; crash: 'none' | 'before' | 'at commit' };
@@ -57,7 +60,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       amounts: fc.array(amount, { minLength: 1, maxLength: 3 }),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('expire' as const, 'post' as const) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('expire' as const, 'post' as const, 'count' as const) }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -106,6 +109,8 @@ async function perform(client: Queryable, { tenants, charged }: World, { tenant,
     case 'charge': {
       // Both workspaces in one commit, as in the group commit.
       const runs = [chargedRun(tenantId, asked.amounts, at), chargedRun(tenants[tenant === 0 ? 1 : 0], [1], at)];
+      // As the leader, whose lock one session holds.
+      await client.query('SELECT pg_advisory_xact_lock($1)', [LEADER_LOCK]);
       for (const run of runs)
         charged.push({ tenantId: run.owner.tenantId, amount: run.credits, runId: run.runId, acknowledged: false });
       await client.query(commitStatement(runs));
@@ -115,6 +120,8 @@ async function perform(client: Queryable, { tenants, charged }: World, { tenant,
       return expireDue(client, tenantId, at);
     case 'post':
       return postCharges(client, tenantId, at);
+    case 'count':
+      return countNext(client, at, 2);
     case 'takeBack':
       return takeBack(client, {
         tenantId,
@@ -140,7 +147,6 @@ async function run(world: World, one: Op): Promise<void> {
   const client = new pg.Client({ connectionString: db.url });
   client.on('error', () => undefined);
   await client.connect();
-  await client.query(PLANNING);
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const kill = () => db.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
   try {
@@ -287,8 +293,13 @@ async function readLots(tenantId: string): Promise<Map<string, Lot & { amount: n
 async function checkTenant(world: World, tenantId: string): Promise<void> {
   const balances = await readBalances(db.pool, tenantId);
   await transact(db.pool, client => postCharges(client, tenantId, START));
-  const after = await readBalances(db.pool, tenantId);
-  for (const account of accounts) expect(after[account]).toBe(balances[account]);
+  const posted = await readBalances(db.pool, tenantId);
+  while ((await countCharges(db.pool, START, 3)) !== 'done');
+  const counted = await readBalances(db.pool, tenantId);
+  for (const account of accounts) {
+    expect(posted[account]).toBe(balances[account]);
+    expect(counted[account]).toBe(balances[account]);
+  }
   const ledger = await readLedger(tenantId);
   const model = new Model(await readLots(tenantId));
   for (const row of ledger) {

@@ -19,11 +19,11 @@ import {
   type SpendableAccount,
   settle,
 } from './books.ts';
+import { COUNTED, readUncounted } from './count.ts';
 
 /**
- * Every entry of the ledger. What attempts cost the engine adds to `charged` in the commit that ends them, and waits for the
- * account's row to do so. So all of this is three statements under the row's lock, inside the caller's transaction, which must
- * end right after them; and what was charged until then is posted first, so that the ledger has everything in its order.
+ * Every entry of the ledger, under the lock of its account and inside the caller's transaction. What was charged until then (count.ts)
+ * is counted and posted first, so that the ledger has everything in its order. The engine waits for none of it.
  */
 
 /** What stands in a workspace's accounts, in microcredits; times in ms since the epoch. */
@@ -120,10 +120,8 @@ export async function expireDue(db: Queryable, tenantId: string, now: number): P
 
 /** Posts what was charged since the last entry, as one, at `at`. Returns its microcredits. */
 export async function postCharges(db: Queryable, tenantId: string, at: number): Promise<number> {
-  const { rowCount } = await db.query('SELECT FROM credit_accounts WHERE tenant_id = $1 AND charged > posted', [
-    tenantId,
-  ]);
-  if (rowCount === 0) return 0;
+  const account = await readAccount(db, tenantId, '');
+  if (account === null || account.unposted === 0) return 0;
   const books = await lockBooks(db, tenantId, at);
   await write(db, tenantId, books);
   return books.movements.reduce((sum, { kind, amounts }) => sum + (kind === 'charge' ? amounts.consumed : 0), 0);
@@ -133,29 +131,32 @@ export async function postCharges(db: Queryable, tenantId: string, at: number): 
 export async function readBalances(db: Queryable, tenantId: string): Promise<Balances> {
   const account = await readAccount(db, tenantId, '');
   if (account === null) return { ...nothing, allowance: 0, nextExpiryAt: null, whenExhausted: 'fail' };
-  const { posted, unposted, ...rest } = account;
+  const { posted, unposted, charged: _, counted: __, ...rest } = account;
   return { ...added(posted, chargeOf(posted, unposted)), ...rest };
 }
 
-/** The accounts as the ledger has them, and what was charged since. */
-type AccountRow = Omit<Balances, Account> & { posted: Amounts; unposted: number };
+/** The accounts as the ledger has them, all that was charged, what of it is not posted, and up to which number that is counted. */
+type AccountRow = Omit<Balances, Account> & { posted: Amounts; charged: number; unposted: number; counted: number };
 
 async function readAccount(
   db: Queryable,
   tenantId: string,
   lock: '' | 'FOR NO KEY UPDATE',
 ): Promise<AccountRow | null> {
-  type Row = Record<(typeof written)[number] | 'unposted' | 'allowance', string> & {
+  type Row = Record<(typeof written)[number] | 'charged' | 'posted' | 'counted' | 'allowance', string> & {
     next_expiry_at: Date | null;
     when_exhausted: 'fail' | 'pause';
   };
   const { rows } = await db.query<Row>(
-    `SELECT ${written.join(', ')}, charged - posted AS unposted, allowance, next_expiry_at, when_exhausted
-     FROM credit_accounts WHERE tenant_id = $1 ${lock}`,
+    `SELECT ${written.join(', ')}, charged, posted, ${COUNTED} AS counted, allowance, next_expiry_at, when_exhausted
+     FROM credit_accounts a WHERE tenant_id = $1 ${lock}`,
     [tenantId],
   );
   const [row] = rows;
   if (row === undefined) return null;
+  const counted = toMicrocredits(row.counted);
+  const more = (await readUncounted(db, [{ tenantId, counted }])).get(tenantId);
+  const charged = Math.min(toMicrocredits(row.charged) + (more?.microcredits ?? 0), MOST_MICROCREDITS);
   const posted = { ...nothing };
   for (const account of written) {
     posted[account] = toMicrocredits(row[account]);
@@ -163,7 +164,9 @@ async function readAccount(
   }
   return {
     posted,
-    unposted: toMicrocredits(row.unposted),
+    charged,
+    unposted: charged - toMicrocredits(row.posted),
+    counted: more?.upTo ?? counted,
     allowance: toMicrocredits(row.allowance),
     nextExpiryAt: row.next_expiry_at?.getTime() ?? null,
     whenExhausted: row.when_exhausted,
@@ -175,11 +178,14 @@ function checkAmount(amount: number): void {
   throw invalid('That is no amount of credits.', undefined, 'invalid_amount');
 }
 
+/** What was charged, all of which is posted when the books are written. */
+type LockedBooks = Books & { charged: number; counted: number };
+
 /**
  * Locks the account (and opens it where there is none), posts what was charged, settles its grants, and takes what has expired
  * by `at`.
  */
-async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<Books> {
+async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<LockedBooks> {
   const account = (await readAccount(db, tenantId, 'FOR NO KEY UPDATE')) ?? (await openAndLock(db, tenantId, at));
   type Row = Omit<Grant, 'amount' | 'remaining' | 'expiresAt' | 'createdAt'> & {
     amount: string;
@@ -199,8 +205,9 @@ async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<B
     expiresAt: expires_at?.getTime() ?? null,
     createdAt: created_at.getTime(),
   }));
-  const { posted: balances, unposted, allowance } = account;
-  const books: Books = { balances, allowance, grants: grants.sort(bySpending), movements: [], opened: [] };
+  const { posted: balances, charged, counted, unposted, allowance } = account;
+  const inOrder = grants.sort(bySpending);
+  const books = { balances, charged, counted, allowance, grants: inOrder, movements: [], opened: [] };
   charge(books, unposted, at);
   settle(books);
   expire(books, at);
@@ -224,7 +231,7 @@ async function isPosted(db: Queryable, tenantId: string, kind: string, reference
 }
 
 /** Writes the books in one statement. */
-async function write(db: Queryable, tenantId: string, books: Books): Promise<void> {
+async function write(db: Queryable, tenantId: string, books: LockedBooks): Promise<void> {
   const { balances, movements, opened, grants } = books;
   const amounts = (account: Account) => movements.map(movement => movement.amounts[account]);
   await db.query(WRITE, [
@@ -249,6 +256,8 @@ async function write(db: Queryable, tenantId: string, books: Books): Promise<voi
     opened.map(({ remaining }) => remaining),
     grants.filter(grant => !opened.includes(grant)).map(({ id }) => id),
     grants.filter(grant => !opened.includes(grant)).map(({ remaining }) => remaining),
+    books.charged,
+    books.counted,
   ]);
 }
 
@@ -269,6 +278,6 @@ const WRITE = `
   settled AS (
     UPDATE credit_grants g SET remaining = v.remaining FROM unnest($28::uuid[], $29::bigint[]) v(id, remaining)
     WHERE g.tenant_id = $1 AND g.id = v.id AND g.remaining <> v.remaining)
-  UPDATE credit_accounts SET trial = $2, included = $3, payg = $4, consumed = $5, expired = $6, posted = charged,
-                             allowance = $7, next_expiry_at = $8
+  UPDATE credit_accounts SET trial = $2, included = $3, payg = $4, consumed = $5, expired = $6, allowance = $7,
+                             next_expiry_at = $8, charged = $30, posted = $30, counted = $31
   WHERE tenant_id = $1`;

@@ -3,7 +3,7 @@ import { type ActionPrices, type CreditSource, FREE, type TenantCredits } from '
 
 export const PRICES: ActionPrices = { workflow_step: 100, tool_call: 30, llm_input_tokens: 2, llm_output_tokens: 5 };
 
-/** Accounts in the test's own database, as the ledger keeps them; prices and policy are what the test says. */
+/** Accounts in the test's own database, without a ledger; prices and policy are what the test says. */
 export class TestCredits implements CreditSource {
   readonly #pool: Pool;
   readonly #policy: Partial<TenantCredits>;
@@ -43,9 +43,9 @@ export class TestCredits implements CreditSource {
   /** `consumed`: all that was charged; what is left of the grants is `balance`, what they did not suffice for `waived`. */
   async read(tenantId: string): Promise<Record<'balance' | 'consumed' | 'waived' | 'allowance', number>> {
     const { rows } = await this.#pool.query(
-      `SELECT greatest(trial + included + payg - charged, 0)::float8 AS balance, charged::float8 AS consumed,
-              greatest(charged - trial - included - payg, 0)::float8 AS waived, allowance::float8
-       FROM credit_accounts WHERE tenant_id = $1`,
+      `SELECT greatest(trial + included + payg - used, 0)::float8 AS balance, used::float8 AS consumed,
+              greatest(used - trial - included - payg, 0)::float8 AS waived, allowance::float8
+       FROM credit_accounts, LATERAL ${USED} WHERE tenant_id = $1`,
       [tenantId],
     );
     return rows[0];
@@ -56,9 +56,13 @@ export class TestCredits implements CreditSource {
     await this.#pool.query(
       `INSERT INTO credit_accounts AS a (tenant_id, ${account}, allowance, created_at)
        VALUES ($1, $2::bigint, $2::bigint, to_timestamp(0))
-       ON CONFLICT (tenant_id) DO UPDATE SET ${account} = a.${account} + $2 + greatest(a.charged - a.trial - a.included - a.payg, 0),
-         allowance = greatest(a.trial + a.included + a.payg - a.charged, 0) + $2`,
+       ON CONFLICT (tenant_id) DO UPDATE SET
+         ${account} = a.${account} + $2 + greatest((SELECT used FROM ${USED}) - a.trial - a.included - a.payg, 0),
+         allowance = greatest(a.trial + a.included + a.payg - (SELECT used FROM ${USED}), 0) + $2`,
       [tenantId, amount],
     );
   }
 }
+
+/** The usage is the charge. */
+const USED = '(SELECT coalesce(sum(microcredits), 0)::bigint AS used FROM run_usage WHERE tenant_id = $1) u';

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { newId } from '../../../platform/ids.ts';
+import { MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
+import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
+import { insertUsage } from '../../analytics/testing.ts';
+import { countCharges, countNext, readUncounted } from './count.ts';
+import { grantCredits, openAccount, postCharges, readBalances } from './post.ts';
+import { charge } from './testing.ts';
+
+const AT = Date.UTC(2026, 0, 1);
+let db: TestDatabase;
+let tenantId: string;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+beforeEach(async () => {
+  while ((await countCharges(db.pool, AT)) !== 'done');
+  tenantId = newId();
+  await openAccount(db.pool, tenantId, AT);
+});
+
+const accountOf = async (tenant: string) => {
+  const { rows } = await db.pool.query<{ charged: number; posted: number }>(
+    'SELECT charged::float8, posted::float8 FROM credit_accounts WHERE tenant_id = $1',
+    [tenant],
+  );
+  return rows[0];
+};
+const grant = (amount: number) =>
+  transact(db.pool, client =>
+    grantCredits(client, {
+      ...{ tenantId, account: 'payg', amount, expiresAt: null, source: 'operator', reference: null, note: '', at: AT },
+    }),
+  );
+
+test('what was charged is there at once, counted batch by batch, and counted once', async () => {
+  const other = newId();
+  await grant(1_000);
+  for (let n = 1; n <= 5; n++) {
+    await charge(db.pool, tenantId, n, AT);
+    await charge(db.pool, other, 10 * n, AT);
+  }
+  expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 985, consumed: 15 });
+  expect(await accountOf(tenantId)).toEqual({ charged: 0, posted: 0 });
+  expect(await countCharges(db.pool, AT, 4)).toBe('counted');
+  expect(await accountOf(tenantId)).toEqual({ charged: 3, posted: 0 });
+  expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 985, consumed: 15 });
+  while ((await countCharges(db.pool, AT, 4)) === 'counted');
+  expect(await accountOf(tenantId)).toEqual({ charged: 15, posted: 0 });
+  // One that had no account has one, and nothing to pay with.
+  expect(await accountOf(other)).toEqual({ charged: 150, posted: 0 });
+  expect(await readBalances(db.pool, other)).toMatchObject({ payg: 0, consumed: 150, granted: -150 });
+  expect(await countCharges(db.pool, AT)).toBe('done');
+});
+
+test('what a grant has counted already is not counted again, and what comes after it is', async () => {
+  await charge(db.pool, tenantId, 7, AT);
+  await grant(100);
+  expect(await accountOf(tenantId)).toEqual({ charged: 7, posted: 7 });
+  await charge(db.pool, tenantId, 5, AT);
+  expect(await countCharges(db.pool, AT)).toBe('counted');
+  expect(await accountOf(tenantId)).toEqual({ charged: 12, posted: 7 });
+  expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 95, consumed: 12, granted: -107 });
+});
+
+test('a grant that lands while the count waits for its account is neither lost nor counted twice', async () => {
+  await charge(db.pool, tenantId, 7, AT);
+  const client = await db.pool.connect();
+  await client.query('BEGIN');
+  await grantCredits(client, {
+    ...{
+      tenantId,
+      account: 'payg',
+      amount: 50,
+      expiresAt: null,
+      source: 'operator',
+      reference: null,
+      note: '',
+      at: AT,
+    },
+  });
+  const counting = countCharges(db.pool, AT);
+  const blocked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await db.pool.query(blocked)).rowCount, { timeout: 15_000, interval: 5 }).toBe(1);
+  // Somebody else who counts goes away meanwhile, and the engine goes on.
+  expect(await countCharges(db.pool, AT)).toBe('busy');
+  await charge(db.pool, tenantId, 3, AT);
+  await client.query('COMMIT');
+  client.release();
+  expect(await counting).toBe('counted');
+  while ((await countCharges(db.pool, AT)) === 'counted');
+  expect(await accountOf(tenantId)).toEqual({ charged: 10, posted: 7 });
+  expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 47, consumed: 10, granted: -57 });
+});
+
+test('a count that is rolled back was none', async () => {
+  await charge(db.pool, tenantId, 9, AT);
+  const failed = transact(db.pool, async client => {
+    expect(await countNext(client, AT, 10)).toBe('counted');
+    throw new Error('the process ends');
+  });
+  await expect(failed).rejects.toThrow('the process ends');
+  expect(await accountOf(tenantId)).toEqual({ charged: 0, posted: 0 });
+  await countCharges(db.pool, AT);
+  expect(await accountOf(tenantId)).toEqual({ charged: 9, posted: 0 });
+});
+
+test('beginnings and ends of runs, which others may write, do not move the number; what is free does', async () => {
+  const progress = async () => (await db.pool.query('SELECT seq FROM credit_progress')).rows[0].seq;
+  const before = await progress();
+  const row = { tenantId, projectId: newId(), workflowId: newId(), at: AT };
+  await insertUsage(db.pool, [{ ...row, action: 'run_started' }]);
+  expect(await countCharges(db.pool, AT)).toBe('done');
+  expect(await progress()).toBe(before);
+  await insertUsage(db.pool, [{ ...row, action: 'workflow_step' }]);
+  expect(await countCharges(db.pool, AT)).toBe('counted');
+  expect(Number(await progress())).toBe(Number(before) + 2);
+  expect(await accountOf(tenantId)).toEqual({ charged: 0, posted: 0 });
+});
+
+test('an account that is full stays full, and holds up nobody', async () => {
+  const other = newId();
+  const row = { tenantId, projectId: newId(), workflowId: newId(), at: AT, action: 'workflow_step' as const };
+  for (let n = 0; n < 3; n++)
+    await insertUsage(db.pool, [
+      { ...row, microcredits: MOST_MICROCREDITS - 1 },
+      { ...row, tenantId: other, microcredits: 4 },
+    ]);
+  expect(await readBalances(db.pool, tenantId)).toMatchObject({ consumed: MOST_MICROCREDITS, payg: 0 });
+  await transact(db.pool, client => postCharges(client, tenantId, AT));
+  expect(await accountOf(tenantId)).toEqual({ charged: MOST_MICROCREDITS, posted: MOST_MICROCREDITS });
+  await insertUsage(db.pool, [{ ...row, microcredits: 1 }]);
+  while ((await countCharges(db.pool, AT)) === 'counted');
+  expect(await accountOf(tenantId)).toEqual({ charged: MOST_MICROCREDITS, posted: MOST_MICROCREDITS });
+  expect(await accountOf(other)).toEqual({ charged: 12, posted: 0 });
+});
+
+test('what is not counted is found by its numbers, however much usage there is', async () => {
+  await db.pool.query(
+    `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at)
+     SELECT gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'workflow_step', 1, 1, '[]', to_timestamp($2::float8 / 1000)
+     FROM generate_series(1, 20000)`,
+    [tenantId, AT],
+  );
+  await db.pool.query('ANALYZE run_usage');
+  while ((await countCharges(db.pool, AT)) === 'counted');
+  for (let n = 0; n < 3; n++) await charge(db.pool, tenantId, 5, AT);
+  const { rows } = await db.pool.query('SELECT seq::int FROM credit_progress');
+  const asked: [string, unknown[]][] = [];
+  const found = await readUncounted(
+    {
+      query: (text: string, values: unknown[]) => {
+        asked.push([text, values]);
+        return db.pool.query(text, values);
+      },
+    } as never,
+    [{ tenantId, counted: rows[0].seq }],
+  );
+  expect(found.get(tenantId)?.microcredits).toBe(15);
+  const [text, values] = asked[0] ?? ['', []];
+  const plan = await db.pool.query(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values);
+  const lines = plan.rows.map(row => row['QUERY PLAN']).join('\n');
+  expect(lines).toContain('seq_idx');
+  expect(lines).not.toMatch(/Rows Removed by Filter: \d{3,}/);
+});

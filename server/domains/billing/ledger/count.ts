@@ -1,0 +1,113 @@
+import type { Pool } from 'pg';
+import { MOST_MICROCREDITS, toMicrocredits } from '../../../platform/microcredits.ts';
+import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+
+/**
+ * The usage that the engine commits is what is charged. It is counted into `charged` of its workspace's account in batches, so that the
+ * commit of runs neither pays for an account nor ever waits for one; what is not counted yet is added by whoever reads.
+ *
+ * That counting on from a number misses nothing rests on numbers becoming visible in their order: the session that holds the leader's
+ * lock alone writes usage that can cost something, one statement after the other (server/domains/analytics/fold.ts has the whole of it).
+ */
+
+/** Rows of usage that are counted in one transaction. */
+const BATCH_ROWS = 20_000;
+const PRICED = 'u.microcredits > 0';
+/** Beginnings and ends of runs others may write, too (server/domains/analytics/backfill.ts); they cost nothing and are passed over. */
+const LEADERS = `u.action NOT IN ('run_started', 'run_ended')`;
+
+/** A workspace, and up to which number its usage is counted. */
+export type Counted = { tenantId: string; counted: number };
+/** What usage after that number comes to, and the number of its last row. */
+export type Uncounted = { microcredits: number; upTo: number };
+
+/**
+ * What the workspaces have used that is not counted: all that was committed before this is asked, and at most what an account holds.
+ * The accounts were read before, here or in another session: what is counted meanwhile is told all the same. Numbers go as
+ * values and not as a subquery, so that the planner sees how few rows are behind them.
+ */
+export async function readUncounted(db: Queryable, accounts: readonly Counted[]): Promise<Map<string, Uncounted>> {
+  if (accounts.length === 0) return new Map();
+  const least = Math.min(...accounts.map(({ counted }) => counted));
+  const { rows } = await db.query<{ tenant_id: string; microcredits: string; upto: string }>(
+    `SELECT u.tenant_id, least(sum(u.microcredits), ${MOST_MICROCREDITS}) AS microcredits, max(u.seq) AS upto
+     FROM unnest($1::text[], $2::int8[]) a(tenant_id, counted)
+     JOIN run_usage u ON u.tenant_id = a.tenant_id AND u.seq > a.counted
+     WHERE u.seq > $3 AND ${PRICED} GROUP BY 1`,
+    [accounts.map(({ tenantId }) => tenantId), accounts.map(({ counted }) => counted), least],
+  );
+  return new Map(
+    rows.map(row => [
+      row.tenant_id,
+      { microcredits: toMicrocredits(row.microcredits), upTo: toMicrocredits(row.upto) },
+    ]),
+  );
+}
+
+/** Up to which number the usage of a workspace `a` is counted, as SQL: its own, or that of all. */
+export const COUNTED = 'greatest(a.counted, (SELECT p.seq FROM credit_progress p))';
+
+/**
+ * - `counted`: a batch was counted, and there may be more.
+ * - `done`: all of it is.
+ * - `busy`: somebody else is at it.
+ */
+export type CountResult = 'counted' | 'done' | 'busy';
+
+/**
+ * Counts the next batch of usage: each workspace's is added to its account, which is opened where there is none, and the number moves on.
+ * Accounts are locked before what they have counted is looked at: a grant may have counted some of it meanwhile. An account that
+ * is full stays so, and the audit tells.
+ */
+export async function countCharges(pool: Pool, now: number, batchRows = BATCH_ROWS): Promise<CountResult> {
+  const seen = await pool.query<{ more: boolean }>({
+    name: 'credit_progress',
+    // By the index of numbers, whatever the planner thinks.
+    text: `SELECT EXISTS (SELECT FROM (SELECT FROM run_usage u WHERE u.seq > p.seq AND ${LEADERS} ORDER BY u.seq LIMIT 1) next) AS more
+           FROM credit_progress p`,
+  });
+  // Without a lock first: an idle service writes nothing.
+  if (!seen.rows[0]?.more) return 'done';
+  return await transact(pool, db => countNext(db, now, batchRows));
+}
+
+/** The same in the caller's transaction, which should end with it. */
+export async function countNext(db: Queryable, now: number, batchRows: number): Promise<CountResult> {
+  const locked = await db.query<{ seq: string }>('SELECT seq FROM credit_progress FOR UPDATE SKIP LOCKED');
+  if (locked.rows[0] === undefined) return 'busy';
+  const after = toMicrocredits(locked.rows[0].seq);
+  const { rows } = await db.query<{ seq: string; tenant_id: string; priced: boolean }>(
+    `SELECT tenant_id, max(seq) AS seq, bool_or(priced) AS priced FROM (
+       SELECT u.tenant_id, u.seq, ${PRICED} AS priced FROM run_usage u WHERE u.seq > $1 AND ${LEADERS} ORDER BY u.seq LIMIT $2) next
+     GROUP BY 1`,
+    [after, batchRows],
+  );
+  if (rows.length === 0) return 'done';
+  const upTo = Math.max(...rows.map(({ seq }) => toMicrocredits(seq)));
+  const tenants = rows.filter(({ priced }) => priced).map(({ tenant_id }) => tenant_id);
+  await addToAccounts(db, tenants, { after, upTo, now });
+  await db.query('UPDATE credit_progress SET seq = $1', [upTo]);
+  return 'counted';
+}
+
+async function addToAccounts(
+  db: Queryable,
+  tenants: readonly string[],
+  { after, upTo, now }: { after: number; upTo: number; now: number },
+): Promise<void> {
+  await db.query(
+    'INSERT INTO credit_accounts (tenant_id, created_at) SELECT t, $2 FROM unnest($1::text[]) t ON CONFLICT DO NOTHING',
+    [tenants, new Date(now)],
+  );
+  await db.query('SELECT FROM credit_accounts WHERE tenant_id = ANY($1) ORDER BY tenant_id FOR NO KEY UPDATE', [
+    tenants,
+  ]);
+  await db.query(
+    `UPDATE credit_accounts a SET charged = least(a.charged + n.microcredits, ${MOST_MICROCREDITS}), counted = $3
+     FROM (SELECT u.tenant_id, sum(u.microcredits) AS microcredits
+           FROM run_usage u JOIN credit_accounts c ON c.tenant_id = u.tenant_id
+           WHERE u.seq > $2 AND u.seq <= $3 AND u.seq > c.counted AND ${PRICED} AND u.tenant_id = ANY($1) GROUP BY 1) n
+     WHERE a.tenant_id = n.tenant_id`,
+    [tenants, after, upTo],
+  );
+}
