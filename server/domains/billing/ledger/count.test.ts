@@ -65,6 +65,23 @@ test('what a grant has counted already is not counted again, and what comes afte
   expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 95, consumed: 12, granted: -107 });
 });
 
+test('what is not counted is told of several workspaces, each from where it is', async () => {
+  const other = newId();
+  await openAccount(db.pool, other, AT);
+  await charge(db.pool, tenantId, 7, AT);
+  await charge(db.pool, other, 1, AT);
+  await grant(100);
+  await charge(db.pool, tenantId, 5, AT);
+  const { rows } = await db.pool.query<{ tenant_id: string; counted: string }>(
+    'SELECT tenant_id, counted FROM credit_accounts WHERE tenant_id = ANY($1)',
+    [[tenantId, other]],
+  );
+  const counted = rows.map(row => ({ tenantId: row.tenant_id, counted: Number(row.counted) }));
+  const uncounted = await readUncounted(db.pool as never, counted);
+  expect([tenantId, other].map(each => uncounted.get(each)?.microcredits)).toEqual([5, 1]);
+  expect((await readUncounted(db.pool as never, [])).size).toBe(0);
+});
+
 test('a grant that lands while the count waits for its account is neither lost nor counted twice', async () => {
   await charge(db.pool, tenantId, 7, AT);
   const client = await db.pool.connect();
@@ -115,6 +132,7 @@ test('beginnings and ends of runs, which others may write, do not move the numbe
   expect(await countCharges(db.pool, AT)).toBe('done');
   expect(await progress()).toBe(before);
   await insertUsage(db.pool, [{ ...row, action: 'workflow_step' }]);
+  await insertUsage(db.pool, [{ ...row, action: 'run_ended' }]);
   expect(await countCharges(db.pool, AT)).toBe('counted');
   expect(Number(await progress())).toBe(Number(before) + 2);
   expect(await accountOf(tenantId)).toEqual({ charged: 0, posted: 0 });

@@ -96,7 +96,8 @@ async function addToAccounts(
   { after, upTo, now }: { after: number; upTo: number; now: number },
 ): Promise<void> {
   await db.query(
-    'INSERT INTO credit_accounts (tenant_id, created_at) SELECT t, $2 FROM unnest($1::text[]) t ON CONFLICT DO NOTHING',
+    `INSERT INTO credit_accounts (tenant_id, created_at) SELECT t, $2 FROM unnest($1::text[]) t
+     WHERE NOT EXISTS (SELECT FROM credit_accounts a WHERE a.tenant_id = t) ON CONFLICT DO NOTHING`,
     [tenants, new Date(now)],
   );
   await db.query('SELECT FROM credit_accounts WHERE tenant_id = ANY($1) ORDER BY tenant_id FOR NO KEY UPDATE', [
