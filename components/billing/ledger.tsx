@@ -79,14 +79,16 @@ export function Ledger() {
 
 function Row({ entry }: { entry: LedgerEntry }) {
   const look = looks[entry.kind];
+  // Charges are posted by the hour, and when somebody looks.
+  const note = entry.note || (entry.kind === 'charge' ? 'Used since the last entry' : '—');
   return (
     <Tr>
       <Td>
         <Badge tone={look.tone}>{look.label}</Badge>
       </Td>
       <Td className="max-w-80 min-w-40">
-        <span className="block truncate text-muted" title={entry.note}>
-          {entry.note || '—'}
+        <span className="block truncate text-muted" title={note}>
+          {note}
         </span>
       </Td>
       {accounts.map(account => (

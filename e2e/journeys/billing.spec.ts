@@ -85,8 +85,14 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   await expect(async () => expect(await runOnce(api.call, workflow)).toBe('completed')).toPass();
   await member.getByRole('tab', { name: 'Ledger' }).click();
   const charges = member.getByRole('region', { name: 'Ledger' }).getByRole('row', { name: /^Charge/ });
-  // Trial, included, pay-as-you-go: the last is what the newest charge was taken from.
-  await expect(charges.first().getByRole('cell').nth(4)).toHaveText('-1');
+  // Trial, included, pay-as-you-go: the newest charge is all of the run, and was taken from the last alone.
+  for (const [cell, text] of ['Used since the last entry', '0', '0', '-4', '+4'].entries())
+    await expect(
+      charges
+        .first()
+        .getByRole('cell')
+        .nth(cell + 1),
+    ).toHaveText(text);
   await member.getByRole('tab', { name: 'Overview' }).click();
   await expect(account(member, 'Pay-as-you-go')).toContainText('4,996');
 
