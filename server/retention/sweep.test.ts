@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { foldAll } from '../domains/analytics/fold.ts';
 import { rebuild } from '../domains/analytics/rebuild.ts';
 import { allSums } from '../domains/analytics/testing.ts';
+import { countCharges } from '../domains/billing/ledger/count.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
 import { planRetention } from './plan.ts';
@@ -181,16 +182,18 @@ test('one pass at a time', async () => {
 test('usage goes by whole months, and what no month took row by row', async () => {
   const at = ['2026-06-01', '2026-08-31', '2026-09-01', '2026-11-01'];
   await db.pool.query(
-    `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, attempts, created_at)
-     SELECT gen_random_uuid(), 'acme', gen_random_uuid(), gen_random_uuid(), 'workflow_step', 1, '[]', at
+    `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at)
+     SELECT gen_random_uuid(), 'acme', gen_random_uuid(), gen_random_uuid(), 'workflow_step', 1, 5, '[]', at
      FROM unnest($1::timestamptz[]) at`,
     [at.map(day => `${day}T00:00:00Z`)],
   );
   const usage = { cutoffs: cutoffsAt({ runDays: 0, usageMonths: 2 }, NOW) };
-  // Not before analytics have counted it.
+  // Not before analytics have counted it, and it was charged.
   const early = await go(usage);
   expect(early).toMatchObject({ strayUsage: 0, postponed: [{ name: 'run_usage_2026_08', reason: 'not_counted' }] });
   await foldAll(db.pool, new ManualClock(NOW));
+  expect(await go(usage)).toMatchObject({ strayUsage: 0, postponed: early.postponed });
+  expect(await countCharges(db.pool, NOW)).toBe('counted');
   const all = await planRetention(db.url, usage.cutoffs, NOW);
   expect(all).toMatchObject({ runs: 0, strayUsage: 1, partitions: [{ name: 'run_usage_2026_08', action: 'drop' }] });
   const reader = await db.pool.connect();
