@@ -47,6 +47,31 @@ describe('saving a draft while it is typed', () => {
     expect(calls.slice(1).map(({ text, etag }) => [text, etag])).toEqual([['v3', '2']]);
   });
 
+  it('asked to save during a save, answers when everything is saved', async () => {
+    const { saver, calls } = setUp();
+    saver.edit('v2');
+    await vi.advanceTimersByTimeAsync(100);
+    const answered: SaveState['kind'][] = [];
+    const wait = () => void saver.flush().then(({ kind }) => answered.push(kind));
+    wait();
+    saver.edit('v3');
+    wait();
+    calls[0]?.answer({ kind: 'saved', etag: '2' });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(answered).toEqual([]);
+    calls[1]?.answer({ kind: 'saved', etag: '3' });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(answered).toEqual(['saved', 'saved']);
+    expect(calls.map(({ text }) => text)).toEqual(['v2', 'v3']);
+    // One that fails says so to whoever waits.
+    saver.edit('v4');
+    await vi.advanceTimersByTimeAsync(100);
+    wait();
+    calls[2]?.answer({ kind: 'failed', error: new Error('away') });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(answered.at(-1)).toBe('failed');
+  });
+
   it('never overwrites after a conflict until the user says so', async () => {
     const { saver, calls } = setUp();
     saver.edit('mine');

@@ -33,7 +33,7 @@ export class DraftSaver {
   #savedText: string;
   #etag: string;
   #timer: ReturnType<typeof setTimeout> | null = null;
-  #saving = false;
+  #underWay: Promise<SaveState> | null = null;
   #state: SaveState = { kind: 'saved' };
 
   constructor(options: DraftSaverOptions) {
@@ -58,7 +58,7 @@ export class DraftSaver {
     this.#stopTimer();
     if (this.#state.kind === 'conflict') return;
     const problem = this.dirty ? this.#options.check(text) : null;
-    if (!this.dirty) this.#set(this.#saving ? { kind: 'saving' } : { kind: 'saved' });
+    if (!this.dirty) this.#set(this.#underWay !== null ? { kind: 'saving' } : { kind: 'saved' });
     else if (problem !== null) this.#set({ kind: 'invalid', message: problem });
     else {
       this.#set({ kind: 'unsaved' });
@@ -69,17 +69,22 @@ export class DraftSaver {
   /** Saves at once what can be saved; resolves when nothing is left to save, or saving is not possible. */
   async flush(): Promise<SaveState> {
     this.#stopTimer();
-    if (this.#saving || this.#state.kind === 'conflict' || !this.dirty) return this.#state;
-    const text = this.#text;
-    const problem = this.#options.check(text);
+    // It goes on with what was typed meanwhile.
+    if (this.#underWay !== null) return this.#underWay;
+    if (this.#state.kind === 'conflict' || !this.dirty) return this.#state;
+    const problem = this.#options.check(this.#text);
     if (problem !== null) {
       this.#set({ kind: 'invalid', message: problem });
       return this.#state;
     }
-    this.#saving = true;
+    this.#underWay = this.#save(this.#text);
+    return this.#underWay;
+  }
+
+  async #save(text: string): Promise<SaveState> {
     this.#set({ kind: 'saving' });
     const outcome = await this.#options.save(text, this.#etag);
-    this.#saving = false;
+    this.#underWay = null;
     if (outcome.kind !== 'saved') {
       this.#set(outcome);
       return this.#state;

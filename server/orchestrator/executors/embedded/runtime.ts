@@ -148,6 +148,8 @@ export class Runtime implements RunHost {
       // Folding it wakes it.
       await this.#find(runId);
     } catch (error) {
+      // It is the next process's.
+      if (this.#closing) return;
       this.faults.notLoaded(runId, error);
       this.#later(runId);
     }
