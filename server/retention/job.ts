@@ -4,13 +4,9 @@ import type { Alarm } from '../orchestrator/executors/embedded/timers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { ensurePartitions } from '../platform/postgres/partitions.ts';
+import { type RepeatingJob, startRepeatingJob } from '../platform/repeating-job.ts';
 import { cutoffsAt, type RetentionPolicy } from './policy.ts';
 import { sweep } from './sweep.ts';
-
-export type RetentionJob = {
-  /** Ends the pass under way, if any; the next process goes on with it. */
-  close(): Promise<void>;
-};
 
 export type RetentionJobOptions = {
   database: { url: string; pool: Pool };
@@ -31,44 +27,34 @@ const DAILY_MS = 86_400_000;
 const AGAIN_MS = 3_600_000;
 
 /** Once a day, in the process that leads: makes the partitions of the months to come and lets go of what is past. */
-export function startRetentionJob(options: RetentionJobOptions): RetentionJob {
+export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
   const { database, clock, alarm, logger, policy, leading } = options;
-  const closing = new AbortController();
-  let cancel = () => undefined as unknown;
-  let pass = Promise.resolve();
-
-  const pause = async () => {
-    await (options.pause?.() ?? delay(50, undefined, { signal: closing.signal }));
-    closing.signal.throwIfAborted();
+  const pauseUnless = async (closing: AbortSignal) => {
+    await (options.pause?.() ?? delay(50, undefined, { signal: closing }));
+    closing.throwIfAborted();
   };
   /** Returns in how many ms the next pass is due. */
-  const run = async (): Promise<number> => {
+  const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return AGAIN_MS;
     const now = clock.now();
     try {
       await ensurePartitions(database.pool, clock, logger);
       const cutoffs = cutoffsAt(policy, now);
       if (cutoffs.runs === null && cutoffs.usage === null) return DAILY_MS;
-      const result = await sweep({ url: database.url, logger, cutoffs, now, pause, signal: closing.signal });
+      const result = await sweep({
+        url: database.url,
+        logger,
+        cutoffs,
+        now,
+        pause: () => pauseUnless(closing),
+        signal: closing,
+      });
       logger.info(result, 'retention');
       return result.busy || result.postponed.length > 0 ? AGAIN_MS : DAILY_MS;
     } catch (error) {
-      if (!closing.signal.aborted) logger.error({ err: error }, 'retention failed; it goes on in an hour');
+      if (!closing.aborted) logger.error({ err: error }, 'retention failed; it goes on in an hour');
       return AGAIN_MS;
     }
   };
-  const arm = (delayMs: number) => {
-    if (closing.signal.aborted) return;
-    cancel = alarm(delayMs, () => {
-      pass = run().then(arm);
-    });
-  };
-  arm(FIRST_MS);
-  return {
-    async close() {
-      closing.abort();
-      cancel();
-      await pass;
-    },
-  };
+  return startRepeatingJob(alarm, FIRST_MS, pass);
 }

@@ -2,14 +2,10 @@ import type { Pool } from 'pg';
 import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
 import { backfill } from './backfill.ts';
 import { foldNext } from './fold.ts';
 import { readProgress } from './progress.ts';
-
-export type AnalyticsJob = {
-  /** Ends after the batch under way, if any; the next process goes on with it. */
-  close(): Promise<void>;
-};
 
 export type AnalyticsJobOptions = {
   database: { url: string; pool: Pool };
@@ -28,36 +24,19 @@ const SELDOMEST_MS = 60_000;
 const AFTER_FAILURE_MS = 10_000;
 
 /** Keeps the sums up with usage, every two seconds; an idle service writes nothing. First of all it counts the runs of before. */
-export function startAnalyticsJob({ database, clock, alarm, logger, leading }: AnalyticsJobOptions): AnalyticsJob {
-  const closing = new AbortController();
-  let cancel = () => undefined as unknown;
-  let pass = Promise.resolve();
-
+export function startAnalyticsJob({ database, clock, alarm, logger, leading }: AnalyticsJobOptions): RepeatingJob {
   /** Returns in how many ms the next pass is due. */
-  const run = async (): Promise<number> => {
+  const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return EVERY_MS;
     const beganAt = clock.now();
     try {
-      if ((await readProgress(database.pool)).readySeq === null) await backfill(database.url, logger, closing.signal);
-      while (!closing.signal.aborted && (await foldNext(database.pool, clock)) === 'folded');
+      if ((await readProgress(database.pool)).readySeq === null) await backfill(database.url, logger, closing);
+      while (!closing.aborted && (await foldNext(database.pool, clock)) === 'folded');
       return Math.min(SELDOMEST_MS, Math.max(EVERY_MS, REST * (clock.now() - beganAt)));
     } catch (error) {
-      if (!closing.signal.aborted) logger.warn({ err: error }, 'analytics fall behind; folding goes on in a moment');
+      if (!closing.aborted) logger.warn({ err: error }, 'analytics fall behind; folding goes on in a moment');
       return AFTER_FAILURE_MS;
     }
   };
-  const arm = (delayMs: number) => {
-    if (closing.signal.aborted) return;
-    cancel = alarm(delayMs, () => {
-      pass = run().then(arm);
-    });
-  };
-  arm(EVERY_MS);
-  return {
-    async close() {
-      closing.abort();
-      cancel();
-      await pass;
-    },
-  };
+  return startRepeatingJob(alarm, EVERY_MS, pass);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startBillingJob } from './job.ts';
+import { type BillingJobOptions, startBillingJob } from './job.ts';
 import { charge } from './ledger/testing.ts';
 import { settleTenant } from './subscriptions/settle.ts';
 import { createBillingWorld, DAY, FREE, goTo, PRO, PRO_TRIAL } from './subscriptions/testing.ts';
@@ -29,6 +29,10 @@ function manualAlarm() {
     },
   };
 }
+
+/** The job of a process that leads. */
+const startLeading = (services: BillingJobOptions['services'], { alarm }: ReturnType<typeof manualAlarm>) =>
+  startBillingJob({ services, alarm, ready: Promise.resolve(), leading: () => true });
 
 test('what was missed is made good at the start, and then each thing at its instant, by the leader alone', async () => {
   await using world = await createBillingWorld(START);
@@ -84,12 +88,7 @@ test('what was charged is posted by the hour, in one entry each', async () => {
   const use = (amount: number) => charge(world.db.pool, 'acme', amount, world.clock.now());
   await use(5);
   const alarm = manualAlarm();
-  const job = startBillingJob({
-    services: world.services,
-    alarm: alarm.alarm,
-    ready: Promise.resolve(),
-    leading: () => true,
-  });
+  const job = startLeading(world.services, alarm);
   expect(await alarm.armed()).toBe(60_000);
   expect(await charges()).toEqual([[5, '10:40:00']]);
   await use(20);
@@ -116,12 +115,7 @@ test('a workspace that cannot be settled holds up no other, and is tried again',
   await world.db.pool.query(`UPDATE subscriptions SET product_code = 'gone' WHERE tenant_id = 'acme'`);
   goTo(world.clock, '2026-02-28T10:00:00.000Z');
   const alarm = manualAlarm();
-  const job = startBillingJob({
-    services: world.services,
-    alarm: alarm.alarm,
-    ready: Promise.resolve(),
-    leading: () => true,
-  });
+  const job = startLeading(world.services, alarm);
   expect(await alarm.armed()).toBe(5000);
   expect(await world.call(world.rival.owner, 'billing_status')).toMatchObject({
     current_period_end: '2026-03-31T10:00:00.000Z',

@@ -2,12 +2,8 @@ import type { Pool } from 'pg';
 import type { Alarm } from '../../../orchestrator/executors/embedded/timers.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
+import { type RepeatingJob, startRepeatingJob } from '../../../platform/repeating-job.ts';
 import { countCharges } from './count.ts';
-
-export type CountJob = {
-  /** Ends after the batch under way, if any; the next process goes on with it. */
-  close(): Promise<void>;
-};
 
 export type CountJobOptions = {
   pool: Pool;
@@ -23,35 +19,18 @@ const EVERY_MS = 2_000;
 const AFTER_FAILURE_MS = 10_000;
 
 /** Counts what was charged into the accounts, every two seconds; an idle service writes nothing. */
-export function startCountJob({ pool, clock, alarm, logger, leading }: CountJobOptions): CountJob {
-  let closed = false;
-  let cancel = () => undefined as unknown;
-  let pass = Promise.resolve();
-
+export function startCountJob({ pool, clock, alarm, logger, leading }: CountJobOptions): RepeatingJob {
   /** Returns in how many ms the next pass is due. */
-  const run = async (): Promise<number> => {
+  const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return EVERY_MS;
     try {
-      while (!closed && (await countCharges(pool, clock.now())) === 'counted');
+      while (!closing.aborted && (await countCharges(pool, clock.now())) === 'counted');
       return EVERY_MS;
     } catch (error) {
-      if (!closed)
+      if (!closing.aborted)
         logger.error({ err: error }, 'charges are not counted into their accounts; it is tried again in a moment');
       return AFTER_FAILURE_MS;
     }
   };
-  const arm = (delayMs: number) => {
-    if (closed) return;
-    cancel = alarm(delayMs, () => {
-      pass = run().then(arm);
-    });
-  };
-  arm(EVERY_MS);
-  return {
-    async close() {
-      closed = true;
-      cancel();
-      await pass;
-    },
-  };
+  return startRepeatingJob(alarm, EVERY_MS, pass);
 }

@@ -1,12 +1,8 @@
 import type { Alarm } from '../../../../orchestrator/executors/embedded/timers.ts';
+import { type RepeatingJob, startRepeatingJob } from '../../../../platform/repeating-job.ts';
 import type { Services } from '../../../../services.ts';
 import { isStripe } from './provider.ts';
 import { reconcile } from './reconcile.ts';
-
-export type ReconciliationJob = {
-  /** Ends the pass under way, if any. */
-  close(): Promise<void>;
-};
 
 /** After the start, so that recovery has the database to itself. */
 const FIRST_MS = 120_000;
@@ -19,38 +15,20 @@ export function startReconciliationJob(options: {
   services: Services;
   alarm: Alarm;
   leading: () => boolean;
-}): ReconciliationJob {
+}): RepeatingJob {
   const { services, alarm, leading } = options;
   const { payments, logger } = services;
   if (!isStripe(payments)) return { close: async () => {} };
-  const closing = new AbortController();
-  let cancel = () => undefined as unknown;
-  let pass = Promise.resolve();
-
-  const run = async (): Promise<number> => {
+  const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return AGAIN_MS;
     try {
-      const result = await reconcile(services, payments.account, { signal: closing.signal });
+      const result = await reconcile(services, payments.account, { signal: closing });
       logger.info(result, 'reconciled with Stripe');
       return DAILY_MS;
     } catch (error) {
-      if (!closing.signal.aborted)
-        logger.error({ err: error }, 'reconciliation with Stripe failed; it goes on in an hour');
+      if (!closing.aborted) logger.error({ err: error }, 'reconciliation with Stripe failed; it goes on in an hour');
       return AGAIN_MS;
     }
   };
-  const arm = (delayMs: number) => {
-    if (closing.signal.aborted) return;
-    cancel = alarm(delayMs, () => {
-      pass = run().then(arm);
-    });
-  };
-  arm(FIRST_MS);
-  return {
-    async close() {
-      closing.abort();
-      cancel();
-      await pass;
-    },
-  };
+  return startRepeatingJob(alarm, FIRST_MS, pass);
 }

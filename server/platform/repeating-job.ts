@@ -1,0 +1,35 @@
+/** Calls back once in so many ms, unless what it returns is called. */
+type Alarm = (delayMs: number, ring: () => void) => () => unknown;
+
+export type RepeatingJob = {
+  /** Ends the pass under way, if any; the next process goes on with it. */
+  close(): Promise<void>;
+};
+
+/**
+ * One pass after the other, each as many ms after the one before as that says; the first in `firstMs`. `pass` must not reject; its
+ * signal aborts when the job is closed.
+ */
+export function startRepeatingJob(
+  alarm: Alarm,
+  firstMs: number,
+  pass: (closing: AbortSignal) => Promise<number>,
+): RepeatingJob {
+  const closing = new AbortController();
+  let cancel = () => undefined as unknown;
+  let underWay = Promise.resolve();
+  const arm = (delayMs: number) => {
+    if (closing.signal.aborted) return;
+    cancel = alarm(delayMs, () => {
+      underWay = pass(closing.signal).then(arm);
+    });
+  };
+  arm(firstMs);
+  return {
+    async close() {
+      closing.abort();
+      cancel();
+      await underWay;
+    },
+  };
+}
