@@ -120,6 +120,7 @@ function openServices(config: CommandServices['config'], pool: pg.Pool): Command
       completeTask: absent,
       subscribe: absent,
       status: () => 'stopped',
+      unavailableReason: () => null,
       // A running server looks for what others changed every few seconds.
       creditsChanged: () => undefined,
     },

@@ -20,10 +20,12 @@ export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logge
       const orchestrator = services.orchestrator.status();
       const ready = database === 'migrated' && orchestrator === 'leading';
       const status = ready ? 'ready' : orchestrator === 'standby' ? 'standby' : 'unavailable';
+      const reason = services.orchestrator.unavailableReason();
       const body = {
         status,
         database,
         orchestrator,
+        ...(reason === null ? {} : { reason }),
         ...(ready ? {} : { error: `Not ready: ${status}.`, code: status }),
       };
       return { status: ready ? 200 : 503, body: JSON.stringify(body) };

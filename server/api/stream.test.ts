@@ -59,6 +59,7 @@ const orchestrator: Orchestrator = {
   completeTask: never,
   subscribe: source.subscribe,
   status: () => 'leading',
+  unavailableReason: () => null,
   creditsChanged: () => undefined,
 };
 const services = (overrides = {}) => createTestServices(db, { orchestrator, ...overrides });

@@ -74,6 +74,8 @@ export interface Orchestrator {
     onInterrupted?: () => void,
   ): () => void;
   status(): OrchestratorStatus;
+  /** Why the status is `unavailable`, in a sentence that an operator can act on; null in any other status, or while unknown. */
+  unavailableReason(): string | null;
   /** What this workspace pays or has left was changed and committed: it is read anew at once. Nothing while not leading. */
   creditsChanged(tenantId: string): void;
 }

@@ -30,6 +30,7 @@ const absentOrchestrator: Orchestrator = {
   completeTask: noOrchestrator,
   subscribe: noOrchestrator,
   status: () => 'stopped',
+  unavailableReason: () => null,
   creditsChanged: () => undefined,
 };
 const unlimited: RateLimiter = {

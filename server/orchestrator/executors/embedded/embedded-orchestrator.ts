@@ -40,6 +40,12 @@ export type EmbeddedOrchestratorOptions = {
   observer?: OrchestratorObserver;
   /** Default: everything is free. */
   credits?: CreditSource;
+  /**
+   * Called each time this process holds the leader's lock, before it reads or runs anything. Where it throws, the process
+   * does not lead: it releases the lock, `unavailableReason()` is the error's message, and it tries again later. The
+   * message is shown by `/readyz` without authentication. `signal` aborts when the process stops.
+   */
+  beforeLeading?: (signal: AbortSignal) => Promise<void>;
 };
 
 export type EmbeddedOrchestrator = Orchestrator & {
@@ -78,6 +84,7 @@ class Embedded implements EmbeddedOrchestrator {
   readonly #stopped: Promise<void>;
   #closed: Promise<void> | null = null;
   #status: OrchestratorStatus = 'starting';
+  #reason: string | null = null;
   #runtime: Runtime | null = null;
   #session: LeaderSession | null = null;
   /** Of the last leadership; it may still be reading when that is over. */
@@ -106,6 +113,10 @@ class Embedded implements EmbeddedOrchestrator {
 
   status(): OrchestratorStatus {
     return this.#status;
+  }
+
+  unavailableReason(): string | null {
+    return this.#status === 'unavailable' ? this.#reason : null;
   }
 
   start: Orchestrator['start'] = async run => this.#leading().start(run);
@@ -187,6 +198,11 @@ class Embedded implements EmbeddedOrchestrator {
     const over = new AbortController();
     const runtime = this.#newRuntime(session);
     try {
+      await this.#options.beforeLeading?.(this.#closing.signal).catch((error: unknown) => {
+        this.#reason = error instanceof Error ? error.message : String(error);
+        throw error;
+      });
+      this.#reason = null;
       const active = await this.#reader.countActiveRuns();
       runtime.setActiveRuns(active.byTenant);
       this.#observer.leadershipTaken(active.byStatus);
