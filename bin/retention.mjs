@@ -4,7 +4,7 @@ import { ownNode, run, say } from './process.mjs';
 
 try {
   await install();
-  process.exitCode = await run(ownNode, ['server/retention/command.ts', ...process.argv.slice(2)]);
+  process.exitCode = await run(ownNode, ['server/retention-command.ts', ...process.argv.slice(2)]);
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError } from './config.ts';
 import { check } from './domains/analytics/check.ts';
 import type { Difference } from './domains/analytics/compare-sums.ts';
 import { rebuild } from './domains/analytics/rebuild.ts';
+import { loadConfig } from './load-config.ts';
 import { createLogger } from './platform/logger.ts';
 import { reachDatabase } from './platform/postgres/running.ts';
 import { reason, StartupError } from './platform/postgres/startup-error.ts';
@@ -84,7 +85,7 @@ const notReady = () =>
   new StartupError('The runs of before have not been counted yet: start Baton, and try again in a minute.');
 
 async function main(): Promise<number> {
-  const config = readConfig();
+  const config = loadConfig();
   const options = readOptions(process.argv.slice(2));
   const database = await reachDatabase(config.database, createLogger('silent'));
   try {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError } from './config.ts';
 import { codesCommand, codesUsage } from './domains/billing/codes/command.ts';
 import { auditCommand, auditUsage } from './domains/billing/ledger/audit-command.ts';
 import {
@@ -19,6 +19,7 @@ import { createManualProvider } from './domains/billing/provider/manual.ts';
 import { createStripeProvider, isStripe } from './domains/billing/provider/stripe/provider.ts';
 import { reconcile } from './domains/billing/provider/stripe/reconcile.ts';
 import { tenantCommand, tenantUsage } from './domains/billing/subscriptions/command.ts';
+import { loadConfig } from './load-config.ts';
 import { systemClock } from './platform/clock.ts';
 import { AppError } from './platform/errors.ts';
 import { createLogger } from './platform/logger.ts';
@@ -82,12 +83,12 @@ function commandNamed(name = ''): Command {
 
 async function main(args: readonly string[]): Promise<number> {
   commandNamed(args[0]);
-  const config = readConfig();
+  const config = loadConfig();
   const logger = createLogger('silent');
   const database = await reachDatabase(config.database, logger);
   const pool = new pg.Pool({ connectionString: database.url, max: 4, connectionTimeoutMillis: 10_000 });
   try {
-    await checkSchema(pool);
+    await checkSchema(pool, config);
     const services = openServices(config, pool);
     const { code, text } = await runCommand(services, args, `operator:${userInfo().username}`);
     process.stdout.write(`${text}\n`);
@@ -128,14 +129,14 @@ function openServices(config: CommandServices['config'], pool: pg.Pool): Command
 }
 
 /** Whether the database has billing, and the plans of the catalogue: a server may never have run since the upgrade. */
-async function checkSchema(pool: pg.Pool): Promise<void> {
+async function checkSchema(pool: pg.Pool, { billing }: Pick<CommandServices['config'], 'billing'>): Promise<void> {
   const { rows } = await pool
     .query<{ found: boolean }>(`SELECT to_regclass('credit_ledger') IS NOT NULL AS found`)
     .catch(cause => {
       throw new StartupError(`The database cannot be reached: ${reason(cause)}`, { cause });
     });
   if (!rows[0]?.found) throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
-  await seedPlans(pool, readCatalogue(readConfig().billing), systemClock.now());
+  await seedPlans(pool, readCatalogue(billing), systemClock.now());
 }
 
 /** What an operator can act on; anything else is a defect and keeps its stack. */

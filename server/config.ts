@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { isMasterKey } from './platform/crypto/master-key.ts';
 import { AllowListError, parseAllowList } from './platform/egress/addresses.ts';
+import { type Environment, nearestName, withoutEmpty } from './platform/environment.ts';
 import {
   type MessagingSettings,
   messagingSchema,
@@ -9,25 +11,41 @@ import {
   suiteSettings,
 } from './platform/oauth/settings.ts';
 import { type BillingSettings, billingSchema, billingSettings } from './platform/payments/settings.ts';
+import { connectionStringProblem } from './platform/postgres/connection-string.ts';
+import { secretsSchema, vaultSettings } from './platform/secrets/settings.ts';
 import type { VaultSettings } from './platform/secrets/vault-session.ts';
-import { samplerNames, type TracingSettings } from './platform/telemetry/tracing.ts';
+import { tracingSchema, tracingSettings } from './platform/telemetry/settings.ts';
+import type { TracingSettings } from './platform/telemetry/tracing.ts';
 
 /**
  * The only reader of the environment (decisions.md, Conventions). One schema per subsystem; docs/configuration.md lists
  * them all and a test keeps the two in step.
  */
-const integer = (fallback: number, min: number, max: number) =>
-  z.coerce.number().int().min(min).max(max).default(fallback);
+const integer = (fallback: number, min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(message).int(message).min(min, message).max(max, message).default(fallback);
+};
 const optional = z
   .string()
-  .transform(value => (value.trim() === '' ? undefined : value.trim()))
+  .transform(value => value.trim())
   .optional();
+const HTTP_URL = { protocol: /^https?$/, error: 'must be a URL with http:// or https://' };
+
+const isHost = (host: string) =>
+  /^[A-Za-z0-9_.:-]+$/.test(host) && URL.canParse(`http://${host.includes(':') ? `[${host}]` : host}`);
+const masterKey = optional.refine(
+  key => key === undefined || isMasterKey(key),
+  'must be base64 of 32 bytes (openssl rand -base64 32)',
+);
 
 const httpSchema = z.object({
   PORT: integer(3000, 0, 65535),
-  HOST: z.string().min(1).default('127.0.0.1'),
+  HOST: z
+    .string()
+    .refine(isHost, 'must be an IP address or a host name of this machine, such as 127.0.0.1 or 0.0.0.0')
+    .default('127.0.0.1'),
   /** Public base URL; default http://HOST:PORT. */
-  BATON_URL: z.url().optional(),
+  BATON_URL: z.url(HTTP_URL).optional(),
   /** Requests a minute for a PAT, user or subscription; 0 = off. */
   BATON_RATE_LIMIT_PER_MINUTE: integer(6000, 0, 1_000_000),
   BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(600, 0, 1_000_000),
@@ -39,23 +57,25 @@ const httpSchema = z.object({
 
 const databaseSchema = z.object({
   /** An external PostgreSQL 14+; absent = embedded. */
-  DATABASE_URL: optional,
-  BATON_DATA_DIR: z.string().min(1).default('.data'),
+  DATABASE_URL: optional.superRefine((url, context) => {
+    const problem = url === undefined ? undefined : connectionStringProblem(url);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  }),
+  BATON_DATA_DIR: z.string().default('.data'),
   BATON_DATABASE_POOL: integer(10, 4, 200),
 });
 
-const identitySchema = z.object({
-  BATON_OWNER_EMAIL: optional,
-  BATON_OWNER_PASSWORD: optional,
+const ownerSchema = z.object({ BATON_OWNER_EMAIL: optional, BATON_OWNER_PASSWORD: optional, BATON_PAT: optional });
+
+const identitySchema = ownerSchema.extend({
   BATON_TENANT: z
     .string()
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a slug: lower-case letters, digits and hyphens')
     .default('main'),
-  BATON_PAT: optional,
   /** Base64 of 32 bytes; absent = generated into the data folder, mode 0600. */
-  BATON_MASTER_KEY: optional,
+  BATON_MASTER_KEY: masterKey,
   /** The master key before this one (base64): at start every tenant key is re-wrapped from it to the present one. */
-  BATON_MASTER_KEY_PREVIOUS: optional,
+  BATON_MASTER_KEY_PREVIOUS: masterKey,
   /** `example`: a local owner and example workflows on first start. Default: `example` with the embedded database, else `none`. */
   BATON_SEED: z.enum(['example', 'none']).optional(),
 });
@@ -91,31 +111,6 @@ const egressSchema = z.object({
       }
     }),
 });
-
-const vaultPath = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/, 'must be a path of letters, digits, hyphens and underscores');
-
-const secretsSchema = z
-  .object({
-    BATON_SECRET_STORE: z.enum(['database', 'vault']).default('database'),
-    BATON_VAULT_ADDR: optional.pipe(z.url({ protocol: /^https?$/ }).optional()),
-    BATON_VAULT_TOKEN: optional,
-    BATON_VAULT_ROLE_ID: optional,
-    BATON_VAULT_SECRET_ID: optional,
-    BATON_VAULT_MOUNT: vaultPath.default('secret'),
-    BATON_VAULT_PREFIX: vaultPath.default('baton'),
-    BATON_VAULT_NAMESPACE: optional,
-  })
-  .superRefine((env, context) => {
-    if (env.BATON_SECRET_STORE !== 'vault') return;
-    const issue = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
-    if (env.BATON_VAULT_ADDR === undefined) issue('BATON_VAULT_ADDR', 'is needed for BATON_SECRET_STORE=vault');
-    const role = env.BATON_VAULT_ROLE_ID !== undefined && env.BATON_VAULT_SECRET_ID !== undefined;
-    if (role === (env.BATON_VAULT_TOKEN !== undefined)) {
-      issue('BATON_VAULT_TOKEN', 'either this or BATON_VAULT_ROLE_ID with BATON_VAULT_SECRET_ID is needed for vault');
-    }
-  });
 
 const logSchema = z.object({
   BATON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -161,21 +156,6 @@ const mcpSchema = z.object({
   BATON_MCP_ALLOWED_HOSTS: list,
   /** Origins of pages that may call it, such as an inspector's. */
   BATON_MCP_ALLOWED_ORIGINS: list,
-});
-
-/** OpenTelemetry's own names and meanings; its exporter reads further OTEL_EXPORTER_OTLP_* (headers, certificates) itself. */
-const tracingSchema = z.object({
-  /** Of a collector; traces go to `/v1/traces` there. Absent, as the next one: nothing is traced. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: optional.pipe(z.url({ protocol: /^https?$/ }).optional()),
-  /** For traces alone, used as it is. */
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional.pipe(z.url({ protocol: /^https?$/ }).optional()),
-  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
-  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
-  OTEL_SERVICE_NAME: z.string().min(1).default('baton'),
-  OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
-  OTEL_BSP_MAX_QUEUE_SIZE: integer(8192, 1, 1_000_000),
-  OTEL_BSP_SCHEDULE_DELAY: integer(5000, 10, 600_000),
 });
 
 const schemas = {
@@ -244,15 +224,35 @@ export type Config = {
 /** A configuration that cannot be used; `message` names every variable at fault, one a line. */
 export class ConfigError extends Error {}
 
+/** Returns one line for each BATON_* variable that Baton does not know, with the name that was probably meant. */
+export function unknownVariables(env: Environment = process.env): string[] {
+  return Object.keys(withoutEmpty(env))
+    .filter(name => /^BATON_(?!TEST_)/.test(name) && !configVariables.includes(name))
+    .map(name => {
+      const meant = nearestName(name, configVariables);
+      return `${name} is not a setting and is ignored${meant === undefined ? '' : `: did you mean ${meant}?`}`;
+    });
+}
+
+export type OwnerSettings = Pick<Config['identity'], 'ownerEmail' | 'ownerPassword' | 'pat'>;
+
+/** Checks of single parts that take code from above this layer; each returns its problems. */
+export type FurtherChecks = {
+  owner?: (settings: OwnerSettings) => string[];
+  billing?: (settings: BillingSettings) => string[];
+};
+
 /**
- * Reads the configuration from `env` (normally process.env). Throws ConfigError naming every bad variable.
+ * Reads the configuration from `env` (normally process.env); an empty variable is an unset one. Throws ConfigError naming every
+ * bad variable.
  */
-export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+export function readConfig(environment: Environment = process.env, checks: FurtherChecks = {}): Config {
+  const env = withoutEmpty(environment);
   const problems: string[] = [];
   const parse = <S extends z.ZodType>(schema: S): z.output<S> => {
     const parsed = schema.safeParse(env);
     if (parsed.success) return parsed.data;
-    for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')}: ${issue.message}`);
+    for (const issue of parsed.error.issues) problems.push(`${String(issue.path[0])}: ${issue.message}`);
     return undefined as never; // never used: the problems below throw first
   };
   const http = parse(httpSchema);
@@ -271,11 +271,14 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     messagingSchema.transform(read => messagingSettings(read, problem => problems.push(problem))),
   );
   const billing = parse(billingSchema.transform(read => billingSettings(read, problem => problems.push(problem))));
-  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
+  problems.push(...(checks.owner?.(ownerSettings(parse(ownerSchema))) ?? []));
+  // Undefined where it could not be parsed.
+  if (billing !== undefined) problems.push(...(checks.billing?.(billing) ?? []));
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
 
+  const seed = identity.BATON_SEED ?? (database.DATABASE_URL === undefined ? 'example' : 'none');
   const host = http.HOST.includes(':') ? `[${http.HOST}]` : http.HOST;
   const url = (http.BATON_URL ?? `http://${host}:${http.PORT}`).replace(/\/+$/, '');
-  const seed = identity.BATON_SEED ?? (database.DATABASE_URL === undefined ? 'example' : 'none');
   return {
     env: env.NODE_ENV === 'development' ? 'development' : env.NODE_ENV === 'test' ? 'test' : 'production',
     http: {
@@ -292,10 +295,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     },
     database: { url: database.DATABASE_URL, dataDir: database.BATON_DATA_DIR, pool: database.BATON_DATABASE_POOL },
     identity: {
-      ownerEmail: identity.BATON_OWNER_EMAIL?.toLowerCase(),
-      ownerPassword: identity.BATON_OWNER_PASSWORD,
+      ...ownerSettings(identity),
       tenant: identity.BATON_TENANT,
-      pat: identity.BATON_PAT,
       masterKey: identity.BATON_MASTER_KEY,
       previousMasterKey: identity.BATON_MASTER_KEY_PREVIOUS,
       seed,
@@ -325,32 +326,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   };
 }
 
-function vaultSettings(env: z.output<typeof secretsSchema>): VaultSettings | null {
-  const { BATON_VAULT_ADDR: address, BATON_VAULT_TOKEN: token } = env;
-  if (env.BATON_SECRET_STORE !== 'vault' || address === undefined) return null;
-  return {
-    address: address.replace(/\/+$/, ''),
-    mount: env.BATON_VAULT_MOUNT,
-    prefix: env.BATON_VAULT_PREFIX,
-    namespace: env.BATON_VAULT_NAMESPACE,
-    credentials:
-      token === undefined
-        ? { roleId: env.BATON_VAULT_ROLE_ID ?? '', secretId: env.BATON_VAULT_SECRET_ID ?? '' }
-        : { token },
-  };
-}
-
-function tracingSettings(env: z.output<typeof tracingSchema>): TracingSettings | null {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = env;
-  if (env.OTEL_SDK_DISABLED === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null;
-  const url = traces ?? (base === undefined ? undefined : `${base.replace(/\/+$/, '')}/v1/traces`);
-  if (url === undefined) return null;
-  return {
-    url,
-    serviceName: env.OTEL_SERVICE_NAME,
-    sampler: env.OTEL_TRACES_SAMPLER,
-    ratio: env.OTEL_TRACES_SAMPLER_ARG,
-    maxQueue: env.OTEL_BSP_MAX_QUEUE_SIZE,
-    delayMs: env.OTEL_BSP_SCHEDULE_DELAY,
-  };
-}
+const ownerSettings = (env: z.output<typeof ownerSchema>): OwnerSettings => ({
+  ownerEmail: env.BATON_OWNER_EMAIL?.toLowerCase(),
+  ownerPassword: env.BATON_OWNER_PASSWORD,
+  pat: env.BATON_PAT,
+});

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,14 +34,44 @@ test('a port in use is one clear line, and nothing was made', async () => {
   await new Promise(resolve => taken.close(resolve));
 });
 
-test('a configuration that cannot be used names each variable', async () => {
-  const { code, stderr } = await run({ PORT: 'http', BATON_TENANT: 'Not A Slug' });
+test('a configuration that cannot be used names each variable before anything is made', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-main-'));
+  const { code, stderr } = await run({
+    PORT: 'http',
+    BATON_TENANT: 'Not A Slug',
+    BATON_OWNER_EMAIL: 'nobody',
+    BATON_PAT: 'pat_x',
+    BATON_MASTER_KEY: 'short',
+    BATON_PLANS_FILE: '/no/plans.json',
+    BATON_RETENTION_DAY: '3',
+    BATON_DATA_DIR: join(folder, 'data'),
+  });
   expect(code).toBe(1);
   expect(stderr.split('\n').filter(Boolean)).toEqual([
+    'baton: BATON_RETENTION_DAY is not a setting and is ignored: did you mean BATON_RETENTION_DAYS? (docs/configuration.md)',
     'baton: the configuration cannot be used:',
     expect.stringMatching(/^PORT: /),
     expect.stringMatching(/^BATON_TENANT: /),
+    expect.stringMatching(/^BATON_MASTER_KEY: /),
+    expect.stringMatching(/^BATON_OWNER_EMAIL: /),
+    expect.stringMatching(/^BATON_PAT: /),
+    expect.stringMatching(/^BATON_PLANS_FILE: /),
+    expect.stringMatching(/^ {2}ENOENT/),
   ]);
+  expect(await readdir(folder)).toEqual([]);
+  await rm(folder, { recursive: true });
+});
+
+test.each([
+  ['192.0.2.1', /^baton: HOST=192\.0\.2\.1 is not an address of this machine: [^\n]+\n$/],
+  ['nowhere.invalid', /^baton: HOST=nowhere\.invalid is a name that does not resolve \(\w+\): [^\n]+\n$/],
+])('the host %s is one clear line, and nothing was made', async (host, line) => {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-main-'));
+  const { code, stderr } = await run({ PORT: '0', HOST: host, BATON_DATA_DIR: join(folder, 'data') });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(line);
+  expect(await readdir(folder)).toEqual([]);
+  await rm(folder, { recursive: true });
 });
 
 test('a database that cannot be reached is one clear line without its password', async () => {

@@ -2,11 +2,12 @@ import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { type Frontend, listen, noteAddress, starting, stopListening } from './api/http-server.ts';
 import { serveSurfaces } from './api/node-http.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { type Container, createContainer } from './container.ts';
 import { demoMcpUrl } from './demo-mcp/address.ts';
 import { type SeededOwner, seedFirstOwner } from './domains/identity/bootstrap.ts';
 import { resolveSession } from './domains/identity/principal.ts';
+import { loadConfig } from './load-config.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { type Database, openDatabase } from './platform/postgres/database.ts';
 import { reason, StartupError } from './platform/postgres/startup-error.ts';
@@ -53,6 +54,11 @@ function listenFailure(error: NodeJS.ErrnoException, { http: { host, port } }: C
       return `Port ${port} on ${host} is in use: stop what listens there, or set PORT.`;
     case 'EACCES':
       return `Port ${port} may not be opened by this user: set PORT to 1024 or more.`;
+    case 'EADDRNOTAVAIL':
+      return `HOST=${host} is not an address of this machine: set HOST to 127.0.0.1, to 0.0.0.0 for every network, or to one of its addresses.`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST=${host} is a name that does not resolve (${error.code}): set HOST to an address of this machine, such as 127.0.0.1.`;
     default:
       return `The server cannot listen on ${host}:${port}: ${reason(error)}`;
   }
@@ -153,7 +159,7 @@ function explain(error: unknown): string {
 }
 
 try {
-  const config = readConfig();
+  const config = loadConfig();
   const logger = createLogger(config.log.level, { traces: config.tracing !== null });
   stopOnSignals(await start(config, logger), logger);
 } catch (error) {

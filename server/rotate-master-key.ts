@@ -1,7 +1,8 @@
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import pg from 'pg';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError } from './config.ts';
+import { loadConfig } from './load-config.ts';
 import { type Clock, isoTimestamp, systemClock } from './platform/clock.ts';
 import { DecryptionError } from './platform/crypto/envelope.ts';
 import { MasterKeyError, makeKeyFile, masterKeyFile, readKeyFile } from './platform/crypto/master-key.ts';
@@ -105,7 +106,7 @@ async function openEmbedded(dataDir: string) {
 
 /** `npm run rotate-master-key`. Exit code 0 when it is done, 1 when it was refused; then nothing is changed. */
 async function main(): Promise<void> {
-  const { database, identity } = readConfig();
+  const { database, identity } = loadConfig();
   if (identity.masterKey !== undefined) {
     throw new StartupError(
       'The master key is BATON_MASTER_KEY, not a file: set the new one there (openssl rand -base64 32), the one until now as BATON_MASTER_KEY_PREVIOUS, and start Baton once.',

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config.ts';
+import { ConfigError, type OwnerSettings } from '../../config.ts';
 import { randomToken } from '../../platform/crypto/digest.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
 import type { Services } from '../../services.ts';
@@ -15,22 +15,24 @@ export const exampleOwnerEmail = 'owner@baton.local';
 
 type Owner = { email: string; password: string; pat: string | undefined };
 
-/** BATON_PAT, or undefined; ConfigError if it is not a token. The token itself is never in the message. */
-function configuredPat(pat: string | undefined): string | undefined {
-  if (pat === undefined || isWellFormedPat(pat)) return pat;
-  throw new ConfigError('BATON_PAT: must be pat_, 40 letters and digits, and their checksum of 6');
+/** Returns what is wrong with the values of BATON_OWNER_* and BATON_PAT, whose content is never repeated. */
+export function ownerProblems({ ownerEmail, ownerPassword, pat }: OwnerSettings): string[] {
+  const wrong = (schema: typeof Email | typeof Password, value: string | undefined) =>
+    value !== undefined && !schema.safeParse(value).success;
+  return [
+    ...(wrong(Email, ownerEmail) ? ['BATON_OWNER_EMAIL: must be an email address'] : []),
+    ...(wrong(Password, ownerPassword) ? ['BATON_OWNER_PASSWORD: must be 10 to 200 characters'] : []),
+    ...(pat !== undefined && !isWellFormedPat(pat)
+      ? ['BATON_PAT: must be pat_, 40 letters and digits, and their checksum of 6']
+      : []),
+  ];
 }
 
-/** BATON_OWNER_*; undefined where no owner is configured. Throws ConfigError naming the variable at fault. */
-function configuredOwner({ identity }: Services['config']): Owner | undefined {
-  const { ownerEmail, ownerPassword, pat } = identity;
+/** BATON_OWNER_*; undefined where no owner is configured. The password may be unset again once there is an owner. */
+function configuredOwner({ ownerEmail, ownerPassword, pat }: OwnerSettings): Owner | undefined {
   if (ownerEmail === undefined) return undefined;
-  const email = Email.safeParse(ownerEmail).data;
-  if (email === undefined) throw new ConfigError('BATON_OWNER_EMAIL: must be an e-mail address');
   if (ownerPassword === undefined) throw new ConfigError('BATON_OWNER_PASSWORD: must be set with BATON_OWNER_EMAIL');
-  const password = Password.safeParse(ownerPassword).data;
-  if (password === undefined) throw new ConfigError('BATON_OWNER_PASSWORD: must be 10 to 200 characters');
-  return { email, password, pat: configuredPat(pat) };
+  return { email: Email.parse(ownerEmail), password: Password.parse(ownerPassword), pat };
 }
 
 /**
@@ -42,7 +44,9 @@ function configuredOwner({ identity }: Services['config']): Owner | undefined {
 export async function seedFirstOwner(services: Services): Promise<SeededOwner> {
   if (await hasOwner(services)) return { created: false };
   const { identity } = services.config;
-  const configured = configuredOwner(services.config);
+  const problems = ownerProblems(identity);
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
+  const configured = configuredOwner(identity);
   if (!configured && identity.seed === 'none') {
     if (identity.pat !== undefined) throw new ConfigError('BATON_PAT: needs BATON_OWNER_EMAIL, whose token it becomes');
     const setupToken = randomToken(24);
@@ -53,7 +57,7 @@ export async function seedFirstOwner(services: Services): Promise<SeededOwner> {
   const owner = configured ?? {
     email: exampleOwnerEmail,
     password: randomToken(15),
-    pat: configuredPat(identity.pat) ?? generatePatToken(),
+    pat: identity.pat ?? generatePatToken(),
   };
   const created = await createFirstOwner(services, {
     tenantId,

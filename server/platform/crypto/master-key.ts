@@ -12,10 +12,17 @@ export class MasterKeyError extends Error {
   }
 }
 
+/** Whether a text is the base64 (or base64url) form of a key. */
+export const isMasterKey = (text: string): boolean => decode(text).length === masterKeyBytes;
+
+function decode(text: string): Buffer {
+  const trimmed = text.trim();
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) ? Buffer.from(trimmed, 'base64') : Buffer.alloc(0);
+}
+
 /** Parses the base64 (or base64url) form of a key; `source` names it in the error. Throws MasterKeyError. */
 export function parseMasterKey(text: string, source: string): Buffer {
-  const trimmed = text.trim();
-  const key = /^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) ? Buffer.from(trimmed, 'base64') : Buffer.alloc(0);
+  const key = decode(text);
   if (key.length !== masterKeyBytes) {
     throw new MasterKeyError(`${source} must be base64 of ${masterKeyBytes} bytes (openssl rand -base64 32).`);
   }

@@ -21,7 +21,7 @@ const optional = z
   .string()
   .transform(value => (value.trim() === '' ? undefined : value.trim()))
   .optional();
-const url = optional.pipe(z.url({ protocol: /^https?$/ }).optional());
+const url = optional.pipe(z.url({ protocol: /^https?$/, error: 'must be a URL with http:// or https://' }).optional());
 const wordsOf = (text: string) => text.split(/\s+/).filter(word => word !== '');
 const words = z.string().transform(wordsOf);
 const query = z

@@ -37,7 +37,9 @@ export const billingSchema = z.object({
   BATON_STRIPE_SECRET_KEY: optional,
   BATON_STRIPE_PUBLISHABLE_KEY: optional,
   BATON_STRIPE_WEBHOOK_SECRET: optional,
-  BATON_STRIPE_API_URL: optional.pipe(z.url({ protocol: /^https?$/ }).optional()),
+  BATON_STRIPE_API_URL: optional.pipe(
+    z.url({ protocol: /^https?$/, error: 'must be a URL with http:// or https://' }).optional(),
+  ),
 });
 
 /** What was read, as settings; calls `problem` for what does not go together. */

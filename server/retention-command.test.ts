@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { startEmbedded } from '../platform/postgres/embedded.ts';
-import { migrate } from '../platform/postgres/migrate.ts';
-import { createTestDatabase } from '../platform/postgres/testing.ts';
-import { readOptions } from './command.ts';
-import { DAY, idAt, makeMonths, partitionNames, silent, writeRuns } from './testing.ts';
+import { startEmbedded } from './platform/postgres/embedded.ts';
+import { migrate } from './platform/postgres/migrate.ts';
+import { createTestDatabase } from './platform/postgres/testing.ts';
+import { DAY, idAt, makeMonths, partitionNames, silent, writeRuns } from './retention/testing.ts';
+import { readOptions } from './retention-command.ts';
 
-const command = fileURLToPath(new URL('./command.ts', import.meta.url));
+const command = fileURLToPath(new URL('./retention-command.ts', import.meta.url));
 
 /** Runs the command to its end. */
 function retention(args: string[], env: Record<string, string>) {

@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { ConfigError, readConfig } from '../config.ts';
-import { systemClock } from '../platform/clock.ts';
-import { createLogger } from '../platform/logger.ts';
-import { reachDatabase } from '../platform/postgres/running.ts';
-import { reason, StartupError } from '../platform/postgres/startup-error.ts';
-import { planRetention, type RetentionPlan } from './plan.ts';
-import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './policy.ts';
-import { type RetentionResult, sweep } from './sweep.ts';
+import { ConfigError } from './config.ts';
+import { loadConfig } from './load-config.ts';
+import { systemClock } from './platform/clock.ts';
+import { createLogger } from './platform/logger.ts';
+import { reachDatabase } from './platform/postgres/running.ts';
+import { reason, StartupError } from './platform/postgres/startup-error.ts';
+import { planRetention, type RetentionPlan } from './retention/plan.ts';
+import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './retention/policy.ts';
+import { type RetentionResult, sweep } from './retention/sweep.ts';
 
 /**
  * `npm run retention`: what the daily job does, now; or, with --dry-run, what it would do. Exit code 0 when it is done, 1
@@ -85,7 +86,7 @@ export function describeResult(result: RetentionResult, cutoffs: Cutoffs): strin
 }
 
 async function main(): Promise<number> {
-  const config = readConfig();
+  const config = loadConfig();
   const { dryRun, json, policy } = readOptions(process.argv.slice(2), config.retention);
   const logger = createLogger('silent');
   const database = await reachDatabase(config.database, logger);

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+
+const FORM = 'must be a URL such as postgresql://user:password@host:5432/database';
+/** The parameters that name a file, which pg reads when it parses the URL. */
+const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+/**
+ * Returns what is wrong with the URL of a PostgreSQL database, or undefined where pg can use it. The message never repeats
+ * the URL, which may hold a password.
+ */
+export function connectionStringProblem(url: string): string | undefined {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
+  if (scheme === undefined) return FORM;
+  if (scheme !== 'postgres' && scheme !== 'postgresql') return `${FORM}, not ${scheme}://`;
+  for (const name of FILES) {
+    const file = parameter(url, name);
+    const problem = file === undefined ? undefined : unreadable(file);
+    if (problem !== undefined) return `the file ${file} that ${name} names cannot be read (${problem})`;
+  }
+  try {
+    new pg.Client({ connectionString: url });
+    return undefined;
+  } catch {
+    return FORM;
+  }
+}
+
+function parameter(url: string, name: string): string | undefined {
+  const query = url.indexOf('?');
+  return query < 0 ? undefined : (new URLSearchParams(url.slice(query + 1)).get(name) ?? undefined);
+}
+
+function unreadable(file: string): string | undefined {
+  try {
+    readFileSync(file);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  }
+}

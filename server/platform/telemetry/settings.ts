@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { samplerNames, type TracingSettings } from './tracing.ts';
+
+const integer = (fallback: number, min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(message).int(message).min(min, message).max(max, message).default(fallback);
+};
+const url = z
+  .string()
+  .transform(value => value.trim())
+  .pipe(z.url({ protocol: /^https?$/, error: 'must be a URL with http:// or https://' }))
+  .optional();
+
+/** OpenTelemetry's own names and meanings; its exporter reads further OTEL_EXPORTER_OTLP_* (headers, certificates) itself. */
+export const tracingSchema = z.object({
+  /** Of a collector; traces go to `/v1/traces` there. Absent, as the next one: nothing is traced. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  /** For traces alone, used as it is. */
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url,
+  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
+  OTEL_SERVICE_NAME: z.string().min(1).default('baton'),
+  OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  OTEL_BSP_MAX_QUEUE_SIZE: integer(8192, 1, 1_000_000),
+  OTEL_BSP_SCHEDULE_DELAY: integer(5000, 10, 600_000),
+});
+
+/** Returns the settings of tracing; null where nothing is traced. */
+export function tracingSettings(env: z.output<typeof tracingSchema>): TracingSettings | null {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = env;
+  if (env.OTEL_SDK_DISABLED === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null;
+  const url = traces ?? (base === undefined ? undefined : `${base.replace(/\/+$/, '')}/v1/traces`);
+  if (url === undefined) return null;
+  return {
+    url,
+    serviceName: env.OTEL_SERVICE_NAME,
+    sampler: env.OTEL_TRACES_SAMPLER,
+    ratio: env.OTEL_TRACES_SAMPLER_ARG,
+    maxQueue: env.OTEL_BSP_MAX_QUEUE_SIZE,
+    delayMs: env.OTEL_BSP_SCHEDULE_DELAY,
+  };
+}
