@@ -1,8 +1,51 @@
 import { z } from 'zod';
+import { isoTimestamp } from '../platform/clock.ts';
 
 /** Pieces of every surface's schemas (decisions.md, Conventions of the HTTP API). */
 export const Id = z.uuid().toLowerCase().meta({ description: 'UUID, lower case' });
 export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ description: 'ISO 8601 UTC with milliseconds' });
+
+/** The grammar of RFC 3339, which lets a space stand for the `T` and either case for the letters. */
+const rfc3339 =
+  /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+/** Later or earlier than this, a timestamp has no four-digit year. */
+const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** The milliseconds since the epoch of an RFC 3339 timestamp, the digits beyond them cut off; NaN for any other text. */
+function parseInstant(text: string): number {
+  const [matched, date = '', minutes = '', seconds = '', fraction = '', sign = '+', hours = '0', rest = '0'] =
+    rfc3339.exec(text) ?? [];
+  if (matched === undefined) return Number.NaN;
+  // Date takes 30 February for 1 March.
+  if (!new Date(Date.parse(`${date}T00:00:00Z`)).toJSON()?.startsWith(date)) return Number.NaN;
+  const offsetMs = (Number(hours) * 60 + Number(rest)) * 60_000 * (sign === '-' ? -1 : 1);
+  const leaps = seconds === '60';
+  const start = Date.parse(`${date}T${minutes}:${leaps ? '59' : seconds}.000Z`) - offsetMs;
+  // A leap second is the last one of a month in UTC; it has no number of its own, so the next second stands for it.
+  if (leaps) return /01T00:00:00/.test(new Date(start + 1000).toISOString()) ? start + 1000 : Number.NaN;
+  return start + Number(fraction.slice(0, 3).padEnd(3, '0'));
+}
+
+/**
+ * A point in time in a request: whatever RFC 3339 allows (any offset, any number of fraction digits). The use case gets it
+ * as `Timestamp` writes it, so that two of them compare as text.
+ */
+export const Instant = z
+  .string()
+  .meta({
+    format: 'date-time',
+    description: 'RFC 3339, with any offset and any number of fraction digits; digits beyond milliseconds are dropped',
+    examples: ['2026-01-01T00:00:00Z', '2026-01-01T01:00:00.123456+01:00'],
+  })
+  .transform((text, context) => {
+    const at = parseInstant(text);
+    if (at >= EARLIEST_MS && at <= LATEST_MS) return isoTimestamp(at);
+    const hint = / \d\d:\d\d$/.test(text) ? '; in a query string a "+" is written %2B' : '';
+    context.addIssue({ code: 'custom', message: `must be a timestamp as RFC 3339 writes it${hint}` });
+    return z.NEVER;
+  });
+
 /**
  * Any JSON value, as it is. Not z.json(): that tries a union of schemas on every value inside and copies it, 20 ms for 50 KB of
  * objects (this: 1), and the event loop stands still meanwhile.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, PlainText, Timestamp } from '../../api/wire.ts';
+import { Id, Instant, PlainText, Timestamp } from '../../api/wire.ts';
 
 export const windows = ['week', 'month', 'all'] as const;
 export const granularities = ['hour', 'day', 'week', 'month'] as const;
@@ -21,8 +21,8 @@ const range = {
     .enum(windows)
     .optional()
     .meta({ description: 'The last 7 or 30 days in the time zone, today included, or everything; default month' }),
-  from: Timestamp.optional().meta({ description: 'Instead of a window; taken down to the quarter of an hour' }),
-  to: Timestamp.optional().meta({
+  from: Instant.optional().meta({ description: 'Instead of a window; taken down to the quarter of an hour' }),
+  to: Instant.optional().meta({
     description: 'Before this instant, default now; taken up to the quarter of an hour',
   }),
   time_zone: TimeZone,

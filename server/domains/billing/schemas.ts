@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
 import { MOST_MICROCREDITS } from '../../platform/microcredits.ts';
 import { TimeZone } from '../analytics/schemas.ts';
 
@@ -36,8 +36,8 @@ export const LedgerEntry = z.strictObject({
   created_at: Timestamp,
 });
 const period = {
-  from: Timestamp.optional().meta({ description: 'From this instant on' }),
-  to: Timestamp.optional().meta({ description: 'Before this instant' }),
+  from: Instant.optional().meta({ description: 'From this instant on' }),
+  to: Instant.optional().meta({ description: 'Before this instant' }),
 };
 export const ListLedgerInput = z.strictObject({ ...page, ...period, kind: z.enum(creditKinds).optional() });
 export const ListLedgerOutput = z.strictObject({ entries: z.array(LedgerEntry), ...nextCursor });

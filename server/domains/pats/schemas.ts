@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { scopes } from '../../api/context.ts';
-import { Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+import { Id, Instant, nextCursor, page, Timestamp } from '../../api/wire.ts';
 
 export const Pat = z.strictObject({
   id: Id,
@@ -18,7 +18,7 @@ export const ListPatsOutput = z.strictObject({ pats: z.array(Pat), ...nextCursor
 export const CreatePatInput = z.strictObject({
   display_name: z.string().trim().min(1).max(120),
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
-  expires_at: z.iso.datetime({ offset: true }).optional(),
+  expires_at: Instant.optional(),
 });
 export const CreatePatOutput = z.strictObject({
   id: Id,

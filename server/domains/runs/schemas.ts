@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, Instant, Json, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
 
 export const RunStatusSchema = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
 export const PhaseSchema = z.enum(['starting', 'executing', 'blocked', 'paused', 'draining', 'complete']);
@@ -104,8 +104,8 @@ export const CommandOutput = z.strictObject({
 export const runFilters = {
   ...page,
   status: RunStatusSchema.optional(),
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  from: Instant.optional(),
+  to: Instant.optional(),
   q: PlainText(200).optional().meta({ description: 'Run id, session id or trigger type, from its beginning' }),
 };
 export const ListTenantRunsInput = z.strictObject({ ...runFilters, workflow_id: Id.optional() });
