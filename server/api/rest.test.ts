@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createTestPat, createTestServices, type TestTenant } from '../domains/identity/testing.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { conflict } from '../platform/errors.ts';
+import { noteDatabaseError } from '../platform/postgres/away.ts';
 import { createRateLimiter } from '../platform/rate-limit.ts';
 import { type AnyOperation, operation } from './operation.ts';
 import { sessionCookieOf, startTenantApi, startTestApi, type TenantApi, type TestApi } from './testing.ts';
@@ -62,7 +63,7 @@ const things = [
     output: z.strictObject({ ok: z.literal(true) }),
     async run(_, { how }) {
       if (how === 'conflict') throw conflict('already_done', 'It was done before.');
-      if (how === 'database') throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+      if (how === 'database') throw noteDatabaseError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
       if (how === 'defect') throw new Error('the password is swordfish');
       return JSON.parse('{"ok":false}');
     },

@@ -3,6 +3,7 @@ import { readOptions, runAnalyticsCommand } from '../../analytics-command.ts';
 import type { Context } from '../../api/context.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { noteDatabaseError } from '../../platform/postgres/away.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
 import type { Services } from '../../services.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
@@ -155,7 +156,8 @@ describe('the job', () => {
 });
 
 test.each(analyticsOperations.map(({ name }) => name))('%s is 503 while the database is away', async name => {
-  const away = () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+  const refusedConnection = noteDatabaseError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+  const away = () => Promise.reject(refusedConnection);
   const pool = Object.create(db.pool, { connect: { value: away } });
   const lost = contextFor({ ...services, pool }, tenant.contributor);
   const run = byName(name).run as (context: Context, input: object) => Promise<unknown>;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { EgressRefused } from '../../platform/egress/egress.ts';
+import { egressRefusal } from '../../platform/egress/egress.ts';
 import type { McpTool } from '../../platform/mcp-client/index.ts';
 import type { Services } from '../../services.ts';
 import { describeDiff, diffCatalogues } from './catalog/diff.ts';
@@ -47,7 +47,7 @@ export async function checkLive(
   access: Access,
   published: { version: number; tools: readonly McpTool[] } | null,
 ): Promise<Check[]> {
-  const refusal = await refused(services, access.url);
+  const refusal = (await egressRefusal(services.egress, access.url))?.message ?? null;
   if (refusal !== null) {
     return [failed('url_allowed', refusal), ...[...liveChecks.slice(1), 'catalogue_current'].map(notChecked)];
   }
@@ -63,16 +63,6 @@ export async function checkLive(
     return index < at ? passed(name, messages[name]) : notChecked(name);
   });
   return [...checks, notChecked('catalogue_current')];
-}
-
-async function refused({ egress }: Pick<Services, 'egress'>, url: string): Promise<string | null> {
-  try {
-    await egress.check(url);
-    return null;
-  } catch (error) {
-    // A name that does not resolve is found out by connecting.
-    return error instanceof EgressRefused ? error.message : null;
-  }
 }
 
 function describeAnswer(answer: LiveAnswer, authenticated: boolean): Record<LiveCheck, string> {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
-import { EgressRefused } from '../../platform/egress/egress.ts';
+import { egressRefusal } from '../../platform/egress/egress.ts';
 import { type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { isModelProvider, type ModelProvider, providerFacts } from '../../platform/models/providers.ts';
@@ -104,21 +104,11 @@ async function refuseSettings(ctx: Context, settings: Settings, details: ErrorDe
     details.push({ path: 'models', message: 'is for openai_compatible servers: a provider has its own' });
   }
   if (base_url !== undefined && base_url !== unchanged) {
-    const refused = await refusal(ctx, base_url);
-    if (refused !== null) details.push({ path: 'base_url', message: refused, code: 'egress_refused' });
+    // Refused now, and not only when the first run fails.
+    const refused = await egressRefusal(ctx.services.egress, base_url);
+    if (refused !== null) details.push({ path: 'base_url', message: refused.message, code: refused.code });
   }
   if (details.length > 0) throw invalid('The model key is not valid.', details, 'validation_error');
-}
-
-/** Said now, and not only when the first run fails. */
-async function refusal({ services }: Context, url: string): Promise<string | null> {
-  try {
-    await services.egress.check(url);
-    return null;
-  } catch (error) {
-    if (error instanceof EgressRefused) return error.message;
-    throw error;
-  }
 }
 
 function toKey(connection: ConnectionView): KeyView[] {

@@ -297,6 +297,23 @@ describe('keys', () => {
     expect(moved).toMatchObject({ status: 422, body: { details: [{ path: 'base_url', code: 'egress_refused' }] } });
   });
 
+  test.each(['ENOTFOUND', 'EAI_AGAIN', 'EINVAL', 'ETIMEDOUT'])(
+    'a host that does not resolve (%s) is accepted',
+    async code => {
+      const { id } = await addKey();
+      const base_url = 'https://not-yet.example.com/v1';
+      const cause = Object.assign(new Error(`getaddrinfo ${code} not-yet.example.com`), { code });
+      const check = vi.spyOn(service.container.services.egress, 'check');
+      check.mockRejectedValue(new TypeError('fetch failed', { cause }));
+      try {
+        expect(await addKey({ base_url })).toMatchObject({ base_url, status: 'active' });
+        expect(await ok('PATCH', `/v1/llm-provider-keys/${id}`, { base_url })).toMatchObject({ base_url });
+      } finally {
+        check.mockRestore();
+      }
+    },
+  );
+
   test('a connection that is no model key is not one: 404', async () => {
     const { id } = await ok('POST', '/v1/connections', {
       display_name: 'Mail',

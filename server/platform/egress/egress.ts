@@ -26,6 +26,19 @@ export class EgressRefused extends Error {
   }
 }
 
+/**
+ * Why `url` may not be called; null where it may, or where its name cannot be resolved now: a host may be set up later than
+ * what names it, and every request is checked again.
+ */
+export async function egressRefusal(egress: Pick<Egress, 'check'>, url: string): Promise<EgressRefused | null> {
+  try {
+    await egress.check(url);
+  } catch (error) {
+    if (error instanceof EgressRefused) return error;
+  }
+  return null;
+}
+
 /** Every address of a host name. Rejects as node:dns does where there is none. */
 export type Lookup = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 

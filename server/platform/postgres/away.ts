@@ -1,17 +1,45 @@
-/**
- * PostgreSQL classes 08 (connection), 53 (resources), 57 (shutdown, statements that take too long) and 58 (its disk); Node's and Prisma's words
- * for an unreachable server.
- */
-const databaseAway =
-  /^(08...|53...|58...|57P0[1-5]|57014|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|ETIMEDOUT|P1001|P1002|P1008|P1017|P2024)$/;
-/** What pg says without a code when its pool or its connection is gone. */
-const connectionLost =
-  /timeout exceeded when trying to connect|Connection terminated|connection timeout|Query read timeout|: File too large|Client has encountered a connection error/i;
+import pg from 'pg';
+import { Prisma } from './generated/client.ts';
 
-/** Whether something was thrown because the database is away or does not answer in time. */
+/** PostgreSQL classes 08 (connection), 53 (resources), 57 (shutdown, statements that take too long) and 58 (its disk). */
+const sqlStates = /^(08...|53...|58...|57P0[1-5]|57014)$/;
+/** Prisma's words for an unreachable server. */
+const prismaCodes = /^(P1001|P1002|P1008|P1017|P2024)$/;
+const connectionKinds: ReadonlySet<unknown> = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
+/** Node's words for one. */
+const systemCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
+/** What pg says, in words that nobody else uses, when its pool or its connection is gone. */
+const connectionLost =
+  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|: File too large|Client has encountered a connection error/i;
+
+/** Errors that a connection to the database met. */
+const noted = new WeakSet<object>();
+
+/** Remembers that a connection to the database met this error; returns it. */
+export function noteDatabaseError<T>(error: T): T {
+  if (error instanceof Error) noted.add(error);
+  return error;
+}
+
+/**
+ * Whether something was thrown because the database is away or does not answer in time. Only what the database's own clients
+ * throw counts: a host that a user named may be away too.
+ */
 export function isDatabaseAway(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
-  if ('code' in thrown && typeof thrown.code === 'string' && databaseAway.test(thrown.code)) return true;
-  if (connectionLost.test(thrown.message)) return true;
-  return isDatabaseAway(thrown.cause);
+  return isAway(thrown) || isDatabaseAway(thrown.cause);
+}
+
+function isAway(error: Error): boolean {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (error instanceof pg.DatabaseError) return sqlStates.test(code) || connectionLost.test(error.message);
+  if (error instanceof Prisma.PrismaClientKnownRequestError) return prismaCodes.test(code) || isAwayWithin(error);
+  if (noted.has(error) && systemCodes.test(code)) return true;
+  return connectionLost.test(error.message);
+}
+
+/** What Prisma's adapter was told, where Prisma has no code of its own for it (P2010: a raw query failed). */
+function isAwayWithin({ meta }: Prisma.PrismaClientKnownRequestError): boolean {
+  const { kind, originalCode } = Object(Object(meta?.driverAdapterError).cause) as Record<string, unknown>;
+  return connectionKinds.has(kind) || (typeof originalCode === 'string' && sqlStates.test(originalCode));
 }

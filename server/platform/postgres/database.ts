@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
+import { DatabaseClient } from './client.ts';
 import { startEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
@@ -59,6 +60,7 @@ export async function openDatabase(
 /** The pool of the service; `max` connections. None of them that breaks ends the process. */
 export function createPool(url: string, max: number, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
+    Client: DatabaseClient,
     connectionString: url,
     max,
     application_name: 'baton',

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { DatabaseClient } from './client.ts';
 import { withDatabase } from './cluster.ts';
 import { PrismaClient } from './generated/client.ts';
 
@@ -26,7 +27,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const server = withDatabase(template, 'postgres');
   await query(server, `CREATE DATABASE ${name} TEMPLATE ${templateName} ${inject('batonCloneStrategy')}`);
   const url = withDatabase(template, name);
-  const pool = new pg.Pool({ connectionString: url, max: 10, application_name: 'baton-test' });
+  const pool = new pg.Pool({ Client: DatabaseClient, connectionString: url, max: 10, application_name: 'baton-test' });
   // close() ends forgotten sessions by force; without a listener that would be an uncaught exception.
   pool.on('error', () => undefined);
   pool.on('connect', client => client.on('error', () => undefined));

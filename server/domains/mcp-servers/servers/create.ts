@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
-import { EgressRefused } from '../../../platform/egress/egress.ts';
+import { egressRefusal } from '../../../platform/egress/egress.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type CreateServerInput, limits, type Server } from '../schemas.ts';
@@ -49,11 +49,9 @@ export async function createServer(
  */
 export async function acceptUrl(ctx: Context, text: string): Promise<string> {
   const url = parseCanonicalUrl(text);
-  try {
-    await ctx.services.egress.check(url);
-  } catch (error) {
-    if (!(error instanceof EgressRefused)) return url;
-    const { message, code } = error;
+  const refused = await egressRefusal(ctx.services.egress, url);
+  if (refused !== null) {
+    const { message, code } = refused;
     throw invalid('This address may not be called.', [{ path: 'canonical_url', message, code }], code);
   }
   return url;
