@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Config } from '../../../config.ts';
 import type { Clock } from '../../../platform/clock.ts';
@@ -10,18 +9,23 @@ import { createLogReader, type LogReader, type WriterLimits } from '../../log/in
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
 import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../orchestrator.ts';
 import type { StepTypes } from '../../steps/registry.ts';
+import { Backoff, type LeadingEnd } from './backoff.ts';
 import { GraphCache, type LoadVersion, loadVersionFrom } from './graph-cache.ts';
 import { Hub } from './hub.ts';
-import { LEADER_LOCK, type LeaderSession, lead } from './leadership.ts';
+import { type LeaderConnector, postgresConnector } from './leader-connection.ts';
+import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership.ts';
+import { LeadershipLog } from './leadership-log.ts';
 import { IDLE } from './load.ts';
+import { pause, within } from './patience.ts';
 import { recoverRuns } from './recovery.ts';
 import { Runtime } from './runtime.ts';
+import type { RuntimeServices } from './runtime-services.ts';
 import { type Alarm, systemAlarm } from './timers.ts';
 
 export type EmbeddedOrchestratorOptions = {
   /** For reading; shared with the rest of the process. */
   pool: Pool;
-  /** For the one session that holds the leader's lock and writes the log; not through a transaction pooler. */
+  /** For the one session that holds the leader's lock and writes the log; not through a pooler in transaction mode. */
   connectionString: string;
   clock: Clock;
   logger: Logger;
@@ -46,6 +50,20 @@ export type EmbeddedOrchestratorOptions = {
    * message is shown by `/readyz` without authentication. `signal` aborts when the process stops.
    */
   beforeLeading?: (signal: AbortSignal) => Promise<void>;
+  /** What all of it stands on; the simulation replaces it. */
+  ports?: Partial<OrchestratorPorts>;
+};
+
+export type OrchestratorPorts = {
+  /** Default: by `pool`. */
+  reader: LogReader;
+  /** Default: to `connectionString`. */
+  connect: LeaderConnector;
+  /** What leadership waits by: its intervals are those of a connection, not of runs. Default setTimeout. */
+  alarm: Alarm;
+  /** Default setImmediate. */
+  defer: (callback: () => void) => void;
+  createRuntime: (services: RuntimeServices, session: LeaderSession) => Runtime;
 };
 
 export type EmbeddedOrchestrator = Orchestrator & {
@@ -59,47 +77,62 @@ export type EmbeddedOrchestrator = Orchestrator & {
   load(): OrchestratorLoad;
   /**
    * Graceful shutdown: refuses commands, lets attempts in flight finish for up to `shutdownGraceMs`, writes what is to be
-   * written and releases the lock. What did not finish is begun again by the next leader.
+   * written and releases the lock. What did not finish is begun again by the next leader. Never waits for a database that
+   * does not answer for longer than that grace and what one read of the pool may take.
    */
   close(): Promise<void>;
 };
 
-/** Reconnecting: at once, then ever more slowly up to this. */
-const MAX_BACKOFF_MS = 2_000;
+/** The longest that what comes between the lock and leading may take: `beforeLeading`, and counting the active runs. */
+const PREPARATION_TIMEOUT_MS = 15_000;
+const RECOVERY_RETRY_MS = 1_000;
 
 /** The default executor (engine.md): one process leads and runs everything in memory, backed by the log. Starts at once. */
 export function createEmbeddedOrchestrator(options: EmbeddedOrchestratorOptions): EmbeddedOrchestrator {
   return new Embedded(options);
 }
 
-class Embedded implements EmbeddedOrchestrator {
+export class Embedded implements EmbeddedOrchestrator {
   readonly ready: Promise<void>;
   recovered: Promise<{ recovered: number }> | null = null;
   readonly #options: EmbeddedOrchestratorOptions;
+  readonly #ports: OrchestratorPorts;
   readonly #observer: OrchestratorObserver;
-  readonly #reader: LogReader;
+  readonly #log: LeadershipLog;
   readonly #hub: Hub;
   readonly #graphs: GraphCache;
+  readonly #backoff = new Backoff();
   readonly #closing = new AbortController();
+  readonly #whenClosing: Promise<void>;
   readonly #stopped: Promise<void>;
   #closed: Promise<void> | null = null;
   #status: OrchestratorStatus = 'starting';
   #reason: string | null = null;
   #runtime: Runtime | null = null;
-  #session: LeaderSession | null = null;
-  /** Of the last leadership; it may still be reading when that is over. */
-  #recovery: Promise<unknown> = Promise.resolve();
+  /** Reads of the pool that may go on when the leadership they were for is over. */
+  readonly #reads = new Set<Promise<unknown>>();
   #markReady: () => void;
 
   constructor(options: EmbeddedOrchestratorOptions) {
     this.#options = options;
+    this.#ports = {
+      reader: options.ports?.reader ?? createLogReader(options.pool),
+      connect: options.ports?.connect ?? postgresConnector(options.connectionString, options.lock),
+      alarm: systemAlarm,
+      defer: setImmediate,
+      createRuntime: (services, session) => new Runtime(services, session, cause => session.break(cause)),
+      ...options.ports,
+    };
     this.#observer = options.observer ?? unobserved;
-    this.#reader = createLogReader(options.pool);
+    this.#log = new LeadershipLog(options.logger);
     this.#hub = new Hub(options.logger);
     this.#graphs = new GraphCache(options.loadVersion ?? loadVersionFrom(options.pool));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ready = promise;
     this.#markReady = resolve;
+    this.#whenClosing = new Promise(closing =>
+      this.#closing.signal.addEventListener('abort', () => closing(), { once: true }),
+    );
     this.#stopped = this.#live();
   }
 
@@ -148,14 +181,13 @@ class Embedded implements EmbeddedOrchestrator {
     return this.#closed;
   }
 
+  /** The session is not touched here: it belongs to #leadOnce alone, at whatever instant this is called. */
   async #close(): Promise<void> {
     this.#status = 'stopping';
-    await this.#runtime?.close(this.#options.config.shutdownGraceMs);
     this.#closing.abort();
-    await this.#session?.release();
     await this.#stopped;
-    // The pool is closed next: nobody may hold a connection of it any more.
-    await this.#recovery;
+    // The pool is closed next: nothing may hold a connection of it any more.
+    await Promise.allSettled(this.#reads);
     this.#status = 'stopped';
     this.#markReady();
   }
@@ -168,82 +200,115 @@ class Embedded implements EmbeddedOrchestrator {
 
   /** Leads whenever it may, until closed. */
   async #live(): Promise<void> {
-    let failures = 0;
-    while (!this.#closing.signal.aborted) {
-      try {
-        await this.#leadOnce(() => {
-          failures = 0;
-        });
-      } catch (error) {
-        if (this.#closing.signal.aborted) return;
-        this.#options.logger.warn({ err: error }, 'the orchestrator cannot lead; trying again');
-      }
-      if (this.#closing.signal.aborted) return;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const { end, cause } = await this.#leadOnce();
+      if (signal.aborted) return;
+      this.#reason = reasonOf(cause);
+      this.#log.cannotLead(this.#reason, cause);
       this.#become('unavailable');
-      failures += 1;
-      const wait = Math.min(MAX_BACKOFF_MS, 50 * 2 ** failures);
-      await delay(wait, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+      await pause(this.#ports.alarm, this.#backoff.after(end), signal);
     }
   }
 
-  /** From the wait for the lock to the loss of the session. */
-  async #leadOnce(onLeading: () => void): Promise<void> {
-    const { connectionString, lock = LEADER_LOCK, logger } = this.#options;
-    const session = await lead({
-      connectionString,
-      lock,
-      signal: this.#closing.signal,
-      onStandby: () => this.#become('standby'),
+  /** From the wait for the lock to the loss of the session or the shutdown; the session is released however it ends. */
+  async #leadOnce(): Promise<{ end: LeadingEnd; cause: unknown }> {
+    const { connect, alarm } = this.#ports;
+    let session: LeaderSession;
+    try {
+      const onStandby = () => {
+        this.#log.over('standby');
+        this.#become('standby');
+      };
+      session = await acquireLeadership({ connect, alarm, signal: this.#closing.signal, onStandby });
+    } catch (cause) {
+      return { end: cause instanceof CannotLeadError ? 'fruitless' : 'unreachable', cause };
+    }
+    try {
+      await this.#prepare(session);
+      const cause = await this.#lead(session);
+      return { end: session.isProven ? 'fruitful' : 'fruitless', cause };
+    } catch (cause) {
+      return { end: 'fruitless', cause };
+    } finally {
+      await session.release();
+    }
+  }
+
+  async #prepare(session: LeaderSession): Promise<void> {
+    const { beforeLeading } = this.#options;
+    if (beforeLeading === undefined) return;
+    const checked = beforeLeading(this.#closing.signal).catch((cause: unknown) => {
+      throw new CannotLeadError(cause instanceof Error ? cause.message : String(cause), { cause });
     });
+    await this.#inTime('the check before leading', session, checked);
+  }
+
+  /** Leads on a session that holds the lock, until it is lost or this process stops. Returns why it no longer leads. */
+  async #lead(session: LeaderSession): Promise<unknown> {
+    const active = await this.#inTime('counting the active runs', session, this.#ports.reader.countActiveRuns());
     const over = new AbortController();
     const runtime = this.#newRuntime(session);
     try {
-      await this.#options.beforeLeading?.(this.#closing.signal).catch((error: unknown) => {
-        this.#reason = error instanceof Error ? error.message : String(error);
-        throw error;
-      });
-      this.#reason = null;
-      const active = await this.#reader.countActiveRuns();
       runtime.setActiveRuns(active.byTenant);
       this.#observer.leadershipTaken(active.byStatus);
-      this.#session = session;
       this.#runtime = runtime;
       this.#become('leading');
-      onLeading();
+      void session.proven.then(() => this.#log.over('leading'));
       this.recovered = this.#recover(runtime, over.signal);
-      this.#recovery = this.recovered;
-      const cause = await session.lost;
-      if (this.#status !== 'stopping') logger.error({ err: cause }, 'the orchestrator lost its database session');
+      this.#track(this.recovered);
+      const cause = await Promise.race([session.lost, this.#whenClosing]);
+      if (this.#closing.signal.aborted)
+        await Promise.race([session.lost, runtime.close(this.#options.config.shutdownGraceMs)]);
+      return cause;
     } finally {
       over.abort();
       this.#runtime = null;
-      this.#session = null;
       this.recovered = null;
       runtime.abandon(new Error('the session of the leader ended'));
-      session.break(new Error('no longer leading'));
-      // A commit whose answer was lost with the session is in the log, and nobody was told of its events.
+      // A commit whose answer was lost with the session is in the log, and no listener was told of its events.
       this.#hub.interrupt();
     }
   }
 
+  /** Rejects when the session is lost or the process stops meanwhile; the read itself is waited for by close(). */
+  #inTime<T>(what: string, session: LeaderSession, read: Promise<T>): Promise<T> {
+    this.#track(read);
+    const { signal } = this.#closing;
+    return within(read, {
+      alarm: this.#ports.alarm,
+      ms: PREPARATION_TIMEOUT_MS,
+      what,
+      signal,
+      lost: session.lost,
+    });
+  }
+
+  #track(read: Promise<unknown>): void {
+    this.#reads.add(read);
+    const settled = () => void this.#reads.delete(read);
+    read.then(settled, settled);
+  }
+
   #newRuntime(session: LeaderSession): Runtime {
     const { clock, logger, stepTypes, config, random, alarm, writerLimits, credits } = this.#options;
-    const services = {
-      reader: this.#reader,
+    const { reader, defer, createRuntime } = this.#ports;
+    const services: RuntimeServices = {
+      reader,
       clock,
       alarm: alarm ?? systemAlarm,
       logger,
       stepTypes,
       config,
       random: random ?? Math.random,
-      defer: setImmediate,
+      defer,
       graphs: this.#graphs,
       hub: this.#hub,
-      writerLimits,
+      ...(writerLimits === undefined ? {} : { writerLimits }),
       observer: this.#observer,
       credits,
     };
-    return new Runtime(services, session, cause => session.break(cause));
+    return createRuntime(services, session);
   }
 
   /** In the background, again and again until all are taken up: a run must not be forgotten because a read failed. */
@@ -252,23 +317,37 @@ class Embedded implements EmbeddedOrchestrator {
     this.#observer.recoveryBegan();
     for (;;) {
       try {
-        const result = await recoverRuns(this.#reader, runtime, signal);
-        if (!signal.aborted) this.#observer.recoveryEnded(result.recovered, performance.now() - began);
-        if (result.recovered > 0 && !signal.aborted) this.#options.logger.info(result, 'runs taken up');
+        const result = await recoverRuns(this.#ports.reader, runtime, signal);
+        if (signal.aborted) return result;
+        this.#observer.recoveryEnded(result.recovered, performance.now() - began);
+        this.#log.recovered(result);
         return result;
       } catch (error) {
         if (signal.aborted) return { recovered: 0 };
         this.#options.logger.error({ err: error }, 'taking up runs failed; trying again');
-        await delay(1_000, undefined, { signal }).catch(() => undefined);
+        await pause(this.#ports.alarm, RECOVERY_RETRY_MS, signal);
       }
     }
   }
 
   #become(status: OrchestratorStatus): void {
     if (this.#status === 'stopping' || this.#status === status) return;
-    this.#options.logger.info({ status }, 'orchestrator');
+    this.#log.status(status);
     this.#status = status;
     this.#observer.statusChanged(status);
     if (status === 'leading' || status === 'standby') this.#markReady();
   }
+}
+
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
+/** The connection, and a server that shuts down. */
+const SESSION_ENDED = /^(?:08|57P)/;
+
+/** Shown by /readyz without authentication: nothing that the database or the driver said goes in here. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof CannotLeadError) return cause.message;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (!SQLSTATE.test(code) || SESSION_ENDED.test(code)) return 'The database cannot be reached, or does not answer.';
+  if (code === '25006') return 'The database is read-only.';
+  return `The database refuses what the orchestrator writes (SQLSTATE ${code}).`;
 }

@@ -1,24 +1,29 @@
-import { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
+import type { LogSession } from '../../log/index.ts';
+import type { LeaderConnection, LeaderConnector, SessionState } from './leader-connection.ts';
+import { pause, within } from './patience.ts';
+import type { Alarm } from './timers.ts';
 
-/** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
-export const LEADER_LOCK = 4_216_034;
-/** Standby asks this often: with the session's end noticed at once, a takeover takes about a second (engine.md: 5 s). */
+/** A standby asks this often: with the end of a session noticed at once, a takeover takes about a second. */
 const STANDBY_INTERVAL_MS = 1_000;
+/** The longest that a standby waits for the answer to one statement, and for a connection. */
+const STATEMENT_TIMEOUT_MS = 4_000;
 /**
- * An idle leader asks this often whether its session is alive, and gives up on it after this long without an answer: no
- * caller waits longer than the two together (the API answers within 15 s).
+ * A leader asks this often whether its session is alive and still its own. It gives up on a session on which nothing was
+ * answered between this many checks, which is 7.5 s: no caller waits longer than 10 s for that (the API answers within 15 s).
  */
 const LEASE_CHECK_MS = 2_500;
-const LEASE_TIMEOUT_MS = 8_000;
-/**
- * The server ends the session of a leader that has not asked for this long: of one that is stopped, or beyond a network
- * that swallows everything. Both keep their connection open, and would keep the lock for ever.
- */
-const LEASE_MS = 10_000;
+const SILENT_CHECKS = 3;
+/** A leader whose session was in order for a minute is a success, even if there was nothing to commit. */
+const STEADY_CHECKS = 24;
 const RELEASE_TIMEOUT_MS = 2_000;
+
+/** This process may not lead, or no longer; `message` is a sentence for operators. */
+export class CannotLeadError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CannotLeadError';
+  }
+}
 
 /**
  * The session of the leader: it holds the advisory lock and it alone writes the log. So a write can only be committed
@@ -27,112 +32,162 @@ const RELEASE_TIMEOUT_MS = 2_000;
 export type LeaderSession = LogSession & {
   /** Settles when the session is gone, with the cause. */
   readonly lost: Promise<unknown>;
-  /** Ends the session now, without asking anybody. */
+  /** Settles when something was committed, or the session was in order for long enough. */
+  readonly proven: Promise<void>;
+  readonly isProven: boolean;
+  /** Ends the session now, without asking the database. */
   break(cause: unknown): void;
-  /** Releases the lock and ends the session. */
+  /** Releases the lock and ends the session, within two seconds. */
   release(): Promise<void>;
 };
 
 /**
- * Waits until this process leads. `onStandby` is called when another one does. Throws when the database cannot be
- * reached or `signal` aborts.
+ * Waits until this process leads; `onStandby` is called when another one does. Throws when the database cannot be reached
+ * or does not answer, CannotLeadError where this process may not lead, and the reason of `signal` when that aborts: then
+ * no connection is left behind.
  */
-export async function lead(options: {
-  connectionString: string;
-  lock: number;
+export async function acquireLeadership(options: {
+  connect: LeaderConnector;
+  alarm: Alarm;
   signal: AbortSignal;
   onStandby: () => void;
 }): Promise<LeaderSession> {
-  const { connection, session, alive } = await openSession(options.connectionString);
+  const { connect, alarm, signal, onStandby } = options;
+  signal.throwIfAborted();
+  const connection = connect();
+  const ask = <T>(what: string, answer: Promise<T>): Promise<T> =>
+    within(answer, { alarm, ms: STATEMENT_TIMEOUT_MS, what, signal, lost: connection.lost });
   try {
+    await ask('the connection', connection.open());
     for (;;) {
-      options.signal.throwIfAborted();
-      const { rows } = await connection.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
-        options.lock,
-      ]);
-      if (rows[0]?.locked) break;
-      options.onStandby();
-      await delay(STANDBY_INTERVAL_MS, undefined, { signal: options.signal });
+      const attempt = await ask('the lock attempt', connection.tryLock());
+      refuse(!attempt.marked || attempt.holdsLock ? SHARED : null);
+      refuse(readOnlyReason(attempt));
+      if (attempt.acquired) {
+        // In another statement: a pooler that shares backends may have it served by another one.
+        const state = await ask('the check of the lock', connection.check());
+        refuse(faultOf(state, attempt.backend));
+        signal.throwIfAborted();
+        return new WatchedSession(connection, attempt.backend, alarm);
+      }
+      onStandby();
+      await pause(alarm, STANDBY_INTERVAL_MS, signal);
+      signal.throwIfAborted();
     }
   } catch (error) {
-    session.break(error);
+    connection.destroy();
     throw error;
   }
-  watchLease(session, alive);
-  return session;
 }
 
-/** Settles when the session has answered, at once if a statement is under way: its answer will do. */
-type Alive = () => Promise<void>;
+const SHARED =
+  'The connection to the database shares its sessions with other clients, as behind a pooler in transaction mode: ' +
+  'use session pooling, or connect to PostgreSQL directly.';
 
-async function openSession(
-  connectionString: string,
-): Promise<{ connection: pg.Client; session: LeaderSession; alive: Alive }> {
-  const socket = new Socket();
-  const connection = new pg.Client({
-    connectionString,
-    application_name: 'baton-orchestrator',
-    keepAlive: true,
-    // A batch is sent before the one before is answered.
-    pipeline: true,
-    connectionTimeoutMillis: 10_000,
-    stream: () => socket,
-  });
-  const { promise: lost, resolve } = Promise.withResolvers<unknown>();
-  connection.on('error', resolve);
-  connection.on('end', () => resolve(new Error('the session ended')));
-  await connection.connect();
-  await connection.query(
-    `SET idle_session_timeout = ${LEASE_MS}; SET synchronous_commit = on; SET statement_timeout = 0; ${PLANNING}`,
-  );
-  const underWay = new Set<Promise<unknown>>();
-  /** Sent at once, behind what is under way. PostgreSQL takes them one after the other, each a transaction of its own. */
-  const ask = async (statement: string | pg.QueryConfig): Promise<unknown> => {
-    const answer = connection.query(statement);
-    underWay.add(answer);
+function refuse(reason: string | null): void {
+  if (reason !== null) throw new CannotLeadError(reason);
+}
+
+function readOnlyReason({ readOnly }: SessionState): string | null {
+  if (readOnly === 'standby') return 'The database is a read-only standby that has not been promoted.';
+  if (readOnly === 'setting') return 'The database is set to read-only (default_transaction_read_only).';
+  return null;
+}
+
+/** Why the session of a leader is not, or is no longer, what it was when it took the lock on `backend`; null if it is. */
+function faultOf(state: SessionState, backend: number): string | null {
+  if (!state.marked || state.backend !== backend) return SHARED;
+  if (!state.holdsLock) return 'The session no longer holds the lock of the leader.';
+  return readOnlyReason(state);
+}
+
+class WatchedSession implements LeaderSession {
+  readonly lost: Promise<unknown>;
+  readonly proven: Promise<void>;
+  isProven = false;
+  readonly #connection: LeaderConnection;
+  readonly #backend: number;
+  readonly #alarm: Alarm;
+  readonly #lose: (cause: unknown) => void;
+  readonly #prove: () => void;
+  #gone = false;
+  /** Answers so far, refusals among them. */
+  #answers = 0;
+  #checking = false;
+  #checksInOrder = 0;
+  #cancelCheck: () => void = () => undefined;
+
+  constructor(connection: LeaderConnection, backend: number, alarm: Alarm) {
+    this.#connection = connection;
+    this.#backend = backend;
+    this.#alarm = alarm;
+    const { promise: lost, resolve: lose } = Promise.withResolvers<unknown>();
+    this.lost = lost;
+    this.#lose = lose;
+    const { promise: proven, resolve: prove } = Promise.withResolvers<void>();
+    this.proven = proven;
+    this.#prove = prove;
+    void connection.lost.then(cause => this.break(cause));
+    this.#watch(0, 0);
+  }
+
+  commit: LogSession['commit'] = async batch => {
     try {
-      return await answer;
+      const answer = await this.#connection.commit(batch);
+      if (!this.isProven) this.#isProvenNow();
+      return answer;
     } finally {
-      underWay.delete(answer);
+      this.#answers += 1;
     }
   };
-  const session: LeaderSession = {
-    commit: batch => ask(commitStatement(batch)),
-    lost,
-    break(cause) {
-      resolve(cause);
-      socket.destroy();
-    },
-    async release() {
-      // A statement that hangs would keep the session, and with it the lock.
-      // Unlocked by name first: the session's own end may take the server a while, and a standby would wait for it.
-      const ending = ask('SELECT pg_advisory_unlock_all()').then(() => connection.end());
-      await Promise.race([ending.catch(() => undefined), delay(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
-      socket.destroy();
-    },
-  };
-  const alive = async () => {
-    await (underWay.size > 0 ? Promise.race(underWay) : ask('SELECT 1'));
-  };
-  return { connection, session, alive };
-}
 
-/** Notices a peer that is gone without a word (engine.md: the one thing an idle process asks the database). */
-function watchLease(session: LeaderSession, alive: Alive): void {
-  let unanswered: NodeJS.Timeout | undefined;
-  const check = setInterval(() => {
-    if (unanswered !== undefined) return;
-    unanswered = setTimeout(() => session.break(new Error('the database does not answer')), LEASE_TIMEOUT_MS);
-    const answered = () => {
-      clearTimeout(unanswered);
-      unanswered = undefined;
-    };
-    // A statement may be refused for what is in it; the end of the session is told by `lost`.
-    alive().then(answered, answered);
-  }, LEASE_CHECK_MS);
-  check.unref();
-  void session.lost.then(() => {
-    clearInterval(check);
-    clearTimeout(unanswered);
-  });
+  break(cause: unknown): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#cancelCheck();
+    this.#lose(cause);
+    this.#connection.destroy();
+  }
+
+  async release(): Promise<void> {
+    if (this.#gone) return;
+    // A statement that hangs would keep the session, and with it the lock.
+    const { signal } = new AbortController();
+    const limits = { alarm: this.#alarm, ms: RELEASE_TIMEOUT_MS, what: 'the release of the lock', signal };
+    await within(this.#connection.end(), { ...limits, lost: this.#connection.lost }).catch(() => undefined);
+    this.break(new Error('the session was released'));
+  }
+
+  #isProvenNow(): void {
+    this.isProven = true;
+    this.#prove();
+  }
+
+  /** Looks in a while whether anything was answered since `answers`; nothing was at the last `silent` looks. */
+  #watch(answers: number, silent: number): void {
+    this.#cancelCheck = this.#alarm(LEASE_CHECK_MS, () => {
+      const silentNow = this.#answers === answers && this.#checking ? silent + 1 : 0;
+      if (silentNow >= SILENT_CHECKS) {
+        this.break(new Error('the database does not answer'));
+        return;
+      }
+      if (!this.#checking) void this.#check();
+      this.#watch(this.#answers, silentNow);
+    });
+  }
+
+  /** Beside what is being committed, and behind it on the connection. */
+  async #check(): Promise<void> {
+    this.#checking = true;
+    try {
+      const fault = faultOf(await this.#connection.check(), this.#backend);
+      if (fault !== null) this.break(new CannotLeadError(fault));
+      else if (++this.#checksInOrder === STEADY_CHECKS && !this.isProven) this.#isProvenNow();
+    } catch {
+      // A refusal is an answer too. Where the session has ended, `lost` says so.
+    } finally {
+      this.#answers += 1;
+      this.#checking = false;
+    }
+  }
 }

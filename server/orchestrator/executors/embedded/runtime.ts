@@ -148,8 +148,8 @@ export class Runtime implements RunHost {
       // Folding it wakes it.
       await this.#find(runId);
     } catch (error) {
-      // It is the next process's.
-      if (this.#closing) return;
+      // It is the affair of whichever process leads next.
+      if (this.#closing || this.#abandoned) return;
       this.faults.notLoaded(runId, error);
       this.#later(runId);
     }

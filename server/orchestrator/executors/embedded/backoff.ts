@@ -1,0 +1,34 @@
+/** How an attempt to lead ended. */
+export type LeadingEnd =
+  /** The database could not be reached, or did not answer. */
+  | 'unreachable'
+  /** It was reached, and this process may not lead there, or led without committing anything. */
+  | 'fruitless'
+  /** It committed something, or led for long enough. */
+  | 'fruitful';
+
+const FIRST_MS = 50;
+/** A database that was restarted is found again this soon. */
+const MAX_UNREACHABLE_MS = 2_000;
+/** Leading costs a recovery of everything each time: on a full disk, and wherever else commits fail, that is not repeated often. */
+const MAX_FRUITLESS_MS = 10_000;
+
+/** How long to wait before the next attempt to lead: twice as long each time, from 100 ms on. */
+export class Backoff {
+  #unreachable = 0;
+  #fruitless = 0;
+
+  /** Acquiring the lock is no success by itself: where commits fail it succeeds again and again. */
+  after(end: LeadingEnd): number {
+    if (end === 'unreachable') this.#unreachable += 1;
+    else {
+      this.#unreachable = 0;
+      this.#fruitless = end === 'fruitless' ? this.#fruitless + 1 : 0;
+      if (end === 'fruitful') this.#unreachable = 1;
+    }
+    return Math.max(
+      Math.min(MAX_UNREACHABLE_MS, FIRST_MS * 2 ** this.#unreachable),
+      this.#fruitless === 0 ? 0 : Math.min(MAX_FRUITLESS_MS, FIRST_MS * 2 ** this.#fruitless),
+    );
+  }
+}

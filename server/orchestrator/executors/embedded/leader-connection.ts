@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { Socket } from 'node:net';
+import pg from 'pg';
+import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
+
+/** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
+export const LEADER_LOCK = 4_216_034;
+/**
+ * The server ends a session that has asked nothing for this long: that of a process that is stopped, or beyond a network
+ * that swallows everything. Both keep their connection open, and would keep the lock for ever.
+ */
+export const LEASE_MS = 10_000;
+/** A peer that is gone is noticed by the kernel too, which asks after this and then every second (libuv), ten times. */
+const KEEPALIVE_DELAY_MS = 5_000;
+
+/** What the database says about the session in which it was asked. */
+export type SessionState = {
+  /** The backend that served the statement. */
+  backend: number;
+  /** Whether that backend carries the mark that this connection gave it. */
+  marked: boolean;
+  /** Whether that backend holds the leader's lock. */
+  holdsLock: boolean;
+  /** Why nothing can be written: the server is a standby, or its transactions are read-only. */
+  readOnly: 'standby' | 'setting' | null;
+};
+
+/** `holdsLock` is as of before the attempt: nothing is attempted where it is true, or where nothing can be written. */
+export type LockAttempt = SessionState & { acquired: boolean };
+
+/**
+ * The connection of a process that leads or wants to: all that leadership asks of a database. None of its promises has a
+ * time limit; whoever uses it sets one (leadership.ts).
+ */
+export type LeaderConnection = LogSession & {
+  /** Settles when the connection is gone, with the cause. */
+  readonly lost: Promise<unknown>;
+  /** Connects and prepares the session. */
+  open(): Promise<void>;
+  tryLock(): Promise<LockAttempt>;
+  check(): Promise<SessionState>;
+  /** Releases the lock, then ends the session. */
+  end(): Promise<void>;
+  /** Drops the connection without asking the database. */
+  destroy(): void;
+};
+
+/** Makes a connection that is not open yet. */
+export type LeaderConnector = () => LeaderConnection;
+
+export function postgresConnector(connectionString: string, lock: number = LEADER_LOCK): LeaderConnector {
+  return () => new PostgresConnection(connectionString, lock);
+}
+
+/**
+ * What a role or a database may have been given as defaults must not end commits or change what they see, except for
+ * `default_transaction_read_only`, which is respected. A commit that waits is ended by the lease check, not by a timeout
+ * of its own: SQLSTATE 55P03 and 57014 would otherwise cost the leadership for every lock that somebody holds.
+ */
+const PREPARE = `
+  SET idle_session_timeout = ${LEASE_MS};
+  SET statement_timeout = 0;
+  SET lock_timeout = 0;
+  SET synchronous_commit = on;
+  SET default_transaction_isolation = 'read committed';
+  ${PLANNING}`;
+
+/**
+ * $1: the lock, $2: the mark. A setting of a made-up name belongs to the backend, and no pooler carries it along: where it
+ * is missing, or another's, this connection shares backends with others. So does the pid, unless the pooler always picks the same.
+ */
+const STATE = `
+  SELECT pg_backend_pid() AS backend,
+         coalesce(current_setting('baton.session', true) = $2, false) AS marked,
+         EXISTS (
+           SELECT FROM pg_locks
+           WHERE locktype = 'advisory' AND classid = 0 AND objid = $1::bigint::oid AND objsubid = 1
+             AND granted AND pid = pg_backend_pid()
+         ) AS holds_lock,
+         pg_is_in_recovery() AS in_recovery,
+         current_setting('transaction_read_only') = 'on' AS read_only`;
+
+type StateRow = { backend: number; marked: boolean; holds_lock: boolean; in_recovery: boolean; read_only: boolean };
+
+const stateOf = ({ backend, marked, holds_lock, in_recovery, read_only }: StateRow): SessionState => ({
+  backend,
+  marked,
+  holdsLock: holds_lock,
+  readOnly: in_recovery ? 'standby' : read_only ? 'setting' : null,
+});
+
+class PostgresConnection implements LeaderConnection {
+  readonly lost: Promise<unknown>;
+  readonly #lock: number;
+  readonly #mark: string = randomUUID();
+  readonly #socket = new Socket();
+  readonly #client: pg.Client;
+
+  constructor(connectionString: string, lock: number) {
+    this.#lock = lock;
+    this.#client = new pg.Client({
+      connectionString,
+      application_name: 'baton-orchestrator',
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
+      // A batch is sent before the one before is answered.
+      pipeline: true,
+      stream: () => this.#socket,
+    });
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    this.lost = promise;
+    this.#client.on('error', resolve);
+    this.#client.on('end', () => resolve(new Error('the session ended')));
+  }
+
+  async open(): Promise<void> {
+    await this.#client.connect();
+    await this.#client.query(PREPARE);
+    // PostgreSQL 17 and later have a limit for transactions too.
+    await this.#client.query(
+      `SELECT set_config('baton.session', $1, false)
+       UNION ALL SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
+      [this.#mark],
+    );
+  }
+
+  async tryLock(): Promise<LockAttempt> {
+    const { rows } = await this.#client.query<StateRow & { acquired: boolean }>(
+      `SELECT s.*, CASE WHEN holds_lock OR read_only THEN false ELSE pg_try_advisory_lock($1::bigint) END AS acquired
+       FROM (${STATE}) s`,
+      [this.#lock, this.#mark],
+    );
+    return { ...stateOf(only(rows)), acquired: only(rows).acquired };
+  }
+
+  async check(): Promise<SessionState> {
+    const { rows } = await this.#client.query<StateRow>(STATE, [this.#lock, this.#mark]);
+    return stateOf(only(rows));
+  }
+
+  /** Sent at once, behind what is under way. PostgreSQL takes them one after the other, each a transaction of its own. */
+  commit: LogSession['commit'] = batch => this.#client.query(commitStatement(batch));
+
+  async end(): Promise<void> {
+    // Unlocked by name first: the session's own end may take the server a while, and a standby would wait for it.
+    await this.#client.query('SELECT pg_advisory_unlock_all()');
+    await this.#client.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+}
+
+function only<T>(rows: readonly T[]): T {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database answered without a row');
+  return row;
+}

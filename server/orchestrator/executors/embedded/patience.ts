@@ -1,0 +1,46 @@
+import type { Alarm } from './timers.ts';
+
+type Limits = {
+  alarm: Alarm;
+  /** The longest that `work` may take. */
+  ms: number;
+  /** Names `work` in the error: "the lock attempt". */
+  what: string;
+  signal: AbortSignal;
+  /** Settles when `work` has become pointless, with the cause. */
+  lost?: Promise<unknown>;
+};
+
+/** Settles as `work` does. Rejects earlier when the time is up, the signal aborts or `lost` settles; `work` goes on unheard. */
+export function within<T>(work: Promise<T>, { alarm, ms, what, signal, lost }: Limits): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => settle(() => reject(signal.reason));
+    const cancel = alarm(ms, () => settle(() => reject(new Error(`${what} was not answered within ${ms} ms`))));
+    const settle = (act: () => void) => {
+      cancel();
+      signal.removeEventListener('abort', abort);
+      act();
+    };
+    work.then(
+      value => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error)),
+    );
+    void lost?.then(cause => settle(() => reject(cause)));
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** Waits `ms`, or until the signal aborts. */
+export function pause(alarm: Alarm, ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise(resolve => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = alarm(ms, end);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
