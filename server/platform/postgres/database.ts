@@ -6,6 +6,7 @@ import { DatabaseClient } from './client.ts';
 import { startEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
+import { expectOwnBackends } from './own-backends.ts';
 import { ensurePartitions } from './partitions.ts';
 import { reason, StartupError } from './startup-error.ts';
 
@@ -66,11 +67,13 @@ export function createPool(url: string, max: number, logger: Logger): pg.Pool {
     application_name: 'baton',
     // A request that meets a database that hangs waits for a connection and then for an answer, and is told within 15 s.
     connectionTimeoutMillis: 5_000,
-    statement_timeout: 8_000,
     query_timeout: 9_000, // where not even the refusal of the statement arrives
     idleTimeoutMillis: 30_000,
-    idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
+    // Not among the parameters of the connection: poolers such as PgBouncer refuse those that they do not know.
+    onConnect: async client => {
+      await client.query('SET statement_timeout = 8000; SET idle_in_transaction_session_timeout = 60000');
+    },
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', error => logger.warn({ err: error }, 'a database connection was lost'));
@@ -87,6 +90,7 @@ async function checkServer(url: string): Promise<void> {
       "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version",
     );
     checkVersion(Number(rows[0]?.number), rows[0]?.version ?? 'unknown');
+    await expectOwnBackends(url);
   } catch (cause) {
     if (cause instanceof StartupError) throw cause;
     throw new StartupError(`The database ${withoutPassword(url)} cannot be reached: ${failure(cause)}`, { cause });

@@ -1,0 +1,43 @@
+import pg from 'pg';
+import { StartupError } from './startup-error.ts';
+
+const backendOf = async (client: pg.Client): Promise<number | undefined> =>
+  (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+
+/**
+ * Throws StartupError where two connections share a backend, as behind a pooler in transaction mode: locks of a session,
+ * by which one process leads and migrations take turns, then hold for nobody. A pooler hands out a backend for each
+ * transaction: the one it served last, or the next. One of the two shows when one connection asks twice, the other while
+ * the second connection is in a transaction.
+ */
+export async function expectOwnBackends(url: string): Promise<void> {
+  const connect = async () => {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'baton-start',
+      connectionTimeoutMillis: 10_000,
+      query_timeout: 10_000,
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  };
+  const clients: pg.Client[] = [];
+  try {
+    const one = await connect();
+    clients.push(one);
+    const other = await connect();
+    clients.push(other);
+    const first = [await backendOf(one), await backendOf(one)];
+    await other.query('BEGIN');
+    const meanwhile = await backendOf(other);
+    first.push(await backendOf(one));
+    await other.query('COMMIT');
+    if (new Set(first).size === 1 && first[0] !== meanwhile) return;
+  } finally {
+    await Promise.all(clients.map(client => client.end().catch(() => undefined)));
+  }
+  throw new StartupError(
+    'DATABASE_URL leads to a pooler that shares the sessions of the database between connections (transaction mode): use session pooling, or connect to PostgreSQL directly.',
+  );
+}
