@@ -21,7 +21,7 @@ import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts
 import { createStripeProvider } from './domains/billing/provider/stripe/provider.ts';
 import { tidyConnections } from './domains/connections/tidy.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
-import { loadIdentityKeys, openSecretStore } from './domains/identity/keys.ts';
+import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/identity/keys.ts';
 import { settleLastUsed } from './domains/identity/principal.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
 import { createModelCaller } from './domains/models/caller.ts';
@@ -77,13 +77,13 @@ const published = Symbol.for('baton.container');
 
 /**
  * Constructs everything on an open database and publishes it: the one place where parts meet. The orchestrator starts at once.
- * Throws ConfigError for a master key that is not the stored secrets' own, and for plans that cannot be used.
+ * Throws StartupError for a master key that is not the database's, and ConfigError for plans that cannot be used.
  */
 export async function createContainer(options: ContainerOptions): Promise<Container> {
   const { config, logger, database, clock = systemClock } = options;
   const { pool, prisma } = database;
   const { credits, payments, topUp } = await openBilling({ config, pool, clock, logger });
-  const keys = await loadIdentityKeys(config);
+  const keys = await loadIdentityKeys({ config, pool, clock, logger });
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
   const egress = createEgress({
     allowPrivate: config.egress.allowPrivate,
@@ -103,6 +103,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     config: config.orchestrator,
     observer: telemetry.observer,
     credits,
+    beforeLeading: () => verifyMasterKey({ config, pool }, keys.masterKey),
   });
   telemetry.watch({ orchestrator, luaPool, pool });
   const rateLimiter = createRateLimiter(config.http.rateLimit, clock);

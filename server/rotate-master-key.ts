@@ -84,8 +84,12 @@ async function openPool(url: string | undefined, dataDir: string): Promise<{ poo
     await embedded?.close();
   };
   try {
-    const { rows } = await pool.query<{ found: boolean }>(`SELECT to_regclass('tenant_keys') IS NOT NULL AS found`);
+    const { rows } = await pool.query<{ found: boolean; current: boolean }>(
+      `SELECT to_regclass('tenant_keys') IS NOT NULL AS found, to_regclass('installation') IS NOT NULL AS current`,
+    );
     if (!rows[0]?.found) throw new StartupError('The database holds nothing of Baton yet: there is no key to replace.');
+    if (!rows[0].current)
+      throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
     return { pool, close };
   } catch (cause) {
     await close();

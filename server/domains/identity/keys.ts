@@ -1,11 +1,27 @@
+import { resolve } from 'node:path';
 import type { Pool } from 'pg';
-import { type Config, ConfigError } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { deriveKey } from '../../platform/crypto/digest.ts';
 import { DecryptionError } from '../../platform/crypto/envelope.ts';
-import { loadMasterKey, MasterKeyError, parseMasterKey } from '../../platform/crypto/master-key.ts';
+import {
+  createMasterKey,
+  findMasterKey,
+  loadMasterKey,
+  MasterKeyError,
+  masterKeyFile,
+  parseMasterKey,
+  readKeyFile,
+} from '../../platform/crypto/master-key.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { StartupError } from '../../platform/postgres/startup-error.ts';
 import { DatabaseSecretStore, rotateMasterKey } from '../../platform/secrets/database-secret-store.ts';
+import {
+  type Claim,
+  claimMasterKey,
+  compareMasterKey,
+  ForeignMasterKeyError,
+} from '../../platform/secrets/installation-key.ts';
 import type { SecretStore } from '../../platform/secrets/secret-store.ts';
 import { VaultSecretStore } from '../../platform/secrets/vault-secret-store.ts';
 import type { VaultSettings } from '../../platform/secrets/vault-session.ts';
@@ -16,53 +32,101 @@ export type IdentityKeys = {
   sessionSecret: string;
 };
 
-/** Reads or makes the master key and derives the session secret. Throws ConfigError with one clear line. */
-export async function loadIdentityKeys(config: Config): Promise<IdentityKeys> {
+type KeyServices = { config: Config; pool: Pool; clock: Clock; logger: Logger };
+
+/**
+ * Returns the master key, checked against the database before anything relies on it, and the session secret derived from it.
+ * Where BATON_MASTER_KEY_PREVIOUS is set, the tenant keys are re-wrapped first. A new key is made only for a database that
+ * belongs to none. With Vault the key only signs sessions, so that it need not be the database's. Throws StartupError with
+ * one line, so that a lost or swapped key is found at the start and not at the first webhook.
+ */
+export async function loadIdentityKeys(services: KeyServices): Promise<IdentityKeys> {
+  const { config } = services;
   try {
-    const masterKey = await loadMasterKey({
-      configured: config.identity.masterKey,
-      dataDir: config.database.dataDir,
-    });
+    const masterKey =
+      config.secrets.vault === null ? await claimedKey(services) : await loadMasterKey(keySource(config));
     return { masterKey, sessionSecret: deriveKey(masterKey, 'session').toString('base64') };
   } catch (error) {
-    throw error instanceof MasterKeyError ? new ConfigError(error.message, { cause: error }) : error;
+    if (error instanceof MasterKeyError) throw new StartupError(error.message, { cause: error });
+    if (error instanceof ForeignMasterKeyError || error instanceof DecryptionError) throw await foreignKey(config);
+    throw error;
   }
 }
 
-/**
- * The secret store of this deployment, checked against the master key before anything relies on it. Where
- * BATON_MASTER_KEY_PREVIOUS is set, the tenant keys are re-wrapped first. Throws ConfigError when the stored keys open
- * with neither, so that a lost or swapped key is found at start and not at the first webhook. A Vault that is away is no
- * reason not to start: what needs a secret answers 503 until it is back.
- */
-export async function openSecretStore(services: {
-  config: Config;
-  pool: Pool;
-  clock: Clock;
-  logger: Logger;
-  masterKey: Buffer;
-}): Promise<SecretStore & { close(): void }> {
-  const { config, pool, clock, logger, masterKey } = services;
-  const mismatch = () =>
-    new ConfigError(
-      'The master key is not the one the stored secrets were encrypted with (BATON_MASTER_KEY). If npm run rotate-master-key was interrupted, run it again.',
-    );
-  const previous = config.identity.previousMasterKey;
-  try {
-    if (previous !== undefined) {
-      const from = parseMasterKey(previous, 'BATON_MASTER_KEY_PREVIOUS');
-      const rotated = await rotateMasterKey(pool, { from, to: masterKey });
-      if (rotated > 0) logger.info({ tenants: rotated }, 'master key rotated');
-    }
-  } catch (error) {
-    if (error instanceof MasterKeyError) throw new ConfigError(error.message, { cause: error });
-    throw error instanceof DecryptionError ? mismatch() : error;
+const keySource = ({ identity, database }: Config) => ({
+  configured: identity.masterKey,
+  dataDir: database.dataDir,
+});
+
+async function claimedKey({ config, pool, clock, logger }: KeyServices): Promise<Buffer> {
+  const { previousMasterKey: previous } = config.identity;
+  const claim: Claim = {
+    find: () => findMasterKey(keySource(config)),
+    make: () => createMasterKey(config.database.dataDir),
+    at: new Date(clock.now()),
+  };
+  if (previous !== undefined) {
+    const from = parseMasterKey(previous, 'BATON_MASTER_KEY_PREVIOUS');
+    const rotated = await rotateFrom(pool, from, claim);
+    if (rotated > 0) logger.info({ tenants: rotated }, 'master key rotated');
   }
+  const { masterKey, unopened } = await claimMasterKey(pool, claim);
+  if (unopened > 0) {
+    logger.error(
+      { tenants: unopened },
+      'workspaces were written with another master key: set it as BATON_MASTER_KEY_PREVIOUS and restart',
+    );
+  }
+  return masterKey;
+}
+
+/** Re-wraps the tenant keys under the present master key, and returns how many. A new key is made only for the right previous one. */
+async function rotateFrom(pool: Pool, from: Buffer, claim: Claim): Promise<number> {
+  const present = await claim.find();
+  if (present === null) await claimMasterKey(pool, { ...claim, find: async () => from });
+  return rotateMasterKey(pool, { from, to: present ?? (await claim.make()) });
+}
+
+async function foreignKey(config: Config): Promise<StartupError> {
+  const file = masterKeyFile(resolve(config.database.dataDir));
+  const everywhere = 'Every Baton on one database needs the same master key (docs/security.md).';
+  if (config.identity.masterKey !== undefined) {
+    return new StartupError(
+      `BATON_MASTER_KEY is not the master key of this database: set it to the key that the database was first started with. ${everywhere}`,
+    );
+  }
+  if ((await readKeyFile(file)) === null) {
+    return new StartupError(
+      `The database has a master key, and there is none in ${file}: copy that file from the first Baton, or set BATON_MASTER_KEY. ${everywhere}`,
+    );
+  }
+  return new StartupError(
+    `The master key ${file} is not the one of this database: restore the right file, or set BATON_MASTER_KEY. If npm run rotate-master-key was interrupted, run it again. ${everywhere}`,
+  );
+}
+
+/**
+ * Throws StartupError where the database no longer belongs to this master key: it was rotated while the process stood by. Called
+ * each time this process acquires leadership.
+ */
+export async function verifyMasterKey(
+  { config, pool }: Pick<KeyServices, 'config' | 'pool'>,
+  masterKey: Buffer,
+): Promise<void> {
+  if (config.secrets.vault !== null || (await compareMasterKey(pool, masterKey)) !== 'foreign') return;
+  throw new StartupError(
+    'The master key of the database was replaced while this process was running: restart it with the new master key.',
+  );
+}
+
+/** Opens the secret store. A Vault that is away is no reason not to start: what needs a secret answers 503 until it is back. */
+export async function openSecretStore(
+  services: KeyServices & { masterKey: Buffer },
+): Promise<SecretStore & { close(): void }> {
+  const { config, pool, clock, logger, masterKey } = services;
   const { vault } = config.secrets;
   if (vault !== null) return openVault({ settings: vault, clock, logger });
-  const store = new DatabaseSecretStore({ pool, clock, masterKey });
-  if (!(await store.acceptsMasterKey())) throw mismatch();
-  return store;
+  return new DatabaseSecretStore({ pool, clock, masterKey });
 }
 
 async function openVault(options: {

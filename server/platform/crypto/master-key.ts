@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
+import { link, open, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 
 export const masterKeyBytes = 32;
 
@@ -46,21 +47,35 @@ export async function readKeyFile(path: string): Promise<Buffer | null> {
 /** Where the generated master key lies. */
 export const masterKeyFile = (dataDir: string) => join(dataDir, 'master.key');
 
-/**
- * The master key: the configured one, else `<dataDir>/master.key`, which is made on first start with mode 0600.
- * Two processes that start at once agree on one key. Throws MasterKeyError when it is malformed or readable by others.
- */
-export async function loadMasterKey(from: { configured: string | undefined; dataDir: string }): Promise<Buffer> {
-  if (from.configured !== undefined) return parseMasterKey(from.configured, 'BATON_MASTER_KEY');
-  const path = masterKeyFile(from.dataDir);
-  const present = await readKeyFile(path);
-  if (present) return present;
+type KeySource = { configured: string | undefined; dataDir: string };
 
-  await mkdir(from.dataDir, { recursive: true });
-  await makeKeyFile(path);
+/** Returns the configured master key, else that of `<dataDir>/master.key`; null where there is neither. Throws MasterKeyError. */
+export async function findMasterKey(from: KeySource): Promise<Buffer | null> {
+  if (from.configured !== undefined) return parseMasterKey(from.configured, 'BATON_MASTER_KEY');
+  return readKeyFile(masterKeyFile(from.dataDir));
+}
+
+/** Makes `<dataDir>/master.key` with mode 0600. Processes that start at once agree on one key. Throws MasterKeyError. */
+export async function createMasterKey(dataDir: string): Promise<Buffer> {
+  const path = masterKeyFile(dataDir);
+  try {
+    await makeFolder(dataDir);
+    await makeKeyFile(path);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new MasterKeyError(
+      `The master key ${path} cannot be written (${code}): set BATON_DATA_DIR to a folder that can, or BATON_MASTER_KEY.`,
+      { cause },
+    );
+  }
   const made = await readKeyFile(path);
   if (!made) throw new MasterKeyError(`The master key ${path} vanished while it was made.`);
   return made;
+}
+
+/** The master key: the configured one, else that of the file, which is made on first start. Throws MasterKeyError. */
+export async function loadMasterKey(from: KeySource): Promise<Buffer> {
+  return (await findMasterKey(from)) ?? (await createMasterKey(from.dataDir));
 }
 
 /** Makes a file with a new key, mode 0600; one that is there already stays. */

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Clock } from '../clock.ts';
-import { deriveKey } from '../crypto/digest.ts';
-import { DecryptionError, open, seal } from '../crypto/envelope.ts';
+import { open, seal } from '../crypto/envelope.ts';
+import { fingerprint, transferInstallation } from './installation-key.ts';
 import { type SecretStore, secretStoreUnavailable } from './secret-store.ts';
+import { canOpen, keyPlace, wrappingKey } from './tenant-keys.ts';
 
 type Dependencies = { pool: Pick<Pool, 'query'>; clock: Clock; masterKey: Uint8Array };
 
-/** The key that wraps tenants' data keys; never the master key itself. */
-const wrappingKey = (masterKey: Uint8Array) => deriveKey(masterKey, 'tenant-keys');
-const keyPlace = (tenantId: string) => ['tenant-key', tenantId];
 const secretPlace = (tenantId: string, name: string) => ['secret', tenantId, name];
 
 /**
@@ -21,6 +19,7 @@ export class DatabaseSecretStore implements SecretStore {
   readonly #pool: Dependencies['pool'];
   readonly #clock: Clock;
   readonly #wrappingKey: Buffer;
+  readonly #fingerprint: Buffer;
   /** Unwrapped data keys. They never change (rotation re-wraps them), so they are kept for good: 32 bytes a tenant. */
   readonly #dataKeys = new Map<string, Buffer>();
 
@@ -28,6 +27,7 @@ export class DatabaseSecretStore implements SecretStore {
     this.#pool = pool;
     this.#clock = clock;
     this.#wrappingKey = wrappingKey(masterKey);
+    this.#fingerprint = fingerprint(masterKey);
   }
 
   async put(tenantId: string, name: string, plaintext: string): Promise<void> {
@@ -65,13 +65,6 @@ export class DatabaseSecretStore implements SecretStore {
     await this.#query('DELETE FROM secrets WHERE tenant_id = $1 AND name = $2', [tenantId, name]);
   }
 
-  /** Whether this master key is the one the stored keys were wrapped with; true where nothing is stored yet. */
-  async acceptsMasterKey(): Promise<boolean> {
-    const rows = await this.#query('SELECT tenant_id, wrapped_key AS bytes FROM tenant_keys LIMIT 1', []);
-    const row = rows[0];
-    return row?.tenant_id === undefined || canOpen(this.#wrappingKey, row.bytes, keyPlace(row.tenant_id));
-  }
-
   /** Nothing to end: the pool is not ours. */
   close(): void {}
 
@@ -95,14 +88,20 @@ export class DatabaseSecretStore implements SecretStore {
     return rows[0]?.bytes;
   }
 
-  /** Of two that create a tenant's key at once the first wins, and both then read the winner's. */
+  /**
+   * Of two that create a tenant's key at once the first wins, and both then read the winner's. A process that still has the
+   * master key from before a rotation creates none: nobody could open it.
+   */
   async #createKey(tenantId: string): Promise<Buffer> {
     const wrapped = seal(this.#wrappingKey, randomBytes(32), keyPlace(tenantId));
     await this.#query(
-      'INSERT INTO tenant_keys (tenant_id, wrapped_key, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-      [tenantId, wrapped, new Date(this.#clock.now())],
+      `INSERT INTO tenant_keys (tenant_id, wrapped_key, created_at) SELECT $1, $2, $3
+       WHERE NOT EXISTS (SELECT FROM installation WHERE master_key_fingerprint <> $4) ON CONFLICT DO NOTHING`,
+      [tenantId, wrapped, new Date(this.#clock.now()), this.#fingerprint],
     );
-    return (await this.#wrapped(tenantId)) ?? wrapped;
+    const stored = await this.#wrapped(tenantId);
+    if (stored === undefined) throw secretStoreUnavailable(new Error('The master key of the database was replaced.'));
+    return stored;
   }
 
   async #query(text: string, values: unknown[]): Promise<{ tenant_id?: string; bytes: Buffer }[]> {
@@ -114,20 +113,10 @@ export class DatabaseSecretStore implements SecretStore {
   }
 }
 
-function canOpen(key: Uint8Array, sealed: Uint8Array, place: readonly string[]): boolean {
-  try {
-    open(key, sealed, place);
-    return true;
-  } catch (error) {
-    if (error instanceof DecryptionError) return false;
-    throw error;
-  }
-}
-
 /**
  * Re-wraps every tenant's data key from one master key to another, all or none, and returns how many it re-wrapped.
  * Secrets themselves are not touched. Keys that already are under `to` are left, so a repeated rotation is harmless.
- * Throws DecryptionError, changing nothing, if a key opens with neither.
+ * Throws DecryptionError, changing nothing, if a key opens with neither, or the database belongs to neither.
  */
 export async function rotateMasterKey(pool: Pool, keys: { from: Uint8Array; to: Uint8Array }): Promise<number> {
   const from = wrappingKey(keys.from);
@@ -142,6 +131,7 @@ export async function rotateMasterKey(pool: Pool, keys: { from: Uint8Array; to: 
     const { rows } = await client.query<{ tenant_id: string; wrapped_key: Buffer }>(
       'SELECT tenant_id, wrapped_key FROM tenant_keys ORDER BY tenant_id',
     );
+    await transferInstallation(client, keys);
     let rotated = 0;
     for (const row of rows) {
       const place = keyPlace(row.tenant_id);

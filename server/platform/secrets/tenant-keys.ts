@@ -1,0 +1,19 @@
+import { deriveKey } from '../crypto/digest.ts';
+import { DecryptionError, open } from '../crypto/envelope.ts';
+
+/** Returns the key that wraps tenants' data keys; never the master key itself. */
+export const wrappingKey = (masterKey: Uint8Array): Buffer => deriveKey(masterKey, 'tenant-keys');
+
+/** What a wrapped data key is bound to: copied to another tenant it does not open. */
+export const keyPlace = (tenantId: string): string[] => ['tenant-key', tenantId];
+
+/** Whether the key opens what was sealed for the place. */
+export function canOpen(key: Uint8Array, sealed: Uint8Array, place: readonly string[]): boolean {
+  try {
+    open(key, sealed, place);
+    return true;
+  } catch (error) {
+    if (error instanceof DecryptionError) return false;
+    throw error;
+  }
+}
