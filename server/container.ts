@@ -37,7 +37,7 @@ import type { Database } from './platform/postgres/database.ts';
 import { createRateLimiter } from './platform/rate-limit.ts';
 import { startRetentionJob } from './retention/job.ts';
 import type { Services } from './services.ts';
-import { type MetricsRegistry, startTelemetry } from './telemetry.ts';
+import { type MetricsRegistry, startTelemetry, type Telemetry } from './telemetry.ts';
 
 /** The running service, as surfaces and the process see it. */
 export type Container = {
@@ -123,7 +123,12 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   };
   const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry);
   const tidied = tidyConnections(services);
-  const jobs = startJobs(services, { database, alarm: options.alarm ?? systemAlarm, ready: orchestrator.ready });
+  const jobs = startJobs(services, {
+    database,
+    alarm: options.alarm ?? systemAlarm,
+    ready: orchestrator.ready,
+    telemetry,
+  });
   const demoMcp = config.demoMcp ? createDemoMcp({ clock, allowed: config.mcp }) : null;
   const container: Container = {
     services,
@@ -169,14 +174,27 @@ async function openBilling(services: Pick<Services, 'config' | 'pool' | 'clock' 
 /** What the leading process does by the clock. */
 function startJobs(
   services: Services,
-  { database, alarm, ready }: Pick<ContainerOptions, 'database'> & { alarm: Alarm; ready: Promise<void> },
+  {
+    database,
+    alarm,
+    ready,
+    telemetry,
+  }: Pick<ContainerOptions, 'database'> & { alarm: Alarm; ready: Promise<void>; telemetry: Telemetry },
 ): { close(): Promise<void> } {
   const { clock, logger, config, orchestrator } = services;
   const leading = () => orchestrator.status() === 'leading';
   const jobs = [
     startBillingJob({ services, alarm, ready, leading }),
     startCountJob({ pool: database.pool, clock, alarm, logger, leading }),
-    startRetentionJob({ database, clock, alarm, logger, policy: config.retention, leading }),
+    startRetentionJob({
+      database,
+      clock,
+      alarm,
+      logger,
+      policy: config.retention,
+      leading,
+      onClockDoubt: telemetry.retention.clockDoubted,
+    }),
     startAnalyticsJob({ database, clock, alarm, logger, leading }),
     startReconciliationJob({ services, alarm, leading }),
   ];

@@ -48,6 +48,22 @@ test('shows what would go, then lets it go, and then has nothing to do', async (
   expect((await retention(['--older-than=30d'], env)).out).toContain('0 runs, 0 refused starts deleted.');
 });
 
+test('a clock that has jumped deletes nothing until an operator accepts it', async () => {
+  await using db = await createTestDatabase();
+  await makeMonths(db.pool);
+  const long = Math.min(Date.UTC(2026, 7, 15), Date.now() - 100 * DAY);
+  await writeRuns(db.pool, [{ id: idAt(long), endedAt: long }]);
+  await db.pool.query(`INSERT INTO retention_progress VALUES (1, $1)`, [new Date(Date.now() - 8 * DAY)]);
+  const env = { DATABASE_URL: db.url };
+  const refused = await retention(['--older-than', '30d'], env);
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toMatch(/^baton: Nothing was deleted: the clock .* is 8 days ahead .* --accept-clock\.\n$/);
+  expect((await db.pool.query('SELECT FROM runs')).rowCount).toBe(1);
+  expect((await retention(['--older-than', '30d', '--accept-clock'], env)).code).toBe(0);
+  expect((await db.pool.query('SELECT FROM runs')).rowCount).toBe(0);
+  expect((await retention(['--older-than', '30d'], env)).code).toBe(0);
+});
+
 test('what was locked is named, and the exit code asks to try again', async () => {
   await using db = await createTestDatabase();
   await makeMonths(db.pool);
@@ -86,7 +102,8 @@ test('joins an embedded database that runs, starts one that does not, and leaves
 
 test('arguments that cannot be used are refused with the usage', async () => {
   const policy = { runDays: 7, usageMonths: 0 };
-  expect(readOptions([], policy)).toEqual({ dryRun: false, json: false, policy });
+  expect(readOptions([], policy)).toEqual({ dryRun: false, json: false, acceptClock: false, policy });
+  expect(readOptions(['--accept-clock'], policy).acceptClock).toBe(true);
   expect(readOptions(['--dry-run', '--older-than', '90d'], policy).policy.runDays).toBe(90);
   for (const args of [['--older-than', '0d'], ['--older-than', '3 months'], ['--dryrun'], ['now']]) {
     expect(() => readOptions(args, policy)).toThrow(/npm run retention/);

@@ -4,36 +4,48 @@ import { ConfigError } from './config.ts';
 import { loadConfig } from './load-config.ts';
 import { systemClock } from './platform/clock.ts';
 import { createLogger } from './platform/logger.ts';
+import { type DatabaseClock, readDatabaseClock } from './platform/postgres/database-clock.ts';
+import { inOwnSession } from './platform/postgres/own-session.ts';
 import { reachDatabase } from './platform/postgres/running.ts';
 import { reason, StartupError } from './platform/postgres/startup-error.ts';
+import type { Queryable } from './platform/postgres/transaction.ts';
+import { findClockDoubt, noteClockTrusted } from './retention/clock.ts';
 import { planRetention, type RetentionPlan } from './retention/plan.ts';
 import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './retention/policy.ts';
+import { SESSION } from './retention/session.ts';
 import { type RetentionResult, sweep } from './retention/sweep.ts';
 
 /**
  * `npm run retention`: what the daily job does, now; or, with --dry-run, what it would do. Exit code 0 when it is done, 1
  * when it could not run, 75 (try again) when something was left for later.
  */
-const USAGE = `npm run retention -- [--dry-run] [--older-than <days>d] [--json]
+const USAGE = `npm run retention -- [--dry-run] [--older-than <days>d] [--accept-clock] [--json]
 
   --dry-run            show what would go, and change nothing
   --older-than 30d     runs that ended longer ago than this, instead of BATON_RETENTION_DAYS
+  --accept-clock       trust this machine's clock, although it jumped or differs from the database's
   --json               one JSON document on standard output`;
 
-type Options = { dryRun: boolean; json: boolean; policy: RetentionPolicy };
+type Options = { dryRun: boolean; json: boolean; acceptClock: boolean; policy: RetentionPolicy };
 
 /** Throws StartupError for arguments that cannot be used. */
 export function readOptions(args: readonly string[], configured: RetentionPolicy): Options {
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { 'dry-run': { type: 'boolean' }, json: { type: 'boolean' }, 'older-than': { type: 'string' } },
+      options: {
+        'dry-run': { type: 'boolean' },
+        json: { type: 'boolean' },
+        'older-than': { type: 'string' },
+        'accept-clock': { type: 'boolean' },
+      },
     });
     const olderThan = values['older-than'];
     const days = olderThan === undefined ? configured.runDays : daysOf(olderThan);
     return {
       dryRun: values['dry-run'] ?? false,
       json: values.json ?? false,
+      acceptClock: values['accept-clock'] ?? false,
       policy: { ...configured, runDays: days },
     };
   } catch (error) {
@@ -87,7 +99,7 @@ export function describeResult(result: RetentionResult, cutoffs: Cutoffs): strin
 
 async function main(): Promise<number> {
   const config = loadConfig();
-  const { dryRun, json, policy } = readOptions(process.argv.slice(2), config.retention);
+  const { dryRun, json, acceptClock, policy } = readOptions(process.argv.slice(2), config.retention);
   const logger = createLogger('silent');
   const database = await reachDatabase(config.database, logger);
   try {
@@ -101,6 +113,7 @@ async function main(): Promise<number> {
       print(plan, describePlan(plan));
       return 0;
     }
+    await inOwnSession(database.url, SESSION, client => trustClock(client, now, acceptClock));
     const result = await sweep({ url: database.url, logger, cutoffs, now, pause: async () => undefined });
     print(result, describeResult(result, cutoffs));
     return result.busy || result.postponed.length > 0 ? 75 : 0;
@@ -109,12 +122,28 @@ async function main(): Promise<number> {
   }
 }
 
+/** Throws StartupError where the clock must not be trusted and the operator has not said that it may. */
+export async function trustClock(
+  db: Queryable,
+  now: number,
+  accepted: boolean,
+  databaseClock: DatabaseClock = readDatabaseClock,
+): Promise<void> {
+  const doubt = accepted ? null : await findClockDoubt(db, now, databaseClock);
+  if (doubt !== null) {
+    throw new StartupError(
+      `Nothing was deleted: ${doubt}. If this machine's clock is right, run the command again with --accept-clock.`,
+    );
+  }
+  await noteClockTrusted(db, now, accepted);
+}
+
 async function checkSchema(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   try {
     await client.connect();
     const { rows } = await client.query<{ found: boolean }>(
-      `SELECT to_regclass('run_usage_default') IS NOT NULL AS found`,
+      `SELECT to_regclass('retention_progress') IS NOT NULL AS found`,
     );
     if (!rows[0]?.found)
       throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');

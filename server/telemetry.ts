@@ -7,7 +7,7 @@ import type { EmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import type { LuaPool } from './orchestrator/steps/lua/index.ts';
 import { createRunLog, createRunMetrics, createRunTraces, loadMetrics } from './orchestrator/telemetry/index.ts';
 import type { Logger } from './platform/logger.ts';
-import { buildInfo, poolMetrics } from './platform/telemetry/process-metrics.ts';
+import { buildInfo, poolMetrics, retentionMetrics } from './platform/telemetry/process-metrics.ts';
 import { startTracing } from './platform/telemetry/tracing.ts';
 
 export type MetricsRegistry = Registry;
@@ -19,6 +19,8 @@ export type Telemetry = {
   observer: OrchestratorObserver;
   /** What is looked at when metrics are asked for. */
   watch(parts: { orchestrator: EmbeddedOrchestrator; luaPool: LuaPool; pool: Pool }): void;
+  /** Given to the retention job. */
+  retention: { clockDoubted(doubted: boolean): void };
   /** Sends the spans that wait. */
   close(): Promise<void>;
 };
@@ -42,6 +44,7 @@ export async function startTelemetry(config: Pick<Config, 'tracing'>, logger: Lo
       loadMetrics(registry, { load: () => orchestrator.load(), lua: luaPool });
       poolMetrics(registry, pool);
     },
+    retention: retentionMetrics(registry),
     close: async () => tracing?.close(),
   };
 }

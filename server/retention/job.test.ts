@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../platform/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
-import { startRetentionJob } from './job.ts';
+import { MAX_CLOCK_ADVANCE_MS, MAX_CLOCK_SKEW_MS } from './clock.ts';
+import { type RetentionJobOptions, startRetentionJob } from './job.ts';
 import { idAt, makeMonths, NOW, partitionNames, silent, writeRuns } from './testing.ts';
 
 let db: TestDatabase;
@@ -37,7 +38,7 @@ function manualAlarm() {
   };
 }
 
-function start(policy = { runDays: 30, usageMonths: 0 }, more: { pause?: () => Promise<void> } = {}) {
+function start(policy = { runDays: 30, usageMonths: 0 }, more: Partial<RetentionJobOptions> = {}) {
   const alarm = manualAlarm();
   const state = { leading: true };
   const clock = new ManualClock(NOW);
@@ -49,6 +50,7 @@ function start(policy = { runDays: 30, usageMonths: 0 }, more: { pause?: () => P
     policy,
     leading: () => state.leading,
     pause: async () => undefined,
+    databaseClock: async () => clock.now(),
     ...more,
   });
   return { job, alarm, state, clock };
@@ -115,4 +117,66 @@ test('closing ends a pass between two of its steps', async () => {
   await closed;
   expect(alarm.set).toEqual([]);
   expect(await partitionNames(db.pool)).toContain('run_events_2026_08');
+});
+
+const left = async () => (await db.pool.query('SELECT FROM runs')).rowCount;
+
+test('a clock that jumps deletes nothing, whatever the database says, until it is right again', async () => {
+  await makeMonths(db.pool);
+  await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
+  const doubts: boolean[] = [];
+  // Kept for 200 days: nothing of this is past its retention unless the clock lies.
+  const { job, alarm, clock } = start({ runDays: 200, usageMonths: 0 }, { onClockDoubt: doubt => doubts.push(doubt) });
+  expect(await alarm.ring()).toBe(24 * HOUR);
+  clock.advance(365 * 24 * HOUR);
+  expect(await alarm.ring()).toBe(HOUR);
+  expect(await alarm.ring()).toBe(HOUR);
+  expect(await left()).toBe(1);
+  clock.advance(-364 * 24 * HOUR);
+  expect(await alarm.ring()).toBe(24 * HOUR);
+  // A clock that is behind is trusted, and leaves the mark where it was.
+  clock.advance(-30 * 24 * HOUR);
+  expect(await alarm.ring()).toBe(24 * HOUR);
+  clock.advance(30 * 24 * HOUR + MAX_CLOCK_ADVANCE_MS);
+  expect(await alarm.ring()).toBe(24 * HOUR);
+  clock.advance(MAX_CLOCK_ADVANCE_MS + 1);
+  expect(await alarm.ring()).toBe(HOUR);
+  expect(doubts).toEqual([false, true, true, false, false, false, true]);
+  expect(await left()).toBe(1);
+  await job.close();
+});
+
+test.each([1, -1])('a clock that differs from the database by more than an hour (%s) deletes nothing', async sign => {
+  await makeMonths(db.pool);
+  await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
+  let skew = sign * (MAX_CLOCK_SKEW_MS + 1);
+  const { job, alarm, clock } = start(undefined, { databaseClock: async () => clock.now() - skew });
+  expect(await alarm.ring()).toBe(HOUR);
+  expect(await left()).toBe(1);
+  skew = sign * MAX_CLOCK_SKEW_MS;
+  expect(await alarm.ring()).toBe(24 * HOUR);
+  expect(await left()).toBe(0);
+  await job.close();
+});
+
+test('the clock of the database is asked where no other is given', async () => {
+  await makeMonths(db.pool);
+  await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
+  const clock = new ManualClock(Date.now() + 2 * HOUR);
+  const { job, alarm } = start(undefined, { databaseClock: undefined, clock });
+  expect(await alarm.ring()).toBe(HOUR);
+  expect(await left()).toBe(1);
+  await job.close();
+});
+
+test('without a policy any clock is noted, so that a policy may be set later', async () => {
+  const forEver = start({ runDays: 0, usageMonths: 0 });
+  await forEver.alarm.ring();
+  forEver.clock.advance(90 * 24 * HOUR);
+  await forEver.alarm.ring();
+  await forEver.job.close();
+  const { job, alarm, clock } = start();
+  clock.advance(91 * 24 * HOUR);
+  expect(await alarm.ring()).toBe(24 * HOUR);
+  await job.close();
 });

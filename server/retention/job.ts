@@ -3,9 +3,11 @@ import type { Pool } from 'pg';
 import type { Alarm } from '../orchestrator/executors/embedded/timers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import { type DatabaseClock, readDatabaseClock } from '../platform/postgres/database-clock.ts';
 import { ensurePartitions } from '../platform/postgres/partitions.ts';
 import { type RepeatingJob, startRepeatingJob } from '../platform/repeating-job.ts';
-import { cutoffsAt, type RetentionPolicy } from './policy.ts';
+import { findClockDoubt, noteClockTrusted } from './clock.ts';
+import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './policy.ts';
 import { sweep } from './sweep.ts';
 
 export type RetentionJobOptions = {
@@ -18,6 +20,10 @@ export type RetentionJobOptions = {
   leading: () => boolean;
   /** Between two steps of a pass; default 50 ms, so that deleting leaves most of the disk to others. */
   pause?: () => Promise<void>;
+  /** Default: the clock of the database itself. */
+  databaseClock?: DatabaseClock;
+  /** Called by each pass with whether it deletes nothing because it cannot trust the clock. */
+  onClockDoubt?: (doubted: boolean) => void;
 };
 
 /** After the start, so that recovery has the database to itself. */
@@ -33,6 +39,17 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
     await (options.pause?.() ?? delay(50, undefined, { signal: closing }));
     closing.throwIfAborted();
   };
+  /** Whether the clock may be trusted with what the policy deletes; without a policy there is nothing to lose. */
+  const trustsClock = async (now: number, { runs, usage }: Cutoffs): Promise<boolean> => {
+    const harmless = runs === null && usage === null;
+    const doubt = harmless
+      ? null
+      : await findClockDoubt(database.pool, now, options.databaseClock ?? readDatabaseClock);
+    options.onClockDoubt?.(doubt !== null);
+    if (doubt === null) await noteClockTrusted(database.pool, now, harmless);
+    else logger.error({ doubt }, 'retention deletes nothing: it cannot trust the clock (docs/operations.md)');
+    return doubt === null;
+  };
   /** Returns in how many ms the next pass is due. */
   const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return AGAIN_MS;
@@ -40,6 +57,7 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
     try {
       await ensurePartitions(database.pool, clock, logger);
       const cutoffs = cutoffsAt(policy, now);
+      if (!(await trustsClock(now, cutoffs))) return AGAIN_MS;
       if (cutoffs.runs === null && cutoffs.usage === null) return DAILY_MS;
       const result = await sweep({
         url: database.url,

@@ -32,3 +32,13 @@ export function poolMetrics(registry: Registry, pool: Pick<Pool, 'totalCount' | 
     },
   });
 }
+
+/** Returns what sets the gauge of whether retention cannot trust the clock. */
+export function retentionMetrics(registry: Registry): { clockDoubted(doubted: boolean): void } {
+  const doubt = new Gauge({
+    name: 'baton_retention_clock_doubted',
+    help: '1 while retention deletes nothing because it cannot trust the clock.',
+    registers: [registry],
+  });
+  return { clockDoubted: doubted => doubt.set(doubted ? 1 : 0) };
+}
