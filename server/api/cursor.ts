@@ -2,8 +2,14 @@ import { z } from 'zod';
 import { invalid } from '../platform/errors.ts';
 import { Id } from './wire.ts';
 
-/** The usual keyset: creation time (ms since the epoch), then id. */
-export const TimeIdKey = z.tuple([z.number().int().min(0).max(8.64e15), Id]);
+/** A creation time in a keyset, in ms since the epoch; beyond the year 9999 Prisma writes what PostgreSQL does not read. */
+export const CursorTime = z
+  .number()
+  .int()
+  .min(0)
+  .max(Date.UTC(9999, 11, 31));
+/** The usual keyset: creation time, then id. */
+export const TimeIdKey = z.tuple([CursorTime, Id]);
 export type TimeIdKey = z.output<typeof TimeIdKey>;
 
 /** An opaque cursor: the keyset of the last row that was sent, as base64url of JSON. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AnyOperation } from './operation.ts';
 import { operations } from './operations.ts';
 import { createRegistry } from './registry.ts';
+import { MAX_INTEGER } from './wire.ts';
 
 const base: AnyOperation = {
   name: 'things_get',
@@ -21,6 +22,24 @@ const declared = (changes: object): AnyOperation => ({ ...base, ...changes }) as
 
 test('the operations of the service do not contradict each other', () => {
   expect(createRegistry(operations).operations.length).toBe(operations.length);
+});
+
+test('every integer of an input fits the column that it is compared with', () => {
+  /** Amounts of money are bigint; a format's number is a constant. */
+  const wider: readonly string[] = ['billing_topup_intent amount', 'workflows_import baton'];
+  const unbounded: string[] = [];
+  const walk = (name: string, schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { type, minimum, maximum } = schema as { type?: unknown; minimum?: number; maximum?: number };
+    const bounded = (minimum ?? -Infinity) >= -MAX_INTEGER && (maximum ?? Infinity) <= MAX_INTEGER;
+    if ((type === 'integer' || type === 'number') && !bounded) unbounded.push(name);
+    for (const child of Object.values(schema)) walk(name, child);
+  };
+  for (const { operation, inputSchema } of createRegistry(operations).operations) {
+    const properties = Object(inputSchema.properties) as Record<string, unknown>;
+    for (const [field, schema] of Object.entries(properties)) walk(`${operation.name} ${field}`, schema);
+  }
+  expect(unbounded.sort()).toEqual([...wider].sort());
 });
 
 test.each<[string, AnyOperation[], RegExp]>([

@@ -1,5 +1,6 @@
 import { type ErrorDetail, invalid } from '../platform/errors.ts';
 import { isId } from '../platform/ids.ts';
+import { MAX_INTEGER } from './wire.ts';
 
 /** What a client asks of `GET /v1/workflows/{id}/stream`; `after` only with `runId`. */
 export type StreamQuery = { runId?: string; after?: number };
@@ -47,7 +48,9 @@ function readOne(query: StreamQuery, name: string, value: string): string | null
       return isId(query.runId) ? null : 'must be a UUID';
     case 'after':
       query.after = Number(value);
-      return /^\d{1,9}$/.test(value) ? null : 'must be an integer of 0 or more';
+      return /^\d{1,10}$/.test(value) && query.after <= MAX_INTEGER
+        ? null
+        : `must be an integer from 0 to ${MAX_INTEGER}`;
     case 'tenant_id':
     case 'project_id':
       return null; // read by `scopeInQuery`, judged with the credential

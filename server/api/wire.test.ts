@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { AnyObject, Json } from './wire.ts';
+import { AnyObject, asSent, Json, ObjectOfObjects } from './wire.ts';
 
 describe('a JSON value', () => {
   test('is whatever z.json() takes, and stays as it is', () => {
@@ -40,8 +40,22 @@ describe('a JSON value', () => {
   });
 });
 
-test('an object of the caller keeps odd keys below its own, and is not one of another kind', () => {
-  const odd = JSON.parse('{"a":{"__proto__":{"b":1},"constructor":2}}');
-  expect(JSON.stringify(AnyObject.parse(odd))).toBe('{"a":{"__proto__":{"b":1},"constructor":2}}');
+test('an object of the caller keeps odd keys, and is not one of another kind', () => {
+  const odd = '{"a":{"__proto__":{"b":1},"constructor":2},"__proto__":{"c":{"__proto__":3}}}';
+  expect(JSON.stringify(AnyObject.parse(JSON.parse(odd)))).toBe(odd);
+  expect(JSON.stringify(ObjectOfObjects.parse(JSON.parse(odd)))).toBe(odd);
   for (const value of [[], null, 'text', new Date()]) expect(AnyObject.safeParse(value).success).toBe(false);
+});
+
+test('every value of an object of objects is one, whatever its key', () => {
+  const { error } = ObjectOfObjects.safeParse(JSON.parse('{"a":1,"b":{},"__proto__":[]}'));
+  expect(error?.issues.map(issue => issue.path.join('.'))).toEqual(['a', '__proto__']);
+});
+
+test('what is checked as it was sent keeps odd keys, and problems keep their place', () => {
+  const Step = asSent(z.looseObject({ id: z.string(), at: z.array(z.number()) }));
+  const odd = '{"id":"a","at":[1],"__proto__":{"b":1}}';
+  expect(JSON.stringify(Step.parse(JSON.parse(odd)))).toBe(odd);
+  const { error } = z.strictObject({ steps: z.array(Step) }).safeParse({ steps: [{ at: [1, 'x'] }] });
+  expect(error?.issues.map(issue => issue.path.join('.'))).toEqual(['steps.0.id', 'steps.0.at.1']);
 });

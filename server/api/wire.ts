@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isoTimestamp } from '../platform/clock.ts';
+import { isJson, isPlainObject, JsonObjectSchema } from '../platform/json.ts';
 
 /** Pieces of every surface's schemas (decisions.md, Conventions of the HTTP API). */
 export const Id = z.uuid().toLowerCase().meta({ description: 'UUID, lower case' });
@@ -51,7 +52,18 @@ export const Instant = z
  * objects (this: 1), and the event loop stands still meanwhile.
  */
 export const Json = z.custom<z.core.util.JSONType>(isJson, 'must be a JSON value');
-export const AnyObject = z.record(z.string(), Json);
+export const AnyObject = JsonObjectSchema;
+/** An object of objects under any keys, as it is. */
+export const ObjectOfObjects = z
+  .custom<Record<string, z.output<typeof AnyObject>>>(isPlainObject, 'must be a JSON object')
+  .superRefine((record, context) => {
+    for (const [key, value] of Object.entries(record)) {
+      if (!AnyObject.safeParse(value).success) {
+        context.addIssue({ code: 'custom', path: [key], message: 'must be a JSON object' });
+      }
+    }
+  })
+  .meta({ type: 'object', additionalProperties: { type: 'object' } });
 
 /** Query parameters of a list: `limit` 1..200 (default 50) and an opaque keyset `cursor`. */
 export const page = {
@@ -60,39 +72,29 @@ export const page = {
 };
 export const nextCursor = { next_cursor: z.string().nullable() };
 
+/** The largest number that PostgreSQL's integer holds: what counts versions, and the events of a run. */
+export const MAX_INTEGER = 2_147_483_647;
+
+/**
+ * Checks with `schema` and hands on what was sent: z.looseObject() leaves a key `__proto__` out without a word. Not for a schema
+ * that changes what it parses.
+ */
+export function asSent<S extends z.ZodType>(schema: S) {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return z
+    .custom<z.output<S>>()
+    .superRefine((value, context) => {
+      const { error } = schema.safeParse(value);
+      for (const { path, message } of error?.issues ?? []) {
+        context.addIssue({ code: 'custom', path: [...path], message });
+      }
+    })
+    .meta(described);
+}
+
 /** Text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
 export const PlainText = (max: number) =>
   z
     .string()
     .max(max)
     .refine(text => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text without NUL');
-
-/** Whether JSON can say it. Not recursive: a value may be nested deeper than the stack. */
-function isJson(root: unknown): boolean {
-  const pending: unknown[] = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    switch (typeof value) {
-      case 'string':
-      case 'boolean':
-        continue;
-      case 'number':
-        if (!Number.isFinite(value)) return false;
-        continue;
-      case 'object':
-        if (value === null) continue;
-        if (Array.isArray(value)) for (const item of value) pending.push(item);
-        else if (isPlain(value)) for (const item of Object.values(value)) pending.push(item);
-        else return false;
-        continue;
-      default:
-        return false;
-    }
-  }
-  return true;
-}
-
-function isPlain(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}

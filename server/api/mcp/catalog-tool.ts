@@ -4,6 +4,7 @@ import { parseInput, readJsonBody, readQuery } from '../input.ts';
 import { hasRole, hasScope } from '../invoke.ts';
 import type { RegisteredOperation } from '../registry.ts';
 import { readTarget } from '../request.ts';
+import { AnyObject } from '../wire.ts';
 import { readArguments } from './arguments.ts';
 import { argumentsSchema, invokeRead } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
@@ -15,7 +16,7 @@ const Arguments = z.strictObject({
     .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
     .optional()
     .meta({ description: 'Query parameters' }),
-  body: z.record(z.string(), z.json()).optional().meta({ description: 'The JSON body of POST and PATCH' }),
+  body: AnyObject.optional().meta({ description: 'The JSON body of POST and PATCH' }),
 });
 
 const prefix = '/v1/mcp/';

@@ -6,6 +6,7 @@ import { notFound, unavailable } from '../../platform/errors.ts';
 import { hasRole, hasScope } from '../invoke.ts';
 import { eventOf } from '../stream-frames.ts';
 import { replayPages, Selection, type StreamTarget } from '../stream-selection.ts';
+import { MAX_INTEGER } from '../wire.ts';
 import { readArguments } from './arguments.ts';
 import { argumentsSchema } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
@@ -23,7 +24,7 @@ const Arguments = z
       .transform(id => id.toLowerCase())
       .optional()
       .meta({ description: 'Only the events of this run' }),
-    after: z.number().int().min(0).max(999_999_999).optional().meta({
+    after: z.number().int().min(0).max(MAX_INTEGER).optional().meta({
       description: 'With run_id: first the logged events after this seq (0: all of them), then those that happen',
     }),
     max_duration_ms: z.number().int().min(0).max(caps.durationMs).default(5_000),

@@ -96,6 +96,10 @@ describe('the event log', () => {
     for (const limit of [1, 1000]) await call(events, as(), { ...ref, limit });
     for (const limit of [0, 1001]) expect((await refusal(call(events, as(), { ...ref, limit }))).status).toBe(422);
     expect((await refusal(call(events, as(), { ...ref, after: -1 }))).status).toBe(422);
+    for (const after of [2_147_483_646, 2_147_483_647]) {
+      expect(await call(events, as(), { ...ref, after })).toEqual({ events: [], next_cursor: null });
+    }
+    expect((await refusal(call(events, as(), { ...ref, after: 2_147_483_648 }))).status).toBe(422);
   });
 });
 

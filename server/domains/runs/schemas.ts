@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { AnyObject, Id, Instant, Json, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import {
+  AnyObject,
+  Id,
+  Instant,
+  Json,
+  MAX_INTEGER,
+  nextCursor,
+  ObjectOfObjects,
+  PlainText,
+  page,
+  Timestamp,
+} from '../../api/wire.ts';
 
 export const RunStatusSchema = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
 export const PhaseSchema = z.enum(['starting', 'executing', 'blocked', 'paused', 'draining', 'complete']);
@@ -61,7 +72,7 @@ export const RunEventSchema = z.strictObject({
   workflow_id: Id,
   step_id: z.string().optional(),
   attempt: z.number().int().optional(),
-  data: z.record(z.string(), Json),
+  data: AnyObject,
   created_at: Timestamp,
 });
 
@@ -116,7 +127,7 @@ export const ListRunsOutput = z.strictObject({ runs: z.array(RunSchema), ...next
 export const ListEventsInput = z.strictObject({
   id: Id,
   runID: Id,
-  after: z.coerce.number().int().min(0).default(0),
+  after: z.coerce.number().int().min(0).max(MAX_INTEGER).default(0),
   limit: z.coerce.number().int().min(1).max(1000).default(200),
   step_id: z.string().max(64).optional(),
 });
@@ -136,7 +147,7 @@ export const StartParams = z.looseObject({
   trigger_type: Label.optional(),
   trigger_payload: AnyObject.optional(),
   webhook_payload: AnyObject.optional(),
-  trigger_steps: z.record(z.string(), AnyObject).default({}),
-  seed_results: z.record(z.string(), Json).default({}),
+  trigger_steps: ObjectOfObjects.default({}),
+  seed_results: AnyObject.default({}),
   use_run_setup_defaults: z.boolean().optional(),
 });

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Context } from '../../api/context.ts';
-import { cutPage, decodeCursor } from '../../api/cursor.ts';
+import { CursorTime, cutPage, decodeCursor } from '../../api/cursor.ts';
 import { Id } from '../../api/wire.ts';
 import { visibleProjects } from '../runs/visibility.ts';
 import type { ListTasksInput, ListTasksOutput } from './schemas.ts';
 import { listPendingTasks } from './store.ts';
 import { toTask } from './view.ts';
 
-const TaskKey = z.tuple([z.number().int().min(0).max(8.64e15), Id, z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)]);
+const TaskKey = z.tuple([CursorTime, Id, z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)]);
 
 /** The inbox: what waits for a person in all projects of the tenant that the user can see, newest first. */
 export async function listPending(

@@ -1,17 +1,26 @@
 import { z } from 'zod';
-import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import {
+  AnyObject,
+  asSent,
+  Id,
+  MAX_INTEGER,
+  nextCursor,
+  ObjectOfObjects,
+  PlainText,
+  page,
+  Timestamp,
+} from '../../api/wire.ts';
 
 const WorkflowName = PlainText(200).trim().min(1);
 const Description = PlainText(20_000);
-/** PostgreSQL's integer, which is how versions are counted. */
-const VersionNumber = z.coerce.number().int().min(1).max(2_147_483_647);
+const VersionNumber = z.coerce.number().int().min(1).max(MAX_INTEGER);
 
 /** A step on the wire. Which fields a type has is checked by the step registry; here only that it is a step at all. */
-export const StepSchema = z.looseObject({ id: z.string(), type: z.string() });
+export const StepSchema = asSent(z.looseObject({ id: z.string(), type: z.string() }));
 export const GraphSchema = z.strictObject({ steps: z.array(StepSchema) });
 export const RunSetupSchema = z.strictObject({
   trigger_payload: AnyObject.optional(),
-  trigger_steps: z.record(z.string(), AnyObject).optional(),
+  trigger_steps: ObjectOfObjects.optional(),
   use_as_default: z.boolean().optional(),
 });
 export const WorkflowStatus = z.enum(['draft', 'published', 'archived']);

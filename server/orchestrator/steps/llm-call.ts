@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonObjectSchema } from '../../platform/json.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
 import { fieldReader, InvalidStep, LONGEST_TEXT, unavailableMessage } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
@@ -17,7 +18,7 @@ const fields = z.strictObject({
   system: z.string().max(LONGEST_TEXT).optional().meta({ description: 'Instructions; may hold templates' }),
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.number().int().min(1).max(1_000_000).optional().meta({ description: 'Of the answer' }),
-  response_schema: z.record(z.string(), z.json()).optional().meta({
+  response_schema: JsonObjectSchema.optional().meta({
     description:
       'JSON Schema (2020-12) of an object: the answer is checked against it and becomes `object` of the result',
   }),

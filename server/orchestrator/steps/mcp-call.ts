@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonObjectSchema } from '../../platform/json.ts';
 import type { JsonMap } from '../core/index.ts';
 import { fieldReader, unavailableMessage } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
@@ -8,7 +9,7 @@ import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 
 const fields = z.strictObject({
   tool_name: z.string().min(1).max(200),
-  tool_args: z.record(z.string(), z.json()).optional(),
+  tool_args: JsonObjectSchema.optional(),
   instance_id: z.string().min(1).max(200).meta({ description: 'The MCP instance and with it the credentials' }),
 });
 const read = fieldReader(fields);

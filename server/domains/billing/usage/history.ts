@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
-import { cutPage, decodeCursor } from '../../../api/cursor.ts';
-import { Id } from '../../../api/wire.ts';
+import { CursorTime, cutPage, decodeCursor } from '../../../api/cursor.ts';
+import { Id, MAX_INTEGER } from '../../../api/wire.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { type CsvColumn, writeCsv } from '../../../platform/csv.ts';
 import type { ExportUsageInput, ListUsageInput, ListUsageOutput, UsageLine } from '../schemas.ts';
@@ -10,7 +10,7 @@ import { listUsage, pagesOfUsage, type UsageEntry, type UsageFilter } from './st
 type Line = z.input<typeof UsageLine>;
 
 /** Time and id of a row, and the line in it. */
-const UsageCursor = z.tuple([z.number().int().min(0).max(8.64e15), Id, z.number().int().min(1)]);
+const UsageCursor = z.tuple([CursorTime, Id, z.number().int().min(1).max(MAX_INTEGER)]);
 
 /** GET /v1/billing/usage-history: what every attempt used, newest first, of the whole workspace. */
 export async function usageHistory(

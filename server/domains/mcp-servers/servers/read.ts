@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../../api/cursor.ts';
+import { MAX_INTEGER } from '../../../api/wire.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type {
   ListServersInput,
@@ -48,7 +49,7 @@ export async function getServer(
   return describeServer(ctx, await requireServerDetail(ctx, input.id));
 }
 
-const VersionKey = z.tuple([z.number().int().min(1).max(2_147_483_647)]);
+const VersionKey = z.tuple([z.number().int().min(1).max(MAX_INTEGER)]);
 
 /** Newest first, without their tools. */
 export async function listVersions(

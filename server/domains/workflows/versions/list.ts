@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { cutPage, decodeCursor } from '../../../api/cursor.ts';
+import { MAX_INTEGER } from '../../../api/wire.ts';
 import { requireWorkflow } from '../get.ts';
 import type { ListVersionsInput, ListVersionsOutput } from '../schemas.ts';
 import { toVersion } from '../view.ts';
 import { listVersions as selectPage } from './store.ts';
 
-const VersionKey = z.tuple([z.number().int().min(1).max(2_147_483_647)]);
+const VersionKey = z.tuple([z.number().int().min(1).max(MAX_INTEGER)]);
 
 /** Newest first. */
 export async function listVersions(
