@@ -4,6 +4,7 @@ import { createRouter } from './router.ts';
 const routes = [
   ['GET', '/v1/workflows'],
   ['GET', '/v1/workflows/{id}'],
+  ['DELETE', '/v1/workflows/{id}'],
   ['POST', '/v1/workflows/import'],
   ['GET', '/v1/workflows/{id}/runs'],
   ['GET', '/v1/workflows/special/other'],
@@ -27,12 +28,12 @@ describe('matching', () => {
     expect(router.match('GET', '/v1/workflows/special/runs')).toEqual(found('GET /v1/workflows/{id}/runs', 'special'));
   });
 
-  test('a literal without the method gives way too', () => {
-    expect(router.match('GET', '/v1/workflows/import')).toEqual(found('GET /v1/workflows/{id}', 'import'));
+  test.each(['GET', 'PUT', 'OPTIONS'])('a path written out has its own methods alone: %s is none of them', method => {
+    expect(router.match(method, '/v1/workflows/import')).toEqual({ kind: 'method', allow: ['POST'] });
   });
 
   test('another method names every method of the path', () => {
-    expect(router.match('PUT', '/v1/workflows/import')).toEqual({ kind: 'method', allow: ['GET', 'POST'] });
+    expect(router.match('PUT', '/v1/workflows/7')).toEqual({ kind: 'method', allow: ['DELETE', 'GET'] });
   });
 
   test.each(['/v1', '/v1/workflows/', '/v1//workflows', '/v1/workflows/7/', '/v1/runs/1/tasks/', '/v1/WORKFLOWS'])(

@@ -13,8 +13,8 @@ type Node<T> = { literals: Map<string, Node<T>>; parameter: Node<T> | null; valu
 const node = <T>(): Node<T> => ({ literals: new Map(), parameter: null, values: new Map() });
 
 /**
- * A router over path segments. Literal segments win over parameters, with backtracking where the literal leads nowhere or does
- * not know the method. Segments are percent-decoded exactly once and after the split, so `%2F` in a parameter never changes
+ * A router over path segments. Literal segments win over parameters, with backtracking where the literal leads nowhere. A path
+ * written out has its own methods alone: `import` is no `{id}`. Segments are percent-decoded exactly once and after the split, so `%2F` in a parameter never changes
  * the route; a malformed escape is AppError 400. A trailing slash is another path: unknown (404), for every route has one
  * spelling.
  */
@@ -27,12 +27,11 @@ export function createRouter<T>(routes: readonly Route<T>[]): Router<T> {
   }
   return {
     match(method, pathname) {
-      const segments = pathname.slice(1).split('/').map(decode);
-      const found = find(root, segments, 0, method, null);
-      if (found) return { kind: 'found', value: found.value, parameters: found.parameters };
-      const allow = new Set<string>();
-      find(root, segments, 0, method, allow);
-      return allow.size > 0 ? { kind: 'method', allow: [...allow].sort() } : { kind: 'none' };
+      const found = find(root, pathname.slice(1).split('/').map(decode), 0);
+      if (!found) return { kind: 'none' };
+      const value = found.values.get(method);
+      if (value === undefined) return { kind: 'method', allow: [...found.values.keys()].sort() };
+      return { kind: 'found', value, parameters: found.parameters };
     },
   };
 }
@@ -53,22 +52,14 @@ function find<T>(
   at: Node<T>,
   segments: readonly string[],
   index: number,
-  method: string,
-  /** Collects the methods of what the path names; null: nobody asks. */
-  allow: Set<string> | null,
-): { value: T; parameters: string[] } | null {
+): { values: ReadonlyMap<string, T>; parameters: string[] } | null {
   const segment = segments[index];
-  if (segment === undefined) {
-    const value = at.values.get(method);
-    if (value !== undefined) return { value, parameters: [] };
-    if (allow !== null) for (const known of at.values.keys()) allow.add(known);
-    return null;
-  }
+  if (segment === undefined) return at.values.size > 0 ? { values: at.values, parameters: [] } : null;
   const literal = at.literals.get(segment);
-  const found = literal ? find(literal, segments, index + 1, method, allow) : null;
+  const found = literal ? find(literal, segments, index + 1) : null;
   if (found || !at.parameter || segment === '') return found;
-  const below = find(at.parameter, segments, index + 1, method, allow);
-  if (below) below.parameters.unshift(segment);
+  const below = find(at.parameter, segments, index + 1);
+  below?.parameters.unshift(segment);
   return below;
 }
 
