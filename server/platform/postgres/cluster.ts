@@ -5,6 +5,8 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type ClusterUser, clusterUser, reachableBinaries } from './cluster-user.ts';
+import { isAlive } from './process-table.ts';
+import { livePostmaster, readPidFile } from './stale-locks.ts';
 import { reason, StartupError } from './startup-error.ts';
 
 const run = promisify(execFile);
@@ -87,8 +89,10 @@ export async function initCluster(cluster: Cluster, password: string, sync = tru
 async function removeUnfinished(dataDir: string): Promise<void> {
   const prefix = `${basename(dataDir)}.new-`;
   for (const name of await readdir(dirname(dataDir))) {
-    if (!name.startsWith(prefix) || (await processName(Number.parseInt(name.slice(prefix.length), 10))) !== undefined)
-      continue;
+    if (!name.startsWith(prefix)) continue;
+    const pid = Number.parseInt(name.slice(prefix.length), 10);
+    // In a container the crashed start often had the id that this process has.
+    if (pid !== process.pid && (await isAlive(pid))) continue;
     await rm(join(dirname(dataDir), name), { recursive: true, force: true });
   }
 }
@@ -151,14 +155,7 @@ export async function stopCluster(cluster: Cluster, mode: 'fast' | 'immediate' =
 
 /** Whether a postmaster runs on this folder (whoever started it). */
 export async function isRunning(cluster: Cluster): Promise<boolean> {
-  try {
-    await pgCtl(cluster, ['status']);
-    const running = await postmaster(cluster.dataDir);
-    // To pg_ctl a killed postmaster that nobody has reaped is alive; in a container nobody may ever reap it.
-    return running === undefined || process.platform === 'win32' || (await processName(running.pid)) !== undefined;
-  } catch {
-    return false;
-  }
+  return (await livePostmaster(cluster.dataDir)) !== undefined;
 }
 
 /** Exit code 0 or an Error with pg_ctl's output. Output goes nowhere but here: a pipe kept by postgres would never end. */
@@ -181,9 +178,9 @@ function pgCtl(cluster: Cluster, args: string[]): Promise<void> {
 
 /** What a running postmaster wrote about itself, or undefined when there is no postmaster.pid. */
 export async function postmaster(dataDir: string): Promise<{ pid: number; listen: Listen } | undefined> {
-  const text = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const [pid, , , port, socketDir] = text.split('\n').map(line => line.trim());
+  const lines = await readPidFile(dataDir);
+  if (lines === undefined) return undefined;
+  const [pid, , , port, socketDir] = lines;
   const listen: Listen = socketDir ? { socketDir, port: Number(port) } : { host: '127.0.0.1', port: Number(port) };
   return { pid: Number(pid), listen };
 }
@@ -213,33 +210,4 @@ export async function clusterVersion(dataDir: string): Promise<number | undefine
 export async function clusterMajor(binaries: ClusterBinaries): Promise<number> {
   const { stdout } = await run(binaries.postgres, ['--version']);
   return Number.parseInt(stdout.replace(/^\D+/, ''), 10);
-}
-
-/** The command name of a live process, undefined when there is none, or a zombie, or the system cannot tell. */
-async function processName(pid: number): Promise<string | undefined> {
-  if (!Number.isInteger(pid) || pid <= 0) return undefined;
-  try {
-    const [, state = '', name] =
-      /^(\S+)\s+(.+)$/.exec((await run('ps', ['-o', 'stat=,comm=', '-p', String(pid)])).stdout.trim()) ?? [];
-    return state.startsWith('Z') ? undefined : name;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return undefined;
-    // Slim containers have no ps, but they have /proc.
-    // `pid (name) state …`; the name may hold anything, so the last parenthesis counts.
-    const [, name, state] =
-      /^\d+ \((.*)\) (\S)/s.exec(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')) ?? [];
-    return state === 'Z' ? undefined : name;
-  }
-}
-
-/**
- * Removes a postmaster.pid whose process is gone or is something else by now. PostgreSQL recovers from the first case
- * itself; after a reboot or in a container the pid is often taken by another process, and then it refuses to start.
- */
-export async function removeStalePid(cluster: Cluster): Promise<void> {
-  const running = await postmaster(cluster.dataDir);
-  if (!running || process.platform === 'win32') return; // without ps or /proc we could not tell
-  const name = await processName(running.pid);
-  if (name === undefined || !name.includes('postgres'))
-    await rm(join(cluster.dataDir, 'postmaster.pid'), { force: true });
 }

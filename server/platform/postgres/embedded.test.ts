@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { createLogger } from '../logger.ts';
-import { isRunning, openCluster, postmaster, stopCluster } from './cluster.ts';
+import { clusterUrl, isRunning, openCluster, postmaster, stopCluster } from './cluster.ts';
 import { openDatabase } from './database.ts';
+import { isAlive } from './process-table.ts';
 import { StartupError } from './startup-error.ts';
 
 const logger = createLogger('silent');
@@ -90,17 +91,70 @@ test('a second process on the same folder is refused, and the first one goes on'
   await once(child, 'exit');
 });
 
-test('a pid file left by a crash of the whole machine does not stop the start', async () => {
-  await (await open()).close();
-  // A pid that lives, but is no postmaster: this very process.
-  const lines = [process.pid, join(folder, 'postgres'), 1, 5432, join(folder, 'postgres'), '', '', 'ready', ''];
-  const file = join(folder, 'postgres', 'postmaster.pid');
-  await writeFile(file, lines.join('\n'), { mode: 0o600 });
+/** Runs a shell script as PostgreSQL's account, whose processes PostgreSQL takes seriously; returns the pid it prints. */
+async function asCluster(script: string): Promise<{ pid: number; child: ReturnType<typeof spawn> }> {
   const user = (await openCluster(join(folder, 'postgres'))).user;
-  if (user) await chown(file, user.uid, user.gid);
-  const database = await open();
-  await database.close();
+  const identity = user ? { uid: user.uid, gid: user.gid } : {};
+  const child = spawn('/bin/sh', ['-c', script], { ...identity, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+  const [printed] = await once(child.stdout ?? child, 'data');
+  return { pid: Number(String(printed)), child };
+}
+
+/** Lock files as a crash leaves them, with a process id that is in use again. */
+async function leaveLocks(pid: number | ''): Promise<void> {
+  const dataDir = join(folder, 'postgres');
+  const user = (await openCluster(dataDir)).user;
+  const lines = [pid, dataDir, 1, 5432, dataDir, '', ''];
+  for (const [name, text] of [
+    ['postmaster.pid', [...lines, 'ready   ', ''].join('\n')],
+    ['.s.PGSQL.5432.lock', lines.join('\n')],
+  ] as const) {
+    await writeFile(join(dataDir, name), pid === '' ? '' : text, { mode: 0o600 });
+    if (user) await chown(join(dataDir, name), user.uid, user.gid);
+  }
+}
+
+test('the lock files of a crash do not stop the start, whatever has their process id by now', async () => {
+  await (await open()).close();
+  const other = await asCluster('echo $$; exec sleep 600');
+  // `exec` leaves nobody to reap the first one.
+  const zombie = await asCluster('sleep 0 & echo $!; exec sleep 600');
+  const testCluster = new URL(inject('batonTemplateUrl')).searchParams.get('host');
+  const elsewhere = testCluster === null ? undefined : (await postmaster(join(testCluster, 'data')))?.pid;
+  try {
+    for (const pid of [other.pid, zombie.pid, elsewhere ?? other.pid, '' as const]) {
+      await leaveLocks(pid);
+      const database = await open();
+      await database.close();
+    }
+  } finally {
+    other.child.kill('SIGKILL');
+    zombie.child.kill('SIGKILL');
+  }
 });
+
+test.runIf(process.platform === 'linux')(
+  'a child that outlived a killed PostgreSQL is ended before another one starts',
+  async () => {
+    const child = await openInChild();
+    const dataDir = join(folder, 'postgres');
+    const killed = await postmaster(dataDir);
+    const password = (await readFile(join(folder, 'postgres.password'), 'utf8')).trim();
+    const client = new pg.Client(clusterUrl(killed?.listen ?? { host: '127.0.0.1', port: 0 }, password, 'postgres'));
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const survivor = rows[0]?.pid ?? 0;
+    process.kill(survivor, 'SIGSTOP');
+    child.kill('SIGKILL');
+    process.kill(killed?.pid ?? 0, 'SIGKILL');
+    await once(child, 'exit');
+    const database = await open();
+    expect(await isAlive(survivor)).toBe(false);
+    expect(await database.prisma.tenant.count()).toBe(1);
+    await database.close();
+  },
+);
 
 test('PostgreSQL killed beneath us comes back', async () => {
   const database = await open();

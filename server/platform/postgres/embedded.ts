@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,12 +15,12 @@ import {
   type Listen,
   openCluster,
   postmaster,
-  removeStalePid,
   startCluster,
   stopCluster,
 } from './cluster.ts';
 import { closedFolder } from './cluster-user.ts';
 import { freePort } from './free-port.ts';
+import { clearStaleLocks, endOrphans } from './stale-locks.ts';
 import { reason, StartupError } from './startup-error.ts';
 
 /** The database in an embedded cluster. */
@@ -29,6 +29,13 @@ export const DATABASE = 'baton';
 const OWNER_LOCK = 4_216_034;
 /** sockaddr_un holds 104 bytes on macOS and 108 on Linux, with the terminating zero. */
 const SOCKET_PATH_LIMIT = 103;
+/** A PostgreSQL that is being ended by others is waited for: up to 30 s. */
+const START_ATTEMPTS = 60;
+const START_INTERVAL_MS = 500;
+/** Children of a killed postmaster are still attached to its shared memory. */
+const SURVIVORS = /pre-existing shared memory block/;
+/** Refusals that pass: by survivors, and by another start that was quicker. */
+const RETRIED = /pre-existing shared memory block|lock file ".*" (?:already exists|is empty)/;
 
 export type EmbeddedPostgres = {
   url: string;
@@ -112,10 +119,16 @@ async function prepareFolder(folder: string): Promise<Cluster> {
 
 /** The superuser's password, made at the first start. Two first starts at once agree: only one of them creates the file. */
 async function ensurePassword(file: string): Promise<string> {
+  // Written whole under another name, then linked: a crash never leaves an empty file.
+  const draft = `${file}.${process.pid}`;
   try {
-    await writeFile(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    await rm(draft, { force: true });
+    await writeFile(draft, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    await link(draft, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
   }
   return (await readFile(file, 'utf8')).trim();
 }
@@ -134,31 +147,48 @@ async function ensureRunning(
   settings: Record<string, string | number>,
   password: string,
 ): Promise<Listen> {
-  if (await isRunning(cluster)) {
-    const running = await postmaster(cluster.dataDir);
+  for (let attempt = 1; ; attempt++) {
+    const running = (await isRunning(cluster)) ? await postmaster(cluster.dataDir) : undefined;
     if (running && (await answers(running.listen, password))) return running.listen;
+    // It is about to listen or to end: either way the next attempt finds out.
+    const failure = running
+      ? `process ${running.pid} runs on ${cluster.dataDir} and does not answer`
+      : await tryStart(cluster, settings);
+    if (typeof failure !== 'string') return failure.listen;
+    if (attempt === START_ATTEMPTS || !(running || RETRIED.test(failure)))
+      throw new StartupError(`PostgreSQL did not start: ${failure} (see ${startupLog(cluster)})`);
+    await delay(START_INTERVAL_MS);
   }
-  await removeStalePid(cluster);
+}
+
+const startupLog = (cluster: Cluster) => join(cluster.dataDir, 'startup.log');
+
+/** Starts PostgreSQL; returns where it listens, or why it ended. */
+async function tryStart(
+  cluster: Cluster,
+  settings: Record<string, string | number>,
+): Promise<{ listen: Listen } | string> {
   const socketPath = join(cluster.dataDir, '.s.PGSQL.5432');
   const listen: Listen =
     process.platform !== 'win32' && Buffer.byteLength(socketPath) <= SOCKET_PATH_LIMIT
       ? { socketDir: cluster.dataDir, port: 5432 }
       : { host: '127.0.0.1', port: await freePort() };
-  const logFile = join(cluster.dataDir, 'startup.log');
+  const logFile = startupLog(cluster);
+  // Read below, so it must hold this start's messages alone.
+  await rm(logFile, { force: true });
+  await clearStaleLocks(cluster);
   try {
     await startCluster(cluster, listen, settings, logFile);
+    return { listen };
   } catch (cause) {
-    // Lost a race against another start: whoever holds the lock decides.
-    const running = (await isRunning(cluster)) ? await postmaster(cluster.dataDir) : undefined;
-    if (running) return running.listen;
     const log = await readFile(logFile, 'utf8').catch(() => '');
-    const last = log
+    const failures = log
       .trim()
       .split('\n')
-      .findLast(line => /FATAL|PANIC|ERROR/.test(line));
-    throw new StartupError(`PostgreSQL did not start: ${last ?? reason(cause)} (see ${logFile})`, { cause });
+      .filter(line => /FATAL|PANIC|ERROR/.test(line));
+    if (failures.some(line => SURVIVORS.test(line))) await endOrphans(cluster);
+    return failures.at(-1) ?? reason(cause);
   }
-  return listen;
 }
 
 /** Whether an already running server lets us in, waiting while it starts or recovers; false when it goes away. */
