@@ -154,6 +154,20 @@ describe('attempt_failed', () => {
       .then(retrying('a', 8000, 3));
   });
 
+  test.each([
+    [Number.NaN, 4_000],
+    [-1, 4_000],
+    [Number.POSITIVE_INFINITY, 86_400_000],
+    [1e300, 86_400_000],
+    [86_400_001, 86_400_000],
+    [86_400_000, 86_400_000],
+  ])('a service that asks for %s ms is asked again after %s', (retryAfterMs, delay) => {
+    chain
+      .given(started(), began('a'))
+      .when(fail('a', 1, { retryAfterMs }))
+      .then(retrying('a', delay));
+  });
+
   test('waits between half the delay and all of it, at most 60 s', () => {
     const slow = specification({ ...a, retry_delay_s: 100 });
     slow

@@ -1,7 +1,8 @@
 import type { Command } from './commands.ts';
+import { MAX_RETRY_DELAY_S, MAX_TIMEOUT_S } from './compile.ts';
 import { type Draft, emit, newDraft } from './draft.ts';
 import { cancelStep, endStep, failStep, paidOf, settle } from './ending.ts';
-import type { RunEvent } from './events.ts';
+import type { RunEvent, TaskRequest } from './events.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState } from './state.ts';
 
@@ -11,7 +12,9 @@ export const MAX_LOST_ATTEMPTS = 5;
 export const LOST_REPEATEDLY = 'attempt_lost_repeatedly';
 /** The code of a step that could not be paid: its type was never asked to do anything, so it costs nothing. */
 export const INSUFFICIENT_CREDITS = 'insufficient_credits';
-const MAX_RETRY_DELAY_MS = 60_000;
+const MAX_RETRY_DELAY_MS = MAX_RETRY_DELAY_S * 1000;
+/** A service that asks to be left alone for longer is asked again after a day. */
+const MAX_RETRY_AFTER_MS = MAX_TIMEOUT_S * 1000;
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
 
@@ -46,7 +49,7 @@ export function attemptWaiting(state: RunState, command: Of<'attempt_waiting'>, 
   const draft = newDraft(state, now);
   const { step, attempt, task } = command;
   if (state.stopRequested !== null) giveUp(draft, step);
-  else emit(draft, { type: 'task_pending', step, attempt, data: task });
+  else emit(draft, { type: 'task_pending', step, attempt, data: withUsableDueTime(task) });
   return draft.events;
 }
 
@@ -59,7 +62,7 @@ export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, no
   const { retryCount, retryDelayMs } = effectiveStep(state, command.step);
   if (command.retryable && step.failures < retryCount && state.stopRequested === null) {
     const { step: id, attempt, error } = command;
-    const delay = Math.max(backoff(retryDelayMs, step.failures, command.random), command.retryAfterMs ?? 0);
+    const delay = Math.max(backoff(retryDelayMs, step.failures, command.random), retryAfter(command.retryAfterMs));
     const data = { attempt, error, delay_ms: Math.ceil(delay), ...paidOf(command) };
     emit(draft, { type: 'step_retrying', step: id, attempt, data });
   } else {
@@ -116,6 +119,16 @@ function giveUp(draft: Draft, step: string): void {
 /** Half of the wait is certain and half is chance, so that steps that failed together do not come back together. */
 function backoff(baseMs: number, failuresBefore: number, random: number): number {
   return Math.min(MAX_RETRY_DELAY_MS, baseMs * 2 ** failuresBefore) * (0.5 + random / 2);
+}
+
+function retryAfter(ms = 0): number {
+  // NaN, too, is not above zero.
+  return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : 0;
+}
+
+/** JSON has no NaN and no infinity: the log would say null where memory says something else. */
+function withUsableDueTime(task: TaskRequest): TaskRequest {
+  return task.due_at === null || Number.isFinite(task.due_at) ? task : { ...task, due_at: null };
 }
 
 function emitLog(draft: Draft, outcome: { step: string; attempt: number; log?: string[] }): void {

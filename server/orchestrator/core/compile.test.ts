@@ -27,6 +27,54 @@ describe('compile', () => {
   });
 });
 
+describe('timing fields', () => {
+  const a = (fields: object) => of({ id: 'a', type: 'x', ...fields }).steps.get('a');
+
+  test.each([
+    ['x', undefined],
+    [{}, undefined],
+    [null, undefined],
+    [Number.NaN, undefined],
+    [-1, undefined],
+    [0.5, undefined],
+    [1, 1],
+    [86_400, 86_400],
+    [86_400.5, 86_400],
+    [7e12, 86_400],
+    [1e308, 86_400],
+    [Number.POSITIVE_INFINITY, 86_400],
+  ])('timeout_s %s is %s', (timeout_s, expected) => expect(a({ timeout_s })?.spec.timeout_s).toBe(expected));
+
+  test.each([
+    ['x', 0],
+    [{}, 0],
+    [Number.NaN, 0],
+    [-1, 0],
+    [2.9, 2],
+    [10, 10],
+    [11, 10],
+    [1e9, 10],
+  ])('retry_count %s is %s', (retry_count, expected) => expect(a({ retry_count })?.retryCount).toBe(expected));
+
+  test.each([
+    ['x', 1_000],
+    [Number.NaN, 1_000],
+    [-1, 1_000],
+    [0, 0],
+    [0.5, 500],
+    [60, 60_000],
+    [61, 60_000],
+    [1e308, 60_000],
+  ])('retry_delay_s %s is %s ms', (retry_delay_s, expected) =>
+    expect(a({ retry_delay_s })?.retryDelayMs).toBe(expected),
+  );
+
+  test('a step whose time limit is usable is not copied', () => {
+    const step = { id: 'a', type: 'x', timeout_s: 5 };
+    expect(of(step).steps.get('a')?.spec).toBe(step);
+  });
+});
+
 describe('ancestors', () => {
   test('all that came before on some path, the step itself not', () => {
     const graph = of(x('a'), x('b', 'a'), x('c', 'b'), x('d'), x('e', 'c', 'd'));

@@ -4,6 +4,12 @@ import type { Graph, GraphStep } from './graph.ts';
 
 export type Branch = 'then' | 'else';
 
+/** The bounds of the timing fields that a run obeys, whatever its log says: an override was once stored unchecked. */
+export const MAX_TIMEOUT_S = 86_400;
+export const MAX_RETRY_COUNT = 10;
+export const MAX_RETRY_DELAY_S = 60;
+const DEFAULT_RETRY_DELAY_S = 1;
+
 export type CompiledStep = {
   readonly spec: GraphStep;
   readonly index: number;
@@ -48,7 +54,7 @@ export function compile(graph: Graph): CompiledGraph {
  */
 export function withOverride(step: CompiledStep, override: JsonMap): CompiledStep {
   const { id: _id, type: _type, depends_on: _dependsOn, ...fields } = override;
-  const spec: GraphStep = { ...step.spec, ...fields };
+  const spec = withUsableTimeout({ ...step.spec, ...fields });
   return { ...step, spec, ...derived(spec) };
 }
 
@@ -59,7 +65,8 @@ function link(graph: Graph): Map<string, CompiledStep> {
     dependents.set(spec.id, []);
   }
   const steps = new Map<string, CompiledStep>();
-  for (const [index, spec] of graph.steps.entries()) {
+  for (const [index, published] of graph.steps.entries()) {
+    const spec = withUsableTimeout(published);
     const dependencies = [...new Set(spec.depends_on ?? [])];
     for (const dependency of dependencies) {
       const list = dependents.get(dependency);
@@ -80,10 +87,28 @@ function link(graph: Graph): Map<string, CompiledStep> {
 function derived(spec: GraphStep): Pick<CompiledStep, 'retryCount' | 'retryDelayMs' | 'branches'> {
   const branching = spec.type === 'condition' && (spec.mode === undefined || spec.mode === 'branch');
   return {
-    retryCount: typeof spec.retry_count === 'number' ? spec.retry_count : 0,
-    retryDelayMs: (typeof spec.retry_delay_s === 'number' ? spec.retry_delay_s : 1) * 1000,
+    retryCount: Math.floor(bounded(spec.retry_count, { min: 0, max: MAX_RETRY_COUNT }) ?? 0),
+    retryDelayMs: (bounded(spec.retry_delay_s, { min: 0, max: MAX_RETRY_DELAY_S }) ?? DEFAULT_RETRY_DELAY_S) * 1000,
     branches: branching ? { then: idSet(spec.then), else: idSet(spec.else) } : null,
   };
+}
+
+/**
+ * The step without a `timeout_s` that is no time, and with the longest one where it is longer: a timer must always be a
+ * number, because a heap that holds NaN rings nothing in time, whosever it is.
+ */
+function withUsableTimeout(spec: GraphStep): GraphStep {
+  const timeout: JsonValue | undefined = spec.timeout_s;
+  if (timeout === undefined) return spec;
+  const usable = bounded(timeout, { min: 1, max: MAX_TIMEOUT_S });
+  if (usable === timeout) return spec;
+  const { timeout_s: _timeout, ...rest } = spec;
+  return usable === undefined ? rest : { ...rest, timeout_s: usable };
+}
+
+/** The number, at most `max`; undefined for what is no number or below `min`, which then means the default. */
+function bounded(value: JsonValue | undefined, { min, max }: { min: number; max: number }): number | undefined {
+  return typeof value === 'number' && value >= min ? Math.min(value, max) : undefined;
 }
 
 function idSet(value: JsonValue | undefined): ReadonlySet<string> {

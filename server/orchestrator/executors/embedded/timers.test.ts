@@ -47,6 +47,21 @@ test('timers ring in the order of their due times, whatever is set and cancelled
   );
 });
 
+test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+  'a timer for %s is refused, and the others ring',
+  dueAt => {
+    const time = new ManualTime();
+    const timers = new Timers(time.clock, time.alarm);
+    const rung: number[] = [];
+    for (const delay of [3, 1, 2]) {
+      timers.set(time.clock.now() + delay, () => rung.push(delay));
+      expect(() => timers.set(dueAt, () => rung.push(dueAt))).toThrow(RangeError);
+    }
+    time.advance(3);
+    expect(rung).toEqual([1, 2, 3]);
+  },
+);
+
 test('a clock that is set back delays nothing that was set before; an alarm that may not be trusted for long is asked often', () => {
   const waits: number[] = [];
   let ring = () => {};

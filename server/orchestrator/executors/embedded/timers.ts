@@ -43,7 +43,9 @@ export class Timers {
     return this.#heap.length;
   }
 
+  /** Throws a RangeError unless `dueAt` is finite: NaN compares as neither earlier nor later and would unsort the whole heap. */
   set(dueAt: number, fire: () => void): TimerHandle {
+    if (!Number.isFinite(dueAt)) throw new RangeError(`a timer cannot be set for ${dueAt}`);
     this.#now();
     const timer: TimerHandle = { dueAt, rings: dueAt + this.#setBack, fire, place: this.#heap.length };
     this.#heap.push(timer);
