@@ -36,6 +36,8 @@ export interface OrchestratorObserver {
   statusChanged(status: OrchestratorStatus): void;
   /** Taking up the runs of the leader before: begins, and is done. */
   recoveryBegan(): void;
+  /** So many runs had an unusable time in the row that says when they are to be woken; they are folded instead. */
+  timersUnusable(runs: number): void;
   recoveryEnded(recovered: number, ms: number): void;
   /** The W3C trace context of an attempt, for calls to other services; undefined while nothing is traced. */
   traceparent(runId: string, step: string, attempt: number): string | undefined;
@@ -54,6 +56,7 @@ export const unobserved: OrchestratorObserver = {
   leadershipTaken() {},
   statusChanged() {},
   recoveryBegan() {},
+  timersUnusable() {},
   recoveryEnded() {},
   traceparent: () => undefined,
 };
@@ -95,6 +98,9 @@ export function allOf(observers: readonly OrchestratorObserver[]): OrchestratorO
     },
     recoveryBegan() {
       for (const observer of observers) observer.recoveryBegan();
+    },
+    timersUnusable(runs) {
+      for (const observer of observers) observer.timersUnusable(runs);
     },
     recoveryEnded(...said) {
       for (const observer of observers) observer.recoveryEnded(...said);

@@ -27,7 +27,7 @@ export {
   MOST_BATCHES,
   type WriterLimits,
 } from './group-commit.ts';
-export { type ActiveRunCounts, createLogReader, type LogReader } from './log-reader.ts';
+export { type ActiveRunCounts, createLogReader, type LogReader, toWake, type Wake } from './log-reader.ts';
 export { type LoggedRun, readEvents, readPayload, readRun, readRuns } from './read.ts';
 export { commitStatement, PLANNING } from './statement.ts';
 export { toWireEvent, type WireEvent } from './wire-event.ts';

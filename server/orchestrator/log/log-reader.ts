@@ -11,9 +11,18 @@ export type LogReader = {
   countActiveRuns(): Promise<ActiveRunCounts>;
   /** A page of the runs that have work to do now, newest first, those before `before` only. */
   movingRuns(before: string | null, limit: number): Promise<string[]>;
-  /** The runs that only wait for people, with a timeout: its time in ms since the epoch. */
-  wakes(): Promise<{ runId: string; dueAt: number }[]>;
+  /** The runs that only wait for people, with a timeout. */
+  wakes(): Promise<Wake[]>;
 };
+
+/** When a run is to be woken, in ms since the epoch; null where its row holds a time that is none, such as `infinity`. */
+export type Wake = { runId: string; dueAt: number | null };
+
+/** Reads `next_timer_at` as the driver returns it: a Date, which may be invalid, or a number for `infinity`. */
+export function toWake(row: { id: string; next_timer_at: unknown }): Wake {
+  const at = row.next_timer_at instanceof Date ? row.next_timer_at.getTime() : Number.NaN;
+  return { runId: row.id, dueAt: Number.isFinite(at) ? at : null };
+}
 
 /** Reads from PostgreSQL; every question is answered by an index of the runs that have not ended. */
 export function createLogReader(pool: Pool): LogReader {
@@ -40,11 +49,11 @@ export function createLogReader(pool: Pool): LogReader {
       return rows.map(({ id }) => id);
     },
     async wakes() {
-      const { rows } = await pool.query<{ id: string; next_timer_at: Date }>(
+      const { rows } = await pool.query<{ id: string; next_timer_at: unknown }>(
         `SELECT id, next_timer_at FROM runs
          WHERE ended_at IS NULL AND next_timer_at IS NOT NULL AND orchestration_phase = 'blocked'`,
       );
-      return rows.map(({ id, next_timer_at }) => ({ runId: id, dueAt: next_timer_at.getTime() }));
+      return rows.map(toWake);
     },
   };
 }

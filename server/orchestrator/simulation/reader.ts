@@ -1,5 +1,5 @@
 import type { Graph } from '../core/index.ts';
-import type { ActiveRunCounts, LoggedRun, LogReader } from '../log/index.ts';
+import { type ActiveRunCounts, type LoggedRun, type LogReader, toWake } from '../log/index.ts';
 import { type Database, decodeRows, type RunsRow } from './database.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -40,7 +40,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
     wakes: () =>
       ask(() =>
         open().flatMap(({ id, phase, nextTimerAt }) =>
-          phase === 'blocked' && nextTimerAt !== null ? [{ runId: id, dueAt: nextTimerAt }] : [],
+          phase === 'blocked' && nextTimerAt !== null ? [toWake({ id, next_timer_at: new Date(nextTimerAt) })] : [],
         ),
       ),
   };

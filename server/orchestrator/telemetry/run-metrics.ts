@@ -42,6 +42,7 @@ class RunMetrics implements OrchestratorObserver {
   readonly #refused: Record<RefusedAppend, Tally>;
   readonly #recovery = { running: 0, seconds: 0 };
   readonly #recovered: Tally;
+  readonly #unusable: Tally;
   readonly #takeovers: Tally;
   readonly #lost: Tally;
   #leading = false;
@@ -76,6 +77,10 @@ class RunMetrics implements OrchestratorObserver {
       lost: refused({ kind: 'lost' }),
     };
     this.#recovered = counter('baton_recovery_runs_total', 'Runs taken up after a take-over.');
+    this.#unusable = counter(
+      'baton_recovery_unusable_timers_total',
+      'Runs whose stored time of waking was unusable, and was taken from the log instead.',
+    );
     this.#takeovers = counter('baton_orchestrator_takeovers_total', 'Times this process began to lead.');
     this.#lost = counter(
       'baton_orchestrator_leads_lost_total',
@@ -128,6 +133,10 @@ class RunMetrics implements OrchestratorObserver {
 
   recoveryBegan(): void {
     this.#recovery.running = 1;
+  }
+
+  timersUnusable(runs: number): void {
+    this.#unusable.count += runs;
   }
 
   recoveryEnded(recovered: number, ms: number): void {

@@ -28,6 +28,7 @@ class RunTraces implements OrchestratorObserver {
   readonly batchBisected = unobserved.batchBisected;
   readonly appendRefused = unobserved.appendRefused;
   readonly statusChanged = unobserved.statusChanged;
+  readonly timersUnusable = unobserved.timersUnusable;
   readonly recoveryBegan = unobserved.recoveryBegan;
   readonly recoveryEnded = unobserved.recoveryEnded;
 

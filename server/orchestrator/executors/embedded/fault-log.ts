@@ -3,6 +3,9 @@ import type { Consumption } from '../../core/index.ts';
 import type { ObservedRun } from '../../observer.ts';
 import type { LiveAttempt } from './live-attempt.ts';
 
+/** So many runs are named in one line. */
+const MOST_NAMED = 20;
+
 /** What an operator is told of a run's faults: always with the run and its tenant, and the step where it is about one. */
 export class FaultLog {
   readonly #logger: Logger;
@@ -14,6 +17,12 @@ export class FaultLog {
   /** Whose it is is not known: it could not be read. */
   notLoaded(runId: string, error: unknown): void {
     this.#logger.error({ err: error, run_id: runId }, 'a run could not be loaded; trying again');
+  }
+
+  /** Rows that say when runs are to be woken hold a time that is none; the runs are read from the log instead. */
+  timersUnusable(runIds: readonly string[]): void {
+    const named = runIds.slice(0, MOST_NAMED);
+    this.#logger.error({ run_ids: named, runs: runIds.length }, 'timers of runs are unusable; taken from their logs');
   }
 
   creditsNotRead(whose: string, error: unknown): void {

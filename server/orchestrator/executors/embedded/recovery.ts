@@ -5,20 +5,44 @@ const PAGE = 500;
 
 /**
  * Takes up the runs that had not ended (engine.md, Recovery): first the timers of those that only wait, which stay in
- * the log, then the others, newest first, folded page by page. Stops when `signal` aborts.
+ * the log, then the others, newest first, folded page by page. Stops when `signal` aborts. Rejects if a read failed.
  */
 export async function recoverRuns(
   reader: LogReader,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<{ recovered: number }> {
+  // Where the timers cannot be read, the runs that have work to do now are taken up all the same.
+  const [timers] = await Promise.allSettled([recoverTimers(reader, runtime, signal)]);
+  const moving = await recoverMovingRuns(reader, runtime, signal);
+  if (timers.status === 'rejected') throw timers.reason;
+  return { recovered: timers.value + moving };
+}
+
+/** Sets the timers of the runs that only wait; returns how many of them had to be folded instead. */
+async function recoverTimers(reader: LogReader, runtime: Runtime, signal: AbortSignal): Promise<number> {
   const wakes = await reader.wakes();
-  if (!signal.aborted) for (const { runId, dueAt } of wakes) runtime.setWake(runId, dueAt);
+  if (signal.aborted) return 0;
+  const unusable: string[] = [];
+  for (const { runId, dueAt } of wakes) {
+    if (dueAt === null) unusable.push(runId);
+    else runtime.setWake(runId, dueAt);
+  }
+  if (unusable.length === 0) return 0;
+  runtime.observer.timersUnusable(unusable.length);
+  runtime.faults.timersUnusable(unusable);
+  // The row is only a projection: the log says when the run is due.
+  for (let at = 0; at < unusable.length && !signal.aborted; at += PAGE)
+    await Promise.all(unusable.slice(at, at + PAGE).map(runId => runtime.recover(runId)));
+  return unusable.length;
+}
+
+async function recoverMovingRuns(reader: LogReader, runtime: Runtime, signal: AbortSignal): Promise<number> {
   let recovered = 0;
   let before: string | null = null;
   for (;;) {
     const page: string[] = await reader.movingRuns(before, PAGE);
-    if (signal.aborted || page.length === 0) return { recovered };
+    if (signal.aborted || page.length === 0) return recovered;
     await Promise.all(page.map(runId => runtime.recover(runId)));
     recovered += page.length;
     before = page.at(-1) ?? null;
