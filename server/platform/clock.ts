@@ -23,6 +23,9 @@ export class ManualClock implements Clock {
 
 /** ISO 8601 UTC with milliseconds and `Z`: the only form of a timestamp on the wire (decisions.md, Conventions). */
 export function isoTimestamp(ms: number): string {
+  // NaN is not earlier either. A time outside of the years 0 to 9999 has no such form; one bad row must not fail a page.
+  if (!(ms <= LATEST)) return '9999-12-31T23:59:59.999Z';
+  if (ms < EARLIEST) return '0000-01-01T00:00:00.000Z';
   const whole = Math.trunc(ms);
   const second = Math.floor(whole / 1000);
   if (second !== lastSecond) {
@@ -31,6 +34,9 @@ export function isoTimestamp(ms: number): string {
   }
   return `${lastText}${String(whole - second * 1000).padStart(3, '0')}Z`;
 }
+
+const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 // The text of the second told last, up to its point: V8 writes a date with sprintf, 3 µs, and what is told together lies in one second.
 let lastSecond = Number.NaN;

@@ -16,7 +16,8 @@ export type TaskRow = {
   approved: boolean | null;
   completed_by: string | null;
   created_at: Date;
-  due_at: Date | null;
+  /** A number for `infinity`. */
+  due_at: Date | number | null;
   completed_at: Date | null;
 };
 export type TaskKey = { at: Date; runId: string; stepId: string };

@@ -3,6 +3,9 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import type { RunTaskSchema, TaskSchema } from './schemas.ts';
 import type { TaskRow } from './store.ts';
 
+/** The driver returns PostgreSQL's `infinity` as a number, which overrides could once bring about. */
+const dueTime = (at: Date | number): number => (typeof at === 'number' ? at : at.getTime());
+
 /** A task as every surface shows it. */
 export function toTask(row: TaskRow): z.input<typeof TaskSchema> {
   return {
@@ -16,7 +19,7 @@ export function toTask(row: TaskRow): z.input<typeof TaskSchema> {
     form: row.form,
     assignees: row.assignees,
     created_at: isoTimestamp(row.created_at.getTime()),
-    due_at: row.due_at && isoTimestamp(row.due_at.getTime()),
+    due_at: row.due_at === null ? null : isoTimestamp(dueTime(row.due_at)),
   };
 }
 
