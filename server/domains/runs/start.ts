@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import type { RunSnapshot, StartRun } from '../../orchestrator/orchestrator.ts';
+import { isWithin, validateOverrides } from '../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
 import { isId, newId } from '../../platform/ids.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
@@ -8,7 +9,7 @@ import type { Services } from '../../services.ts';
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';
 import { findStartable, type StartableRow } from './startable.ts';
-import { knownSteps } from './store.ts';
+import { findGraph, knownSteps } from './store.ts';
 
 /** The largest run input, and the largest of trigger_steps and seed_results, in bytes of JSON. */
 export const maxInputBytes = 1024 * 1024;
@@ -112,7 +113,7 @@ async function prepare(services: Services, request: StartRequest, workflow: Star
     ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
   };
   checkValues({ input: data.input, trigger_steps: data.trigger_steps, seed_results: data.seed_results });
-  await checkSteps(services, { ...request, version }, data);
+  await checkSteps(services, { ...request, version }, data, triggerSteps);
   return { version, data };
 }
 
@@ -128,10 +129,14 @@ function checkValues(values: Record<string, JsonMap>): void {
   }
 }
 
+type VersionScope = { tenantId: string; projectId: string; workflowId: string; version: number };
+
+/** `requested` are the overrides of the request alone, without those of the version's run setup. */
 async function checkSteps(
   services: Services,
-  ref: { tenantId: string; workflowId: string; version: number },
-  data: { mode: string; trigger_steps: JsonMap; seed_results: JsonMap },
+  ref: VersionScope,
+  data: { mode: string; trigger_steps: Record<string, JsonMap>; seed_results: JsonMap },
+  requested: Record<string, JsonMap>,
 ): Promise<void> {
   const triggered = Object.keys(data.trigger_steps);
   if (data.mode === 'episode' && triggered.length === 0) {
@@ -147,12 +152,35 @@ async function checkSteps(
       path: `params.${triggered.includes(step) ? 'trigger_steps' : 'seed_results'}.${step}`,
       message: 'is not a step of the published version',
     }));
-  if (details.length === 0) return;
-  throw refuse(
-    'unknown_trigger_step',
-    'The params name a step that the published version does not have.',
-    details.slice(0, 50),
-  );
+  if (details.length > 0) {
+    throw refuse(
+      'unknown_trigger_step',
+      'The params name a step that the published version does not have.',
+      details.slice(0, 50),
+    );
+  }
+  await checkOverrides(services, ref, data.trigger_steps, requested);
+}
+
+/** Steps that are only named cost nothing here; the graph is read only where some field is overridden. */
+async function checkOverrides(
+  services: Services,
+  ref: VersionScope,
+  overrides: Record<string, JsonMap>,
+  requested: Record<string, JsonMap>,
+): Promise<void> {
+  if (Object.values(overrides).every(override => Object.keys(override).length === 0)) return;
+  const graph = await findGraph(services.pool, ref);
+  if (graph === null) throw new Error(`version ${ref.version} of workflow ${ref.workflowId} does not exist`);
+  const problems = await validateOverrides(graph, overrides, services.stepTypes, ref);
+  if (problems.length === 0) return;
+  const asked = new Map(Object.entries(requested));
+  const details = problems.slice(0, 50).map(({ step_id, path, message, code }) => {
+    const step = step_id ?? '';
+    const isAsked = Object.keys(asked.get(step) ?? {}).some(field => isWithin(path, field));
+    return { path: `${isAsked ? 'params' : 'run_setup'}.trigger_steps.${step}.${path}`, message, code };
+  });
+  throw refuse('invalid_input', 'An override in trigger_steps does not fit its step.', details);
 }
 
 function refuse(code: string, message: string, details?: ErrorDetail[]): AppError {

@@ -13,12 +13,13 @@ import { type Topology, topology } from './topology.ts';
 export type GraphReport = { valid: boolean; errors: GraphProblem[]; warnings: GraphProblem[] };
 
 /** So many are checked before others have their turn on the event loop. */
-const STEPS_AT_ONCE = 100;
+export const STEPS_AT_ONCE = 100;
 
 /** Templates are also rendered in these common fields. */
 const RENDERED_COMMON = ['name'] as const;
 
-class Collector {
+/** The problems found so far. */
+export class Collector {
   readonly errors: GraphProblem[] = [];
   readonly warnings: GraphProblem[] = [];
   error(step: string | null, path: string, code: string, message: string): void {
@@ -59,15 +60,17 @@ function reportIssues(step: GraphStep, issues: readonly z.core.$ZodIssue[], into
 }
 
 function checkFields(step: GraphStep, type: StepType, into: Collector): void {
+  checkCommonFields(step, type, into);
+  const parsed = type.fields.safeParse(ownFields(step));
+  if (!parsed.success) reportIssues(step, parsed.error.issues, into);
+}
+
+/** Checks the fields that all types have. `type` is undefined where this server does not have it. */
+export function checkCommonFields(step: GraphStep, type: StepType | undefined, into: Collector): void {
   const common = Object.fromEntries(Object.entries(step).filter(([name]) => commonFieldNames.has(name)));
-  for (const [schema, value] of [
-    [CommonStepFields, common],
-    [type.fields, ownFields(step)],
-  ] as const) {
-    const parsed = schema.safeParse(value);
-    if (!parsed.success) reportIssues(step, parsed.error.issues, into);
-  }
-  if (!type.retries && step.retry_count) {
+  const parsed = CommonStepFields.safeParse(common);
+  if (!parsed.success) reportIssues(step, parsed.error.issues, into);
+  if (type?.retries === false && step.retry_count) {
     into.error(step.id, 'retry_count', 'retries_not_supported', `${type.type} steps are not retried`);
   }
 }
@@ -175,7 +178,8 @@ function checkMeaning(step: GraphStep, graph: Topology, into: Collector): void {
   }
 }
 
-async function checkStep(
+/** Everything that can be wrong with one step of a graph. */
+export async function checkStep(
   step: GraphStep,
   { types, scope }: { types: StepTypes; scope: CheckScope },
   graph: Topology,
@@ -183,6 +187,7 @@ async function checkStep(
 ): Promise<void> {
   const type = types.get(step.type);
   if (!type) {
+    checkCommonFields(step, type, into);
     into.error(
       step.id,
       'type',
