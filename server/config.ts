@@ -83,6 +83,7 @@ const identitySchema = ownerSchema.extend({
 const orchestratorSchema = z.object({
   BATON_MAX_IN_FLIGHT: integer(512, 1, 100_000),
   BATON_MAX_IN_FLIGHT_PER_TENANT: integer(256, 1, 100_000),
+  BATON_MAX_CALLS_IN_FLIGHT: integer(2_048, 1, 100_000),
   BATON_MAX_ACTIVE_RUNS_PER_TENANT: integer(20_000, 1, 10_000_000),
   /** Lua worker threads; default: one per core, at least 2. */
   BATON_LUA_WORKERS: integer(0, 0, 64),
@@ -200,6 +201,8 @@ export type Config = {
   orchestrator: {
     maxInFlight: number;
     maxInFlightPerTenant: number;
+    /** Attempts that only wait for tools and models, beside `maxInFlight`. */
+    maxCallsInFlight: number;
     maxActiveRunsPerTenant: number;
     luaWorkers: number;
     shutdownGraceMs: number;
@@ -304,6 +307,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     orchestrator: {
       maxInFlight: orchestrator.BATON_MAX_IN_FLIGHT,
       maxInFlightPerTenant: orchestrator.BATON_MAX_IN_FLIGHT_PER_TENANT,
+      maxCallsInFlight: orchestrator.BATON_MAX_CALLS_IN_FLIGHT,
       maxActiveRunsPerTenant: orchestrator.BATON_MAX_ACTIVE_RUNS_PER_TENANT,
       luaWorkers: orchestrator.BATON_LUA_WORKERS,
       shutdownGraceMs: orchestrator.BATON_SHUTDOWN_GRACE_S * 1000,

@@ -32,7 +32,8 @@ export function createBenchOrchestrator(options: BenchOrchestratorOptions): Embe
   for (const type of options.stepTypes ?? []) stepTypes.set(type.type, type);
   const config = readConfig({}).orchestrator;
   const inFlight = options.inFlight ?? config.maxInFlight;
-  const limits = { maxInFlight: inFlight, maxInFlightPerTenant: inFlight, maxActiveRunsPerTenant: 10_000_000 };
+  // One tenant gets half of the total at most.
+  const limits = { maxInFlight: 2 * inFlight, maxInFlightPerTenant: inFlight, maxActiveRunsPerTenant: 10_000_000 };
   return createEmbeddedOrchestrator({
     pool: options.pool,
     connectionString: options.url,

@@ -113,4 +113,6 @@ export const EXPECTED = [
   'slot limit of a tenant reached',
   'slot limit of all reached',
   'tenant waits for its turn',
+  'slot guaranteed beyond the limit of all',
+  'call kept its slot',
 ] as const;

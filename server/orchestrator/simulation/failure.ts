@@ -48,6 +48,7 @@ async function shrink(seed: number): Promise<Knobs> {
     commands: knob('commands', 0),
     failures: knob('failures', 0),
     oddities: knob('oddities', 0),
+    hostile: knob('hostile', 0),
   });
   const holds = async (knobs: Knobs) => checkerOf(await failureOf(seed, knobs)) !== original;
   const details = await fc.check(fc.asyncProperty(arbitrary, holds), { examples: [[FULL]], numRuns: 1 });

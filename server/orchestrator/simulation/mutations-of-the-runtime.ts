@@ -326,35 +326,6 @@ const RUNTIME: readonly Mutation[] = [
     caughtBy: ['answers', 'abort', 'slots', 'shutdown', 'defect'],
   },
   {
-    name: 'a run takes all the slots that it wants at once',
-    file: 'executors/embedded/slots.ts',
-    find: 'claimant.grant();\n      if (claimant.wants()) {',
-    replace:
-      'claimant.grant();\n      for (; claimant.wants() && this.#inUse < this.#max && tenant.inUse < this.#maxPerTenant; claimant.grant()) {\n        tenant.inUse += 1;\n        this.#inUse += 1;\n      }\n      if (claimant.wants()) {',
-    caughtBy: ['fairness'],
-  },
-  {
-    name: 'a run that wants nothing costs its tenant its turn',
-    file: 'executors/embedded/slots.ts',
-    find: 'if (claimant.wants()) return claimant;',
-    replace: 'return claimant.wants() ? claimant : undefined;',
-    caughtBy: ['fairness', 'not-stuck'],
-  },
-  {
-    name: 'a tenant gets one slot more than it may',
-    file: 'executors/embedded/slots.ts',
-    find: 'tenant.inUse >= this.#maxPerTenant',
-    replace: 'tenant.inUse > this.#maxPerTenant',
-    caughtBy: ['slots'],
-  },
-  {
-    name: 'one slot more than there are is given out',
-    file: 'executors/embedded/slots.ts',
-    find: 'while (this.#inUse < this.#max) {',
-    replace: 'while (this.#inUse <= this.#max) {',
-    caughtBy: ['slots'],
-  },
-  {
     name: 'the alarm is not set again after it has rung',
     file: 'executors/embedded/timers.ts',
     find: 'first.fire();\n    }\n    this.#arm();',

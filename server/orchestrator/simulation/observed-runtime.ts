@@ -1,6 +1,7 @@
 import type { LiveRun } from '../executors/embedded/live-run.ts';
 import { Runtime } from '../executors/embedded/runtime.ts';
 import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
+import type { SlotKind } from '../executors/embedded/slots.ts';
 import type { LogEntry } from '../log/index.ts';
 import { CreditWatch } from './checkers/credits.ts';
 import { checkReplay } from './checkers/replay.ts';
@@ -42,9 +43,15 @@ export class ObservedRuntime extends Runtime {
     return appended;
   }
 
-  override releaseSlot(tenantId: string): void {
-    this.slots.released(tenantId);
-    super.releaseSlot(tenantId);
+  override releaseSlot(tenantId: string, kind: SlotKind): void {
+    this.slots.released(tenantId, kind);
+    super.releaseSlot(tenantId, kind);
+  }
+
+  override moveToCalls(tenantId: string): boolean {
+    const moved = super.moveToCalls(tenantId);
+    this.slots.moved(tenantId, moved);
+    return moved;
   }
 
   override committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void {
@@ -59,6 +66,11 @@ export class ObservedRuntime extends Runtime {
       // Another process may have written meanwhile: this one learns it from its next write.
       if (run.state.seq === logged.state.seq) checkReplay(run.state, logged.state);
     });
+  }
+
+  /** A tenant that waits gets its share, unless nobody gets anything: the log is full, or the process is about to end. */
+  checkGuarantees(): void {
+    this.slots.checkGuarantees(() => !this.#server.leads || this.load().backlogRows > 0);
   }
 
   /** After a graceful shutdown nothing is at work any more, and nothing is left to be written that could be. */

@@ -14,9 +14,11 @@ export type Knobs = {
   failures: number;
   /** Chance that a step does something odd (hangs, throws, returns what cannot be stored), in percent. */
   oddities: number;
+  /** Chance that a run is that of a tenant who takes all it can get: many steps that hang, in percent. */
+  hostile: number;
 };
 
-export const FULL: Knobs = { runs: 6, steps: 9, faults: 4, commands: 4, failures: 12, oddities: 9 };
+export const FULL: Knobs = { runs: 6, steps: 9, faults: 4, commands: 4, failures: 12, oddities: 9, hostile: 5 };
 
 /** A run that is to be started: what it is made of, and what its steps are going to do. */
 export type Scenario = {
@@ -38,7 +40,8 @@ export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
 const TRICKY_IDS = ['__proto__', 'constructor', 'hasOwnProperty'];
 
 export function randomScenario(random: Random, knobs: Knobs, index: number): Scenario {
-  const graph = randomGraph(random, knobs.steps);
+  const isHostile = random.below(100) < knobs.hostile;
+  const graph = isHostile ? hostileGraph(random, knobs.steps) : randomGraph(random, knobs.steps);
   const unstorable = knobs.oddities > 0 && random.chance(0.01);
   const data = randomStart(random, graph);
   if (unstorable) data.input = { text: REFUSED };
@@ -49,7 +52,7 @@ export function randomScenario(random: Random, knobs: Knobs, index: number): Sce
     workflowId: `workflow-${index}`,
     graph,
     data,
-    plans: new Map(graph.steps.map(step => [step.id, stepPlan(random, knobs, step)])),
+    plans: new Map(graph.steps.map(step => [step.id, isHostile ? ENDLESS : stepPlan(random, knobs, step)])),
     unstorable,
   };
 }
@@ -69,6 +72,17 @@ function randomGraph(random: Random, maxSteps: number): Graph {
     ),
   };
 }
+
+/** Steps that are ready at once, none of which ever ends. */
+function hostileGraph(random: Random, maxSteps: number): Graph {
+  const size = 1 + random.below(Math.max(1, maxSteps));
+  const isCalls = random.chance(0.5);
+  return {
+    steps: Array.from({ length: size }, (_, index) => ({ id: `s${index}`, type: isCalls ? 'mcp_call' : 'lua_script' })),
+  };
+}
+
+const ENDLESS: StepPlan = { kind: 'endless', failures: 0, retryable: false, result: null };
 
 type Place = { before: readonly string[]; all: readonly string[]; width: number };
 

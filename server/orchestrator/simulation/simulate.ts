@@ -101,7 +101,9 @@ class World {
     const { agenda, violation } = this.at;
     if (violation !== null) throw violation;
     if (agenda.steps > MOST_STEPS) throw new Violation('liveness', 'it does not come to rest');
-    if (agenda.step()) return true;
+    const happened = agenda.step();
+    for (const server of this.#servers) server.runtime?.checkGuarantees();
+    if (happened) return true;
     checkRest({
       at: this.at,
       servers: this.#servers,
@@ -257,6 +259,7 @@ function randomConfig(random: Random): ServerConfig {
   return {
     maxInFlight,
     maxInFlightPerTenant: Math.min(maxInFlight, 1 + random.below(4)),
+    maxCallsInFlight: 1 + random.below(4),
     maxActiveRunsPerTenant: random.chance(0.2) ? 1 + random.below(2) : 100,
     luaWorkers: 0,
     shutdownGraceMs: random.pick([0, 500, 5_000]),

@@ -38,7 +38,7 @@ export class Work {
     return new Map([
       type('lua_script'),
       type('condition'),
-      type('mcp_call', { queues: true }),
+      type('mcp_call', { queues: true, io: true }),
       type('human_task', { execute: attempt => this.#ask(server, attempt) }),
     ]);
   }

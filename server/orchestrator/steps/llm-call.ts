@@ -35,6 +35,7 @@ export function llmCall(models: ModelCaller | undefined): StepType {
     defaultTimeoutS: 300,
     retries: true,
     external: true,
+    io: true,
     rawFields: [],
     check: async (step, scope) => [
       ...checkSchema(step),

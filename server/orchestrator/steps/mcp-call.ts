@@ -25,6 +25,7 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
     defaultTimeoutS: 300,
     retries: true,
     external: true,
+    io: true,
     rawFields: [],
     check(step, scope) {
       const parsed = fields.partial().loose().safeParse(step);

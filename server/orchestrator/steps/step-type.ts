@@ -58,6 +58,8 @@ export type StepType = {
   readonly external?: boolean;
   /** Attempts may wait in a queue of the type's own; then `timeout_s` runs from `Attempt.began`, not from the dispatch. */
   readonly queues?: boolean;
+  /** Its attempts wait for an answer from elsewhere and use next to no CPU: they do not take the slots of those that do. */
+  readonly io?: boolean;
   /** Semantic checks beside templates (which are checked for all string fields): Lua compiles, CEL parses, a form is a JSON Schema. */
   check(step: GraphStep, scope: CheckScope): Promise<StepProblem[]> | StepProblem[];
   /** String fields in which `{{…}}` is not substituted textually (Lua scripts). */

@@ -2,6 +2,7 @@ import type { GraphStep, JsonMap, JsonValue, RunState } from '../../core/index.t
 import type { AttemptEnd, OrchestratorObserver } from '../../observer.ts';
 import type { Attempt, Outcome, StepType } from '../../steps/step-type.ts';
 import type { FaultLog } from './fault-log.ts';
+import type { SlotKind } from './slots.ts';
 import type { TimerHandle } from './timers.ts';
 
 /** What an attempt needs of the process. */
@@ -29,6 +30,8 @@ export class LiveAttempt implements Attempt {
   readonly attempt: number;
   readonly now: number;
   readonly input: JsonMap;
+  /** What it is given back as when it ends. */
+  slot: SlotKind = 'step';
   readonly #state: RunState;
   readonly #owner: AttemptOwner;
   readonly #host: AttemptHost;

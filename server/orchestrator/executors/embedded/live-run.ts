@@ -19,7 +19,7 @@ import { type Lagging, RunProgress } from './progress.ts';
 import type { RunCredits } from './run-credits.ts';
 import type { AttemptRef, RunHost } from './run-host.ts';
 import { SlotWaits } from './slot-waits.ts';
-import type { Claimant } from './slots.ts';
+import type { Claimant, SlotKind } from './slots.ts';
 import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from './turn.ts';
 
 type Mail = { command: Command; caller: { resolve(run: RunSnapshot): void; reject(error: unknown): void } | null };
@@ -137,7 +137,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   attemptEnded(live: LiveAttempt, outcome: Outcome): void {
     this.#attempts.delete(live.step.id);
-    this.#host.releaseSlot(this.tenantId);
+    this.#host.releaseSlot(this.tenantId, live.slot);
     const step = live.step.id;
     const command = outcomeCommand(step, live.attempt, this.#log.within(step, outcome), this.#host.random());
     this.#post({ command, caller: null });
@@ -158,7 +158,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#dropped = true;
     this.#host.observer.runReleased(this.identity.runId);
     this.#abortAll();
-    for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId);
+    for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
     this.#credits.drop();
     for (const { caller } of this.#mail.splice(0)) caller?.reject(error);
   }
@@ -255,7 +255,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     }
     if (this.#lost?.size === 0) this.#lost = null;
     if (this.#due?.size === 0) this.#due = null;
-    for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId);
+    for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
   }
 
   /**
@@ -292,8 +292,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   /** Gives back the slot and the credits of a step that has none at work any more. */
-  #forgo(step: string): void {
-    this.#host.releaseSlot(this.tenantId);
+  #forgo(step: string, slot: SlotKind = 'step'): void {
+    this.#host.releaseSlot(this.tenantId, slot);
     this.#credits.release(step);
   }
 
@@ -354,7 +354,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   #refuse(turn: Turn, mail: readonly Mail[], error: unknown): void {
-    for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId);
+    for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId, 'step');
     // What a caller brought may be at fault as well: no step fails for that, its attempt is begun again.
     const blamable = mail.some(({ caller }) => caller !== null) ? [] : mail;
     const outcomes = blamable.flatMap(({ command }) =>
@@ -371,14 +371,16 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const spec = stepSpec(this.state, step);
     const live = new LiveAttempt({ run, state: this.state, step: spec, attempt }, this, this.#host);
     this.#attempts.set(step, live);
-    live.start(this.#host.stepType(spec.type));
+    const type = this.#host.stepType(spec.type);
+    if (type?.io && this.#host.moveToCalls(this.tenantId)) live.slot = 'call';
+    live.start(type);
   }
 
   #abort(step: string): void {
     const attempt = this.#attempts.get(step);
     if (attempt === undefined) return;
     this.#attempts.delete(step);
-    this.#forgo(step);
+    this.#forgo(step, attempt.slot);
     attempt.abort();
   }
 

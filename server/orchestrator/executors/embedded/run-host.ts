@@ -4,6 +4,7 @@ import type { StreamItem } from '../../orchestrator.ts';
 import type { StepType } from '../../steps/step-type.ts';
 import type { AttemptHost } from './live-attempt.ts';
 import type { LiveRun } from './live-run.ts';
+import type { SlotKind } from './slots.ts';
 
 /** What a run in memory needs of the runtime. */
 export type RunHost = AttemptHost & {
@@ -13,7 +14,9 @@ export type RunHost = AttemptHost & {
   schedule(run: LiveRun): void;
   /** Queues the run for slots and gives out what is free. */
   claim(run: LiveRun): void;
-  releaseSlot(tenantId: string): void;
+  releaseSlot(tenantId: string, kind: SlotKind): void;
+  /** Counts an attempt as a call from now on; returns false where it keeps its slot. */
+  moveToCalls(tenantId: string): boolean;
   append(entry: LogEntry): Promise<void>;
   /** Has `catchUp` called soon, or no more. */
   progressBehind(run: LiveRun, behind: boolean): void;

@@ -379,20 +379,41 @@ test('one tenant’s flood does not keep another’s step waiting, and limits ho
   const h = await harness({ types: [gate.type], config });
   const wide: Graph = { steps: Array.from({ length: 20 }, (_, i) => ({ id: `w${i}`, type: 'gate' })) };
   const flood = await h.start(h.workflow(wide, 'loud'));
-  await gate.arrived(3);
+  await gate.arrived(2);
   const quiet = await h.start(h.workflow(one('gate'), 'quiet'));
+  const third = await h.start(h.workflow(one('gate'), 'third'));
   await gate.arrived(4);
-  expect(gate.waiting.map(({ attempt }) => attempt.run.tenantId)).toEqual(['loud', 'loud', 'loud', 'quiet']);
-  await h.start(h.workflow(one('gate'), 'third'));
-  gate.waiting[0]?.settle(completed);
+  // All are taken; the first of each tenant is guaranteed.
+  const fourth = await h.start(h.workflow(one('gate'), 'fourth'));
   await gate.arrived(5);
-  // The slot goes to whoever's turn it is, not to the run that gave it back.
-  expect(gate.waiting[4]?.attempt.run.tenantId).toBe('third');
-  gate.waiting[3]?.settle(completed);
-  await h.ended(quiet);
+  expect(gate.waiting.map(({ attempt }) => attempt.run.tenantId)).toEqual(['loud', 'loud', 'quiet', 'third', 'fourth']);
+  for (const ended of [0, 2, 3, 4]) gate.waiting[ended]?.settle(completed);
+  for (const other of [quiet, third, fourth]) await h.ended(other);
   await gate.arrived(6);
   expect(gate.waiting[5]?.attempt.run.tenantId).toBe('loud');
   await h.orchestrator.command(flood, { type: 'stop', mode: 'immediate', by });
+});
+
+test('calls that hang leave the slots to other steps', async () => {
+  const gate = new Gate();
+  const call = new Gate('call');
+  const config = { ...DEFAULT_CONFIG, maxInFlight: 2, maxInFlightPerTenant: 1, maxCallsInFlight: 40 };
+  const h = await harness({ types: [gate.type, [call.type[0], { ...call.type[1], io: true }]], config });
+  const wide: Graph = { steps: Array.from({ length: 40 }, (_, i) => ({ id: `c${i}`, type: 'call' })) };
+  const calls = await h.start(h.workflow(wide, 'loud'));
+  // Half of the call slots, and the one slot that is its own.
+  await call.arrived(21);
+  const own = await h.start(h.workflow(one('gate'), 'loud'));
+  const other = await h.start(h.workflow(one('gate'), 'quiet'));
+  await gate.arrived(1);
+  expect(gate.waiting[0]?.attempt.run.tenantId).toBe('quiet');
+  gate.waiting[0]?.settle(completed);
+  await h.ended(other);
+  for (const waiting of call.waiting) waiting.settle(completed);
+  await gate.arrived(2);
+  gate.waiting[1]?.settle(completed);
+  await h.ended(own);
+  await h.orchestrator.command(calls, { type: 'stop', mode: 'immediate', by });
 });
 
 test('active runs are limited for each tenant: below, at and above, and after one ended', async () => {

@@ -16,8 +16,8 @@ import { insufficientCredits, runIdTaken } from './refusals.ts';
 import { RunCredits } from './run-credits.ts';
 import type { AttemptRef, RunHost } from './run-host.ts';
 import type { RuntimeServices } from './runtime-services.ts';
-import { Slots } from './slots.ts';
-import { type TimerHandle, Timers } from './timers.ts';
+import { type SlotKind, Slots } from './slots.ts';
+import { atMost, type TimerHandle, Timers } from './timers.ts';
 import type { RunIdentity } from './turn.ts';
 import { Wakes } from './wakes.ts';
 
@@ -59,7 +59,8 @@ export class Runtime implements RunHost {
     this.observer = services.observer ?? unobserved;
     this.faults = new FaultLog(services.logger);
     this.#log = new GroupCommitLog(session, onLost, services.writerLimits, this.observer);
-    this.#slots = new Slots(services.config.maxInFlight, services.config.maxInFlightPerTenant);
+    const { maxInFlight: max, maxInFlightPerTenant: maxPerTenant, maxCallsInFlight: maxCalls } = services.config;
+    this.#slots = new Slots({ max, maxPerTenant, maxCalls });
     this.timers = new Timers(services.clock, services.alarm);
     this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
@@ -159,22 +160,12 @@ export class Runtime implements RunHost {
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     if (this.#slots.inUse > 0 && graceMs > 0) {
-      await new Promise<void>(resolve => {
-        const cancel = this.#services.alarm(graceMs, resolve);
-        this.#whenNoAttempts = () => {
-          cancel();
-          resolve();
-        };
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#whenNoAttempts = resolve;
+      await atMost(this.#services.alarm, graceMs, promise);
     }
     // The outcomes just reported are decided in the tick that is due; then their commit is waited for.
-    await new Promise<void>(resolve => {
-      const cancel = this.#services.alarm(LONGEST_FLUSH_MS, resolve);
-      void this.#flush().then(() => {
-        cancel();
-        resolve();
-      });
-    });
+    await atMost(this.#services.alarm, LONGEST_FLUSH_MS, this.#flush());
     this.abandon(new Error('the orchestrator is closed'));
   }
 
@@ -239,10 +230,20 @@ export class Runtime implements RunHost {
     this.#slots.pump();
   }
 
-  releaseSlot(tenantId: string): void {
-    this.#slots.release(tenantId);
+  releaseSlot(tenantId: string, kind: SlotKind): void {
+    this.#slots.release(tenantId, kind);
     if (this.#slots.inUse === 0) this.#whenNoAttempts?.();
-    // An attempt that was cancelled reports nothing that would have the next one begun.
+    this.#slotFreed();
+  }
+
+  moveToCalls(tenantId: string): boolean {
+    const moved = this.#slots.moveToCalls(tenantId);
+    if (moved) this.#slotFreed();
+    return moved;
+  }
+
+  #slotFreed(): void {
+    // An attempt that was cancelled or moved reports nothing that would have the next one begun.
     if (this.#slots.waiting && !this.#abandoned) this.#tickSoon();
   }
 

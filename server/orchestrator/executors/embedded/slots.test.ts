@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { type Claimant, Slots } from './slots.ts';
+import { describe, expect, test } from 'vitest';
+import { type Claimant, guaranteedSlots, Slots } from './slots.ts';
 
 /** A run that wants `wanted` slots and notes in `order` when it gets one. */
 function claimant(tenantId: string, wanted: number, order: string[], name = tenantId): Claimant {
@@ -14,28 +14,33 @@ function claimant(tenantId: string, wanted: number, order: string[], name = tena
   };
 }
 
+/** Offers the claimants one after the other and returns who was granted a slot, in order. */
+function pumped(slots: Slots, ...claimants: [tenantId: string, wanted: number, name?: string][]): string[] {
+  const order: string[] = [];
+  for (const [tenantId, wanted, name] of claimants) slots.offer(claimant(tenantId, wanted, order, name));
+  slots.pump();
+  return order;
+}
+
 test('slots go round across tenants, whoever came first', () => {
   const order: string[] = [];
-  const slots = new Slots(6, 6);
+  const slots = new Slots({ max: 10, maxPerTenant: 10, maxCalls: 10 });
   slots.offer(claimant('a', 100, order));
   slots.offer(claimant('b', 2, order));
   slots.offer(claimant('c', 100, order));
   slots.pump();
-  expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
-  slots.release('a');
-  slots.release('a');
-  slots.release('b');
+  expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'c']);
+  slots.release('a', 'step');
+  slots.release('a', 'step');
+  slots.release('b', 'step');
   slots.pump();
-  expect(order.slice(6)).toEqual(['a', 'c', 'a']);
+  // The third waited for just the slot that the last release freed.
+  expect(order.slice(8)).toEqual(['a', 'c', 'a']);
 });
 
 test('within a tenant they go round across its runs', () => {
-  const order: string[] = [];
-  const slots = new Slots(4, 4);
-  slots.offer(claimant('a', 10, order, 'first'));
-  slots.offer(claimant('a', 10, order, 'second'));
-  slots.pump();
-  expect(order).toEqual(['first', 'second', 'first', 'second']);
+  const slots = new Slots({ max: 8, maxPerTenant: 4, maxCalls: 8 });
+  expect(pumped(slots, ['a', 10, 'first'], ['a', 10, 'second'])).toEqual(['first', 'second', 'first', 'second']);
 });
 
 test.each([
@@ -44,7 +49,7 @@ test.each([
   [4, 3],
 ])('a tenant that wants %i gets %i of its 3, and leaves the rest to others', (wanted, granted) => {
   const order: string[] = [];
-  const slots = new Slots(10, 3);
+  const slots = new Slots({ max: 10, maxPerTenant: 3, maxCalls: 10 });
   slots.offer(claimant('a', wanted, order));
   slots.pump();
   expect(order).toHaveLength(granted);
@@ -52,28 +57,128 @@ test.each([
   slots.pump();
   expect(order.at(-1)).toBe('b');
   if (wanted > granted) {
-    slots.release('a');
+    slots.release('a', 'step');
     slots.pump();
     expect(order.at(-1)).toBe('a');
   }
 });
 
 test('a run that no longer wants costs nobody a slot', () => {
-  const order: string[] = [];
-  const slots = new Slots(1, 1);
-  slots.offer(claimant('a', 0, order));
-  slots.offer(claimant('b', 1, order));
-  slots.pump();
-  expect(order).toEqual(['b']);
+  const slots = new Slots({ max: 1, maxPerTenant: 1, maxCalls: 1 });
+  expect(pumped(slots, ['a', 0], ['b', 1])).toEqual(['b']);
   expect(slots.inUse).toBe(1);
 });
 
 test('a run that no longer wants costs its tenant no turn', () => {
-  const order: string[] = [];
-  const slots = new Slots(2, 2);
-  slots.offer(claimant('a', 0, order, 'stopped'));
-  slots.offer(claimant('a', 1, order));
-  slots.offer(claimant('b', 5, order));
-  slots.pump();
-  expect(order).toEqual(['a', 'b']);
+  const slots = new Slots({ max: 4, maxPerTenant: 2, maxCalls: 4 });
+  expect(pumped(slots, ['a', 0, 'stopped'], ['a', 1], ['b', 1])).toEqual(['a', 'b']);
+});
+
+describe('attempts that hang hold back what others need', () => {
+  const inFlight = (slots: Slots, tenant: string): number => slots.inUseByTenant().get(tenant) ?? 0;
+
+  test('one tenant fills half of the total, n tenants n/(n+1) of it', () => {
+    const slots = new Slots({ max: 512, maxPerTenant: 512, maxCalls: 1 });
+    pumped(slots, ['hostile 1', 10_000]);
+    expect(slots.inUse).toBe(256);
+    pumped(slots, ['hostile 2', 10_000]);
+    // The first holds what it has; the second gets half of what is left.
+    expect(slots.inUse).toBe(384);
+    pumped(slots, ['honest', 10_000]);
+    expect(inFlight(slots, 'honest')).toBe(64);
+  });
+
+  test('those who come at the same time get the same', () => {
+    const slots = new Slots({ max: 400, maxPerTenant: 400, maxCalls: 1 });
+    pumped(slots, ['a', 1_000], ['b', 1_000], ['c', 1_000]);
+    expect([...slots.inUseByTenant().values()]).toEqual([100, 100, 100]);
+  });
+
+  test('with any number of them, one that comes later gets its guaranteed slots at once', () => {
+    const slots = new Slots({ max: 512, maxPerTenant: 256, maxCalls: 1 });
+    for (let n = 0; n < 1_000; n++) pumped(slots, [`hostile ${n}`, 1_000]);
+    expect(pumped(slots, ['honest', 1_000])).toHaveLength(guaranteedSlots({ max: 512, maxPerTenant: 256 }));
+    // What is promised to each is the only way beyond the total.
+    expect(slots.inUse).toBeLessThanOrEqual(512 + 1_001 * guaranteedSlots({ max: 512, maxPerTenant: 256 }));
+    // It may use them again and again, although the total is exceeded.
+    slots.release('honest', 'step');
+    const again = pumped(slots, ['honest', 1]);
+    expect(inFlight(slots, 'honest') + again.length).toBeGreaterThanOrEqual(
+      guaranteedSlots({ max: 512, maxPerTenant: 256 }),
+    );
+  });
+
+  test('a tenant over its share waits until enough is free, and is not forgotten', () => {
+    const slots = new Slots({ max: 8, maxPerTenant: 8, maxCalls: 1 });
+    const order: string[] = [];
+    slots.offer(claimant('a', 6, order));
+    slots.offer(claimant('b', 2, order));
+    slots.pump();
+    expect(order).toEqual(['a', 'b', 'a', 'b', 'a']);
+    expect(slots.waiting).toBe(false);
+    slots.release('b', 'step');
+    expect(slots.waiting).toBe(true);
+    slots.pump();
+    // Three of its own and four free.
+    expect(order.slice(5)).toEqual(['a']);
+    slots.release('b', 'step');
+    slots.pump();
+    expect(order.slice(6)).toEqual([]);
+    slots.release('a', 'step');
+    slots.pump();
+    expect(order.slice(6)).toEqual(['a']);
+  });
+
+  test.each([
+    [63, 1],
+    [64, 1],
+    [128, 2],
+    [256, 4],
+  ])('of a limit of %i, %i are guaranteed', (limit, guaranteed) => {
+    expect(guaranteedSlots({ max: 512, maxPerTenant: limit })).toBe(guaranteed);
+    expect(guaranteedSlots({ max: limit, maxPerTenant: 512 })).toBe(guaranteed);
+  });
+});
+
+describe('calls', () => {
+  test('leave their slots to other steps, and come back as calls', () => {
+    const slots = new Slots({ max: 4, maxPerTenant: 2, maxCalls: 100 });
+    for (let n = 0; n < 40; n++) {
+      expect(pumped(slots, ['a', 1])).toEqual(['a']);
+      expect(slots.moveToCalls('a')).toBe(true);
+    }
+    expect(slots.inUse).toBe(40);
+    expect(pumped(slots, ['a', 3])).toHaveLength(2);
+    slots.release('a', 'call');
+    slots.pump();
+    expect(slots.inUse).toBe(41);
+    for (let n = 0; n < 39; n++) slots.release('a', 'call');
+    for (let n = 0; n < 2; n++) slots.release('a', 'step');
+    slots.pump();
+    expect(slots.inUse).toBe(1);
+  });
+
+  test('are shared like slots: half for one tenant, and a guaranteed one for each', () => {
+    const slots = new Slots({ max: 100, maxPerTenant: 10, maxCalls: 4 });
+    const moves = (tenant: string) => {
+      pumped(slots, [tenant, 1]);
+      return slots.moveToCalls(tenant);
+    };
+    expect([moves('a'), moves('a'), moves('a')]).toEqual([true, true, false]);
+    expect([moves('b'), moves('b')]).toEqual([true, false]);
+    expect([moves('c'), moves('d'), moves('e')]).toEqual([true, true, true]);
+    slots.release('a', 'step');
+    slots.release('a', 'call');
+    expect(slots.inUse).toBe(6);
+  });
+
+  test('one that keeps its slot counts against the tenant that has it', () => {
+    const slots = new Slots({ max: 8, maxPerTenant: 2, maxCalls: 1 });
+    pumped(slots, ['a', 1]);
+    expect(slots.moveToCalls('a')).toBe(true);
+    pumped(slots, ['a', 2]);
+    expect(slots.moveToCalls('a')).toBe(false);
+    expect(pumped(slots, ['a', 1])).toEqual([]);
+    expect(pumped(slots, ['b', 2])).toEqual(['b', 'b']);
+  });
 });

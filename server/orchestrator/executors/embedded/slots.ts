@@ -1,3 +1,5 @@
+import { Fifo } from './fifo.ts';
+
 /** A run that has steps to begin. */
 export type Claimant = {
   readonly tenantId: string;
@@ -7,39 +9,72 @@ export type Claimant = {
   grant(): void;
 };
 
-type Tenant = { inUse: number; queued: boolean; readonly waiting: Fifo<Claimant> };
+/** `maxCalls`: attempts that only wait for an answer from elsewhere, counted apart. */
+export type SlotLimits = { readonly max: number; readonly maxPerTenant: number; readonly maxCalls: number };
+
+/** Which limit an attempt in flight counts against. */
+export type SlotKind = 'step' | 'call';
+
+type Tenant = {
+  steps: number;
+  calls: number;
+  /** In `#round`. */
+  queued: boolean;
+  /** Where it is in `#parked`; -1: it is not. */
+  parkedAt: number;
+  readonly waiting: Fifo<Claimant>;
+};
 
 /**
- * In-flight slots, limited in total and for each tenant, given out round robin across tenants and, within a tenant,
- * across its runs (engine.md, guarantee 7). A slot is one attempt in flight. Every operation is O(1).
+ * Slots that a tenant gets whatever the others hold, beyond the total if need be: one in 64 of what it may have. A process
+ * that serves T tenants never has more than the total and T of these shares in flight.
+ */
+export const guaranteedSlots = ({ max, maxPerTenant }: Pick<SlotLimits, 'max' | 'maxPerTenant'>): number =>
+  Math.max(1, Math.floor(Math.min(max, maxPerTenant) / 64));
+
+/**
+ * In-flight slots, limited in total and per tenant, granted round robin across tenants and, within a tenant, across its
+ * runs. A slot is one attempt in flight, which may hold it for a day, so slots are not only granted fairly but kept in
+ * reserve: a tenant gets another slot only while it holds fewer than are free (dynamic thresholds: Choudhury and Hahne,
+ * "Dynamic queue length thresholds for shared-memory packet switches", 1998). One tenant fills half of the total at most,
+ * n tenants n/(n+1), and the next one always finds some free. See docs/adr/0011-shares-of-slots.md.
+ *
+ * An attempt that only waits for an answer from elsewhere (`StepType.resource` is `io`) moves to the call slots when it
+ * starts, where the same rule holds; where it finds no room there it keeps its slot. Every operation is O(1), amortized.
  */
 export class Slots {
-  readonly #max: number;
-  readonly #maxPerTenant: number;
-  #inUse = 0;
+  readonly #limits: SlotLimits;
+  readonly #guaranteed: number;
+  #steps = 0;
+  #calls = 0;
   readonly #tenants = new Map<string, Tenant>();
-  /** Tenants that wait and are below their limit, whose turn is next first. */
+  /** Tenants that wait, whose turn is next first. */
   readonly #round = new Fifo<Tenant>();
+  /** Tenants that wait and hold as many slots as were free when it was their turn, or more: by how many they hold. */
+  readonly #parked = new Map<number, Set<Tenant>>();
+  /** No tenant that holds fewer slots than this is parked. */
+  #parkedFrom = 0;
   readonly #queued = new Set<Claimant>();
 
-  constructor(max: number, maxPerTenant: number) {
-    this.#max = max;
-    this.#maxPerTenant = maxPerTenant;
+  constructor(limits: SlotLimits) {
+    this.#limits = limits;
+    this.#guaranteed = guaranteedSlots(limits);
   }
 
+  /** Attempts in flight, calls included. */
   get inUse(): number {
-    return this.#inUse;
+    return this.#steps + this.#calls;
   }
 
-  /** Whether somebody waits who is below their limit. */
+  /** Whether a tenant may be waiting for a slot that it could have now. */
   get waiting(): boolean {
-    return this.#round.size > 0;
+    return this.#round.size > 0 || (this.#parked.size > 0 && this.#parkedFrom < this.#free);
   }
 
   /** For each tenant that has any: its attempts in flight. */
   inUseByTenant(): Map<string, number> {
     const inUse = new Map<string, number>();
-    for (const [id, tenant] of this.#tenants) if (tenant.inUse > 0) inUse.set(id, tenant.inUse);
+    for (const [id, { steps, calls }] of this.#tenants) if (steps + calls > 0) inUse.set(id, steps + calls);
     return inUse;
   }
 
@@ -52,24 +87,37 @@ export class Slots {
     this.#enter(tenant);
   }
 
-  release(tenantId: string): void {
+  release(tenantId: string, kind: SlotKind): void {
     const tenant = this.#tenant(tenantId);
-    tenant.inUse -= 1;
-    this.#inUse -= 1;
-    this.#enter(tenant);
-    if (tenant.inUse === 0 && !tenant.queued && tenant.waiting.size === 0) this.#tenants.delete(tenantId);
+    if (kind === 'call') {
+      tenant.calls -= 1;
+      this.#calls -= 1;
+    } else this.#releaseStep(tenant);
+    const isIdle = tenant.steps === 0 && tenant.calls === 0;
+    if (isIdle && !tenant.queued && tenant.waiting.size === 0) this.#tenants.delete(tenantId);
   }
 
-  /** Gives out what is free. */
+  /** Counts an attempt of the tenant as a call from now on; returns false where it must keep its slot. */
+  moveToCalls(tenantId: string): boolean {
+    const tenant = this.#tenant(tenantId);
+    if (tenant.calls >= this.#guaranteed && tenant.calls >= this.#limits.maxCalls - this.#calls) return false;
+    tenant.calls += 1;
+    this.#calls += 1;
+    this.#releaseStep(tenant);
+    return true;
+  }
+
+  /** Grants what is free. */
   pump(): void {
-    while (this.#inUse < this.#max) {
-      const tenant = this.#round.shift();
-      if (tenant === undefined) return;
-      tenant.queued = false;
+    for (let tenant = this.#next(); tenant !== undefined; tenant = this.#next()) {
+      if (!this.#mayTake(tenant)) {
+        this.#park(tenant);
+        continue;
+      }
       const claimant = this.#nextOf(tenant);
       if (claimant === undefined) continue;
-      tenant.inUse += 1;
-      this.#inUse += 1;
+      tenant.steps += 1;
+      this.#steps += 1;
       claimant.grant();
       if (claimant.wants()) {
         this.#queued.add(claimant);
@@ -77,6 +125,61 @@ export class Slots {
       }
       this.#enter(tenant);
     }
+    this.#parkedFrom = Math.max(0, this.#free);
+  }
+
+  get #free(): number {
+    return this.#limits.max - this.#steps;
+  }
+
+  #mayTake({ steps }: Tenant): boolean {
+    return steps < this.#guaranteed || steps < this.#free;
+  }
+
+  #releaseStep(tenant: Tenant): void {
+    this.#unpark(tenant);
+    tenant.steps -= 1;
+    this.#steps -= 1;
+    // It waited for just this slot: its turn comes before that of the tenant that releases it.
+    const [next] = this.#parked.get(this.#free - 1) ?? [];
+    if (next !== undefined) {
+      this.#unpark(next);
+      this.#enter(next);
+    }
+    this.#enter(tenant);
+  }
+
+  #next(): Tenant | undefined {
+    const tenant = this.#round.shift() ?? this.#eligible();
+    if (tenant !== undefined) tenant.queued = false;
+    return tenant;
+  }
+
+  /** A parked tenant that holds fewer slots than are free by now. Looks at one number for each slot released since. */
+  #eligible(): Tenant | undefined {
+    if (this.#parked.size === 0) return undefined;
+    for (; this.#parkedFrom < this.#free; this.#parkedFrom += 1) {
+      const [tenant] = this.#parked.get(this.#parkedFrom) ?? [];
+      if (tenant === undefined) continue;
+      this.#unpark(tenant);
+      return tenant;
+    }
+    return undefined;
+  }
+
+  #park(tenant: Tenant): void {
+    tenant.parkedAt = tenant.steps;
+    const parked = this.#parked.get(tenant.steps);
+    if (parked === undefined) this.#parked.set(tenant.steps, new Set([tenant]));
+    else parked.add(tenant);
+  }
+
+  #unpark(tenant: Tenant): void {
+    if (tenant.parkedAt === -1) return;
+    const parked = this.#parked.get(tenant.parkedAt);
+    parked?.delete(tenant);
+    if (parked?.size === 0) this.#parked.delete(tenant.parkedAt);
+    tenant.parkedAt = -1;
   }
 
   /** Runs that want nothing any more (stopped, paused) do not cost their tenant its turn. */
@@ -89,7 +192,8 @@ export class Slots {
   }
 
   #enter(tenant: Tenant): void {
-    if (tenant.queued || tenant.waiting.size === 0 || tenant.inUse >= this.#maxPerTenant) return;
+    if (tenant.queued || tenant.parkedAt !== -1) return;
+    if (tenant.waiting.size === 0 || tenant.steps >= this.#limits.maxPerTenant) return;
     tenant.queued = true;
     this.#round.push(tenant);
   }
@@ -97,34 +201,9 @@ export class Slots {
   #tenant(id: string): Tenant {
     let tenant = this.#tenants.get(id);
     if (tenant === undefined) {
-      tenant = { inUse: 0, queued: false, waiting: new Fifo() };
+      tenant = { steps: 0, calls: 0, queued: false, parkedAt: -1, waiting: new Fifo() };
       this.#tenants.set(id, tenant);
     }
     return tenant;
-  }
-}
-
-/** First in, first out in O(1); an array's own shift moves all its elements. */
-class Fifo<T> {
-  #items: T[] = [];
-  #head = 0;
-
-  get size(): number {
-    return this.#items.length - this.#head;
-  }
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-
-  shift(): T | undefined {
-    if (this.#head === this.#items.length) return undefined;
-    const item = this.#items[this.#head];
-    this.#head += 1;
-    if (this.#head >= 1024 && this.#head * 2 >= this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return item;
   }
 }

@@ -138,6 +138,7 @@ export async function createHarness(db: { pool: Pool; url: string }, options: Ha
 export const DEFAULT_CONFIG = {
   maxInFlight: 512,
   maxInFlightPerTenant: 256,
+  maxCallsInFlight: 2_048,
   maxActiveRunsPerTenant: 20_000,
   luaWorkers: 0,
   shutdownGraceMs: 0,

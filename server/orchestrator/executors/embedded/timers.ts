@@ -14,6 +14,17 @@ export const systemAlarm: Alarm = (delayMs, ring) => {
 /** A clock that is set forward, or a machine that slept, is noticed within this; a wake-up costs a few microseconds. */
 systemAlarm.longestMs = 5_000;
 
+/** Settles when `done` does, or after `ms`. */
+export function atMost(alarm: Alarm, ms: number, done: Promise<unknown>): Promise<void> {
+  return new Promise(resolve => {
+    const cancel = alarm(ms, resolve);
+    void done.then(() => {
+      cancel();
+      resolve();
+    });
+  });
+}
+
 /** `rings`: when, in the timers' own time. */
 export type TimerHandle = { readonly dueAt: number; readonly rings: number; readonly fire: () => void; place: number };
 

@@ -1,33 +1,46 @@
 import type { LiveRun } from '../../executors/embedded/live-run.ts';
+import { guaranteedSlots, type SlotKind } from '../../executors/embedded/slots.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-type Limits = { maxInFlight: number; maxInFlightPerTenant: number };
+type Limits = { maxInFlight: number; maxInFlightPerTenant: number; maxCallsInFlight: number };
+
+/** How long a tenant may wait for a slot that it is guaranteed, ms: a frozen process grants none. */
+const GUARANTEE_WITHIN_MS = 5_000;
 
 /**
- * Counts slots beside the runtime, by what it asks for, gets and gives back (engine.md, guarantee 7):
- * - never more in use than a tenant, or all together, may have; none is given back twice;
- * - while a tenant that is below its limit waits, each other tenant is served at most once before it (`fairness`); and
- *   so among the runs of one tenant.
+ * Counts slots beside the runtime, by what it asks for, gets and gives back (docs/adr/0011-shares-of-slots.md):
+ * - a tenant is granted a slot only while it holds fewer than are free, and than its limit, or fewer than are guaranteed to
+ *   it; calls likewise; none is given back twice (`slots`);
+ * - while a tenant waits that could have a slot and holds no more than another, that one is served at most once before it,
+ *   and so among the runs of one tenant (`fairness`);
+ * - a tenant that holds fewer slots than it is guaranteed does not wait, whatever the others hold (`fairness`).
  */
 export class SlotWatch {
   readonly #at: Surroundings;
   readonly #limits: Limits;
+  readonly #guaranteed: number;
   readonly #inUse = new Map<string, number>();
+  readonly #calls = new Map<string, number>();
   #total = 0;
+  #totalCalls = 0;
   /** Runs that asked for a slot and still want one. */
   readonly #claiming = new Set<LiveRun>();
   readonly #watched = new WeakSet<LiveRun>();
   /** For each tenant that waits: who was served since it began to wait. */
   readonly #passedBy = new Map<string, Set<string>>();
   readonly #runsPassedBy = new Map<LiveRun, Set<LiveRun>>();
+  /** Since when a tenant waits for a slot that it is guaranteed. */
+  readonly #deniedSince = new Map<string, number>();
 
   constructor(at: Surroundings, limits: Limits) {
     this.#at = at;
     this.#limits = limits;
+    this.#guaranteed = guaranteedSlots({ max: limits.maxInFlight, maxPerTenant: limits.maxInFlightPerTenant });
   }
 
+  /** Attempts in flight, calls included. */
   get total(): number {
-    return this.#total;
+    return this.#total + this.#totalCalls;
   }
 
   claims(run: LiveRun): void {
@@ -41,17 +54,34 @@ export class SlotWatch {
     };
   }
 
-  released(tenantId: string): void {
-    const left = (this.#inUse.get(tenantId) ?? 0) - 1;
-    if (left < 0) this.#at.fail('slots', `a slot of ${tenantId} was given back twice`);
-    this.#inUse.set(tenantId, left);
+  released(tenantId: string, kind: SlotKind): void {
+    const counts = kind === 'call' ? this.#calls : this.#inUse;
+    const left = count(counts, tenantId) - 1;
+    if (left < 0) this.#at.fail('slots', `a ${kind} slot of ${tenantId} was given back twice`);
+    counts.set(tenantId, left);
+    if (kind === 'call') this.#totalCalls -= 1;
+    else this.#total -= 1;
+  }
+
+  /** An attempt was to be counted as a call. */
+  moved(tenantId: string, moved: boolean): void {
+    const calls = count(this.#calls, tenantId);
+    const free = this.#limits.maxCallsInFlight - this.#totalCalls;
+    if (moved !== (calls < free || calls < this.#guaranteed))
+      this.#at.fail('slots', `${tenantId} has ${calls} calls, ${free} are free, and it is ${moved ? '' : 'not '}moved`);
+    if (!moved) {
+      this.#at.count('call kept its slot');
+      return;
+    }
+    this.#calls.set(tenantId, calls + 1);
+    this.#totalCalls += 1;
+    this.#inUse.set(tenantId, count(this.#inUse, tenantId) - 1);
     this.#total -= 1;
   }
 
   /** Runs that wait for a slot while one is free for them. */
   get neglected(): LiveRun[] {
-    if (this.#total >= this.#limits.maxInFlight) return [];
-    return [...this.#claiming].filter(run => run.wants() && !this.#atLimit(run.tenantId));
+    return [...this.#claiming].filter(run => run.wants() && this.#mayTake(run.tenantId));
   }
 
   /** Whether the run waits for a slot. */
@@ -59,22 +89,42 @@ export class SlotWatch {
     return [...this.#claiming].some(run => run.identity.runId === runId && run.wants());
   }
 
-  #granted(run: LiveRun): void {
-    const { tenantId } = run;
-    this.#checkFairness(run);
-    const inUse = (this.#inUse.get(tenantId) ?? 0) + 1;
-    this.#inUse.set(tenantId, inUse);
-    this.#total += 1;
-    const { maxInFlight, maxInFlightPerTenant } = this.#limits;
-    if (inUse > maxInFlightPerTenant)
-      this.#at.fail('slots', `${tenantId} has ${inUse} of ${maxInFlightPerTenant} slots`);
-    if (this.#total > maxInFlight) this.#at.fail('slots', `${this.#total} of ${maxInFlight} slots are in use`);
-    if (inUse === maxInFlightPerTenant) this.#at.count('slot limit of a tenant reached');
-    if (this.#total === maxInFlight) this.#at.count('slot limit of all reached');
+  /** Looks whether a tenant waits for what it is guaranteed. `isHeldUp`: nothing can be decided at the moment. */
+  checkGuarantees(isHeldUp: () => boolean): void {
+    const denied = new Set<string>();
+    for (const run of this.#claiming)
+      if (run.wants() && count(this.#inUse, run.tenantId) < this.#guaranteed) denied.add(run.tenantId);
+    if (denied.size > 0 && isHeldUp()) denied.clear();
+    for (const tenant of this.#deniedSince.keys()) if (!denied.has(tenant)) this.#deniedSince.delete(tenant);
+    const { now } = this.#at.agenda;
+    for (const tenant of denied) {
+      const since = this.#deniedSince.get(tenant) ?? now;
+      this.#deniedSince.set(tenant, since);
+      if (now - since > GUARANTEE_WITHIN_MS)
+        this.#at.fail('fairness', `${tenant} has waited ${now - since} ms for a slot that it is guaranteed`);
+    }
   }
 
-  #atLimit(tenantId: string): boolean {
-    return (this.#inUse.get(tenantId) ?? 0) >= this.#limits.maxInFlightPerTenant;
+  #granted(run: LiveRun): void {
+    const { tenantId } = run;
+    const inUse = count(this.#inUse, tenantId);
+    const { maxInFlight, maxInFlightPerTenant } = this.#limits;
+    if (inUse >= maxInFlightPerTenant)
+      this.#at.fail('slots', `${tenantId} has ${inUse + 1} of ${maxInFlightPerTenant} slots`);
+    else if (!this.#mayTake(tenantId))
+      this.#at.fail('slots', `${tenantId} gets a slot beside ${inUse}; ${this.#total} of ${maxInFlight} are in use`);
+    this.#checkFairness(run);
+    this.#inUse.set(tenantId, inUse + 1);
+    this.#total += 1;
+    if (inUse + 1 === maxInFlightPerTenant) this.#at.count('slot limit of a tenant reached');
+    if (this.#total >= maxInFlight) this.#at.count('slot limit of all reached');
+    if (this.#total > maxInFlight) this.#at.count('slot guaranteed beyond the limit of all');
+  }
+
+  #mayTake(tenantId: string): boolean {
+    const inUse = count(this.#inUse, tenantId);
+    if (inUse >= this.#limits.maxInFlightPerTenant) return false;
+    return inUse < this.#guaranteed || inUse < this.#limits.maxInFlight - this.#total;
   }
 
   /** `served` gets a slot now: nobody of equal claim may have waited through an earlier turn of the same. */
@@ -82,13 +132,14 @@ export class SlotWatch {
     const waiting = new Map<string, LiveRun[]>();
     for (const run of this.#claiming) {
       if (!run.wants()) this.#forget(run);
-      else if (!this.#atLimit(run.tenantId)) waiting.set(run.tenantId, [...(waiting.get(run.tenantId) ?? []), run]);
+      else if (this.#mayTake(run.tenantId)) waiting.set(run.tenantId, [...(waiting.get(run.tenantId) ?? []), run]);
     }
     for (const tenant of this.#passedBy.keys()) if (!waiting.has(tenant)) this.#passedBy.delete(tenant);
     this.#passedBy.delete(served.tenantId);
     this.#runsPassedBy.delete(served);
     for (const tenant of waiting.keys()) {
       if (tenant === served.tenantId) continue;
+      if (count(this.#inUse, tenant) > count(this.#inUse, served.tenantId)) continue;
       this.#at.count('tenant waits for its turn');
       if (!pass(this.#passedBy, tenant, served.tenantId))
         this.#at.fail('fairness', `${served.tenantId} is served twice while ${tenant} waits`);
@@ -104,6 +155,8 @@ export class SlotWatch {
     this.#runsPassedBy.delete(run);
   }
 }
+
+const count = (counts: ReadonlyMap<string, number>, tenant: string): number => counts.get(tenant) ?? 0;
 
 /** Notes that `served` came before `waiting`; false where it had done so already. */
 function pass<T>(passedBy: Map<T, Set<T>>, waiting: T, served: T): boolean {

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { LuaPool } from './index.ts';
 import { TenantQueue } from './queue.ts';
+import { MAX_EXTRA_WORKERS } from './turns.ts';
 
 const pool = new LuaPool({ workers: 2 });
 afterAll(() => pool.close());
@@ -103,6 +104,19 @@ describe('no tenant holds up another', () => {
     abort.abort();
     for (const { run } of endless) expect(await run).toMatchObject({ code: 'lua_aborted' });
     expect(held.pool.workers).toBeLessThanOrEqual(2);
+  });
+
+  test('more of them than there can be workers: another tenant takes the place of one, which begins anew', async () => {
+    await using held = closing(new LuaPool({ workers: 2 }));
+    const abort = new AbortController();
+    const most = 2 + MAX_EXTRA_WORKERS;
+    const endless = Array.from({ length: most }, (_, n) => begin(held.pool, `greedy ${n}`, abort.signal));
+    await Promise.all(endless.map(({ began }) => began));
+    expect(await held.pool.run('return 1', data, { tenant: 'acme' })).toMatchObject({ result: '1' });
+    expect(held.pool.workers).toBeLessThanOrEqual(most);
+    abort.abort();
+    for (const { run } of endless) expect(await run).toMatchObject({ code: 'lua_aborted' });
+    expect(held.pool.waiting).toBe(0);
   });
 
   test('turns go round, whoever came first and with however many', () => {

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
 import { TenantQueue } from './queue.ts';
 import { type LuaBinary, type LuaData, type LuaOutcome, MEMORY_LIMIT, prepareLua } from './sandbox.ts';
+import { nextTurn, type Turn } from './turns.ts';
 
 /** What became of a job: an outcome of the script, or why there is none. */
 export type LuaRun = LuaOutcome | { ok: false; code: 'lua_aborted' | 'lua_crashed'; message: string; log: string[] };
@@ -30,6 +31,8 @@ type Pending = {
   place: { slot: Slot; batch: Batch; index: number } | undefined;
   began: boolean;
   settled: boolean;
+  /** How often its worker was taken away for another tenant's. */
+  displaced: number;
 };
 
 /** Jobs of one tenant that a worker was handed, which it takes in their order. */
@@ -42,6 +45,9 @@ type Batch = {
   atSince: number;
   beganAt: number;
   long: boolean;
+  /** As its first job; jobs that were displaced are handed out one at a time. */
+  displaced: number;
+  slot: Slot;
 };
 
 type Slot = {
@@ -57,8 +63,6 @@ const FULL_BATCH = 4 * 1024 * 1024;
 const LOOK_EVERY = 10;
 /** A batch under way for longer than this, in ms, is long (below). */
 const LONG_AFTER = 100;
-/** Workers beside the size, for tenants that have none. Each takes ~30 MiB, ~200 at worst: Lua's 64 and its own heap. */
-const MOST_EXTRA = 6;
 
 /** The length of what a script is given, in characters. */
 export function sizeOf({ values, input = '', steps = {}, run = '' }: LuaData): number {
@@ -73,16 +77,14 @@ const CRASHED: LuaRun = { ok: false, code: 'lua_crashed', message: 'the Lua work
  * Worker threads that run Lua scripts (engine.md: steps run off the event loop). Started when needed. Scripts have no
  * side effects, so a job that shared its worker with one that had to be killed is simply run again.
  *
- * Fairness. Tenants are served round robin. A tenant that has workers already gets another only while fewer than `size`
- * are busy; one that has none gets the next that is free, and where the busy ones are `long`, a worker beside `size`. So
- * with T tenants before it, a tenant without a worker gets one within about T × 100 ms, whatever the others run, until more
- * than MOST_EXTRA tenants have endless scripts at once; the kernel then shares the cores between the threads.
+ * Tenants share the workers fairly (turns.ts), so no number of tenants with endless scripts can shut another one out.
  */
 export class LuaPool {
   readonly #size: number;
   readonly #memoryLimit: number;
   readonly #slots = new Set<Slot>();
-  readonly #queue = new TenantQueue<Pending>();
+  readonly #fresh = new TenantQueue<Pending>();
+  readonly #displaced = new TenantQueue<Pending>();
   #binary: LuaBinary | undefined;
   #dispatches = false;
   #watch: NodeJS.Timeout | undefined;
@@ -101,7 +103,7 @@ export class LuaPool {
 
   /** Jobs that wait for a worker. */
   get waiting(): number {
-    return this.#queue.size;
+    return this.#fresh.size + this.#displaced.size;
   }
 
   /**
@@ -121,7 +123,7 @@ export class LuaPool {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#watch);
-    for (const pending of this.#queue.clear()) this.#settle(pending, ABORTED);
+    for (const pending of [...this.#fresh.clear(), ...this.#displaced.clear()]) this.#settle(pending, ABORTED);
     const slots = [...this.#slots];
     this.#slots.clear();
     for (const slot of slots) for (const pending of slot.batch?.pending ?? []) this.#settle(pending, ABORTED);
@@ -142,12 +144,13 @@ export class LuaPool {
         place: undefined,
         began: false,
         settled: false,
+        displaced: 0,
       };
       if (signal) {
         pending.onAbort = () => this.#abort(pending);
         signal.addEventListener('abort', pending.onAbort, { once: true });
       }
-      this.#queue.push(tenant, pending);
+      this.#fresh.push(tenant, pending);
       if (this.#dispatches) return;
       // One turn later, so that scripts which become ready together share a message.
       this.#dispatches = true;
@@ -158,7 +161,7 @@ export class LuaPool {
   #settle(pending: Pending, run: LuaRun | { thrown: unknown }): void {
     if (pending.settled) return;
     pending.settled = true;
-    if (!pending.place) this.#queue.remove(pending.options.tenant, pending);
+    if (!pending.place) this.#queueOf(pending).remove(pending.options.tenant, pending);
     pending.place = undefined;
     if (pending.onAbort) pending.options.signal?.removeEventListener('abort', pending.onAbort);
     if ('thrown' in run) pending.reject(run.thrown);
@@ -191,7 +194,22 @@ export class LuaPool {
   #requeue(batch: Batch, list: readonly Pending[]): void {
     const again = list.filter(pending => pending.place?.batch === batch);
     for (const pending of again) pending.place = undefined;
-    this.#queue.unshift(batch.tenant, again);
+    this.#fresh.unshift(
+      batch.tenant,
+      again.filter(pending => pending.displaced === 0),
+    );
+    for (const pending of again) if (pending.displaced > 0) this.#displaced.push(batch.tenant, pending);
+  }
+
+  #queueOf(pending: Pending): TenantQueue<Pending> {
+    return pending.displaced > 0 ? this.#displaced : this.#fresh;
+  }
+
+  /** Takes the worker of a script that has had its time; it begins anew when its turn comes again. */
+  #displace(batch: Batch): void {
+    const pending = batch.pending[batch.at];
+    if (pending) pending.displaced += 1;
+    this.#retire(batch.slot);
   }
 
   #start(): Slot {
@@ -244,19 +262,15 @@ export class LuaPool {
   #dispatch(): void {
     this.#dispatches = false;
     if (this.#closed) return;
-    for (let tenant = this.#next(); tenant !== undefined; tenant = this.#next()) {
-      this.#send(tenant);
+    for (let turn = this.#next(); turn !== undefined; turn = this.#next()) {
+      if (turn.inPlaceOf) this.#displace(turn.inPlaceOf);
+      this.#send(turn);
     }
   }
 
-  /** Who gets a worker now; see the class for the rule. */
-  #next(): string | undefined {
-    const batches = this.#batches();
-    if (batches.length < this.#size) return this.#queue.next(() => true);
-    const quick = batches.filter(batch => !batch.long).length;
-    if (quick >= this.#size || batches.length >= this.#size + MOST_EXTRA) return undefined;
-    const served = new Set(batches.map(batch => batch.tenant));
-    return this.#queue.next(tenant => !served.has(tenant));
+  #next(): Turn<Batch> | undefined {
+    const queues = { fresh: this.#fresh, displaced: this.#displaced };
+    return nextTurn(this.#batches(), queues, { size: this.#size, now: performance.now() });
   }
 
   #batches(): Batch[] {
@@ -269,14 +283,15 @@ export class LuaPool {
   }
 
   /** Takes what makes up the tenant's next batch. May be empty: jobs whose data cannot be made are answered. */
-  #gather(tenant: string): { pending: Pending[]; jobs: LuaJob[] } {
-    const taken = this.#queue.take(tenant, this.#size, LARGEST_BATCH);
+  #gather({ tenant, isDisplaced }: Turn<Batch>): { pending: Pending[]; jobs: LuaJob[] } {
+    const queue = isDisplaced ? this.#displaced : this.#fresh;
+    const taken = queue.take(tenant, this.#size, isDisplaced ? 1 : LARGEST_BATCH);
     const pending: Pending[] = [];
     const jobs: LuaJob[] = [];
     let size = 0;
     for (const [index, item] of taken.entries()) {
       if (size > FULL_BATCH) {
-        this.#queue.unshift(tenant, taken.slice(index));
+        queue.unshift(tenant, taken.slice(index));
         break;
       }
       try {
@@ -291,12 +306,14 @@ export class LuaPool {
     return { pending, jobs };
   }
 
-  #send(tenant: string): void {
-    const { pending, jobs } = this.#gather(tenant);
+  #send(turn: Turn<Batch>): void {
+    const { pending, jobs } = this.#gather(turn);
     if (jobs.length === 0) return;
     const slot = [...this.#slots].find(({ batch }) => !batch) ?? this.#start();
     const claims = new Int32Array(new SharedArrayBuffer(pending.length * 4));
-    const batch: Batch = { tenant, pending, claims, at: -1, atSince: 0, beganAt: 0, long: false };
+    const { tenant } = turn;
+    const displaced = pending[0]?.displaced ?? 0;
+    const batch: Batch = { tenant, pending, claims, at: -1, atSince: 0, beganAt: 0, long: false, displaced, slot };
     for (const [index, item] of pending.entries()) item.place = { slot, batch, index };
     slot.batch = batch;
     slot.worker.ref();

@@ -44,6 +44,10 @@ export class TenantQueue<T> {
     if (waiting.length === 0) this.#round.delete(tenant);
   }
 
+  get isEmpty(): boolean {
+    return this.#round.size === 0;
+  }
+
   /** Jobs that wait. O(tenants that do). */
   get size(): number {
     let size = 0;

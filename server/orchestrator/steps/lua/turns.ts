@@ -1,0 +1,77 @@
+import type { TenantQueue } from './queue.ts';
+
+/** Workers beside the size, for tenants that have none. Each takes ~30 MiB, ~200 at worst: Lua's 64 and its own heap. */
+export const MAX_EXTRA_WORKERS = 6;
+/** How many workers are kept for scripts that were never displaced, once there are no more than the extra ones. */
+const RESERVED_WORKERS = 2;
+/** How long a script may run, in ms, before another tenant's may take its worker. Doubled each time that it is displaced. */
+const QUANTUM_MS = 1_000;
+const MAX_QUANTUM_MS = 64_000;
+
+/** Scripts that a worker is at, as far as turns depend on them. */
+export type RunningBatch = {
+  readonly tenant: string;
+  readonly long: boolean;
+  /** How often the script that it is at was displaced. */
+  readonly displaced: number;
+  /** Since when, in ms, it has been at this script. */
+  readonly atSince: number;
+};
+
+/** Who goes next: from which queue, and in whose place if all workers are taken. */
+export type Turn<B> = { readonly tenant: string; readonly isDisplaced: boolean; readonly inPlaceOf: B | undefined };
+
+/**
+ * Decides which tenant gets a worker now.
+ *
+ * Tenants are served round robin. One that has workers already gets another only while fewer than `size` are busy; one
+ * that has none gets the next that is free and, where the busy ones are `long`, one of MAX_EXTRA_WORKERS beside `size`.
+ *
+ * Where all of these are taken, a multilevel feedback queue keeps endless scripts from shutting others out: a tenant
+ * without a worker takes the place of the script that is furthest beyond its quantum. That one waits in a queue of its own
+ * and begins anew later (scripts have no side effects), with twice the quantum. Half of the workers are for those that were
+ * displaced, and up to all but RESERVED_WORKERS while no others wait. So with T tenants before it, a tenant gets a worker
+ * within about T / RESERVED_WORKERS seconds, whatever the others run, and long scripts come to their end too.
+ */
+export function nextTurn<B extends RunningBatch>(
+  batches: readonly B[],
+  queues: { fresh: TenantQueue<unknown>; displaced: TenantQueue<unknown> },
+  { size, now }: { size: number; now: number },
+): Turn<B> | undefined {
+  if (queues.fresh.isEmpty && queues.displaced.isEmpty) return undefined;
+  const most = size + MAX_EXTRA_WORKERS;
+  const displacedRunning = batches.filter(batch => batch.displaced > 0).length;
+  const mayAddDisplaced = displacedRunning < most - RESERVED_WORKERS;
+  const halfDisplaced = Math.floor(most / 2);
+  const isFree = batches.length < size;
+  if (!isFree && batches.filter(batch => !batch.long).length >= size) return undefined;
+  const served = new Set(batches.map(batch => batch.tenant));
+  const mayRun = isFree ? () => true : (tenant: string) => !served.has(tenant);
+  const mayReplace = (batch: B) => mayAddDisplaced || batch.displaced > 0;
+  const mayYield = (batch: B) => displacedRunning > halfDisplaced || batch.displaced === 0;
+  const pick = (isDisplaced: boolean): Turn<B> | undefined => {
+    if (isDisplaced && !mayAddDisplaced && batches.length < most) return undefined;
+    const tenant = (isDisplaced ? queues.displaced : queues.fresh).next(mayRun);
+    if (tenant === undefined) return undefined;
+    if (batches.length < most) return { tenant, isDisplaced, inPlaceOf: undefined };
+    const victim = overdue(batches.filter(isDisplaced ? mayReplace : mayYield), now);
+    return victim && { tenant, isDisplaced, inPlaceOf: victim };
+  };
+  return displacedRunning < halfDisplaced ? (pick(true) ?? pick(false)) : (pick(false) ?? pick(true));
+}
+
+/** The batch whose script is furthest beyond its quantum, if any is. */
+function overdue<B extends RunningBatch>(batches: readonly B[], now: number): B | undefined {
+  let found: B | undefined;
+  let most = 1;
+  for (const batch of batches) {
+    const beyond = (now - batch.atSince) / quantumOf(batch.displaced);
+    if (!batch.long || beyond < most) continue;
+    found = batch;
+    most = beyond;
+  }
+  return found;
+}
+
+/** For how long a script that was displaced this often keeps its worker, in ms. */
+export const quantumOf = (displaced: number): number => Math.min(MAX_QUANTUM_MS, QUANTUM_MS * 2 ** displaced);
