@@ -24,6 +24,7 @@ function orchestrator(url: string) {
     config: {
       maxInFlight: 8,
       maxInFlightPerTenant: 8,
+      maxCallsInFlight: 8,
       maxActiveRunsPerTenant: 10,
       luaWorkers: 0,
       shutdownGraceMs: 0,
