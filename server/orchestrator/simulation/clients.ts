@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/errors.ts';
 import type { Command, JsonMap } from '../core/index.ts';
-import type { RunRef, RunSnapshot } from '../orchestrator.ts';
+import type { Orchestrator, RunRef, RunSnapshot } from '../orchestrator.ts';
 import type { Promises } from './checkers/promises.ts';
 import { REFUSED, type Scenario } from './scenario.ts';
 import type { Server } from './server.ts';
@@ -34,7 +34,7 @@ export class Clients {
   /** Asks until it knows: a start is never given up. */
   start(scenario: Scenario): void {
     const { runId, tenantId, projectId, workflowId, data } = scenario;
-    const call = (server: Server) => server.leading().start({ runId, tenantId, projectId, workflowId, data });
+    const call = (server: Server) => server.orchestrator.start({ runId, tenantId, projectId, workflowId, data });
     const again = () => this.start(scenario);
     this.#ask(`start of ${runId}`, call, {
       resolved: () => {
@@ -83,7 +83,9 @@ export class Clients {
 
   command(scenario: Scenario, command: Exclude<Command, { type: 'start' }>, tries = 3): void {
     const known = this.#promises.known(scenario.runId);
-    const call = (server: Server) => server.leading().command(refOf(scenario), command);
+    // completeTask() is the same, and keeps the snapshot to itself.
+    const asked = command as Parameters<Orchestrator['command']>[1];
+    const call = (server: Server) => server.orchestrator.command(refOf(scenario), asked);
     const again = () => {
       if (tries > 1) this.command(scenario, command, tries - 1);
     };
@@ -107,7 +109,7 @@ export class Clients {
 
   #startOnce(scenario: Scenario): void {
     const { runId, tenantId, projectId, workflowId, data } = scenario;
-    const call = (server: Server) => server.leading().start({ runId, tenantId, projectId, workflowId, data });
+    const call = (server: Server) => server.orchestrator.start({ runId, tenantId, projectId, workflowId, data });
     this.#ask(`second start of ${runId}`, call, {
       resolved: () => this.#promises.started(scenario),
       rejected: (error, server) =>
@@ -127,7 +129,7 @@ export class Clients {
       ? { ...refOf(scenario), tenantId: 'tenant-x' }
       : { ...refOf(scenario), runId: 'no-such-run' };
     const call = (server: Server) =>
-      server.leading().command(wrong, { type: 'stop', mode: 'immediate', by: 'stranger' });
+      server.orchestrator.command(wrong, { type: 'stop', mode: 'immediate', by: 'stranger' });
     this.#ask(`command of a stranger to ${scenario.runId}`, call, {
       resolved: () => this.#at.fail('tenant', `a stranger stopped ${scenario.runId}`),
       rejected: error => {

@@ -1,3 +1,4 @@
+import type { LeaderSession } from '../executors/embedded/leadership.ts';
 import type { LiveRun } from '../executors/embedded/live-run.ts';
 import { Runtime } from '../executors/embedded/runtime.ts';
 import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
@@ -7,7 +8,6 @@ import { CreditWatch } from './checkers/credits.ts';
 import { checkReplay } from './checkers/replay.ts';
 import { SlotWatch } from './checkers/slots.ts';
 import { Violation } from './checkers/violation.ts';
-import type { Session } from './postgres.ts';
 import type { Server } from './server.ts';
 
 /** A database that takes longer is not waited for. */
@@ -15,20 +15,23 @@ const LONGEST_FLUSH_MS = 5_000;
 
 /** The real runtime, watched where it speaks to its parts; nothing of what it does is changed. */
 export class ObservedRuntime extends Runtime {
-  readonly over = new AbortController();
   readonly slots: SlotWatch;
   readonly credits: CreditWatch;
   readonly #server: Server;
 
-  constructor(server: Server, services: RuntimeServices, session: Session) {
+  constructor(server: Server, services: RuntimeServices, session: LeaderSession) {
     super(services, session, cause => session.break(cause));
+    const connection = server.session;
     this.#server = server;
     this.slots = new SlotWatch(server.at, server.config);
-    this.credits = new CreditWatch(server.at, server.postgres.database, () => server.postgres.holder === session);
+    this.credits = new CreditWatch(server.at, server.postgres.database, () => server.postgres.holds(connection));
   }
 
-  died(): void {
-    this.over.abort();
+  override async close(graceMs: number): Promise<void> {
+    const { at } = this.#server;
+    const startedAt = at.agenda.now;
+    await super.close(graceMs);
+    if (this.#server.alive) at.check(() => this.#checkClosed(startedAt));
   }
 
   override claim(run: LiveRun): void {
@@ -74,7 +77,7 @@ export class ObservedRuntime extends Runtime {
   }
 
   /** After a graceful shutdown nothing is at work any more, and nothing is left to be written that could be. */
-  checkClosed(startedAt: number): void {
+  #checkClosed(startedAt: number): void {
     const { work, session, at } = this.#server;
     const left = work.executingOn(this.#server);
     if (left.length > 0) throw new Violation('shutdown', `${left.length} attempts are at work after the shutdown`);

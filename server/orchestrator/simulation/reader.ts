@@ -4,6 +4,9 @@ import { type Database, decodeRows, type RunsRow } from './database.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
 
+/** As the pool of the service has it. */
+export const QUERY_TIMEOUT_MS = 9_000;
+
 /** Reads the simulated database as log-reader.ts reads the real one: slowly at times, and in vain at others. */
 export function simulatedReader(database: Database, server: Server, at: Surroundings): LogReader {
   const ask = <T>(read: () => T): Promise<T> => answerOf(server, at, 'reading failed', read);
@@ -59,6 +62,14 @@ export function loadVersionOf(
 export function answerOf<T>(server: Server, at: Surroundings, failure: string, read: () => T): Promise<T> {
   if (!server.seam()) return new Promise(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const { poolDownMs } = server;
+  if (poolDownMs > 0) {
+    at.count('pool cut off');
+    at.agenda.after(Math.min(poolDownMs, QUERY_TIMEOUT_MS), () =>
+      server.later(0, () => reject(new Error('Query read timeout'))),
+    );
+    return promise;
+  }
   const slow = at.trouble(0.03);
   if (slow) at.count('slow read');
   const fails = at.trouble(0.04);

@@ -1,14 +1,14 @@
-import { unavailable } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { GraphCache } from '../executors/embedded/graph-cache.ts';
-import { Hub } from '../executors/embedded/hub.ts';
-import { recoverRuns } from '../executors/embedded/recovery.ts';
+import { Embedded } from '../executors/embedded/embedded-orchestrator.ts';
+import type { LeaderSession } from '../executors/embedded/leadership.ts';
 import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
 import type { LogReader, WriterLimits } from '../log/index.ts';
+import type { LeadershipWatch } from './checkers/leadership.ts';
 import { simulatedCredits } from './economy.ts';
 import { ObservedRuntime } from './observed-runtime.ts';
-import { type Postgres, Session } from './postgres.ts';
-import { loadVersionOf, simulatedReader } from './reader.ts';
+import type { Postgres } from './postgres.ts';
+import { loadVersionOf, QUERY_TIMEOUT_MS, simulatedReader } from './reader.ts';
+import { Session } from './session.ts';
 import { type Listener, watchStream } from './stream.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Work } from './work.ts';
@@ -20,10 +20,12 @@ export type ServerConfig = RuntimeServices['config'] & { writerLimits: WriterLim
 
 /** What the runtime says of itself only where something is amiss that nobody outside caused. */
 const DEFECTS = /because of a defect/;
+/** Beyond the grace of a shutdown: the last commits, the release of the lock, a read of the pool, and slow statements between. */
+const SHUTDOWN_MS = 5_000 + 2_000 + QUERY_TIMEOUT_MS + 2_000;
 
 /**
- * One process: the real runtime, led as embedded-orchestrator.ts leads it, with everything it touches simulated. What it
- * holds is lost when it dies: from then on nothing reaches it and nothing comes out of it.
+ * One process: the real orchestrator, with everything it touches simulated. What it holds is lost when it dies: from then
+ * on nothing reaches it and nothing comes out of it.
  */
 export class Server {
   readonly name: string;
@@ -31,16 +33,20 @@ export class Server {
   readonly postgres: Postgres;
   readonly work: Work;
   readonly config: ServerConfig;
-  status: 'starting' | 'leading' | 'stopping' | 'dead' = 'starting';
-  runtime: ObservedRuntime | null = null;
+  readonly orchestrator: Embedded;
+  /** The connection that was opened last, to lead by. */
   session: Session | null = null;
   readonly reader: LogReader;
   readonly stream: Listener;
-  readonly #graphs: GraphCache;
-  readonly #hub: Hub;
-  readonly #logger: Logger;
   readonly onDeath: (server: Server) => void;
+  #runtime: ObservedRuntime | null = null;
+  #isDead = false;
+  #isStopping = false;
   #frozenUntil = 0;
+  /** All the time that it stood still. */
+  #frozenMs = 0;
+  #poolDownUntil = 0;
+  #connectsInVainUntil = 0;
   readonly #mourners: (() => void)[] = [];
   /** Dies at the seam that brings this to zero. */
   #fuse = Number.POSITIVE_INFINITY;
@@ -49,7 +55,14 @@ export class Server {
 
   constructor(
     name: string,
-    of: { at: Surroundings; postgres: Postgres; work: Work; config: ServerConfig; onDeath: (server: Server) => void },
+    of: {
+      at: Surroundings;
+      postgres: Postgres;
+      work: Work;
+      config: ServerConfig;
+      leadership: LeadershipWatch;
+      onDeath: (server: Server) => void;
+    },
   ) {
     this.name = name;
     this.at = of.at;
@@ -57,25 +70,48 @@ export class Server {
     this.work = of.work;
     this.config = of.config;
     this.onDeath = of.onDeath;
-    this.#logger = this.#listeningLogger();
     this.reader = simulatedReader(of.postgres.database, this, of.at);
-    this.#graphs = new GraphCache(loadVersionOf(this, of.at));
-    this.#hub = new Hub(this.#logger);
-    this.stream = watchStream(this, this.#hub);
-    this.#lead();
+    this.orchestrator = this.#start(of.leadership);
+    this.stream = watchStream(this, this.orchestrator);
   }
 
   get alive(): boolean {
-    return this.status !== 'dead';
+    return !this.#isDead;
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  get isFrozen(): boolean {
+    return this.at.agenda.now < this.#frozenUntil;
   }
 
   /** Leads, by what it knows itself. */
   get leads(): boolean {
-    return this.status === 'leading' && this.runtime !== null;
+    return !this.#isDead && this.orchestrator.status() === 'leading';
+  }
+
+  get runtime(): ObservedRuntime | null {
+    return this.leads ? this.#runtime : null;
   }
 
   get holdsLock(): boolean {
-    return this.session !== null && this.postgres.holder === this.session;
+    return this.postgres.holds(this.session);
+  }
+
+  /** It leads, and nothing that only time would bring to light keeps it from going on. */
+  get leadsWell(): boolean {
+    return this.leads && !this.isFrozen && this.holdsLock && this.session?.healthy === true;
+  }
+
+  /** For how long its pool still does not reach the database. */
+  get poolDownMs(): number {
+    return this.#poolDownUntil - this.at.agenda.now;
+  }
+
+  get connectsInVain(): boolean {
+    return this.at.agenda.now < this.#connectsInVainUntil;
   }
 
   /** Wall clock of this process, ms. */
@@ -84,12 +120,16 @@ export class Server {
   }
 
   /** Something that reaches this process in `delayMs`, if it is still there; a frozen one gets it when it thaws. */
-  later(delayMs: number, act: () => void): () => void {
-    let cancel = this.at.agenda.after(delayMs, () => {
-      if (!this.alive) return;
-      if (this.at.agenda.now < this.#frozenUntil) cancel = this.later(this.#frozenUntil - this.at.agenda.now, act);
-      else act();
-    });
+  later(delayMs: number, act: () => void, background = false): () => void {
+    let cancel = this.at.agenda.after(
+      delayMs,
+      () => {
+        if (!this.alive) return;
+        if (this.isFrozen) cancel = this.later(this.#frozenUntil - this.at.agenda.now, act, background);
+        else act();
+      },
+      background,
+    );
     return () => cancel();
   }
 
@@ -115,11 +155,10 @@ export class Server {
   /** kill -9. */
   die(): void {
     if (!this.alive) return;
-    this.status = 'dead';
-    this.runtime?.died();
+    this.#isDead = true;
     const { session, at } = this;
     // Its statement under way may still be finished; a machine that is gone keeps its session for longer.
-    if (session !== null)
+    if (session !== null && !session.isSilent)
       at.agenda.after(at.random.below(at.random.chance(0.2) ? 2_000 : 20), () => this.postgres.end(session));
     this.work.gone(this);
     for (const mourn of this.#mourners.splice(0)) mourn();
@@ -130,6 +169,23 @@ export class Server {
   freeze(ms: number): void {
     this.at.count('frozen process');
     this.#frozenUntil = this.at.agenda.now + ms;
+    this.#frozenMs += ms;
+  }
+
+  /** The network swallows everything of its session, or of its pool, or of both, and new connections for a while. */
+  partition(of: { session: boolean; pool: boolean }, ms: number): void {
+    const { agenda } = this.at;
+    if (of.session) {
+      this.at.count('session goes silent');
+      this.session?.silence();
+      this.#connectsInVainUntil = agenda.now + ms;
+    }
+    if (of.pool) this.#poolDownUntil = agenda.now + ms;
+  }
+
+  heal(): void {
+    this.#poolDownUntil = 0;
+    this.#connectsInVainUntil = 0;
   }
 
   setClock(byMs: number): void {
@@ -148,87 +204,56 @@ export class Server {
     });
   }
 
-  /** SIGTERM: what EmbeddedOrchestrator.close() does. */
+  /** SIGTERM. */
   async close(): Promise<void> {
-    if (!this.alive || this.status === 'stopping') return;
-    this.status = 'stopping';
-    this.at.count('graceful shutdown');
-    const startedAt = this.at.agenda.now;
+    if (!this.alive || this.#isStopping) return;
+    this.#isStopping = true;
+    this.at.count(this.leads ? 'graceful shutdown' : 'shutdown of a process that does not lead');
     if (this.work.executingOn(this).length > 0) this.at.count('graceful shutdown with work in flight');
-    await this.runtime?.close(this.config.shutdownGraceMs);
-    if (!this.alive) return;
-    this.at.check(() => this.runtime?.checkClosed(startedAt));
-    this.session?.break(new Error('closed'));
+    const frozen = this.isFrozen ? -1 : this.#frozenMs;
+    const most = this.config.shutdownGraceMs + SHUTDOWN_MS;
+    const overdue = () => {
+      if (this.#frozenMs !== frozen) return;
+      this.at.fail('shutdown', `${this.name} has not stopped ${most} ms after it was told to`);
+    };
+    this.later(most, overdue, true);
+    await this.orchestrator.close();
     if (this.alive) this.die();
   }
 
-  /** What a caller gets who reaches a process that does not lead. */
-  leading(): ObservedRuntime {
-    if (this.runtime === null || this.status !== 'leading') throw unavailable('not_leading', 'does not lead', 2);
-    return this.runtime;
-  }
-
-  /** From the wait for the lock to the loss of the session, and again. */
-  #lead(): void {
-    if (this.status === 'stopping') return;
-    const session = new Session(this.postgres, this, () => this.later(0, () => this.#over(session)));
-    this.session = session;
-    this.postgres.lock(session, () => {
-      const active = this.reader.countActiveRuns();
-      active.then(
-        ({ byTenant }) => this.#begin(session, byTenant),
-        error => session.break(error),
-      );
-    });
-  }
-
-  #begin(session: Session, counts: ReadonlyMap<string, number>): void {
-    if (this.session !== session || this.status === 'stopping' || !this.alive) return;
-    const runtime = new ObservedRuntime(this, this.#services(), session);
-    runtime.setActiveRuns(counts);
-    this.runtime = runtime;
-    this.status = 'leading';
-    this.at.count('takeover');
-    this.#recover(runtime);
-  }
-
-  #recover(runtime: ObservedRuntime): void {
-    const signal = runtime.over.signal;
-    recoverRuns(this.reader, runtime, signal).catch(() => {
-      if (!signal.aborted) this.later(1_000, () => this.#recover(runtime));
-    });
-  }
-
-  #over(session: Session): void {
-    if (this.session !== session) return;
-    this.session = null;
-    const { runtime } = this;
-    this.runtime = null;
-    if (this.status !== 'stopping') this.status = 'starting';
-    if (runtime !== null) {
-      runtime.over.abort();
-      runtime.abandon(new Error('the session of the leader ended'));
-      this.#hub.interrupt();
-    }
-    this.later(50, () => this.#lead());
-  }
-
-  #services(): RuntimeServices {
+  #start(leadership: LeadershipWatch): Embedded {
     const { at } = this;
-    return {
-      reader: this.reader,
+    return new Embedded({
+      // Neither is used: the ports below stand for both.
+      pool: {} as never,
+      connectionString: '',
       clock: { now: () => this.now() },
       alarm: (delayMs, ring) => this.later(Math.ceil(delayMs), ring),
-      logger: this.#logger,
+      logger: this.#listeningLogger(),
       stepTypes: this.work.typesOn(this),
       config: this.config,
+      loadVersion: loadVersionOf(this, at),
       random: () => at.random.next(),
-      defer: callback => void this.later(at.random.below(2), callback),
-      graphs: this.#graphs,
-      hub: this.#hub,
       writerLimits: this.config.writerLimits,
       credits: simulatedCredits(this.postgres.database, this, at),
-    };
+      ports: {
+        reader: this.reader,
+        alarm: (delayMs, ring) => this.later(Math.ceil(delayMs), ring, true),
+        defer: callback => void this.later(at.random.below(2), callback),
+        connect: () => {
+          this.session = new Session(this.postgres, this);
+          return this.session;
+        },
+        createRuntime: (services, session) => this.#createRuntime(services, session, leadership),
+      },
+    });
+  }
+
+  #createRuntime(services: RuntimeServices, session: LeaderSession, leadership: LeadershipWatch): ObservedRuntime {
+    this.at.count('takeover');
+    leadership.begins(this);
+    this.#runtime = new ObservedRuntime(this, services, session);
+    return this.#runtime;
   }
 
   #listeningLogger(): Logger {

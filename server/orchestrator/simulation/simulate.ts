@@ -1,5 +1,6 @@
 import { Agenda } from './agenda.ts';
 import { type AuditedRun, Auditor } from './auditor.ts';
+import { LeadershipWatch } from './checkers/leadership.ts';
 import { Promises } from './checkers/promises.ts';
 import { checkRest } from './checkers/rest.ts';
 import { Violation } from './checkers/violation.ts';
@@ -20,6 +21,8 @@ const TROUBLE_ENDS = 15_000;
 const HELP_AT_MOST = 60;
 /** Things that happen in one simulation are a few hundred; one that never rests has a loop. */
 const MOST_STEPS = 60_000;
+/** By then some process leads, once there is no more trouble and nothing else happens. */
+const LEADS_WITHIN_MS = 60_000;
 
 export type Options = {
   knobs?: Knobs;
@@ -49,6 +52,9 @@ class World {
   readonly #postgres: Postgres;
   readonly #work: Work;
   readonly #clients: Clients;
+  readonly #leadership: LeadershipWatch;
+  /** Since when nothing happens besides what processes do to lead. */
+  #waitingSince: number | null = null;
   readonly #config: ServerConfig;
   #servers: Server[] = [];
   #processes = 0;
@@ -68,11 +74,13 @@ class World {
     this.#postgres = new Postgres(database, this.auditor, this.at);
     this.#work = new Work(this.at, this.auditor);
     this.#config = randomConfig(random);
+    this.#leadership = new LeadershipWatch(this.at);
     const promises = new Promises(this.at, this.auditor, this.#config.maxActiveRunsPerTenant);
     this.#clients = new Clients(this.at, promises, () => this.#reachable());
   }
 
   play(): Promise<Tally> {
+    if (this.at.trouble(0.03)) this.#beginPooled();
     this.#boot();
     for (const scenario of this.at.scenarios.values()) this.#plan(scenario);
     const { random, agenda, knobs } = this.at;
@@ -101,9 +109,14 @@ class World {
     const { agenda, violation } = this.at;
     if (violation !== null) throw violation;
     if (agenda.steps > MOST_STEPS) throw new Violation('liveness', 'it does not come to rest');
-    const happened = agenda.step();
+    if (this.#servers.length > 1) this.#leadership.check(this.#servers);
     for (const server of this.#servers) server.runtime?.checkGuarantees();
-    if (happened) return true;
+    if (agenda.busy || !this.#isLed()) {
+      this.#waitingSince = agenda.busy ? null : (this.#waitingSince ?? agenda.now);
+      if (this.#waitingSince !== null && agenda.now - this.#waitingSince > LEADS_WITHIN_MS)
+        throw new Violation('liveness', 'no process leads');
+      if (agenda.step()) return true;
+    }
     checkRest({
       at: this.at,
       servers: this.#servers,
@@ -112,6 +125,12 @@ class World {
       clients: this.#clients,
     });
     return this.#help();
+  }
+
+  /** One process leads, and what it does to go on leading changes nothing any more. */
+  #isLed(): boolean {
+    const leading = this.#servers.filter(server => server.leads);
+    return leading.length === 1 && leading[0]?.leadsWell === true && !this.#servers.some(server => server.isStopping);
   }
 
   #plan(scenario: Scenario): void {
@@ -151,6 +170,7 @@ class World {
       postgres: this.#postgres,
       work: this.#work,
       config: this.#config,
+      leadership: this.#leadership,
       onDeath: died => this.#bury(died),
     });
     this.#servers.push(server);
@@ -162,29 +182,80 @@ class World {
   }
 
   #fault(): void {
-    const { random, agenda, calm } = this.at;
+    const { random } = this.at;
     const server = this.#servers.find(each => each.leads) ?? this.#servers[0];
-    if (calm || server === undefined) return;
+    if (this.at.calm || server === undefined) return;
+    const any = random.pick([server, ...this.#servers]);
     const kind = random.next();
-    if (kind < 0.25) this.#crashBetweenTurns(server, random.below(12));
-    else if (kind < 0.42) server.lightFuse(1 + random.below(30));
-    else if (kind < 0.55) void server.close();
-    else if (kind < 0.65) {
-      server.freeze(random.below(3_000));
+    if (kind < 0.22) this.#crashBetweenTurns(server, random.below(12));
+    else if (kind < 0.37) server.lightFuse(1 + random.below(30));
+    else if (kind < 0.48) this.#terminate(any);
+    else if (kind < 0.57) {
+      server.freeze(random.below(random.chance(0.8) ? 3_000 : 14_000));
       if (random.chance(0.5)) this.#cut(server);
-    } else if (kind < 0.73) this.#cut(server);
-    else if (kind < 0.83) {
-      // It only seems to be dead: another one leads, and it goes on for a while.
-      this.#postgres.lockless = true;
-      this.at.twoLed = true;
-      this.#boot();
-      agenda.after(random.below(3_000), () => {
-        this.#postgres.lockless = false;
-        server.die();
-      });
-    } else if (kind < 0.9) server.setClock(random.below(20_000) - 10_000);
-    else if (kind < 0.93) server.setClock(random.pick([-3_600_000, 3_600_000]));
-    else server.stopClock(random.below(2_000));
+    } else if (kind < 0.64) this.#cut(server);
+    else if (kind < 0.72) this.#leadBeside(server);
+    else if (kind < 0.78) server.setClock(random.below(20_000) - 10_000);
+    else if (kind < 0.81) server.setClock(random.pick([-3_600_000, 3_600_000]));
+    else if (kind < 0.86) server.stopClock(random.below(2_000));
+    else if (kind < 0.94)
+      any.partition(
+        random.pick<{ session: boolean; pool: boolean }>([
+          { session: true, pool: false },
+          { session: false, pool: true },
+          { session: true, pool: true },
+        ]),
+        random.below(8_000),
+      );
+    else if (kind < 0.97) this.#failOver(random.below(6_000));
+    else this.#fillDisk(random.below(8_000));
+  }
+
+  /** SIGTERM at any instant, also while a process is about to lead. */
+  #terminate(server: Server): void {
+    const { random, agenda } = this.at;
+    if (random.chance(0.7)) return void server.close();
+    server.die();
+    if (this.#servers.length === 0) this.#boot();
+    const next = this.#servers[0];
+    agenda.after(random.below(40), () => void next?.close());
+  }
+
+  /** It only seems to be dead: another one leads, and it goes on for a while. */
+  #leadBeside(server: Server): void {
+    const { random, agenda } = this.at;
+    this.#postgres.lockless = true;
+    this.at.twoLed = true;
+    this.#boot();
+    agenda.after(random.below(3_000), () => {
+      this.#postgres.lockless = false;
+      server.die();
+    });
+  }
+
+  #failOver(ms: number): void {
+    this.at.count('failover to a read-only standby');
+    this.#postgres.failOver();
+    this.at.agenda.after(ms, () => {
+      this.#postgres.readOnly = false;
+    });
+  }
+
+  #fillDisk(ms: number): void {
+    this.at.count('disk full for a while');
+    this.#postgres.diskFull = true;
+    this.at.agenda.after(ms, () => {
+      this.#postgres.diskFull = false;
+    });
+  }
+
+  /** Two processes whose pooler gives each transaction any backend. */
+  #beginPooled(): void {
+    const { random, agenda } = this.at;
+    this.at.count('pooler in transaction mode');
+    this.#postgres.pool();
+    agenda.after(random.below(1_000), () => this.#boot());
+    agenda.after(TROUBLE_ENDS - 1, () => this.#postgres.unpool());
   }
 
   /** Dies between two turns of the microtask queue, in the middle of whatever it is at. */
@@ -207,7 +278,13 @@ class World {
   #calmDown(): void {
     this.at.calm = true;
     this.#postgres.lockless = false;
+    this.#postgres.readOnly = false;
+    this.#postgres.diskFull = false;
+    // Whatever a standby has been through, it takes over.
+    const leader = this.#servers.find(server => server.leads);
+    if (this.#servers.length > 1 && this.at.random.chance(0.5)) leader?.die();
     for (const server of this.#servers) {
+      server.heal();
       server.lightFuse(Number.POSITIVE_INFINITY);
       // The fence keeps runs whole; that somebody takes up what another leader leaves behind is the lock's affair.
       if (this.at.twoLed) server.die();

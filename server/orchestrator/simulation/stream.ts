@@ -1,5 +1,4 @@
-import type { Hub } from '../executors/embedded/hub.ts';
-import type { StreamItem } from '../orchestrator.ts';
+import type { Orchestrator, StreamItem } from '../orchestrator.ts';
 import { TENANTS } from './scenario.ts';
 import type { Server } from './server.ts';
 
@@ -7,10 +6,10 @@ import type { Server } from './server.ts';
  * Listens to all that a server streams: only what is committed, as it is in the log, in order, and exactly once for each
  * event that the server wrote and knows of.
  */
-export function watchStream(server: Server, hub: Hub): Listener {
+export function watchStream(server: Server, orchestrator: Pick<Orchestrator, 'subscribe'>): Listener {
   const listener = new Listener(server);
   for (const tenantId of TENANTS) {
-    hub.subscribe(
+    orchestrator.subscribe(
       { tenantId },
       items => server.at.check(() => listener.receive(tenantId, items)),
       () => listener.interrupted(tenantId),

@@ -54,7 +54,7 @@ export class Work {
       if (signal.aborted || !server.alive) continue;
       const run = this.#auditor.run(attempt.run.id);
       if (run?.history.step(attempt.step.id).end == null) continue;
-      if (this.#at.agenda.now - run.changedAt > ABORT_WITHIN_MS && server.leads && server.session?.open === true)
+      if (this.#at.agenda.now - run.changedAt > ABORT_WITHIN_MS && server.leads && server.session?.isOpen === true)
         this.#at.fail('abort', `"${attempt.step.id}" of ${run.id} has ended, and is still being worked on`);
     }
   }

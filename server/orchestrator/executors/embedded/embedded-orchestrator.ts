@@ -325,7 +325,7 @@ export class Embedded implements EmbeddedOrchestrator {
       } catch (error) {
         if (signal.aborted) return { recovered: 0 };
         this.#options.logger.error({ err: error }, 'taking up runs failed; trying again');
-        await pause(this.#ports.alarm, RECOVERY_RETRY_MS, signal);
+        await pause(this.#options.alarm ?? systemAlarm, RECOVERY_RETRY_MS, signal);
       }
     }
   }

@@ -1,0 +1,54 @@
+import type { Server } from '../server.ts';
+import type { Session } from '../session.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** By then a leader knows that another one has taken over: it was told, a check says so, or three checks were not answered. */
+const STEPS_DOWN_WITHIN_MS = 11_000;
+/** A leader whose session was in order for so long may begin anew with short waits. */
+const STEADY_MS = 59_000;
+/** Longest wait that is expected here; the real one is longer. */
+const LONGEST_WAIT_MS = 5_000;
+
+type Leadership = { session: Session; at: number; fruitless: number };
+
+/** Who begins to lead, on what, and how soon after the last time. */
+export class LeadershipWatch {
+  readonly #at: Surroundings;
+  readonly #last = new Map<Server, Leadership>();
+  #twoSince: number | null = null;
+
+  constructor(at: Surroundings) {
+    this.#at = at;
+  }
+
+  /** A process has all it needs to lead, and is about to. */
+  begins(server: Server): void {
+    const { session } = server;
+    const { now } = this.#at.agenda;
+    if (session === null) return;
+    if (server.postgres.readOnly && session.readOnlyWhenLocked)
+      this.#at.fail('leadership', `${server.name} leads a database that cannot be written`);
+    const last = this.#last.get(server);
+    const isFruitless = last !== undefined && !last.session.committed && now - last.at < STEADY_MS;
+    const fruitless = isFruitless ? last.fruitless + 1 : 0;
+    this.#last.set(server, { session, at: now, fruitless });
+    if (fruitless > 2) this.#at.count('led again and again in vain');
+    const wait = Math.min(LONGEST_WAIT_MS, 50 * 2 ** fruitless);
+    if (last !== undefined && fruitless > 0 && now - last.at < wait)
+      this.#at.fail('leadership', `${server.name} leads again after ${now - last.at} ms, ${fruitless} times in vain`);
+  }
+
+  /** Looked at when something happens: two processes that both lead, and know nothing of each other for too long. */
+  check(servers: readonly Server[]): void {
+    const leading = servers.filter(server => server.leads && !server.isFrozen);
+    const { now } = this.#at.agenda;
+    if (leading.length < 2 || this.#at.twoLed) {
+      this.#twoSince = null;
+      return;
+    }
+    if (this.#twoSince === null) this.#at.count('two lead for a moment');
+    this.#twoSince ??= now;
+    if (now - this.#twoSince > STEPS_DOWN_WITHIN_MS)
+      this.#at.fail('leadership', `${leading.map(({ name }) => name)} lead at the same time`);
+  }
+}

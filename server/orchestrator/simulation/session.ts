@@ -1,0 +1,327 @@
+import type { LeaderConnection, LockAttempt, SessionState } from '../executors/embedded/leader-connection.ts';
+import { LEASE_MS } from '../executors/embedded/leader-connection.ts';
+import { type LogEntry, MOST_BATCHES } from '../log/index.ts';
+import { DatabaseError } from './database.ts';
+import type { Backend, Postgres } from './postgres.ts';
+import type { Server } from './server.ts';
+
+/** What a server is told when its session is gone. */
+class ConnectionLost extends Error {
+  constructor() {
+    super('Connection terminated unexpectedly');
+  }
+}
+const LONGEST_HANG_MS = 35_000;
+
+type Fate = { sendMs: number; answerMs: number; applies: boolean; answers: 'ok' | 'lost' | 'never' | 'disk full' };
+
+/** Something asked of the database, between its sending and its answer. */
+type Statement = {
+  /** What it writes, or null. */
+  readonly batch: readonly LogEntry[] | null;
+  readonly fate: Fate;
+  readonly execute: () => unknown;
+  /** Nothing waits for it but the session itself. */
+  readonly background: boolean;
+  answer: unknown;
+  /** Why the database refused it. */
+  error: Error | null;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+};
+
+/**
+ * One connection of one server, which leads through it and writes the log. Statements are sent before those before them are
+ * answered; the database takes them, and answers them, one after the other.
+ */
+export class Session implements LeaderConnection {
+  readonly server: Server;
+  /** Stands beside what it writes. */
+  readonly writer: string;
+  readonly lost: Promise<unknown>;
+  readonly #postgres: Postgres;
+  backend: Backend | null = null;
+  /** As the database sees it. */
+  isOpen = false;
+  /** It was given the lock. */
+  acquired = false;
+  /** The database could not be written when it was asked for the lock. */
+  readOnlyWhenLocked = false;
+  /** Something was committed, and the server knows. */
+  committed = false;
+  /** As the server sees it. */
+  #broken = false;
+  /** Nothing passes any more, in either direction, for good; neither side is told. */
+  #silent = false;
+  /** Whether what is sent now still reaches the database. */
+  #reaches = true;
+  /** Whether answers still reach the server. */
+  #answers = true;
+  /** Not answered yet, oldest first: on their way to the database, … */
+  readonly #sent: Statement[] = [];
+  /** … and on their way back. */
+  readonly #executed: Statement[] = [];
+  /** When the last of each is through, in virtual ms: nothing overtakes on a connection. */
+  #sentBy = 0;
+  #answeredBy = 0;
+  /** When the database last heard of it. */
+  #heardAt = 0;
+  readonly #lose: (cause: unknown) => void;
+
+  constructor(postgres: Postgres, server: Server) {
+    this.#postgres = postgres;
+    this.server = server;
+    this.writer = `${server.name}, session ${++postgres.sessions}`;
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    this.lost = promise;
+    this.#lose = resolve;
+  }
+
+  /** Whether a commit is under way. */
+  get committing(): boolean {
+    return !this.#broken && this.#underWay.some(({ batch }) => batch !== null);
+  }
+
+  /** Both sides hear each other, as far as either knows. */
+  get healthy(): boolean {
+    return this.isOpen && !this.#broken && !this.#silent && this.#answers;
+  }
+
+  get isSilent(): boolean {
+    return this.#silent;
+  }
+
+  get #underWay(): readonly Statement[] {
+    return [...this.#sent, ...this.#executed];
+  }
+
+  open(): Promise<void> {
+    const { at } = this.#postgres;
+    if (this.server.connectsInVain) this.silence();
+    return this.#ask<void>(() => {
+      this.#postgres.begin(this);
+      this.#heardAt = at.agenda.now;
+      this.#watchLease(LEASE_MS);
+    });
+  }
+
+  tryLock(): Promise<LockAttempt> {
+    return this.#ask(() => {
+      const state = this.#postgres.state(this);
+      this.readOnlyWhenLocked = state.readOnly !== null;
+      const acquired = this.#postgres.tryLock(this);
+      this.acquired ||= acquired;
+      return { ...state, holdsLock: state.holdsLock && !acquired, acquired };
+    });
+  }
+
+  check(): Promise<SessionState> {
+    return this.#ask(() => this.#postgres.state(this));
+  }
+
+  end(): Promise<void> {
+    return this.#ask<void>(() => {
+      this.#postgres.unlock(this);
+      this.#postgres.end(this);
+    });
+  }
+
+  commit(batch: readonly LogEntry[]): Promise<unknown> {
+    if (!this.server.seam()) return new Promise(() => {});
+    if (!this.#broken) this.#checkSending(batch);
+    const fate = this.#commitFate();
+    return this.#send({ batch, fate, background: false, execute: () => this.#write(batch, fate) });
+  }
+
+  /** The server drops it. */
+  destroy(): void {
+    if (this.#broken) return;
+    this.#broken = true;
+    // The database finishes what it was at before it looks.
+    const { at } = this.#postgres;
+    if (!this.#silent) at.agenda.after(at.random.below(at.calm ? 5 : 50), () => this.#postgres.end(this));
+    if (this.#underWay.filter(({ batch }) => batch !== null).length > 1)
+      at.count('session lost with two batches under way');
+    // The driver tells whoever waits, a moment later.
+    this.server.later(0, () => this.#rejectAll());
+  }
+
+  /** The database ends it, or the network does; the server hears of it in `afterMs`. */
+  cut(afterMs: number): void {
+    this.#postgres.end(this);
+    if (!this.#silent) this.server.later(afterMs, () => this.#isLost());
+  }
+
+  /** Nothing passes from now on, and neither side is told, ever. */
+  silence(): void {
+    this.#silent = true;
+    this.#reaches = false;
+    this.#answers = false;
+  }
+
+  #ask<T>(execute: () => T): Promise<T> {
+    return this.#send({ batch: null, fate: this.#fate(), background: true, execute }) as Promise<T>;
+  }
+
+  #send(of: Pick<Statement, 'batch' | 'fate' | 'background' | 'execute'>): Promise<unknown> {
+    const { at } = this.#postgres;
+    if (this.#broken) return Promise.reject(new ConnectionLost());
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const statement: Statement = { ...of, answer: null, error: null, resolve, reject };
+    this.#sent.push(statement);
+    this.#sentBy = Math.max(this.#sentBy, at.agenda.now + of.fate.sendMs);
+    at.agenda.after(this.#sentBy - at.agenda.now, () => this.#arrived(), of.background);
+    return promise;
+  }
+
+  /** What the database could not see: two batches of one run would leave a hole in its log if the first were refused. */
+  #checkSending(batch: readonly LogEntry[]): void {
+    const { at } = this.#postgres;
+    const before = this.#underWay.flatMap(statement => (statement.batch === null ? [] : [statement.batch]));
+    if (before.length > 0) at.count('batch behind a batch');
+    if (before.length >= MOST_BATCHES) at.fail('log', 'a batch was sent while as many as may be were under way');
+    const runs = new Set(before.flatMap(each => each.map(({ runId }) => runId)));
+    for (const { runId } of batch) {
+      if (runs.has(runId)) at.fail('log', `${runId} has two entries under way`);
+      runs.add(runId);
+    }
+  }
+
+  /** The oldest that was sent has reached the database, unless the network swallowed it. */
+  #arrived(): void {
+    const statement = this.#sent.shift();
+    if (statement === undefined) return;
+    const { at } = this.#postgres;
+    try {
+      statement.answer = this.#execute(statement);
+    } catch (error) {
+      if (!(error instanceof DatabaseError || error instanceof ConnectionLost)) throw error;
+      statement.error = error;
+    }
+    this.#executed.push(statement);
+    this.#answeredBy = Math.max(this.#answeredBy, at.agenda.now + statement.fate.answerMs);
+    this.server.later(this.#answeredBy - at.agenda.now, () => this.#answered(), statement.background);
+  }
+
+  #execute({ batch, fate, execute }: Statement): unknown {
+    const { at } = this.#postgres;
+    // The first one opens it. Later ones find a session that the database has ended.
+    if (!this.isOpen && this.backend !== null) throw new ConnectionLost();
+    if (batch !== null && fate.answers === 'disk full') throw new DatabaseError('53100');
+    // What follows something that never arrived does not arrive either.
+    if (!fate.applies || (!this.server.alive && at.random.chance(0.5))) this.#reaches = false;
+    if (!this.#reaches || (this.#broken && this.backend === null)) return null;
+    this.#heardAt = at.agenda.now;
+    return execute();
+  }
+
+  /** The answer of the oldest that was executed is there, or would be. */
+  #answered(): void {
+    const statement = this.#executed[0];
+    if (statement === undefined || !this.#answers) return;
+    const { at } = this.#postgres;
+    const { answers } = statement.fate;
+    if (this.#broken || answers === 'lost') this.#isLost();
+    else if (answers === 'never') {
+      this.#answers = false;
+      this.server.later(at.random.below(LONGEST_HANG_MS), () => this.#isLost());
+    } else if (this.server.seam()) {
+      this.#executed.shift();
+      if (statement.error !== null) statement.reject(statement.error);
+      else {
+        if (statement.batch !== null) this.committed = true;
+        statement.resolve(statement.answer);
+      }
+    }
+  }
+
+  #isLost(): void {
+    if (!this.#broken) {
+      this.destroy();
+      this.#lose(new ConnectionLost());
+    }
+    this.#rejectAll();
+  }
+
+  /** None of them will be answered; those that are on their way may be executed all the same. */
+  #rejectAll(): void {
+    for (const statement of this.#underWay) statement.reject(new ConnectionLost());
+    this.#executed.length = 0;
+    this.#lose(new ConnectionLost());
+  }
+
+  /** What the database does with a batch. Throws why it refuses. */
+  #write(batch: readonly LogEntry[], { answers }: Fate): null {
+    const { at, database, auditor } = this.#postgres;
+    if (this.#postgres.readOnly) throw new DatabaseError('25006');
+    if (this.#postgres.diskFull) {
+      at.count('commit refused: disk full');
+      throw new DatabaseError('53100');
+    }
+    try {
+      database.apply(batch, this.writer);
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      if (error.constraint !== undefined) at.count(`fence: ${error.constraint === 'runs_pkey' ? 'runs' : 'events'}`);
+      if (batch.length > 1) at.count('batch bisected');
+      throw error;
+    }
+    if (!this.server.alive) at.count('commit of a dead process applied');
+    if (this.#broken) at.count('commit of a lost session applied');
+    if (answers === 'lost') at.count('commit applied, answer lost');
+    auditor.committed(batch);
+    return null;
+  }
+
+  /** The database ends a session of which it has heard nothing for the time of its lease. */
+  #watchLease(inMs: number): void {
+    const { at } = this.#postgres;
+    at.agenda.after(
+      inMs,
+      () => {
+        if (!this.isOpen) return;
+        const left = this.#heardAt + LEASE_MS - at.agenda.now;
+        if (left > 0) this.#watchLease(left);
+        else {
+          at.count('lease over');
+          this.cut(at.random.below(3));
+        }
+      },
+      true,
+    );
+  }
+
+  /** Of whatever is not a commit. */
+  #fate(): Fate {
+    const { at } = this.#postgres;
+    const { random } = at;
+    const fate: Fate = { sendMs: random.below(3), answerMs: random.below(3), applies: true, answers: 'ok' };
+    if (!at.trouble(0.03)) return fate;
+    at.count('slow statement of the session');
+    const longest = random.chance(0.8) ? 800 : 8_000;
+    return { ...fate, sendMs: random.below(longest), answerMs: random.below(longest) };
+  }
+
+  #commitFate(): Fate {
+    const { at } = this.#postgres;
+    const { random } = at;
+    const fate: Fate = { sendMs: random.below(3), answerMs: random.below(3), applies: true, answers: 'ok' };
+    if (!at.trouble(0.06)) return fate;
+    const kind = random.next();
+    if (kind < 0.6) {
+      at.count('slow commit');
+      return { ...fate, sendMs: random.below(400), answerMs: random.below(400) };
+    }
+    if (kind < 0.72) return { ...fate, answers: 'lost' };
+    if (kind < 0.84) {
+      at.count('commit not applied, session lost');
+      return { ...fate, applies: false, answers: 'lost' };
+    }
+    if (kind < 0.94) {
+      at.count('commit hangs');
+      return { ...fate, applies: random.chance(0.5), answers: 'never' };
+    }
+    at.count('commit refused: disk full');
+    return { ...fate, applies: false, answers: 'disk full' };
+  }
+}
