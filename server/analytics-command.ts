@@ -67,9 +67,13 @@ export async function runAnalyticsCommand(
   }
   const result = await check(url, MOST_DIFFERENCES);
   if (result === null) throw notReady();
-  const { since, differences } = result;
+  const { since, stepsSince, differences } = result;
   const compared =
     since === null ? '' : ` Runs of before ${day(since)} are gone: older sums were compared with each other.`;
+  const older =
+    stepsSince === null
+      ? ''
+      : ` Steps of before ${day(stepsSince)} were stored without types and outcomes: their sums were compared with each other.`;
   const verdict =
     differences.length === 0
       ? 'The sums are what runs and their events say.'
@@ -78,7 +82,7 @@ export async function runAnalyticsCommand(
           ...differences.map(describeDifference),
           'npm run analytics -- rebuild makes them anew.',
         ].join('\n');
-  return { value: result, text: `${verdict}${compared}`, code: differences.length === 0 ? 0 : 1 };
+  return { value: result, text: `${verdict}${compared}${older}`, code: differences.length === 0 ? 0 : 1 };
 }
 
 const notReady = () =>

@@ -4,15 +4,18 @@ import { transactOn } from '../../platform/postgres/transaction.ts';
 import { bucketOf, QUARTER } from './buckets.ts';
 import { compareGrains, compareUsage, type Difference } from './compare-sums.ts';
 import { readProgress } from './progress.ts';
-import { compareWithRuns } from './recount.ts';
+import { compareWithRuns, readStepsSince } from './recount.ts';
 import { SESSION } from './session.ts';
 import { QUARTER_MS } from './time-zone.ts';
 
 /** Failures that are never billed (core/metering.ts): lost in crashes, or never begun for want of credits. */
 const NEVER_BILLED = [LOST_REPEATEDLY, INSUFFICIENT_CREDITS];
 
-/** `since`: from when on sums were compared with runs (ms since the epoch; null = all); older ones only with each other. */
-export type CheckResult = { since: number | null; differences: Difference[] };
+/**
+ * `since`: from when on sums were compared with runs (ms since the epoch; null = all); older ones only with each other. `stepsSince`
+ * is the same for steps.
+ */
+export type CheckResult = { since: number | null; stepsSince: number | null; differences: Difference[] };
 
 /**
  * Recounts everything from runs and the event log and compares it with the sums, as of one instant, beside a running server and
@@ -24,11 +27,13 @@ export function check(url: string, most: number): Promise<CheckResult | null> {
       const { readySeq, runsFrom, usageFrom, seq } = await readProgress(db);
       if (readySeq === null || seq < readySeq) return null;
       const since = runsFrom === null ? null : bucketOf(QUARTER, runsFrom + QUARTER_MS - 1);
-      const recount = { since: since === null ? null : new Date(since), seq, codes: NEVER_BILLED };
+      const stepsSince = await readStepsSince(db);
+      const recount = { since: since === null ? null : new Date(since), stepsSince, seq, codes: NEVER_BILLED };
       const ofRuns = await compareWithRuns(db, recount, most);
       const ofGrains = await compareGrains(db, most - ofRuns.length);
       const found = [...ofRuns, ...ofGrains];
-      return { since, differences: [...found, ...(await compareUsage(db, { seq, usageFrom }, most - found.length))] };
+      found.push(...(await compareUsage(db, { seq, usageFrom }, most - found.length)));
+      return { since, stepsSince: stepsSince?.getTime() ?? null, differences: found };
     }),
   );
 }

@@ -188,6 +188,62 @@ describe('npm run analytics', () => {
     expect(await run('check', '--json')).toMatchObject({ code: 0 });
   });
 
+  test('compares what usage of before migration 0009 can tell, and says what it cannot', async () => {
+    const at = Date.UTC(2026, 1, 1, 12, 10);
+    const ids = [await insertRun(services, { ...tenant, workflowId, startedAt: new Date(at) })];
+    ids.push(await insertRun(services, { ...tenant, workflowId, startedAt: new Date(NOW) }));
+    await db.pool.query(
+      `INSERT INTO workflows (id, tenant_id, project_id, name, description, status, graph, run_setup, revision, graph_checksum,
+                              created_by, created_at, updated_at)
+       VALUES ($1, $2, $3, 'w', '', 'published', '{}', '{}', 1, '', $1, $4, $4)`,
+      [workflowId, tenant.tenantId, tenant.projectId, new Date(at)],
+    );
+    await db.pool.query(
+      `INSERT INTO workflow_versions VALUES ($1, 1, $2, '{"steps": [{"id": "a", "type": "lua_script"}]}', '{}', '', '', $1, $3)`,
+      [workflowId, tenant.tenantId, new Date(at)],
+    );
+    // Each run retried a step and then completed it.
+    for (const [run, time] of [
+      [ids[0], at],
+      [ids[1], NOW],
+    ] as const) {
+      await db.pool.query(
+        `INSERT INTO run_events VALUES ($1, 1, 'step_retrying', 'a', 1, '{}', $2), ($1, 2, 'step_completed', 'a', 2, '{}', $2)`,
+        [run, new Date(time)],
+      );
+    }
+    // The first run's usage was written without types and outcomes, and a quarter of an hour before that without any row.
+    await insertUsage(db.pool, [{ ...started(at), action: 'workflow_step', subject: '', quantity: 2 }]);
+    await db.pool.query(`INSERT INTO run_events VALUES ($1, 3, 'step_completed', 'a', 3, '{}', $2)`, [
+      ids[0],
+      new Date(at - 900_000),
+    ]);
+    const step = { ...started(NOW), action: 'workflow_step' as const, subject: '', stepType: 'lua_script' };
+    await insertUsage(db.pool, [
+      { ...step, outcome: 'retried' },
+      { ...step, outcome: 'completed' },
+    ]);
+    await db.pool.query('UPDATE analytics_progress SET ready_seq = NULL');
+    await backfill(db.url, silent);
+    await foldAll(db.pool, clock);
+    const run = (...args: string[]) => runAnalyticsCommand(db.url, readOptions(args));
+    const checked = await run('check');
+    expect(checked).toMatchObject({ code: 0, value: { stepsSince: Date.UTC(2026, 1, 1, 12, 15), differences: [] } });
+    expect(checked.text).toContain('Steps of before 2026-02-01T12:15:00.000Z were stored without types and outcomes');
+    await run('rebuild');
+    expect(await run('check')).toMatchObject({ code: 0 });
+    // Its usage may go before its runs do.
+    await db.pool.query(`DELETE FROM run_usage WHERE created_at < '2026-03-01'`);
+    await db.pool.query(`UPDATE analytics_progress SET usage_from = '2026-03-01'`);
+    expect(await run('check')).toMatchObject({ code: 0 });
+    // What can be compared still is: runs of that time, and steps since then.
+    await db.pool.query(`UPDATE analytics_totals SET runs_started = 7 WHERE grain = 0 AND bucket < '2026-03-01'`);
+    expect((await run('check')).text).toContain('quarter 2026-02-01T12:00:00.000Z  runs_started: 7, recounted 1');
+    await db.pool.query(`UPDATE analytics_totals SET runs_started = 1 WHERE grain = 0 AND bucket < '2026-03-01'`);
+    await db.pool.query(`UPDATE analytics_steps SET retried = 7 WHERE grain = 0 AND bucket >= '2026-03-01'`);
+    expect((await run('check')).text).toContain('retried of lua_script: 7, recounted 1');
+  });
+
   test('says what it takes', () => {
     for (const args of [
       [],

@@ -366,7 +366,7 @@ test('there was something of everything', async () => {
 });
 
 test('the check agrees, finds what is wrong, and a rebuild mends it', async () => {
-  expect(await check(db.url, 50)).toEqual({ since: null, differences: [] });
+  expect(await check(db.url, 50)).toEqual({ since: null, stepsSince: null, differences: [] });
   const sums = await allSums(db.pool);
   await rebuild(db.url, null, createLogger('silent'));
   expect(await allSums(db.pool)).toEqual(sums);

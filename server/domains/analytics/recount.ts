@@ -8,6 +8,8 @@ const quarterOf = (at: string) => `date_bin('15 minutes', ${at}, to_timestamp(0)
 export type Recount = {
   /** From then on all runs are there that usage is of; null = all of it. */
   since: Date | null;
+  /** From then on sums of steps are compared; null = all of them. */
+  stepsSince: Date | null;
   /** Up to this number usage is in the sums; what is above is added to them first. */
   seq: number;
   /** Codes of failures that are never billed. */
@@ -47,7 +49,8 @@ const recounted = (there: (at: string) => string, codes: readonly string[]) => `
     (e.event_type = 'step_completed' AND e.data->'skipped' IS NULL) OR e.event_type = 'step_retrying'
     OR (e.event_type = 'step_failed' AND e.data->'error'->>'code' NOT IN (${codes.map(code => `'${code}'`).join(', ')})))`;
 
-const counts = totalColumns.filter(name => !name.endsWith('_microcredits')).join(', ');
+const runCounts = totalColumns.filter(name => name.startsWith('runs_'));
+const stepCounts = totalColumns.filter(name => !name.startsWith('runs_') && !name.endsWith('_microcredits'));
 const microcredits = totalColumns.filter(name => name.endsWith('_microcredits')).join(' + ');
 const ofSteps = `action NOT IN ('run_started', 'run_ended')`;
 
@@ -62,11 +65,19 @@ const questions: readonly {
 }[] = [
   {
     table: 'analytics_totals',
-    columns: [...counts.split(', '), 'microcredits'],
+    columns: runCounts,
     name: `''`,
-    stored: `${counts}, ${microcredits} AS microcredits`,
-    usage: `${totalSums('quantity')}, sum(microcredits) AS microcredits`,
-    where: 'true',
+    stored: runCounts.join(', '),
+    usage: totalSums(runCounts),
+    where: `NOT ${ofSteps}`,
+  },
+  {
+    table: 'analytics_totals',
+    columns: [...stepCounts, 'microcredits'],
+    name: `''`,
+    stored: `${stepCounts.join(', ')}, ${microcredits} AS microcredits`,
+    usage: `${totalSums(stepCounts)}, sum(microcredits) AS microcredits`,
+    where: ofSteps,
   },
   {
     table: 'analytics_steps',
@@ -97,11 +108,23 @@ const questions: readonly {
 const merged = (column: string) => (column === 'min_ms' ? 'min' : column === 'max_ms' ? 'max' : 'sum');
 
 /**
+ * Returns from when on sums of steps can be compared with events (null = all of them). Usage of before migration 0009 has neither
+ * types nor outcomes and is summed as completed steps of the type `unknown`, and attempts of before migration 0004 have no usage
+ * at all. The sums tell, rather than usage, because retention may have deleted that.
+ */
+export async function readStepsSince(db: Queryable): Promise<Date | null> {
+  const { rows } = await db.query<{ since: Date | null }>(
+    `SELECT max(bucket) + interval '15 minutes' AS since FROM analytics_steps WHERE grain = 0 AND step_type = 'unknown'`,
+  );
+  return rows[0]?.since ?? null;
+}
+
+/**
  * Where the sums of single workflows' quarters are not what runs and their events say, as of the instant that the transaction
  * sees; at most `most`.
  */
 export async function compareWithRuns(db: Queryable, recount: Recount, most: number): Promise<Difference[]> {
-  const { since, seq, codes } = recount;
+  const { since, stepsSince, seq, codes } = recount;
   const there = (at: string) => (since === null ? 'true' : `${at} >= '${since.toISOString()}'`);
   await db.query(STEP_TYPES);
   await db.query(recounted(there, codes));
@@ -125,7 +148,12 @@ export async function compareWithRuns(db: Queryable, recount: Recount, most: num
         SELECT project_id, workflow_id, 0 AS grain, bucket, ${name} AS name, ${stored} FROM ${table}
          WHERE grain = 0 AND workflow_id <> '${WHOLE_PROJECT}' AND ${there('bucket')}
         UNION ALL ${summed('pending')}) told GROUP BY 1, 2, 3, 4, 5`;
-    found.push(...(await compareSums(db, { table, columns }, sums, summed('recounted'), most - found.length)));
+    const compared = (rows: string) =>
+      where === ofSteps && stepsSince !== null
+        ? `SELECT * FROM (${rows}) c WHERE bucket >= '${stepsSince.toISOString()}'`
+        : rows;
+    const [ours, theirs] = [compared(sums), compared(summed('recounted'))];
+    found.push(...(await compareSums(db, { table, columns }, ours, theirs, most - found.length)));
   }
   return found;
 }

@@ -38,8 +38,8 @@ const steps: typeof totals = [
 const sum = (of: string, where: string) => `coalesce(sum(${of}) FILTER (WHERE ${where}), 0)`;
 const sumsOf = (columns: typeof totals) =>
   columns.map(([column, of, where]) => `${sum(of, where)} AS ${column}`).join(', ');
-/** Those of the totals that are told in `of`, as sums over rows such as those of usage. */
-export const totalSums = (told: 'quantity' | 'microcredits') => sumsOf(totals.filter(([, of]) => of === told));
+/** Some of the totals, in their own order, as sums over rows such as those of usage. */
+export const totalSums = (columns: readonly string[]) => sumsOf(totals.filter(([column]) => columns.includes(column)));
 export const stepSums = sumsOf(steps);
 /** Adds what is inserted to what is there. */
 const added = (table: string, key: string, columns: readonly string[]) =>
