@@ -97,10 +97,10 @@ async function start(ctx: Context, input: Input): Promise<Output> {
   return CommandOutput.parse(response);
 }
 
-/** The answer that the start of an existing run gave, if it was started no earlier than `notBefore`. */
-export async function findStarted(pool: Pool, scope: RunScope, notBefore: Date): Promise<Output | null> {
+/** The answer that the start of an existing run gave, if it was started no earlier than `notBefore` (null: whenever). */
+export async function findStarted(pool: Pool, scope: RunScope, notBefore: Date | null): Promise<Output | null> {
   const run = await findRun(pool, scope);
-  if (run === null || run.started_at < notBefore) return null;
+  if (run === null || (notBefore !== null && run.started_at < notBefore)) return null;
   return {
     run_id: run.id,
     status: 'running',

@@ -37,8 +37,11 @@ async function begin(runId: string) {
   starts.push(runId);
   return { run_id: runId };
 }
-async function find(runId: string, notBefore: Date) {
-  const { rows } = await db.pool.query('select 1 from runs where id = $1 and started_at >= $2', [runId, notBefore]);
+async function find(runId: string, notBefore: Date | null) {
+  const { rows } = await db.pool.query(
+    'select 1 from runs where id = $1 and ($2::timestamptz is null or started_at >= $2)',
+    [runId, notBefore],
+  );
   return rows.length === 1 ? { run_id: runId } : null;
 }
 const ask = (
@@ -201,6 +204,56 @@ describe('time', () => {
     await ask(newId(), { scope: 'purge' });
     const { rows } = await db.pool.query(`select count(*)::int as n from idempotency_keys where scope = 'purge'`);
     expect(rows[0].n).toBe(2);
+  });
+});
+
+describe('a clock that is set back', () => {
+  const hour = 60 * 60 * 1000;
+
+  test('between a reservation and its start: a retry still gets the run', async () => {
+    const key = newId();
+    const crash = async (runId: string) => {
+      clock.advance(-hour);
+      await begin(runId);
+      throw new Error('the process died');
+    };
+    await expect(ask(key, { start: crash })).rejects.toThrow('died');
+    const answer = await ask(key);
+    expect(starts).toEqual([answer.run_id]);
+  });
+
+  test('while many ask at once: one run, and everybody gets it', async () => {
+    const key = newId();
+    const start = async (runId: string) => {
+      clock.advance(-1);
+      return begin(runId);
+    };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(key, { start })));
+    expect(new Set(answers.map(answer => answer.run_id))).toEqual(new Set(starts));
+    expect(starts).toHaveLength(1);
+  });
+
+  test('leaves a key that seems to be of the future in force, rather than start twice', async () => {
+    const key = newId();
+    const first = await ask(key);
+    clock.advance(-30 * day);
+    expect(await ask(key)).toEqual(first);
+    expect((await refusal(ask(key, { body: { a: 2 } }))).code).toBe('idempotency_key_reused');
+    clock.advance(31 * day);
+    expect((await ask(key)).run_id).not.toBe(first.run_id);
+  });
+
+  test("and an id of the caller's that is taken stays refused: whose run it is cannot be told", async () => {
+    const runId = newId();
+    const key = newId();
+    const crash = async (id: string) => {
+      clock.advance(-hour);
+      await begin(id);
+      throw new Error('the process died');
+    };
+    await expect(ask(key, { runId, start: crash })).rejects.toThrow('died');
+    expect((await refusal(ask(key, { runId }))).code).toBe('run_id_taken');
+    expect(starts).toEqual([runId]);
   });
 });
 

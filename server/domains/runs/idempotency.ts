@@ -28,7 +28,10 @@ export function idempotencyKey(headers: Context['headers']): string | null {
  * body it may be asked again and is then decided anew.
  *
  * `request`: what must be equal, to be the same request. `start` is given the run id to use. `find` looks up the run of
- * an id that turns out to be taken; it answers null where that run is older than the reservation, and so not its own.
+ * an id that turns out to be taken; it answers null where that run started before `notBefore`. A run with the derived id is the
+ * key's own whenever it started, so that a clock set back by a millisecond after the reservation refuses nobody. An id that
+ * the caller chose may be another request's run, and only the time tells: set back, it is refused with 409 `run_id_taken`.
+ * A key reserved by a clock that was ahead stays in force until that clock's next day: starting twice would be worse.
  * Throws AppError 409 `idempotency_key_reused`.
  */
 export async function once(
@@ -36,7 +39,7 @@ export async function once(
   owner: { tenantId: string; scope: string; key: string; request: unknown },
   act: {
     start(runId: string): Promise<JsonMap>;
-    find(runId: string, notBefore: Date): Promise<JsonMap | null>;
+    find(runId: string, notBefore: Date | null): Promise<JsonMap | null>;
     /** The id the caller asked for, if any: it goes before the derived one. */
     runId: string | undefined;
   },
@@ -53,7 +56,7 @@ export async function once(
   const runId = act.runId ?? derivedRunId(owner, reservation);
   const response = await act.start(runId).catch(async (error: unknown) => {
     if (!(error instanceof AppError) || error.code !== 'run_id_taken') throw error;
-    const own = await act.find(runId, reservation.createdAt);
+    const own = await act.find(runId, act.runId === undefined ? null : reservation.createdAt);
     if (own === null) throw error;
     return own;
   });
