@@ -2,7 +2,7 @@
 const asked = process.env.BATON_TEST_FAULT_SEED;
 const seed = asked ? Number(asked) : Math.floor(Math.random() * 2 ** 31);
 /** How often each fault is injected; the short form of `npm test` does it once. */
-export const rounds = Number(process.env.BATON_TEST_FAULT_ROUNDS ?? 1);
+export const rounds = Number(process.env.BATON_TEST_FAULT_ROUNDS || 1);
 
 export type Random = {
   /** 0 ≤ x < 1. */
