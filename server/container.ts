@@ -82,8 +82,9 @@ const published = Symbol.for('baton.container');
 export async function createContainer(options: ContainerOptions): Promise<Container> {
   const { config, logger, database, clock = systemClock } = options;
   const { pool, prisma } = database;
-  const { credits, payments, topUp } = await openBilling({ config, pool, clock, logger });
+  // First: with the wrong master key nothing else is to be written.
   const keys = await loadIdentityKeys({ config, pool, clock, logger });
+  const { credits, payments, topUp } = await openBilling({ config, pool, clock, logger });
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
   const egress = createEgress({
     allowPrivate: config.egress.allowPrivate,
