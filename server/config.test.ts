@@ -133,6 +133,8 @@ describe('the database', () => {
       'postgresql://u:sw0rdfish@h/db?sslrootcert=/no/ca.pem',
       'the file /no/ca.pem that sslrootcert names cannot be read (ENOENT)',
     ],
+    ['postgresql://u:sw0rdfish@h/db?port=x', 'must be a URL such as postgresql://'],
+    ['postgresql://u:sw0rdfish@h/db?sslmode=disabled', 'its sslmode must be one of disable, '],
     ['postgresql://u:sw0rdfish@h/db?sslkey=/', 'the file / that sslkey names cannot be read (EISDIR)'],
   ])('is not at %s', (url, problem) => {
     const found = problems({ DATABASE_URL: url });
@@ -145,6 +147,10 @@ describe('the database', () => {
     'may be at %s',
     url => expect(readConfig({ DATABASE_URL: url }).database.url).toBe(url),
   );
+});
+
+test.each(['ftp://x', 'x.example', 'https://x/?a', 'https://x/#a', 'https://u@x/'])('the public URL is not %s', url => {
+  expect(problems({ BATON_URL: url })).toMatch(/^BATON_URL: must [^\n]+$/);
 });
 
 describe('the host', () => {

@@ -45,7 +45,10 @@ const httpSchema = z.object({
     .refine(isHost, 'must be an IP address or a host name of this machine, such as 127.0.0.1 or 0.0.0.0')
     .default('127.0.0.1'),
   /** Public base URL; default http://HOST:PORT. */
-  BATON_URL: z.url(HTTP_URL).optional(),
+  BATON_URL: z
+    .url(HTTP_URL)
+    .refine(url => !/[?#@]/.test(url), 'must have no user, query or fragment')
+    .optional(),
   /** Requests a minute for a PAT, user or subscription; 0 = off. */
   BATON_RATE_LIMIT_PER_MINUTE: integer(6000, 0, 1_000_000),
   BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(600, 0, 1_000_000),

@@ -5,6 +5,8 @@ const FORM = 'must be a URL such as postgresql://user:password@host:5432/databas
 /** The parameters that name a file, which pg reads when it parses the URL. */
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
+const SSL_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
 /**
  * Returns what is wrong with the URL of a PostgreSQL database, or undefined where pg can use it. The message never repeats
  * the URL, which may hold a password.
@@ -18,9 +20,12 @@ export function connectionStringProblem(url: string): string | undefined {
     const problem = file === undefined ? undefined : unreadable(file);
     if (problem !== undefined) return `the file ${file} that ${name} names cannot be read (${problem})`;
   }
+  const mode = parameter(url, 'sslmode');
+  // pg takes a misspelled one for TLS.
+  if (mode !== undefined && !SSL_MODES.includes(mode)) return `its sslmode must be one of ${SSL_MODES.join(', ')}`;
   try {
-    new pg.Client({ connectionString: url });
-    return undefined;
+    const { port } = new pg.Client({ connectionString: url });
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? undefined : FORM;
   } catch {
     return FORM;
   }
