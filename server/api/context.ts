@@ -27,6 +27,8 @@ export const scopes = [
   'pat:manage',
 ] as const;
 export type Scope = (typeof scopes)[number];
+/** Scopes of what is still to come: tokens may carry them, and nothing asks for them yet. */
+export const reservedScopes: readonly Scope[] = ['memory:use', 'agent:read', 'agent:manage'];
 
 /** Who asks, derived from the credential alone. */
 export type Principal = {

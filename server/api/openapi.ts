@@ -181,7 +181,9 @@ function authority(operation: AnyOperation): string {
   if (isSigned(operation)) return 'Needs a token and a signature, both; no session.';
   if (operation.access === 'public') return 'Needs no credential.';
   const role = operation.access === 'member' ? 'Any member of the workspace' : `Role \`${operation.access}\` or higher`;
-  return operation.scope === null ? `${role}.` : `${role}; a token needs the scope \`${operation.scope}\`.`;
+  if (operation.scope === null) return `${role}.`;
+  const cases = (operation.scopesWhere ?? []).map(({ scope, when }) => `, and \`${scope}\` where ${when}`);
+  return `${role}; a token needs the scope \`${operation.scope}\`${cases.join('')}.`;
 }
 
 function inputProperties(entry: RegisteredOperation): Record<string, JsonSchema> {

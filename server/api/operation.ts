@@ -38,6 +38,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
     group: 'core' | 'catalog' | 'memory' | 'chat' | 'files' | 'websocket' | 'vault' | 'pat' | 'inbound' | 'llm_keys';
     risk?: true;
   };
+  /** Scopes that a token needs in certain cases only, which `run` checks; for the description. */
+  scopesWhere?: readonly { scope: Scope; when: string }[];
   /** A deployment feature without which the operation is 404. */
   feature?: string;
 };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { reservedScopes, scopes } from './context.ts';
 import type { AnyOperation } from './operation.ts';
 import { operations } from './operations.ts';
 import { createRegistry } from './registry.ts';
@@ -22,6 +23,16 @@ const declared = (changes: object): AnyOperation => ({ ...base, ...changes }) as
 
 test('the operations of the service do not contradict each other', () => {
   expect(createRegistry(operations).operations.length).toBe(operations.length);
+});
+
+test('every scope guards an operation, but for those of what is still to come', () => {
+  const guarding = new Set(
+    operations.flatMap((each: AnyOperation) => [
+      each.access === 'public' ? null : each.scope,
+      ...(each.scopesWhere ?? []).map(({ scope }) => scope),
+    ]),
+  );
+  expect(scopes.filter(scope => !guarding.has(scope)).sort()).toEqual([...reservedScopes].sort());
 });
 
 test('every integer of an input fits the column that it is compared with', () => {

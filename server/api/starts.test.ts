@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
 import { asking, publishGraph } from '../domains/runs/testing.ts';
-import { scopes } from './context.ts';
+import type { Graph } from '../orchestrator/core/index.ts';
+import { newId } from '../platform/ids.ts';
+import { type Scope, scopes } from './context.ts';
 import { startTestContainer, type TestContainer } from './testing-container.ts';
 
 /** Starts on the real service: what is shared between requests (look-ups, commits, tokens read a moment ago) shares no authority. */
@@ -84,5 +86,75 @@ describe('right after a start that was allowed', () => {
     const change = await send('PATCH', `/v1/members/${member.userId}`, admin, { role: 'project_viewer' });
     expect(change.status).toBe(200);
     expect((await start(token, acme.workflow)).status).toBe(403);
+  });
+});
+
+describe('a workflow whose steps call out takes the scope of each', () => {
+  const later = { depends_on: ['ask'] };
+  const tool = { id: 'tool', type: 'mcp_call', ...later, tool_name: 'pay', instance_id: newId() };
+  const model = { id: 'model', type: 'llm_call', ...later, model: 'openai/tiny', prompt: 'Hi.' };
+  const cases: [string, object[], Scope[]][] = [
+    ['tools', [tool], ['mcp:execute']],
+    ['a model', [model], ['ai:use']],
+    ['both', [tool, model], ['mcp:execute', 'ai:use']],
+    ['a tool that is switched off', [{ ...tool, disabled: true }], ['mcp:execute']],
+    ['none', [], []],
+  ];
+  const workflowOf = (steps: object[]) =>
+    publishGraph(service.container.services, acme.owner, { steps: [...asking().steps, ...steps] } as Graph);
+  const tokenOf = async (given: readonly Scope[]) =>
+    (await createTestPat(service.container.services, acme.contributor, given)).token;
+  const refused = async (response: Response, scope: Scope) => {
+    const body = (await response.json()) as { error: string; code: string };
+    expect([response.status, body.code]).toEqual([403, 'insufficient_scope']);
+    expect(body.error).toContain(scope);
+  };
+
+  test.each(cases)('%s: by command and by rerun', async (_, steps, needed) => {
+    const workflow = await workflowOf(steps);
+    const before = await runsOf(acme);
+    const allowed = await tokenOf(['workflow:run', ...needed]);
+    const lacking = await Promise.all(
+      needed.map(async scope => ({ scope, token: await tokenOf(scopes.filter(each => each !== scope)) })),
+    );
+    for (const { scope, token } of lacking) await refused(await start(token, workflow), scope);
+    expect(await runsOf(acme)).toEqual(before);
+    const { run_id } = (await (await start(allowed, workflow)).json()) as { run_id: string };
+    const rerun = `/v1/workflows/${workflow}/runs/${run_id}/rerun`;
+    for (const { scope, token } of lacking) await refused(await send('POST', rerun, token, {}), scope);
+    expect((await send('POST', rerun, allowed, {})).status).toBe(200);
+    expect((await start(allowed, workflow)).status).toBe(200);
+  });
+
+  test('over MCP as well', async () => {
+    const workflow = await workflowOf([tool]);
+    const call = async (given: readonly Scope[]) => {
+      const response = await send(
+        'POST',
+        '/mcp',
+        await tokenOf(given),
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'workflows_execute_command', arguments: { id: workflow, command: 'start' } },
+        },
+        { Accept: 'application/json, text/event-stream' },
+      );
+      return response.text();
+    };
+    expect(await call(['workflow:run'])).toContain('mcp:execute');
+    expect(await call(['workflow:run', 'mcp:execute'])).toContain('run_id');
+  });
+
+  test('the version that starts decides', async () => {
+    const workflow = await workflowOf([tool]);
+    const token = await tokenOf(['workflow:run', 'workflow:write']);
+    await refused(await start(token, workflow), 'mcp:execute');
+    const without = { graph: asking() };
+    expect((await send('PATCH', `/v1/workflows/${workflow}`, token, without)).status).toBe(200);
+    await refused(await start(token, workflow), 'mcp:execute');
+    expect((await send('POST', `/v1/workflows/${workflow}/versions`, token, { changelog: '' })).status).toBe(201);
+    expect((await start(token, workflow)).status).toBe(200);
   });
 });

@@ -5,6 +5,7 @@ import type { RunSnapshot } from '../../orchestrator/orchestrator.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { formatTraceparent, parseTraceparent } from '../../platform/telemetry/trace-context.ts';
+import { carriedScopes } from '../identity/authority.ts';
 import { runScope } from './find.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { type CommandInput, CommandOutput, PauseParams, StopParams } from './schemas.ts';
@@ -75,6 +76,7 @@ async function start(ctx: Context, input: Input): Promise<Output> {
         params: input.params,
         defaultTriggerType: triggerTypeOf(ctx),
         startedBy: email,
+        carried: [carriedScopes(ctx.principal)],
         ...callersTrace(ctx),
         runId,
       }),

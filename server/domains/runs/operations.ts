@@ -20,6 +20,7 @@ import {
   RunRef,
   RunSummary,
 } from './schemas.ts';
+import { startScopes } from './step-scopes.ts';
 import { getSummary } from './summary.ts';
 
 const tag = 'Runs';
@@ -40,6 +41,7 @@ export const runOperations = [
 With an \`Idempotency-Key\`, a start that was answered 200 is answered the same for 24 hours; a refused one may be asked again.`,
     access: 'project_contributor',
     scope: 'workflow:run',
+    scopesWhere: startScopes,
     input: CommandInput,
     output: CommandOutput,
     errors: [409, 503],
@@ -148,6 +150,7 @@ start has one event, \`run_rejected\`.`,
 its descendants, seeded with the other results of the old run. It belongs to the same session.`,
     access: 'project_contributor',
     scope: 'workflow:run',
+    scopesWhere: startScopes,
     input: RerunInput,
     output: CommandOutput,
     errors: [409, 503],

@@ -4,6 +4,7 @@ import type { Graph, JsonValue, RunStartedData } from '../../orchestrator/core/i
 import { compile } from '../../orchestrator/core/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { carriedScopes } from '../identity/authority.ts';
 import { callersTrace, toStarted, triggerTypeOf } from './command.ts';
 import { requireRun } from './find.ts';
 import { type RecordedValues, readRecordedValues } from './recorded-values.ts';
@@ -48,7 +49,7 @@ export async function rerun(ctx: Context, input: z.output<typeof RerunInput>): P
     data = { ...again, ...episodeFrom(graph, input.from_step, recorded) };
   }
   const start = { runId: newId(), tenantId, projectId, workflowId: run.workflow_id, data };
-  return toStarted(await startPrepared(services, start));
+  return toStarted(await startPrepared(services, start, [carriedScopes(principal)]));
 }
 
 /** The part of a start that makes an episode of `step` and what depends on it. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Scope } from '../../api/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import type { RunSnapshot, StartRun } from '../../orchestrator/orchestrator.ts';
 import { isWithin, validateOverrides } from '../../orchestrator/validation/index.ts';
@@ -9,6 +10,7 @@ import type { Services } from '../../services.ts';
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';
 import { findStartable, type StartableRow } from './startable.ts';
+import { requireStepScopes } from './step-scopes.ts';
 import { findGraph, knownSteps } from './store.ts';
 
 /** The largest run input, and the largest of trigger_steps and seed_results, in bytes of JSON. */
@@ -23,6 +25,8 @@ export type StartRequest = {
   /** Where `params` names none. */
   defaultTriggerType: string;
   startedBy: string;
+  /** The scopes of each token that asks for the start. */
+  carried: readonly (readonly Scope[])[];
   /** The caller's trace context. */
   traceparent?: string;
   /** The id of the run where `params` names none; default: a new one. */
@@ -30,7 +34,8 @@ export type StartRequest = {
 };
 
 /**
- * Starts a run of the latest version. AppError 404 for a workflow the project does not have, 409 `run_id_taken`. A refused
+ * Starts a run of the latest version. AppError 404 for a workflow the project does not have, 403 for a token that lacks the
+ * scope of one of its types of step, 409 `run_id_taken`. A refused
  * start (422 `no_published_version`, `workflow_archived`, `invalid_input`, `unknown_trigger_step`,
  * `insufficient_credits`; 429 `too_many_active_runs`) is written down as `run_rejected` under the id the run would have had, and thrown.
  */
@@ -38,6 +43,8 @@ export async function startRun(services: Services, request: StartRequest): Promi
   const { tenantId, projectId, workflowId } = request;
   const workflow = await findStartable(services.pool, { tenantId, projectId, workflowId });
   if (workflow === null) throw notFound('Workflow');
+  const { latest_version: version } = workflow;
+  if (version !== null) await requireStepScopes(services.pool, { tenantId, workflowId, version }, request.carried);
   const given = request.params.run_id;
   const runId =
     typeof given === 'string' && isId(given.toLowerCase()) ? given.toLowerCase() : (request.runId ?? newId());
@@ -52,9 +59,14 @@ export async function startRun(services: Services, request: StartRequest): Promi
  * Starts a run whose input and version are known already (a rerun). Refused with 422 `workflow_archived` or `insufficient_credits`,
  * or 429 `too_many_active_runs`, like any start. AppError 404 for a workflow the project does not have.
  */
-export async function startPrepared(services: Services, run: StartRun): Promise<RunSnapshot> {
+export async function startPrepared(
+  services: Services,
+  run: StartRun,
+  carried: StartRequest['carried'],
+): Promise<RunSnapshot> {
   const workflow = await findStartable(services.pool, run);
   if (workflow === null) throw notFound('Workflow');
+  await requireStepScopes(services.pool, { ...run, version: run.data.version }, carried);
   return rejecting(services, run, async () => {
     if (workflow.status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
     return services.orchestrator.start(run);

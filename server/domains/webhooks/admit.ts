@@ -1,3 +1,4 @@
+import type { Scope } from '../../api/context.ts';
 import { unavailable } from '../../platform/errors.ts';
 import { isId } from '../../platform/ids.ts';
 import type { Services } from '../../services.ts';
@@ -13,7 +14,7 @@ export type Proof = Signed & { authorization: string | undefined };
 
 /** `webhookId` null: there is none to write the refusal down for. */
 export type Admission =
-  | { admitted: true; webhook: IngressRow; startedBy: string }
+  | { admitted: true; webhook: IngressRow; startedBy: string; carried: readonly (readonly Scope[])[] }
   | { admitted: false; webhookId: string | null; code: string; message: string };
 
 /** Ask for something that is in the form of an id or of a token, and is neither. */
@@ -58,8 +59,9 @@ function judge(
   if (webhook.automationPatId !== null && !mayStart(automation, webhook, now))
     return refused(webhook.id, 'bad_automation_token');
   const author = automation ?? bearer;
-  for (const grant of new Set([bearer, author])) recordUse(services, grant, now);
-  return { admitted: true, webhook, startedBy: author.email };
+  const tokens = [...new Set([bearer, author])];
+  for (const grant of tokens) recordUse(services, grant, now);
+  return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes) };
 }
 
 /** What the owner of the webhook reads in its deliveries; the sender is told nothing of it. */

@@ -5,7 +5,7 @@ import type { Services } from '../../services.ts';
 import { findStarted, toStarted } from '../runs/command.ts';
 import { once } from '../runs/idempotency.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
-import { startRun } from '../runs/start.ts';
+import { type StartRequest, startRun } from '../runs/start.ts';
 import { IngestOutput } from './schemas.ts';
 import type { IngressRow } from './store.ts';
 
@@ -22,7 +22,7 @@ const maxDepth = 100;
 export async function deliver(
   services: Services,
   webhook: Admitted,
-  delivery: { body: Uint8Array; startedBy: string; key: string | null; traceparent?: string },
+  delivery: Pick<StartRequest, 'startedBy' | 'carried' | 'traceparent'> & { body: Uint8Array; key: string | null },
 ): Promise<Delivered> {
   const payload = readPayload(delivery.body);
   const { tenantId, projectId, workflowId, extras } = webhook;
@@ -32,9 +32,18 @@ export async function deliver(
     // Never left to the version's own `use_as_default`: merged only where the subscription says so.
     use_run_setup_defaults: extras.use_run_setup_defaults === true,
   };
-  const { startedBy, key, traceparent } = delivery;
+  const { startedBy, carried, key, traceparent } = delivery;
   const trace = traceparent === undefined ? {} : { traceparent };
-  const request = { tenantId, projectId, workflowId, params, defaultTriggerType: 'webhook', startedBy, ...trace };
+  const request = {
+    tenantId,
+    projectId,
+    workflowId,
+    params,
+    defaultTriggerType: 'webhook',
+    startedBy,
+    carried,
+    ...trace,
+  };
   if (key === null) {
     return { output: IngestOutput.parse(toStarted(await startRun(services, request))), repeated: false };
   }

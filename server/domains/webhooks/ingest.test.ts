@@ -321,6 +321,28 @@ describe('one and the same 401', () => {
   });
 });
 
+describe('a workflow whose steps call tools', () => {
+  const graph = { steps: [...asking().steps, { id: 'tool', type: 'mcp_call', depends_on: ['ask'] }] };
+
+  test('is started by tokens with mcp:execute alone: the one that delivers, and the stored one', async () => {
+    const { services, tenant } = service;
+    const workflow_id = await publishGraph(services, tenant.owner, graph);
+    const plain = await createTestWebhook(service, { workflow_id });
+    const full = await tokenOf(services, tenant, ['workflow:run', 'mcp:execute']);
+    const stored = await createTestWebhook(service, { workflow_id, automation_bearer: service.token });
+    const before = await started();
+    for (const [target, token] of [
+      [plain, service.token],
+      [stored, full],
+    ] as const) {
+      const { status, body } = await service.deliver(target, { token });
+      expect([status, body.code]).toEqual([403, 'insufficient_scope']);
+    }
+    expect(await started()).toBe(before);
+    expect((await service.deliver(plain, { token: full })).status).toBe(202);
+  });
+});
+
 describe('an Idempotency-Key', () => {
   const keyed = (key: string, body = '{"n":1}') =>
     service.deliver(webhook, { body, headers: { 'Idempotency-Key': key } });

@@ -44,7 +44,8 @@ async function attempt(ctx: PublicContext, webhookId: string | null): Promise<En
       return { webhookId: admission.webhookId, bytes, finding, error: unauthenticated() };
     }
     await raw.countAs(`subscription:${admission.webhook.id}`);
-    const delivery = { body, startedBy: admission.startedBy, key: idempotencyKey(ctx.headers), ...callersTrace(ctx) };
+    const { startedBy, carried } = admission;
+    const delivery = { body, startedBy, carried, key: idempotencyKey(ctx.headers), ...callersTrace(ctx) };
     const { output, repeated } = await deliver(services, admission.webhook, delivery);
     return { webhookId, bytes, finding: accepted(output.run_id, repeated), output };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { operation, rawOperation } from '../../api/operation.ts';
 import { NoContent } from '../identity/schemas.ts';
+import { startScopes } from '../runs/step-scopes.ts';
 import { createWebhook } from './create.ts';
 import { deleteWebhook } from './delete.ts';
 import { ingest } from './ingest.ts';
@@ -99,6 +100,7 @@ most ten a minute are written down; the next one says how many were not.`,
     path: '/v1/inbound-webhooks/{id}/test',
     status: 202,
     scope: 'workflow:run',
+    scopesWhere: startScopes,
     summary: 'Deliver a payload as a test: starts a real run, attributed to you',
     input: schema.TestWebhookInput,
     output: schema.IngestOutput,
@@ -116,11 +118,13 @@ most ten a minute are written down; the next one says how many were not.`,
     description: `The body (any JSON, at most 256 KiB) becomes the run's input, read as \`{{input.<field>}}\`; what is no object is wrapped as
 \`{"body": …}\`. \`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the signing secret; with
 \`X-Service-Timestamp\` of \`<timestamp>.<raw body>\`. An unknown or switched-off webhook, a bad signature, timestamp or token are one and the same 401.
+A token that proves all that and lacks the scope of one of the workflow's types of step (\`mcp:execute\` for \`mcp_call\`, \`ai:use\` for
+\`llm_call\`) is 403; that holds for the stored automation token too.
 With an \`Idempotency-Key\` the same body starts one run in 24 hours; another body under the key is 409.`,
     access: 'public',
     input: schema.IngestInput,
     output: schema.IngestOutput,
-    errors: [401, 409],
+    errors: [401, 403, 409],
     headers: ['Authorization', 'X-Service-Signature', 'X-Service-Timestamp', 'Idempotency-Key', 'traceparent'],
     raw: { limit: schema.ingressLimit },
     run: ingest,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
+import { carriedScopes } from '../identity/authority.ts';
 import { callersTrace } from '../runs/command.ts';
 import { deliver } from './deliver.ts';
 import { recordDelivery } from './delivery-log.ts';
@@ -36,7 +37,13 @@ export async function testWebhook(
       received_at: new Date(receivedAt),
     });
   try {
-    const { output } = await deliver(services, webhook, { body, startedBy: email, key: null, ...callersTrace(ctx) });
+    const { output } = await deliver(services, webhook, {
+      body,
+      startedBy: email,
+      carried: [carriedScopes(principal)],
+      key: null,
+      ...callersTrace(ctx),
+    });
     record(accepted(output.run_id, false));
     return output;
   } catch (error) {
