@@ -38,49 +38,56 @@ async function addToHash(hash, path, accept) {
   }
 }
 
-/** Whether node_modules holds every direct dependency in the pinned version, for installs that npm made by itself. */
+/**
+ * Whether node_modules holds what the lock file says, for installs that were made without us. npm writes down what it has
+ * installed in `node_modules/.package-lock.json`; only optional packages (of other platforms) may be missing there.
+ */
 async function isInstalled() {
-  const { dependencies, devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  const pinned = Object.entries({ ...dependencies, ...devDependencies });
-  const found = await Promise.all(
-    pinned.map(async ([name, version]) => {
-      const text = await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8').catch(() => '{}');
-      return JSON.parse(text).version === version;
-    }),
-  );
-  return found.every(Boolean) && existsSync(ownNode);
+  const packagesOf = async path => JSON.parse(await readFile(join(root, path), 'utf8')).packages;
+  try {
+    const [locked, installed] = await Promise.all(
+      ['package-lock.json', 'node_modules/.package-lock.json'].map(packagesOf),
+    );
+    const fits = Object.entries(locked).every(([path, { version, optional }]) => {
+      if (path === '') return true;
+      return path in installed ? installed[path].version === version : optional === true;
+    });
+    return fits && existsSync(ownNode);
+  } catch {
+    return false;
+  }
 }
 
 /**
- * Installs the dependencies where they are missing or the lock file has changed. `npm install` rather than `npm ci`: a lock
- * file made where other platforms' binaries could not be had must still work; `--no-save` leaves it as it is.
+ * Installs the dependencies where they are missing or the lock file has changed. `npm ci` rather than `npm install`, so that
+ * everyone gets exactly the versions that were tested.
  */
 export async function install() {
   const hash = await hashOf(['package.json', 'package-lock.json']);
   if (existsSync(ownNode) && (await isFresh('install', hash))) return;
   if (!(await isInstalled())) {
     say('installing dependencies (the first start only; about a minute) …');
-    const args = [
-      'install',
-      '--no-save',
-      '--include=dev',
-      '--no-audit',
-      '--no-fund',
-      '--prefer-offline',
-      '--loglevel=error',
-    ];
-    // npm tells its scripts where it is itself; without it, the shell finds it.
-    const npm = process.env.npm_execpath;
-    const code = npm?.endsWith('.js')
-      ? await run(process.execPath, [npm, ...args])
-      : await run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args);
-    if (code !== 0) throw new Error(`npm install failed with exit code ${code}: see its message above.`);
+    const code = await npm(['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']);
+    if (code !== 0)
+      throw new Error(
+        `npm ci failed with exit code ${code}: see its message above. If package.json was changed, run npm install.`,
+      );
     if (!existsSync(ownNode))
       throw new Error(
         `npm installed no Node for ${process.platform} ${process.arch}: is ignore-scripts set in its configuration?`,
       );
   }
   await stamp('install', hash);
+}
+
+/** Runs npm; resolves to its exit code. */
+async function npm(args) {
+  // npm tells its scripts where it is itself; without it, the shell finds it.
+  const { npm_execpath: script, npm_node_execpath: node = process.execPath } = process.env;
+  // Not on the Node that runs us: a script of npm gets the one in node_modules, which `npm ci` removes.
+  return script?.endsWith('.js')
+    ? run(node, [script, ...args])
+    : run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args);
 }
 
 /** Generates the Prisma client where the schema or Prisma has changed. */

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,37 +14,22 @@ export function say(line) {
   process.stdout.write(`baton: ${line}\n`);
 }
 
+const running = new Set();
+
 /** Runs a command to its end with our terminal; resolves to its exit code (128 + n after a signal). */
 export function run(command, args, { env = {}, stdio = 'inherit' } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, stdio, env: { ...process.env, ...env } });
+    running.add(child);
     child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === 'SIGINT' ? 2 : 15)));
+    child.once('exit', (code, signal) => {
+      running.delete(child);
+      resolve(code ?? 128 + constants.signals[signal]);
+    });
   });
 }
 
-/**
- * Runs a command in our place: signals go on to it and its exit code becomes ours. It gets a process group of its own,
- * because Ctrl-C reaches a whole group, and npm passes it on once more: the command would see it three times.
- */
-export function become(command, args, env = {}) {
-  const child = spawn(command, args, {
-    cwd: root,
-    detached: process.platform !== 'win32',
-    // The channel tells the command when we are killed without a chance to pass anything on.
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, ...env },
-  });
-  const last = new Map();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => {
-      const now = Date.now();
-      if (now - (last.get(signal) ?? 0) > 1000) child.kill(signal);
-      last.set(signal, now);
-    });
-  }
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(code ?? (signal ? 1 : 0)));
-  });
+/** Ends the commands that `run` waits for. */
+export function endCommands() {
+  for (const child of running) child.kill('SIGTERM');
 }

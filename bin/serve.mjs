@@ -2,15 +2,40 @@
  * The server's process, as `npm start` runs it. A signal that arrives while the server starts is kept until it can stop in
  * order: dying at once would leave PostgreSQL running.
  */
+import { say } from './process.mjs';
+
+/** A start that takes longer than this to come to a point where it can stop is given up. */
+const START_GRACE_MS = 30_000;
+
 let early;
 const keep = signal => {
-  early ??= signal;
+  if (early) return giveUp();
+  early = signal;
+  setTimeout(giveUp, START_GRACE_MS).unref();
 };
+
+/** SIGKILL: `process.exit` waits for threads, which may hang in the file system. */
+function giveUp() {
+  say('the start was given up');
+  process.kill(process.pid, 'SIGKILL');
+}
+
+// The service goes on when whoever reads its output has gone.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.on('SIGINT', keep);
 process.on('SIGTERM', keep);
 process.on('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
-// The parent was killed without a chance to pass anything on.
-process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+let signalled = false;
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    signalled = true;
+  });
+// The parent was killed without a chance to pass anything on. A second signal would end an orderly stop under way.
+process.once('disconnect', () => {
+  if (signalled) return;
+  say('the process of npm start has ended: stopping …');
+  process.kill(process.pid, 'SIGTERM');
+});
 process.channel?.unref();
 
 await import('../server/main.ts');

@@ -2,19 +2,44 @@
  * `npm start` and `npm run dev`: brings the checkout up to date and then stands for the server. Runs on any Node from 20 on,
  * with nothing installed; the server runs on the Node that npm installed.
  */
+import { constants } from 'node:os';
+import { watchNpm } from './npm.mjs';
 import { build, generate, install } from './prepare.mjs';
-import { become, ownNode, say } from './process.mjs';
+import { endCommands, say } from './process.mjs';
+import { supervise } from './supervise.mjs';
 
 const development = process.argv.includes('--dev');
 
-try {
-  await install();
-  await generate();
-  if (!development) await build();
-  process.exitCode = await become(ownNode, ['bin/serve.mjs'], {
-    NODE_ENV: development ? 'development' : 'production',
-    NEXT_TELEMETRY_DISABLED: '1',
+/** Ends an installation or a build that is under way, and this process. */
+function interrupt(signal) {
+  endCommands();
+  process.exit(128 + constants.signals[signal]);
+}
+
+async function prepare() {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, interrupt);
+  const unwatch = watchNpm(pid => {
+    say(`npm (process ${pid}) has ended, so the start is given up`);
+    interrupt('SIGTERM');
   });
+  try {
+    await install();
+    await generate();
+    if (!development) await build();
+  } finally {
+    unwatch();
+    for (const signal of signals) process.off(signal, interrupt);
+  }
+}
+
+// The service goes on when whoever reads its output has gone.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+try {
+  await prepare();
+  const env = { NODE_ENV: development ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' };
+  // In development a crash is something to look at.
+  process.exitCode = await supervise(['bin/serve.mjs'], { env, restart: !development });
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

@@ -40,6 +40,7 @@ async function start(config: Config, logger: Logger): Promise<Running> {
     const owner = await seedFirstOwner(container.services);
     frontend = serve(settled, container, next);
     process.stdout.write(startupBanner(settled.http.url, owner));
+    report('serving');
     void seed(container, owner);
     return running;
   } catch (error) {
@@ -129,12 +130,19 @@ async function stop({ server, console, container, database }: Running): Promise<
   await database?.close();
 }
 
+/** Tells `npm start` how far this process got (bin/supervise.mjs). Nobody listens where it was started otherwise. */
+function report(state: 'serving' | 'misconfigured'): void {
+  // The callback takes the error of a parent that has just ended.
+  if (process.connected) process.send?.(state, undefined, undefined, () => undefined);
+}
+
 /** The first signal stops in order, the second at once. Exit 0 after an orderly stop. */
 function stopOnSignals(running: Running, logger: Logger): void {
   let stopping = false;
-  const end = (code: number) => {
+  const end = (code: number, signal?: string) => {
     if (stopping) process.exit(1);
     stopping = true;
+    logger.info({ signal }, 'stopping');
     stop(running).then(
       () => process.exit(code),
       error => {
@@ -143,8 +151,8 @@ function stopOnSignals(running: Running, logger: Logger): void {
       },
     );
   };
-  process.on('SIGINT', () => end(0));
-  process.on('SIGTERM', () => end(0));
+  process.on('SIGINT', () => end(0, 'SIGINT'));
+  process.on('SIGTERM', () => end(0, 'SIGTERM'));
   process.on('uncaughtException', error => {
     logger.fatal({ err: error }, 'a defect: the process ends, runs go on at the next start');
     end(1);
@@ -163,6 +171,7 @@ try {
   const logger = createLogger(config.log.level, { traces: config.tracing !== null });
   stopOnSignals(await start(config, logger), logger);
 } catch (error) {
+  if (error instanceof ConfigError) report('misconfigured');
   process.stderr.write(explain(error));
   process.exit(1);
 }

@@ -53,6 +53,12 @@ describe('a start that cannot succeed says why in one line', () => {
     expect(lines).toEqual([expect.stringMatching(/data folder .*cannot be written.*BATON_DATA_DIR/)]);
   });
 
+  test.runIf(process.platform === 'linux')('the data folder is on a file system that takes none', async () => {
+    const { code, lines } = await refused({ BATON_DATA_DIR: '/proc/baton' });
+    expect(code).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(/data folder \/proc\/baton cannot be written.*BATON_DATA_DIR/)]);
+  });
+
   test.runIf(process.getuid?.() === 0)("the data folder is out of the PostgreSQL account's reach", async () => {
     await mkdir(join(dataDir, 'home'));
     await chmod(join(dataDir, 'home'), 0o700);
@@ -113,11 +119,11 @@ describe('a server that runs', () => {
   });
 
   test('Ctrl-C at a terminal, which npm passes on once more, stops it in order', async () => {
-    const serve = fileURLToPath(new URL('../../bin/process.mjs', import.meta.url));
+    const module = fileURLToPath(new URL('../../bin/supervise.mjs', import.meta.url));
     const port = await freePort();
     const code = `
-      const { become, ownNode } = await import(${JSON.stringify(serve)});
-      process.exitCode = await become(ownNode, ['bin/serve.mjs']);`;
+      const { supervise } = await import(${JSON.stringify(module)});
+      process.exitCode = await supervise(['bin/serve.mjs']);`;
     const { PATH = '', HOME = '' } = process.env;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', code], {
       env: { PATH, HOME, NODE_ENV: 'production', PORT: String(port), BATON_DATA_DIR: dataDir, BATON_SEED: 'none' },

@@ -1,23 +1,25 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a folder and those above it. Node's own `recursive` never returns where the file system answers ENOENT below a folder
- * that exists, as /proc does. Throws the system's error.
+ * Makes a folder with those above it; one that exists stays as it is. Not `mkdir` with `recursive`: below a file system that
+ * answers ENOENT though the parent exists, such as /proc, Node 24 repeats it for ever, on a thread that no signal reaches.
+ * Throws the system's error.
  */
-export async function makeFolder(folder: string): Promise<void> {
+export async function makeFolder(folder: string, mode = 0o777): Promise<void> {
   const path = resolve(folder);
   try {
-    await make(path);
+    await make(path, mode);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error;
-    await makeFolder(dirname(path));
-    await make(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || path === dirname(path)) throw error;
+    await makeFolder(dirname(path), mode);
+    await make(path, mode);
   }
 }
 
-async function make(path: string): Promise<void> {
-  await mkdir(path).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST' || !(await stat(path)).isDirectory()) throw error;
+async function make(path: string, mode: number): Promise<void> {
+  await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
+    // A file in its place is found out by whatever is done in it. macOS and Windows answer EISDIR or EPERM for a root, which exists.
+    if (error.code !== 'EEXIST' && path !== dirname(path)) throw error;
   });
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, readFile, rm, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
+import { makeFolder } from '../make-folder.ts';
 import {
   type Cluster,
   clusterMajor,
@@ -96,7 +97,7 @@ async function prepareFolder(folder: string): Promise<Cluster> {
   const cluster = await openCluster(join(folder, 'postgres'));
   const probe = join(folder, `.writable-${process.pid}`);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     await writeFile(probe, '');
     await rm(probe);
     if (cluster.user) await chmod(folder, 0o711); // as root: let the account through, not in

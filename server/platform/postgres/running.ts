@@ -30,3 +30,14 @@ export async function reachDatabase(
   if (running) return { url: clusterUrl(running.listen, password.trim(), DATABASE), close: async () => undefined };
   return startEmbedded(dataDir, CONNECTIONS, logger);
 }
+
+/**
+ * Stops the embedded PostgreSQL that a killed Baton left running in `dataDir`; a no-op where none runs. Throws
+ * StartupError when another Baton uses it.
+ */
+export async function stopLeftBehind(dataDir: string, logger: Logger): Promise<void> {
+  if (!(await isRunning(await openCluster(join(resolve(dataDir), 'postgres'))))) return;
+  // By way of owning it: a PostgreSQL that still recovers is waited for, and one in use is refused.
+  const { close } = await startEmbedded(dataDir, CONNECTIONS, logger);
+  await close();
+}

@@ -88,7 +88,7 @@ export async function endOrphans({ dataDir, user }: Folder): Promise<void> {
   if (process.platform === 'win32' || (await livePostmaster(dataDir)) !== undefined) return;
   // As PostgreSQL's account: root without CAP_SYS_PTRACE (most containers) may not see where another's process works.
   const script =
-    'for p in /proc/[0-9]*; do [ "$p/cwd" -ef "$1" ] && grep -qx postgres "$p/comm" && kill -9 "${p#/proc/}"; done; true';
+    'for p in /proc/[0-9]*; do [ "$p/cwd" -ef "$1" ] && grep -qx postgres "$p/comm" && kill -9 "$(basename "$p")"; done; true';
   const identity = user ? { uid: user.uid, gid: user.gid } : {};
   await run('/bin/sh', ['-c', script, 'sh', dataDir], { ...identity, cwd: '/' }).catch(() => undefined);
 }

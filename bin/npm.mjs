@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+
+/** How often the processes above are looked at; a signal to npm reaches nobody else. */
+const INTERVAL_MS = 500;
+
+/** The fields of `/proc/<pid>/stat` behind the name, which may contain spaces and parentheses itself. */
+function procStat(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+const hasProc = existsSync('/proc/self/stat');
+
+/** What tells a process from a later one with the same id; undefined once it has ended. */
+function identityOf(pid) {
+  if (hasProc) {
+    const stat = procStat(pid);
+    return stat === undefined || stat[0] === 'Z' || stat[0] === 'X' ? undefined : stat[19];
+  }
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (error.code === 'ESRCH') return undefined;
+  }
+  return 'alive';
+}
+
+/** The parent and the command line of a process, where the system tells. */
+function parentOf(pid) {
+  try {
+    if (hasProc) {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      return { parent: Number(procStat(pid)?.[1]), command };
+    }
+    const line = execFileSync('ps', ['-ww', '-o', 'ppid=', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    const [, parent, command = ''] = /^\s*(\d+)\s*(.*)/.exec(line) ?? [];
+    return { parent: Number(parent), command };
+  } catch {
+    return { parent: 0, command: '' };
+  }
+}
+
+/**
+ * The processes that run this script for npm: the shell, if it has not replaced itself with us, and npm. Empty where we were
+ * not started by npm: then whoever started us may end at will (`nohup`, a service manager).
+ */
+export function npmProcesses(env = process.env, script = process.argv[1] ?? '') {
+  const lifecycle = env.npm_lifecycle_script;
+  if (script === '' || !lifecycle?.includes(basename(script)) || process.ppid <= 0) return [];
+  const { parent, command } = parentOf(process.ppid);
+  // The shell's command line holds the script; npm's is its title, such as `npm start`.
+  return command.includes(lifecycle) && parent > 0 ? [process.ppid, parent] : [process.ppid];
+}
+
+/**
+ * Calls `gone` once npm or its shell has ended: both are ended by signals that they do not pass on to us, and whoever sent
+ * them believes that the service has stopped. Not the terminal is watched but npm's process, so that `nohup npm start &`
+ * goes on. Returns a function that ends the watch.
+ */
+export function watchNpm(gone) {
+  const parent = process.ppid;
+  const watched = npmProcesses().map(pid => ({ pid, identity: identityOf(pid) }));
+  if (watched.length === 0) return () => undefined;
+  const timer = setInterval(() => {
+    const ended = watched.find(({ pid, identity }) => identity === undefined || identityOf(pid) !== identity);
+    if (ended === undefined && process.ppid === parent) return;
+    clearInterval(timer);
+    gone(ended?.pid ?? parent);
+  }, INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}

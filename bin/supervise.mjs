@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { watchNpm } from './npm.mjs';
+import { ownNode, root, run, say } from './process.mjs';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** Ctrl-C reaches the whole group and npm passes it on once more; the service must see it once. */
+const SAME_SIGNAL_MS = 1000;
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 60_000;
+/** Having served for so long, a service counts as sound again: its next death is a first one. */
+const SOUND_MS = 600_000;
+/** A service that has never served is not started for ever. */
+const MAX_UNSERVED = 5;
+
+/** How long to wait before the start after the `deaths`-th death in a row. */
+export function restartDelay(deaths) {
+  return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (deaths - 1));
+}
+
+/**
+ * What follows the end of the service. `history` is `{ deaths, served }`: deaths in a row before this one, and whether the
+ * service has ever served. `outcome` is `{ code, signal, servedMs, misconfigured }`; `servedMs` is undefined for one that
+ * did not get so far. Returns the history for the next start, or undefined where there is none.
+ */
+export function afterEnd(history, outcome) {
+  const { code, servedMs, misconfigured } = outcome;
+  const served = history.served || servedMs !== undefined;
+  if (code === 0 || misconfigured) return undefined;
+  // Exit code 1 before ever serving is a start that was refused; it has said why.
+  if (!served && (code === 1 || history.deaths + 1 >= MAX_UNSERVED)) return undefined;
+  return { deaths: (servedMs ?? 0) >= SOUND_MS ? 1 : history.deaths + 1, served };
+}
+
+/**
+ * Runs the service on our own Node until it ends in order, and again when it dies. A signal to us goes on to it; so does the
+ * end of npm, as SIGTERM. Resolves to the exit code.
+ */
+export async function supervise(args, { env = {}, restart = true } = {}) {
+  let child;
+  const stopping = new AbortController();
+  const stop = signal => {
+    stopping.abort();
+    child?.kill(signal);
+  };
+  const last = new Map();
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      const now = Date.now();
+      if (now - (last.get(signal) ?? 0) > SAME_SIGNAL_MS) stop(signal);
+      last.set(signal, now);
+    });
+  }
+  const unwatch = watchNpm(pid => {
+    if (stopping.signal.aborted) return;
+    say(`npm (process ${pid}) has ended: stopping the service …`);
+    stop('SIGTERM');
+  });
+  try {
+    let history = { deaths: 0, served: false };
+    for (;;) {
+      const outcome = await serve(args, env, started => {
+        child = started;
+      });
+      child = undefined;
+      const next = afterEnd(history, outcome);
+      if (stopping.signal.aborted || !restart || next === undefined) {
+        // Once this has ended, the data folder may be copied: no PostgreSQL of a killed service may be left.
+        if (outcome.signal || history.deaths > 0) await stopDatabase(env);
+        return outcome.code ?? 1;
+      }
+      history = next;
+      const wait = restartDelay(history.deaths);
+      const how = outcome.signal ? `was killed by ${outcome.signal}` : `ended with exit code ${outcome.code}`;
+      say(`the service ${how}; starting it again in ${wait / 1000} s`);
+      await delay(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return await stopDatabase(env);
+    }
+  } finally {
+    unwatch();
+  }
+}
+
+/** Runs the service once. It gets a process group of its own: Ctrl-C must reach it by way of us alone. */
+function serve(args, env, started) {
+  const child = spawn(ownNode, args, {
+    cwd: root,
+    detached: process.platform !== 'win32',
+    // By the channel the service learns that we were killed, and we learn how far it got.
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, ...env },
+  });
+  started(child);
+  let servingSince;
+  let misconfigured = false;
+  child.on('message', message => {
+    if (message === 'serving') servingSince = performance.now();
+    if (message === 'misconfigured') misconfigured = true;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      const servedMs = servingSince === undefined ? undefined : performance.now() - servingSince;
+      resolve({ code, signal, servedMs, misconfigured });
+    });
+  });
+}
+
+/** Ends the embedded PostgreSQL that a dead service left running. Resolves to the exit code. */
+async function stopDatabase(env) {
+  return run(ownNode, ['server/stop-database.ts'], { env });
+}

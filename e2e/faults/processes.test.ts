@@ -1,0 +1,135 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isRunning, openCluster, postmaster, stopCluster } from '../../server/platform/postgres/cluster.ts';
+import { freePort } from '../../server/platform/postgres/free-port.ts';
+import { isAlive } from '../../server/platform/postgres/process-table.ts';
+import { newDataDir } from '../fixtures/server.ts';
+import { rounds } from './random.ts';
+
+/** Signals to each process of the chain npm → sh → start.mjs → serve.mjs → postgres, as a real `npm start` makes it. */
+const starter = fileURLToPath(new URL('../fixtures/start-without-console.mjs', import.meta.url));
+let folder: string;
+let dataDir: string;
+const cluster = () => openCluster(join(dataDir, 'postgres'));
+
+beforeAll(async () => {
+  dataDir = await newDataDir();
+  folder = await mkdtemp(join(tmpdir(), 'baton-npm-'));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { start: `node ${starter}` } }));
+});
+afterAll(async () => {
+  await stopCluster(await cluster(), 'immediate');
+  for (const path of [folder, dataDir]) await rm(path, { recursive: true, force: true });
+});
+
+type Started = { npm: number; child: ChildProcess; port: number; output(): string };
+/** The processes from npm down to the service; `shell` is npm itself where the shell replaced itself with its command. */
+type Chain = { npm: number; shell: number; start: number; serve: number };
+
+/** Starts `npm start` in a shell of its own, which waits for it or (`detached`) ends at once. */
+async function launch({ detached = false } = {}): Promise<Started> {
+  const port = await freePort();
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, NODE_ENV: 'production', PORT: String(port), BATON_DATA_DIR: dataDir, BATON_SEED: 'none' };
+  const command = `npm start & echo "npm is $!"; ${detached ? 'exit' : 'wait'}`;
+  const child = spawn('/bin/sh', ['-c', command], {
+    cwd: folder,
+    env: env as NodeJS.ProcessEnv,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', chunk => {
+      output += chunk;
+    });
+  await expect.poll(() => output).toMatch(/npm is \d+/);
+  return { npm: Number(/npm is (\d+)/.exec(output)?.[1]), child, port, output: () => output };
+}
+
+const status = (port: number): Promise<number> =>
+  fetch(`http://127.0.0.1:${port}/readyz`).then(
+    answer => answer.status,
+    () => 0,
+  );
+
+/** Waits until the service serves; returns its processes. */
+async function ready({ npm, port, output }: Started): Promise<Chain> {
+  await expect.poll(() => status(port), { timeout: 50_000, interval: 50, message: output() }).toBe(200);
+  const below = [npm];
+  const processes = processTable();
+  for (let pid: number | undefined = npm; pid !== undefined; ) {
+    pid = processes.find(one => one.parent === pid && !one.command.includes('ps -ww'))?.pid;
+    if (pid !== undefined) below.push(pid);
+    if (processes.some(one => one.pid === pid && one.command.includes('bin/serve.mjs'))) break;
+  }
+  const [serve = 0, start = 0, shell = 0] = below.reverse();
+  return { npm, shell, start, serve };
+}
+
+function processTable(): { pid: number; parent: number; command: string }[] {
+  return execFileSync('ps', ['-ww', '-A', '-o', 'pid=', '-o', 'ppid=', '-o', 'command='], { encoding: 'utf8' })
+    .split('\n')
+    .map(line => /^\s*(\d+)\s+(\d+)\s+(.*)/.exec(line))
+    .map(found => ({ pid: Number(found?.[1]), parent: Number(found?.[2]), command: found?.[3] ?? '' }));
+}
+
+/** Waits until nothing of the chain is left, and no PostgreSQL. */
+async function ended({ npm, shell, start, serve }: Chain, { output }: Started): Promise<void> {
+  const left = async () => {
+    const alive = await Promise.all([npm, shell, start, serve].map(isAlive));
+    return alive.includes(true) || (await isRunning(await cluster()));
+  };
+  await expect.poll(left, { timeout: 30_000, interval: 50, message: output() }).toBe(false);
+}
+
+test('npm start goes on when its shell ends, restarts a killed service, and ends with a killed npm', async () => {
+  const started = await launch({ detached: true });
+  const first = await ready(started);
+  expect(await isAlive(started.child.pid ?? 0)).toBe(false);
+
+  process.kill(first.serve, 'SIGKILL');
+  await expect.poll(started.output).toMatch(/the service was killed by SIGKILL; starting it again in 1 s/);
+  const second = await ready(started);
+  expect(second).toEqual({ ...first, serve: second.serve });
+  expect(second.serve).not.toBe(first.serve);
+
+  process.kill(first.npm, 'SIGKILL');
+  await ended(second, started);
+  expect(started.output()).toMatch(new RegExp(`npm \\(process ${first.npm}\\) has ended: stopping the service`));
+});
+
+const endings = [
+  ['npm', 'SIGTERM'],
+  ['start', 'SIGKILL'],
+  // What follows is noticed in one of the ways above.
+  ['npm', 'SIGHUP'],
+  ['shell', 'SIGTERM'],
+  ['shell', 'SIGKILL'],
+  ['start', 'SIGTERM'],
+  ['serve', 'SIGTERM'],
+] as const;
+test.each(rounds > 1 ? endings : endings.slice(0, 2))(
+  '%s ended by %s ends the service and PostgreSQL in order',
+  async (name, signal) => {
+    const started = await launch();
+    const chain = await ready(started);
+    process.kill(chain[name], signal);
+    await ended(chain, started);
+    expect(started.output()).toContain('"msg":"stopping"');
+  },
+);
+
+test('a stop while a killed service is about to be started again ends the PostgreSQL that it left', async () => {
+  const started = await launch();
+  const chain = await ready(started);
+  process.kill(chain.serve, 'SIGKILL');
+  await expect.poll(started.output).toMatch(/starting it again in 1 s/);
+  expect(await postmaster(join(dataDir, 'postgres'))).toBeDefined();
+  process.kill(chain.start, 'SIGTERM');
+  await ended(chain, started);
+  expect(started.output().match(/Baton is ready/g)).toHaveLength(1);
+});
