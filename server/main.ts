@@ -39,7 +39,7 @@ async function start(config: Config, logger: Logger): Promise<Running> {
     // Last of what can fail: what is made here is shown once, by the banner.
     const owner = await seedFirstOwner(container.services);
     frontend = serve(settled, container, next);
-    process.stdout.write(startupBanner(settled.http.url, owner));
+    process.stdout.write(startupBanner(settled.http.url, owner, database.movedTo));
     report('serving');
     void seed(container, owner);
     return running;

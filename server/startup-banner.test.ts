@@ -19,3 +19,8 @@ test('a configured owner knows the password already', () => {
 test('without an owner it shows the way to set one up', () => {
   expect(startupBanner(url, { created: false, setupToken: 'token' })).toMatch(/\/setup[\s\S]*token/);
 });
+
+test('a data folder other than the configured one is named at every start', () => {
+  expect(startupBanner(url, { created: false }, '/var/lib/baton/x')).toContain('Its data is in /var/lib/baton/x\n');
+  expect(startupBanner(url, { created: false })).not.toContain('data');
+});

@@ -2,10 +2,12 @@ import type { SeededOwner } from './domains/identity/bootstrap.ts';
 
 /**
  * What an operator reads once the service is up: where it is, and at the first start how to get in. Secrets are shown this one
- * time and go to standard output alone, never to the log.
+ * time and go to standard output alone, never to the log. `movedTo` is a data folder other than the configured one.
  */
-export function startupBanner(url: string, owner: SeededOwner): string {
+export function startupBanner(url: string, owner: SeededOwner, movedTo?: string): string {
   const lines = ['', `  Baton is ready at ${url}`];
+  // Not where an operator looks first, so every start says it.
+  if (movedTo !== undefined) lines.push(`  Its data is in ${movedTo}`);
   if (owner.created) {
     lines.push('', `  Sign in      ${url}/sign-in`, `  E-mail       ${owner.email}`);
     if (owner.password !== undefined) lines.push(`  Password     ${owner.password}`);

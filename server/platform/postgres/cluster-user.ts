@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
-import { access, constants, cp, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, constants, cp, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { makeFolder } from '../make-folder.ts';
 import type { ClusterBinaries } from './cluster.ts';
 import { reason, StartupError } from './startup-error.ts';
 
 const run = promisify(execFile);
 const NAME = 'postgres';
+/** Where root keeps what PostgreSQL's account must reach and cannot reach in the clone. */
+export const SYSTEM_FOLDER = '/var/lib/baton';
 
 export type ClusterUser = { name: string; uid: number; gid: number };
 
@@ -52,6 +55,19 @@ export async function closedFolder(path: string, user: ClusterUser): Promise<str
   return (found.mode >> shift) & 1 ? undefined : path;
 }
 
+/** The folder for the copies: not the temporary one where it can be helped, which is cleaned of files under running programs. */
+async function copies(): Promise<string> {
+  try {
+    await makeFolder(SYSTEM_FOLDER, 0o755);
+    await chmod(SYSTEM_FOLDER, 0o755); // whatever the umask
+    return SYSTEM_FOLDER;
+  } catch {
+    const folder = join(tmpdir(), 'baton-postgres');
+    await mkdir(folder, { mode: 0o755 }).catch(() => undefined);
+    return folder;
+  }
+}
+
 /**
  * Binaries that `user` can execute. Under a home folder of mode 0700 (`/root` in most containers) it cannot reach
  * node_modules, so they are copied once into a folder that it can.
@@ -64,7 +80,7 @@ export async function reachableBinaries(
   if (!user || (await closedFolder(bin, user)) === undefined) return binaries;
   const native = dirname(bin);
   const { mtimeMs, size } = await stat(binaries.postgres);
-  const target = join(tmpdir(), `baton-postgres-${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}`);
+  const target = join(await copies(), `postgres-${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}`);
   const copy = { initdb: 'initdb', pg_ctl: 'pg_ctl', postgres: 'postgres' };
   const place = (name: string) => join(target, 'bin', basename(name));
   try {

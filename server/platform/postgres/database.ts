@@ -15,6 +15,8 @@ export type DatabaseOptions = { url: string | undefined; dataDir: string; pool: 
 
 export type Database = {
   url: string;
+  /** Where the embedded PostgreSQL keeps its data, where that is not the folder that was asked for. */
+  movedTo: string | undefined;
   pool: pg.Pool;
   /** On the same pool, so that `pool` bounds every connection of the process. */
   prisma: PrismaClient;
@@ -51,7 +53,7 @@ export async function openDatabase(
       await pool.end();
       await embedded?.close();
     };
-    return { url, pool, prisma, close };
+    return { url, movedTo: embedded?.movedTo, pool, prisma, close };
   } catch (error) {
     await embedded?.close();
     throw error;

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, link, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
-import { makeFolder } from '../make-folder.ts';
 import {
   type Cluster,
   clusterMajor,
@@ -14,12 +13,11 @@ import {
   initCluster,
   isRunning,
   type Listen,
-  openCluster,
   postmaster,
   startCluster,
   stopCluster,
 } from './cluster.ts';
-import { closedFolder } from './cluster-user.ts';
+import { prepareDataFolder } from './data-folder.ts';
 import { freePort } from './free-port.ts';
 import { clearStaleLocks, endOrphans } from './stale-locks.ts';
 import { reason, StartupError } from './startup-error.ts';
@@ -40,6 +38,8 @@ const RETRIED = /pre-existing shared memory block|lock file ".*" (?:already exis
 
 export type EmbeddedPostgres = {
   url: string;
+  /** The data folder, where it is another one than was asked for. */
+  movedTo: string | undefined;
   /** Stops PostgreSQL after a last checkpoint. */
   close(): Promise<void>;
 };
@@ -54,8 +54,7 @@ export async function startEmbedded(
   maxConnections: number,
   logger: Logger,
 ): Promise<EmbeddedPostgres> {
-  const folder = resolve(dataDir);
-  const cluster = await prepareFolder(folder);
+  const { folder, moved, cluster } = await prepareDataFolder(dataDir);
   const password = await ensurePassword(join(folder, 'postgres.password'));
   if ((await clusterVersion(cluster.dataDir)) === undefined) {
     logger.info({ folder }, 'making the database');
@@ -84,38 +83,13 @@ export async function startEmbedded(
   await ensureDatabase(owner.client);
   return {
     url: clusterUrl(owner.listen, password, DATABASE),
+    movedTo: moved ? folder : undefined,
     close: async () => {
       closing = true;
       await stopCluster(cluster);
       await owner.client.end().catch(() => undefined);
     },
   };
-}
-
-/** The cluster handle of a data folder that exists, can be written, and can be reached by PostgreSQL's account. */
-async function prepareFolder(folder: string): Promise<Cluster> {
-  const cluster = await openCluster(join(folder, 'postgres'));
-  const probe = join(folder, `.writable-${process.pid}`);
-  try {
-    await makeFolder(folder, 0o700);
-    await writeFile(probe, '');
-    await rm(probe);
-    if (cluster.user) await chmod(folder, 0o711); // as root: let the account through, not in
-  } catch (cause) {
-    throw new StartupError(
-      `The data folder ${folder} cannot be written (${reason(cause)}): set BATON_DATA_DIR to a folder that can.`,
-      { cause },
-    );
-  }
-  if (cluster.user) {
-    const closed = await closedFolder(folder, cluster.user);
-    if (closed) {
-      throw new StartupError(
-        `PostgreSQL does not run as root but as the account "${cluster.user.name}", which may not enter ${closed}: set BATON_DATA_DIR to a folder elsewhere, such as BATON_DATA_DIR=/var/lib/baton, or start Baton as an ordinary user.`,
-      );
-    }
-  }
-  return cluster;
 }
 
 /** The superuser's password, made at the first start. Two first starts at once agree: only one of them creates the file. */

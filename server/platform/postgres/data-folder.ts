@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { chmod, readlink, realpath, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makeFolder } from '../make-folder.ts';
+import { type Cluster, clusterVersion, openCluster } from './cluster.ts';
+import { type ClusterUser, closedFolder, clusterUser, SYSTEM_FOLDER } from './cluster-user.ts';
+import { reason, StartupError } from './startup-error.ts';
+
+const checkout = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '');
+
+/** Where a clone and the system keep data; tests have their own. */
+export type Places = { checkout: string; system: string };
+const places: Places = { checkout, system: SYSTEM_FOLDER };
+
+export type DataFolder = {
+  /** Where the data is, without symbolic links: PostgreSQL's account may not be able to follow them. */
+  folder: string;
+  /** Whether that is another one than was asked for. */
+  moved: boolean;
+  cluster: Cluster;
+};
+
+/**
+ * The data folder, which exists, can be written and can be reached by PostgreSQL's account. The default one (`.data` in the
+ * clone) gives way to a folder in `/var/lib/baton` where root has cloned below a folder that is closed to that account, such
+ * as /root; `.data` is then a link to it. Throws StartupError.
+ */
+export async function prepareDataFolder(dataDir: string, at: Places = places): Promise<DataFolder> {
+  const wanted = resolve(dataDir);
+  const linked = await withoutLinks(wanted);
+  const user = await clusterUser();
+  const closed = user && (await closedFolder(dirname(linked), user));
+  const elsewhere = closed !== undefined && (await mayMove(wanted, linked, at));
+  const folder = elsewhere ? await moveToSystem(wanted, at) : linked;
+  await makeWritable(folder, user);
+  const stillClosed = user && (await closedFolder(folder, user));
+  if (user && stillClosed) {
+    throw new StartupError(
+      `PostgreSQL does not run as root but as the account "${user.name}", which may not enter ${stillClosed}: set BATON_DATA_DIR to a folder elsewhere, such as BATON_DATA_DIR=/var/lib/baton, or start Baton as an ordinary user.`,
+    );
+  }
+  const moved = folder !== join(await withoutLinks(dirname(wanted)), basename(wanted));
+  return { folder, moved, cluster: await openCluster(join(folder, 'postgres')) };
+}
+
+/** The path behind symbolic links, though it, or what a link points to, does not exist. */
+async function withoutLinks(path: string): Promise<string> {
+  const target = await readlink(path).catch(() => undefined);
+  const followed = target === undefined ? path : resolve(dirname(path), target);
+  const found = await realpath(followed).catch(() => undefined);
+  if (found !== undefined || dirname(followed) === followed) return found ?? followed;
+  return join(await withoutLinks(dirname(followed)), basename(followed));
+}
+
+/** Whether a closed folder may be given up: only the default one, and never one that holds a database. */
+async function mayMove(wanted: string, linked: string, at: Places): Promise<boolean> {
+  return wanted === join(at.checkout, '.data') && (await clusterVersion(join(linked, 'postgres'))) === undefined;
+}
+
+/** The name is made from the clone's path, so that the clone finds its data again even without the link. */
+async function moveToSystem(wanted: string, at: Places): Promise<string> {
+  const clone = await realpath(at.checkout);
+  const name = `${basename(clone)}-${createHash('sha256').update(clone).digest('hex').slice(0, 8)}`;
+  const folder = join(at.system, name);
+  try {
+    await makeFolder(folder, 0o711);
+    await chmod(at.system, 0o755); // whatever the umask: PostgreSQL's account must pass
+    // Fails, and is then left alone, where it holds anything.
+    await rmdir(wanted).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    await symlink(folder, wanted);
+  } catch (cause) {
+    throw new StartupError(
+      `PostgreSQL's account cannot reach ${wanted}, and ${folder} cannot take its place (${reason(cause)}): set BATON_DATA_DIR to a folder elsewhere, or start Baton as an ordinary user.`,
+      { cause },
+    );
+  }
+  return folder;
+}
+
+async function makeWritable(folder: string, user: ClusterUser | undefined): Promise<void> {
+  const probe = join(folder, `.writable-${process.pid}`);
+  try {
+    await makeFolder(folder, 0o700);
+    await writeFile(probe, '');
+    await rm(probe);
+    if (user) await chmod(folder, 0o711); // as root: let the account through, not in
+  } catch (cause) {
+    throw new StartupError(
+      `The data folder ${folder} cannot be written (${reason(cause)}): set BATON_DATA_DIR to a folder that can.`,
+      { cause },
+    );
+  }
+}
