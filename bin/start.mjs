@@ -20,7 +20,7 @@ async function prepare() {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.on(signal, interrupt);
   const unwatch = watchNpm(pid => {
-    say(`npm (process ${pid}) has ended, so the start is given up`);
+    say(`npm's process ${pid} has ended: giving up the start`);
     interrupt('SIGTERM');
   });
   try {

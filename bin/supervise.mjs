@@ -53,7 +53,7 @@ export async function supervise(args, { env = {}, restart = true } = {}) {
   }
   const unwatch = watchNpm(pid => {
     if (stopping.signal.aborted) return;
-    say(`npm (process ${pid}) has ended: stopping the service …`);
+    say(`npm's process ${pid} has ended: stopping the service …`);
     stop('SIGTERM');
   });
   try {

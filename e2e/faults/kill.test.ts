@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { killCluster } from '../fixtures/postgres.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
@@ -23,4 +25,24 @@ test(
     expect(rows.map(({ status }) => status)).toEqual(['completed', 'failed', 'stopped']);
   },
   timeoutFor(20_000),
+);
+
+test(
+  'SIGKILL of the service and of PostgreSQL together, whose lock files name a process again: the next start serves',
+  async () => {
+    await using scenario = await Scenario.open('group');
+    scenario.client.mayDisconnect = true;
+    const load = scenario.load();
+    for (let round = 0; round < 2 * rounds; round++) {
+      await load.progress(scenario.random.between(10, 40));
+      await scenario.service.kill();
+      const dataDir = join(scenario.installation.dataDir, 'postgres');
+      const endOther = await killCluster(dataDir, round % 2 === 0 ? 'zombie' : 'process');
+      await scenario.relaunch().finally(endOther);
+    }
+    await load.progress(10);
+    await scenario.settle(load);
+    expect(await scenario.service.terminate()).toBe(0);
+  },
+  timeoutFor(40_000),
 );

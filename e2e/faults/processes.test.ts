@@ -99,7 +99,7 @@ test('npm start goes on when its shell ends, restarts a killed service, and ends
 
   process.kill(first.npm, 'SIGKILL');
   await ended(second, started);
-  expect(started.output()).toMatch(new RegExp(`npm \\(process ${first.npm}\\) has ended: stopping the service`));
+  expect(started.output()).toMatch(new RegExp(`npm's process ${first.npm} has ended: stopping the service`));
 });
 
 const endings = [
