@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
+import { ByteCache, bytesInMemory } from '../../../platform/byte-cache.ts';
 import { unavailable } from '../../../platform/errors.ts';
+import { CACHE_LIMITS } from '../../cache-limits.ts';
 import { type CompiledGraph, compile, type Graph } from '../../core/index.ts';
 
 export type VersionRef = { tenantId: string; workflowId: string; version: number };
@@ -18,27 +20,29 @@ export function loadVersionFrom(pool: Pool): LoadVersion {
   };
 }
 
-/** Graphs of 10 steps are ~10 KiB compiled, of 2,000 steps ~2 MiB: 256 of them are affordable and cover what is in use. */
-const CAPACITY = 256;
+/** What compiling adds to each step of a snapshot, and to each pair of steps (a bit, for the ancestors). */
+const COMPILED_STEP_BYTES = 600;
 
 /** Compiled graphs by version, the least recently used dropped first. Versions are immutable, so nothing expires. */
 export class GraphCache {
   readonly #load: LoadVersion;
-  readonly #graphs = new Map<string, CompiledGraph>();
+  readonly #graphs: ByteCache<CompiledGraph>;
   readonly #loading = new Map<string, Promise<CompiledGraph>>();
 
-  constructor(load: LoadVersion) {
+  constructor(load: LoadVersion, maxBytes: number = CACHE_LIMITS.graphs) {
     this.#load = load;
+    this.#graphs = new ByteCache(maxBytes);
+  }
+
+  /** Bytes that the graphs take, about. */
+  get bytes(): number {
+    return this.#graphs.bytes;
   }
 
   /** Throws an Error where the version does not exist, AppError 503 where it cannot be read. */
   get(ref: VersionRef): CompiledGraph | Promise<CompiledGraph> {
     const key = `${ref.tenantId}/${ref.workflowId}/${ref.version}`;
-    const graph = this.#graphs.get(key);
-    if (graph === undefined) return this.#loading.get(key) ?? this.#fetch(key, ref);
-    this.#graphs.delete(key);
-    this.#graphs.set(key, graph);
-    return graph;
+    return this.#graphs.get(key) ?? this.#loading.get(key) ?? this.#fetch(key, ref);
   }
 
   #fetch(key: string, ref: VersionRef): Promise<CompiledGraph> {
@@ -49,13 +53,16 @@ export class GraphCache {
       .then(snapshot => {
         if (snapshot === null) throw new Error(`version ${ref.version} of workflow ${ref.workflowId} does not exist`);
         const graph = compile(snapshot);
-        this.#graphs.set(key, graph);
-        const oldest = this.#graphs.keys().next();
-        if (this.#graphs.size > CAPACITY && !oldest.done) this.#graphs.delete(oldest.value);
+        this.#graphs.set(key, graph, bytesOf(snapshot));
         return graph;
       })
       .finally(() => this.#loading.delete(key));
     this.#loading.set(key, loading);
     return loading;
   }
+}
+
+function bytesOf(snapshot: Graph): number {
+  const steps = snapshot.steps.length;
+  return bytesInMemory(snapshot) + steps * (COMPILED_STEP_BYTES + steps / 8);
 }

@@ -1,3 +1,5 @@
+import { ByteCache } from '../../../platform/byte-cache.ts';
+import { CACHE_LIMITS } from '../../cache-limits.ts';
 import { type CelScope, Compiler, type Run } from './compiler.ts';
 import { asSyntaxError, parse } from './syntax.ts';
 import type { CelValue } from './values.ts';
@@ -31,20 +33,15 @@ function compileExpression(text: string): Expression {
   };
 }
 
-// Compiled once per process; two generations bound the memory (as for templates).
-const GENERATION = 2_000;
-let young = new Map<string, Expression>();
-let old = new Map<string, Expression>();
+/** Compiled once per process. */
+const compiledExpressions = new ByteCache<Expression>(CACHE_LIMITS.expressions);
+const BYTES_PER_CHARACTER = 200;
 
 /** Compiles an expression, or returns it from the cache. Throws CelSyntaxError. */
 export function expression(text: string): Expression {
-  const known = young.get(text) ?? old.get(text);
+  const known = compiledExpressions.get(text);
   if (known) return known;
   const compiled = compileExpression(text);
-  if (young.size >= GENERATION) {
-    old = young;
-    young = new Map();
-  }
-  young.set(text, compiled);
+  compiledExpressions.set(text, compiled, text.length * BYTES_PER_CHARACTER);
   return compiled;
 }

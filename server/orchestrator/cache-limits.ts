@@ -1,0 +1,14 @@
+/**
+ * Bytes that each cache of the orchestrator may take, about; all of them hold what can be made anew. A tenant chooses how
+ * large its scripts and graphs are, so a number of entries would bound nothing.
+ */
+export const CACHE_LIMITS = {
+  /** Compiled graphs: one of 10 steps takes ~10 KiB, one of 2,000 steps ~2 MiB. */
+  graphs: 64 * 1024 * 1024,
+  /** Prepared Lua scripts, twice as large as their text. */
+  scripts: 32 * 1024 * 1024,
+  /** Parsed templates. */
+  templates: 16 * 1024 * 1024,
+  /** Compiled CEL expressions: closures take some 200 bytes for each character. */
+  expressions: 16 * 1024 * 1024,
+} as const;
