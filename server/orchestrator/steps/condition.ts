@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { CelSyntaxError, expression, LONGEST_EXPRESSION, typeName } from './cel/index.ts';
 import { fieldReader } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
+import { Rendering } from './rendering.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
-import { renderText } from './templates.ts';
 
 const fields = z.strictObject({
   expression: z.string().min(1).max(LONGEST_EXPRESSION).meta({
@@ -27,7 +27,8 @@ function evaluate(attempt: Attempt): Outcome {
     );
   }
   if (step.mode === 'validate' && !value) {
-    return failed('condition_not_met', step.message ? renderText(step.message, attempt) : 'the condition is not met');
+    const { message = 'the condition is not met' } = step;
+    return failed('condition_not_met', new Rendering(attempt).text('message', message));
   }
   return { kind: 'completed', result: { value, branch: value ? 'then' : 'else' } };
 }

@@ -1,7 +1,8 @@
 import { CelError, CelSyntaxError } from './cel/index.ts';
 import { InvalidStep } from './common-fields.ts';
+import { RenderedTooLarge, TemplateUnresolved } from './rendering.ts';
 import type { Outcome } from './step-type.ts';
-import { TemplateSyntaxError, TemplateUnresolved } from './templates.ts';
+import { TemplateSyntaxError } from './templates.ts';
 
 /** A failed attempt that trying again cannot help: the same version and results lead to the same end. */
 export function failed(code: string, message: string): Outcome {
@@ -12,6 +13,7 @@ export function failed(code: string, message: string): Outcome {
 export function outcomeOf(error: unknown): Outcome {
   if (error instanceof TemplateUnresolved) return failed('template_unresolved', error.message);
   if (error instanceof TemplateSyntaxError) return failed('template_malformed', error.message);
+  if (error instanceof RenderedTooLarge) return failed('rendered_too_large', error.message);
   if (error instanceof InvalidStep) return failed('invalid_step', error.message);
   if (error instanceof CelError) return failed(error.code, error.message);
   if (error instanceof CelSyntaxError) return failed('expression_malformed', error.message);

@@ -3,8 +3,9 @@ import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, InvalidStep } from './common-fields.ts';
 import { outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
+import { Rendering } from './rendering.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
-import { collectReferences, hasTemplate, render, renderText } from './templates.ts';
+import { collectReferences, hasTemplate } from './templates.ts';
 
 const ROLES = new Set(['project_contributor', 'tenant_admin']);
 const LONGEST_INSTRUCTIONS = 64 * 1024;
@@ -27,11 +28,8 @@ const isEmail = (text: string) => text.length <= 320 && /^[^\s@]+@[^\s@]+$/.test
 const isAssignee = (text: string) => ROLES.has(text) || isEmail(text);
 
 /** Rendered assignees: a template may give one text or a list of them. */
-function assigneesOf(texts: readonly string[], attempt: Attempt): string[] {
-  const rendered = texts.flatMap((text): JsonValue[] => {
-    const value = render(text, attempt);
-    return Array.isArray(value) ? value : [value];
-  });
+function assigneesOf(texts: string[], rendering: Rendering): string[] {
+  const rendered = (rendering.value('assignees', texts) as JsonValue[]).flat();
   return rendered.map(value => {
     if (typeof value !== 'string' || !isAssignee(value)) {
       throw new InvalidStep(
@@ -42,9 +40,9 @@ function assigneesOf(texts: readonly string[], attempt: Attempt): string[] {
   });
 }
 
-function formOf(form: JsonMap | undefined, attempt: Attempt): JsonMap | null {
+function formOf(form: JsonMap | undefined, rendering: Rendering): JsonMap | null {
   if (!form) return null;
-  const rendered = render(form, attempt) as JsonMap;
+  const rendered = rendering.value('form', form) as JsonMap;
   const [problem] = checkForm(rendered);
   if (problem) throw new InvalidStep(`${problem.path}: ${problem.message}`);
   return rendered;
@@ -53,15 +51,16 @@ function formOf(form: JsonMap | undefined, attempt: Attempt): JsonMap | null {
 function ask(attempt: Attempt): Outcome {
   const { step } = attempt;
   const { instructions, form, assignees, on_timeout } = read(step);
-  const text = renderText(instructions ?? '', attempt);
+  const rendering = new Rendering(attempt);
+  const text = rendering.text('instructions', instructions ?? '');
   if (text.length > LONGEST_INSTRUCTIONS) throw new InvalidStep('instructions: too long once rendered');
   return {
     kind: 'waiting',
     task: {
-      name: step.name ? renderText(step.name, attempt).slice(0, 500) : step.id,
+      name: step.name ? rendering.text('name', step.name).slice(0, 500) : step.id,
       instructions: text,
-      form: formOf(form, attempt),
-      assignees: assigneesOf(assignees ?? [], attempt),
+      form: formOf(form, rendering),
+      assignees: assigneesOf(assignees ?? [], rendering),
       due_at: step.timeout_s === undefined ? null : attempt.now + step.timeout_s * 1000,
       on_timeout: on_timeout ?? 'fail',
     },

@@ -78,7 +78,7 @@ describe('the question', () => {
   test.each([
     [{ prompt: '{{input.gone}}' }, {}, 'template_unresolved'],
     [{ prompt: '{{input.blank}}' }, { blank: ' \n' }, 'invalid_step'],
-    [{ prompt: '{{input.huge}}' }, { huge: 'x'.repeat(4 * 1024 * 1024 + 1) }, 'invalid_step'],
+    [{ prompt: '{{input.huge}}' }, { huge: 'x'.repeat(4 * 1024 * 1024 + 1) }, 'rendered_too_large'],
     [{ response_schema: { type: '{{input.kind}}' } }, { kind: 'nonsense' }, 'invalid_step'],
     [{ temperature: 3 }, {}, 'invalid_step'],
   ])('%j cannot be asked', async (fields, input, code) => {

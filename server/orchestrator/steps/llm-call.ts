@@ -5,12 +5,13 @@ import { fieldReader, InvalidStep, LONGEST_TEXT, unavailableMessage } from './co
 import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
+import { Rendering } from './rendering.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
-import { collectReferences, hasTemplate, render, renderText } from './templates.ts';
+import { collectReferences, hasTemplate } from './templates.ts';
 
 const unavailable = unavailableMessage('llm_call', 'this server has no model providers configured');
 /** Of prompt and system each, once rendered: what templates bring in may be larger than the step, but no model reads more. */
-const LONGEST_PROMPT = 4 * 1024 * 1024;
+const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
 
 const fields = z.strictObject({
   model: z.string().min(1).max(200).meta({ description: 'provider/model, such as openai/gpt-5' }),
@@ -71,29 +72,25 @@ async function checkModel(
 function callOf(attempt: Attempt): ModelCall {
   const { run, step, traceparent } = attempt;
   const { model, prompt, system, temperature, max_tokens, response_schema } = read(step);
+  const rendering = new Rendering(attempt);
+  const text = rendering.text('prompt', prompt, MAX_PROMPT_BYTES);
+  if (text.trim() === '') throw new InvalidStep('prompt: is empty once rendered');
   return {
     tenantId: run.tenantId,
     projectId: run.projectId,
-    model: renderText(model, attempt),
-    prompt: promptOf('prompt', prompt, attempt),
-    system: system === undefined ? undefined : promptOf('system', system, attempt),
+    model: rendering.text('model', model),
+    prompt: text,
+    system: system === undefined ? undefined : rendering.text('system', system, MAX_PROMPT_BYTES),
     temperature,
     maxTokens: max_tokens,
-    responseSchema: response_schema && schemaOf(response_schema, attempt),
+    responseSchema: response_schema && schemaOf(response_schema, rendering),
     idempotencyKey: `${run.id}:${step.id}`,
     traceparent,
   };
 }
 
-function promptOf(field: string, text: string, attempt: Attempt): string {
-  const rendered = renderText(text, attempt);
-  if (rendered.length > LONGEST_PROMPT) throw new InvalidStep(`${field}: exceeds 4 MiB once rendered`);
-  if (field === 'prompt' && rendered.trim() === '') throw new InvalidStep('prompt: is empty once rendered');
-  return rendered;
-}
-
-function schemaOf(schema: JsonMap, attempt: Attempt): JsonMap {
-  const rendered = render(schema, attempt) as JsonMap;
+function schemaOf(schema: JsonMap, rendering: Rendering): JsonMap {
+  const rendered = rendering.value('response_schema', schema) as JsonMap;
   const [problem] = checkForm(rendered, 'response_schema');
   if (problem) throw new InvalidStep(`${problem.path}: ${problem.message}`);
   return rendered;

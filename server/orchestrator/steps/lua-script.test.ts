@@ -90,6 +90,63 @@ describe('templates in scripts are values, never code', () => {
   });
 });
 
+describe('a script with thousands of templates', () => {
+  const large = { text: 'x'.repeat(900_000), n: 1 };
+  const many = (count: number, of: (n: number) => string) => Array.from({ length: count }, (_, n) => of(n)).join('\n');
+
+  test('binds each value once and sends it once, however it is spelled', async () => {
+    const spelled = ['{{input}}', '{{ input }}', '{{input ?? 1}}', '{{input ?? 2}}'];
+    const prepared = prepareScript(`${many(8_000, n => `local _ = ${spelled[n % 4]}`)}\nreturn 1`);
+    expect(prepared.bound).toHaveLength(3);
+    const script = (count: number) => `local n = 0\n${many(count, n => `n = n + ${spelled[n % 4]}.n`)}\nreturn n`;
+    expect(await run(script(8_000), large)).toMatchObject({ kind: 'completed', result: 8_000 });
+    expect(await run(script(9_999), large)).toMatchObject({ kind: 'completed', result: 9_999 });
+  });
+
+  test('reads the same value as a value and as text', async () => {
+    const script =
+      'local a, b = {{input.o}}, {{input.o}} a.n = 2 return {b.n, "{{input.o}}", {{input.s}}, "{{input.s}}"}';
+    const input = { o: { n: 1 }, s: 'x' };
+    // One binding, one table: what is changed through one template is seen through the other, as with `input.o`.
+    expect(await run(script, input)).toMatchObject({ result: [2, '{"n":1}', 'x', 'x'] });
+    const missing = 'return {{input.no ?? null}} == nil and {{steps.a.result}} == nil and "{{steps.a.result}}"';
+    expect(await run(missing, {}, { a: null })).toMatchObject({ result: 'null' });
+  });
+
+  test('is refused above 10,000', async () => {
+    const script = (count: number) => `local n = 0\n${many(count, () => 'n = n + {{input.n}}')}\nreturn n`;
+    expect(await run(script(10_000), large)).toMatchObject({ result: 10_000 });
+    expect(await run(script(10_001), large)).toMatchObject({
+      error: { code: 'template_malformed', message: 'more than 10000 templates in one field' },
+    });
+  });
+
+  test('fails where its values together exceed 32 MiB, at the first that does', async () => {
+    let reads = 0;
+    const results = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`s${n}`, { text: 'x'.repeat(999_000) }]));
+    const one = attempt(
+      many(60, n => `local _ = {{steps.s${n}.result}}`),
+      {},
+      results,
+    );
+    const result: Attempt['result'] = step => {
+      reads += 1;
+      return one.result(step);
+    };
+    expect(await type.execute({ ...one, result }, new AbortController().signal)).toMatchObject({
+      error: { code: 'lua_data_too_large' },
+    });
+    expect(reads).toBe(34);
+  });
+
+  test('is read in linear time where none of them is closed', () => {
+    const { errors } = prepareScript(`return "${'{{input ?? [ '.repeat(19_000)}"`);
+    expect(errors).toHaveLength(101);
+    expect(errors.at(-1)?.message).toBe('more than 100 malformed templates');
+    expect(prepareScript(`return ${'{{input ?? [ '.repeat(19_000)}`).errors).toHaveLength(1);
+  });
+});
+
 describe('only what a script can read is sent to it', () => {
   test.each([
     ['return 1', []],

@@ -3,8 +3,8 @@ import type { JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, LONGEST_TEXT } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { type LuaData, type LuaPool, type LuaRun, type PreparedScript, prepareScript, sizeOf } from './lua/index.ts';
+import { JsonTexts, resolve } from './rendering.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
-import { interpolate, resolve } from './templates.ts';
 
 const fields = z.strictObject({
   script: z.string().min(1).max(LONGEST_TEXT).meta({
@@ -40,14 +40,35 @@ function resultOf(step: string, attempt: Attempt): JsonValue | undefined {
 /** What the script read exceeds LARGEST_DATA. */
 class DataTooLarge extends Error {}
 
+/**
+ * What the templates of the script stand for. A value is serialized and sent once, however many of them read it. Throws
+ * TemplateUnresolved and DataTooLarge.
+ */
+function boundValues({ bound }: PreparedScript, attempt: Attempt): LuaData {
+  const values: string[] = [];
+  const known = { value: new Map<JsonValue, number>(), text: new Map<JsonValue, number>() };
+  const json = new JsonTexts();
+  let size = 0;
+  const places = bound.map(({ reference, as }) => {
+    const value = resolve(reference, attempt);
+    // As text, a string is itself and everything else its JSON.
+    const inText = as === 'text' && typeof value !== 'string';
+    const places = inText ? known.text : known.value;
+    const present = places.get(value);
+    if (present !== undefined) return present;
+    const { text } = json.of(value);
+    const sent = inText ? JSON.stringify(text) : text;
+    size += sent.length;
+    if (size > LARGEST_DATA) throw new DataTooLarge();
+    places.set(value, values.length);
+    return values.push(sent) - 1;
+  });
+  return { values, places };
+}
+
 /** What the script can read. Throws TemplateUnresolved and DataTooLarge. */
 function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): LuaData {
-  const data: LuaData = {
-    values: script.bound.map(({ reference, as }) => {
-      const value = resolve(reference, attempt);
-      return JSON.stringify(as === 'text' ? interpolate(value) : value);
-    }),
-  };
+  const data: LuaData = script.bound.length === 0 ? { values: [] } : boundValues(script, attempt);
   if (script.readsInput) data.input = input.of(attempt.input);
   if (script.readsRun) {
     const { id, workflowId, version } = attempt.run;

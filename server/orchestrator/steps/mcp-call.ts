@@ -3,8 +3,9 @@ import { JsonObjectSchema } from '../../platform/json.ts';
 import type { JsonMap } from '../core/index.ts';
 import { fieldReader, unavailableMessage } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
+import { Rendering } from './rendering.ts';
 import type { Attempt, Outcome, StepType } from './step-type.ts';
-import { hasTemplate, render, renderText } from './templates.ts';
+import { hasTemplate } from './templates.ts';
 import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 
 const fields = z.strictObject({
@@ -13,6 +14,8 @@ const fields = z.strictObject({
   instance_id: z.string().min(1).max(200).meta({ description: 'The MCP instance and with it the credentials' }),
 });
 const read = fieldReader(fields);
+/** Two results of the largest size and some more. */
+const MAX_ARGUMENT_BYTES = 4 * 1024 * 1024;
 const message = unavailableMessage('mcp_call', 'this server has no tool servers configured');
 
 /** `mcp_call` (decisions.md, Steps): calls a tool of an MCP instance. Without `tools` drafts may hold it, and no more. */
@@ -50,11 +53,12 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
 async function call(tools: ToolCaller, attempt: Attempt, signal: AbortSignal): Promise<ToolAnswer> {
   const { tool_name, tool_args, instance_id } = read(attempt.step);
   const { run, traceparent } = attempt;
-  const args = render((tool_args ?? {}) as JsonMap, attempt) as JsonMap;
+  const rendering = new Rendering(attempt);
+  const args = rendering.value('tool_args', (tool_args ?? {}) as JsonMap, MAX_ARGUMENT_BYTES) as JsonMap;
   const idempotencyKey = `${run.id}:${attempt.step.id}`;
   const { tenantId, projectId } = run;
-  const instanceId = renderText(instance_id, attempt);
-  const toolName = renderText(tool_name, attempt);
+  const instanceId = rendering.text('instance_id', instance_id);
+  const toolName = rendering.text('tool_name', tool_name);
   return await tools.call(
     { tenantId, projectId, instanceId, toolName, args, idempotencyKey, traceparent },
     { signal, log: lines => attempt.log(lines) },

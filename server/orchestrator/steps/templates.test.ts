@@ -1,18 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  collectReferences,
-  parseTemplate,
-  render,
-  renderString,
-  TemplateSyntaxError,
-  TemplateUnresolved,
-} from './templates.ts';
+import type { JsonValue } from '../core/index.ts';
+import { Rendering, type TemplateScope, TemplateUnresolved } from './rendering.ts';
+import { collectReferences, MAX_REFERENCES, parseTemplate, TemplateSyntaxError } from './templates.ts';
 
 const scope = {
   input: { name: 'Ada', n: 1, list: [10, { deep: 'x' }], 'odd name': true, nothing: null, text: '{{input.name}}' },
   result: (step: string) => ({ of: step }),
 };
+
+const render = (value: JsonValue, from: TemplateScope) => new Rendering(from).value('field', value);
 
 describe('rendering', () => {
   test.each([
@@ -35,7 +32,7 @@ describe('rendering', () => {
     ['{{input.n ?? 5}}', 1],
     // A value is never a template itself.
     ['{{input.text}}', '{{input.name}}'],
-  ])('%s', (text, expected) => expect(renderString(text, scope)).toEqual(expected));
+  ])('%s', (text, expected) => expect(render(text, scope)).toEqual(expected));
 
   test.each([
     '{{input.missing}}',
@@ -47,8 +44,8 @@ describe('rendering', () => {
     '{{input.name[0]}}',
     '{{input.list["0"]}}',
   ])('%s does not resolve, and says so by its path', text => {
-    expect(() => renderString(text, scope)).toThrow(TemplateUnresolved);
-    expect(() => renderString(text, scope)).toThrow(text);
+    expect(() => render(text, scope)).toThrow(TemplateUnresolved);
+    expect(() => render(text, scope)).toThrow(text);
   });
   test.each([
     '{{',
@@ -66,7 +63,7 @@ describe('rendering', () => {
     '{{input.x ?? }}',
     '{{input[-1]}}',
     '{{input.x}',
-  ])('%s is malformed', text => expect(() => renderString(text, scope)).toThrow(TemplateSyntaxError));
+  ])('%s is malformed', text => expect(() => render(text, scope)).toThrow(TemplateSyntaxError));
   test('at any depth, and keys are left alone', () => {
     expect(render({ a: ['{{input.n}}', { '{{input.n}}': '{{input.name}}' }], b: 1, c: null }, scope)).toEqual({
       a: [1, { '{{input.n}}': 'Ada' }],
@@ -108,7 +105,7 @@ describe('any text', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), pieces => {
         try {
-          renderString(pieces.join(''), scope);
+          render(pieces.join(''), scope);
         } catch (error) {
           expect(error instanceof TemplateSyntaxError || error instanceof TemplateUnresolved).toBe(true);
         }
@@ -120,12 +117,17 @@ describe('any text', () => {
     fc.assert(
       fc.property(fc.string(), fc.jsonValue(), (name, value) => {
         const input = Object.fromEntries([[name, JSON.parse(JSON.stringify(value))]]);
-        expect(renderString(`{{input[${JSON.stringify(name)}]}}`, { ...scope, input })).toEqual(input[name]);
+        expect(render(`{{input[${JSON.stringify(name)}]}}`, { ...scope, input })).toEqual(input[name]);
       }),
     );
   });
   test('a megabyte of opening braces is refused at its first', () => {
     expect(() => parseTemplate('{{'.repeat(500_000))).toThrow(TemplateSyntaxError);
-    expect(parseTemplate('{{input.a}}'.repeat(50_000)).parts).toHaveLength(50_000);
+    expect(parseTemplate('{{input.a}}'.repeat(MAX_REFERENCES)).parts).toHaveLength(MAX_REFERENCES);
+    expect(() => parseTemplate('{{input.a}}'.repeat(50_000))).toThrow('more than 10000 templates');
+    expect(collectReferences(['{{input.a}}'.repeat(6_000), ' {{input.a}}'.repeat(6_000)]).at(-1)).toMatchObject({
+      path: '[1]',
+      error: { message: 'more than 10000 templates in one field' },
+    });
   });
 });

@@ -1,4 +1,6 @@
-import type { JsonMap, JsonValue } from '../core/index.ts';
+import { ByteCache } from '../../platform/byte-cache.ts';
+import { CACHE_LIMITS } from '../cache-limits.ts';
+import type { JsonValue } from '../core/index.ts';
 
 /**
  * Templates (decisions.md, Steps): `{{input.<path>}}` and `{{steps.<id>.result.<path>}}`, with an optional
@@ -24,9 +26,6 @@ export type Template = {
   readonly whole: Reference | null;
 };
 
-/** What references are resolved against. `result` is asked only for steps that a template names; it throws for one that is no ancestor. */
-export type TemplateScope = { input: JsonMap; result(step: string): JsonValue };
-
 /** A string that is no template: `offset` counts UTF-16 units from the string's start. */
 export class TemplateSyntaxError extends Error {
   readonly offset: number;
@@ -37,14 +36,14 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/** A reference that does not resolve; the message names the path. */
-export class TemplateUnresolved extends Error {
-  readonly reference: string;
-  constructor(reference: string, why: string) {
-    super(`{{${reference}}} does not resolve: ${why}`);
-    this.name = 'TemplateUnresolved';
-    this.reference = reference;
-  }
+/** Templates in one field. A text of the longest kind could hold three times as many; no author writes them. */
+export const MAX_REFERENCES = 10_000;
+/** Brackets within brackets of a fallback. */
+const DEEPEST_FALLBACK = 60;
+
+/** The error for one template more; `offset` is where it stands. */
+export function tooManyReferences(offset: number): TemplateSyntaxError {
+  return new TemplateSyntaxError(`more than ${MAX_REFERENCES} templates in one field`, offset);
 }
 
 const isSpace = (c: number) => c === 0x20 || (c >= 0x09 && c <= 0x0d);
@@ -104,8 +103,9 @@ class Scanner {
         this.string();
         continue;
       }
-      if (c === 0x7b || c === 0x5b) depth++;
-      else if (c === 0x7d || c === 0x5d) {
+      if (c === 0x7b || c === 0x5b) {
+        if (++depth > DEEPEST_FALLBACK) this.fail(`brackets more than ${DEEPEST_FALLBACK} levels deep`, from);
+      } else if (c === 0x7d || c === 0x5d) {
         if (depth === 0) break;
         depth--;
       }
@@ -178,10 +178,12 @@ function scanReference(text: string, at: number): { reference: Reference; end: n
 function parse(text: string): Template {
   const parts: (string | Reference)[] = [];
   let at = 0;
+  let references = 0;
   for (;;) {
     const open = text.indexOf('{{', at);
     if (open === -1) break;
     if (open > at) parts.push(text.slice(at, open));
+    if (++references > MAX_REFERENCES) throw tooManyReferences(open);
     const { reference, end } = scanReference(text, open + 2);
     parts.push(reference);
     at = end;
@@ -191,25 +193,16 @@ function parse(text: string): Template {
   return { parts, whole: typeof only === 'object' ? only : null };
 }
 
-// Every string of every step is parsed once per process. Bounded by dropping the older half (two generations): cheaper
-// per hit than an LRU's reordering, and a graph of 2,000 steps fits whole.
-const GENERATION = 4_000;
-const LONGEST_CACHED = 8_192;
-let young = new Map<string, Template>();
-let old = new Map<string, Template>();
+/** Every string of every step is parsed once per process. */
+const parsedTemplates = new ByteCache<Template>(CACHE_LIMITS.templates);
+const PART_BYTES = 300;
 
 /** Parses a string. Throws TemplateSyntaxError. Results are cached and shared: do not change them. */
 export function parseTemplate(text: string): Template {
-  const known = young.get(text) ?? old.get(text);
+  const known = parsedTemplates.get(text);
   if (known) return known;
   const template = parse(text);
-  if (text.length <= LONGEST_CACHED) {
-    if (young.size >= GENERATION) {
-      old = young;
-      young = new Map();
-    }
-    young.set(text, template);
-  }
+  parsedTemplates.set(text, template, 4 * text.length + PART_BYTES * template.parts.length);
   return template;
 }
 
@@ -226,85 +219,22 @@ export function hasTemplate(text: string): boolean {
   return text.includes('{{');
 }
 
-const MISSING = Symbol('missing');
-
-function lookUp(value: JsonValue, key: string | number): JsonValue | typeof MISSING {
-  if (Array.isArray(value)) return typeof key === 'number' && key < value.length ? (value[key] ?? null) : MISSING;
-  if (value === null || typeof value !== 'object') return MISSING;
-  // Own properties only: `constructor`, `__proto__` and the like belong to no JSON value.
-  const name = String(key);
-  return Object.hasOwn(value, name) ? (value[name] ?? null) : MISSING;
-}
-
-/** A step that is no ancestor: validation refuses it, but an override in `trigger_steps` can still name one. */
-function stepResult(step: string, text: string, scope: TemplateScope): JsonValue {
-  try {
-    return scope.result(step);
-  } catch {
-    throw new TemplateUnresolved(text, `"${step}" does not come before this step`);
-  }
-}
-
-/** The value a reference reads, or its fallback. Throws TemplateUnresolved. */
-export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
-  let value: JsonValue = reference.step === null ? scope.input : stepResult(reference.step, reference.text, scope);
-  for (let index = 0; index < reference.path.length; index++) {
-    const key = reference.path[index] as string | number;
-    const next = lookUp(value, key);
-    if (next === MISSING) {
-      if (reference.fallback) return reference.fallback.value;
-      throw new TemplateUnresolved(
-        reference.text,
-        `there is no ${typeof key === 'number' ? `[${key}]` : `"${key.slice(0, 80)}"`}`,
-      );
-    }
-    value = next;
-  }
-  // `??` also stands in for null, as in every language that has the operator.
-  return value === null && reference.fallback ? reference.fallback.value : value;
-}
-
-/** How a value reads inside a text: strings as they are, everything else as JSON (null too: an empty text would hide a mistake). */
-export function interpolate(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Renders one string; one template and nothing else keeps the value's type. Throws TemplateSyntaxError, TemplateUnresolved. */
-export function renderString(text: string, scope: TemplateScope): JsonValue {
-  if (!hasTemplate(text)) return text;
-  const template = parseTemplate(text);
-  if (template.whole) return resolve(template.whole, scope);
-  let out = '';
-  for (const part of template.parts) out += typeof part === 'string' ? part : interpolate(resolve(part, scope));
-  return out;
-}
-
-/** Renders one string to text, whatever the type of the value (instructions, messages). Throws like renderString. */
-export function renderText(text: string, scope: TemplateScope): string {
-  return interpolate(renderString(text, scope));
-}
-
-/** Renders every string at any depth; keys are left alone. Values without a template are not copied. Throws like renderString. */
-export function render(value: JsonValue, scope: TemplateScope): JsonValue {
-  if (typeof value === 'string') return renderString(value, scope);
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(item => render(item, scope));
-  // fromEntries defines keys instead of assigning them: a `__proto__` key stays a key.
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, render(item, scope)]));
-}
-
 /** A reference, or what is wrong with a template, and the field it stands in (`script`, `tool_args.urls[0]`). */
 export type Found = { path: string; reference: Reference } | { path: string; error: TemplateSyntaxError };
 
 /** Every template at any depth of `value`, for validation. */
 export function collectReferences(value: JsonValue | undefined, path = ''): Found[] {
   const found: Found[] = [];
+  let references = 0;
   const visit = (item: JsonValue | undefined, at: string): void => {
     if (typeof item === 'string') {
       if (!hasTemplate(item)) return;
       try {
-        for (const part of parseTemplate(item).parts)
-          if (typeof part === 'object') found.push({ path: at, reference: part });
+        for (const part of parseTemplate(item).parts) {
+          if (typeof part !== 'object') continue;
+          if (++references > MAX_REFERENCES) throw tooManyReferences(0);
+          found.push({ path: at, reference: part });
+        }
       } catch (error) {
         if (!(error instanceof TemplateSyntaxError)) throw error;
         found.push({ path: at, error });

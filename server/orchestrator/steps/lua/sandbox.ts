@@ -8,8 +8,10 @@ import { LuaValues, ValueError } from './values.ts';
  * times the text, and a thread whose heap is full does not fail alone, V8 ends the process.
  */
 export type LuaData = {
-  /** What the script's own templates stand for: `__values[1]`… */
+  /** What the script's own templates stand for, each value once. */
   values: string[];
+  /** Which of `values` each of `__values[1]`… is; absent where that is the order of `values`. */
+  places?: readonly number[];
   input?: string;
   /** Only the results that the script can read. */
   steps?: { [step: string]: string };
@@ -213,7 +215,7 @@ export class LuaSandbox {
 
   #run(L: number): number {
     const { api } = this.#host;
-    const { values, input, steps, run } = this.#data;
+    const { input, steps, run } = this.#data;
     api.lua_rawgeti(L, REGISTRY, this.#randomSeed);
     api.lua_pushinteger(L, nextSeed());
     api.lua_pushinteger(L, nextSeed());
@@ -226,17 +228,28 @@ export class LuaSandbox {
     api.lua_setglobal(L, this.#names.run);
     this.#loadStatus = this.#values.load(L, this.#script, this.#names.script);
     if (this.#loadStatus !== LuaStatus.ok) return api.lua_error(L);
-    api.lua_createtable(L, values.length, 0);
-    for (const [index, text] of values.entries()) {
-      const value = parsed(text);
-      if (value === null) api.lua_pushnil(L);
-      else this.#values.push(L, value);
-      api.lua_rawseti(L, -2, BigInt(index + 1));
-    }
+    this.#pushBound(L, this.#data);
     api.lua_callk(L, 1, 1, 0, 0);
     this.#encoding = true;
     this.#result = this.#values.encode(L, -1, RESULT_LIMIT);
     return 0;
+  }
+
+  /** The table of what the script's templates stand for. Null is nil, as for every value that a script is given. */
+  #pushBound(L: number, { values, places = [...values.keys()] }: LuaData): void {
+    const { api } = this.#host;
+    const bindings = Map.groupBy(places.keys(), binding => places[binding] ?? 0);
+    api.lua_createtable(L, places.length, 0);
+    for (const [index, text] of values.entries()) {
+      const value = parsed(text);
+      if (value === null) continue;
+      this.#values.push(L, value);
+      for (const binding of bindings.get(index) ?? []) {
+        api.lua_pushvalue(L, -1);
+        api.lua_rawseti(L, -3, BigInt(binding + 1));
+      }
+      api.lua_settop(L, -2);
+    }
   }
 
   /** `steps.<id>.result`: a null result is nil, so that a skipped step reads as one expects. */

@@ -1,4 +1,12 @@
-import { parseTemplateAt, type Reference, TemplateSyntaxError } from '../templates.ts';
+import { ByteCache } from '../../../platform/byte-cache.ts';
+import { CACHE_LIMITS } from '../../cache-limits.ts';
+import {
+  MAX_REFERENCES,
+  parseTemplateAt,
+  type Reference,
+  TemplateSyntaxError,
+  tooManyReferences,
+} from '../templates.ts';
 
 /**
  * What happens to a script before Lua sees it (decisions.md, Steps): a `{{…}}` becomes a reference to a bound value, so
@@ -9,7 +17,7 @@ import { parseTemplateAt, type Reference, TemplateSyntaxError } from '../templat
 export type PreparedScript = {
   /** What Lua compiles. Lines are those of the author's script. */
   readonly source: string;
-  /** What `__values[1]`… are, in order. In a string, the value is bound as text. */
+  /** What `__values[1]`… are, in order, each once however often the script names it. In a string, the value is bound as text. */
   readonly bound: readonly { reference: Reference; as: 'value' | 'text' }[];
   /** Steps read through the global `steps`; `all` where the script takes `steps` as a whole or reaches globals by name. */
   readonly steps: ReadonlySet<string> | 'all';
@@ -34,6 +42,10 @@ class ScriptScanner {
   #at = 0;
   /** Up to where the text has been copied to `out`. */
   #copied = 0;
+  /** Templates found and templates that turned out to be none. */
+  #references = 0;
+  #failures = 0;
+  readonly #places = new Map<string, number>();
   readonly #out: string[] = [];
   readonly bound: { reference: Reference; as: 'value' | 'text' }[] = [];
   readonly errors: TemplateSyntaxError[] = [];
@@ -59,8 +71,11 @@ class ScriptScanner {
   }
 
   #bind(reference: Reference, as: 'value' | 'text'): string {
-    this.bound.push({ reference, as });
-    return `${this.#name}[${this.bound.length}]`;
+    const { text, fallback } = reference;
+    const key = `${as} ${text} ${fallback === undefined ? '' : JSON.stringify(fallback)}`;
+    const place = this.#places.get(key) ?? this.bound.push({ reference, as });
+    this.#places.set(key, place);
+    return `${this.#name}[${place}]`;
   }
 
   scan(): string {
@@ -100,12 +115,20 @@ class ScriptScanner {
   #template(at: number, report: boolean): { reference: Reference; end: number } | undefined {
     // Only what begins like one of ours: other tools' `{{name}}` in a string is text.
     const begins = /^\{\{\s*(?:input|steps)\b/.test(this.#text.slice(at, at + 40));
-    if (!begins) return undefined;
+    if (!begins || this.#failures >= MAX_FAILURES) return undefined;
     try {
-      return parseTemplateAt(this.#text, at);
+      const found = parseTemplateAt(this.#text, at);
+      if (++this.#references <= MAX_REFERENCES) return found;
+      this.#failures = MAX_FAILURES;
+      this.errors.push(tooManyReferences(at));
+      return undefined;
     } catch (error) {
       if (!(error instanceof TemplateSyntaxError)) throw error;
+      this.#failures += 1;
       if (report) this.errors.push(error);
+      // What follows is not looked at: `{{input.x}}` in code would be a table of tables, and nobody would know.
+      if (this.#failures === MAX_FAILURES)
+        this.errors.push(new TemplateSyntaxError(`more than ${MAX_FAILURES} malformed templates`, at));
       return undefined;
     }
   }
@@ -196,6 +219,9 @@ class ScriptScanner {
   }
 }
 
+/** A malformed template may be read up to the script's end before it shows: so many are looked at, or time would be quadratic. */
+const MAX_FAILURES = 100;
+
 function prepare(text: string): PreparedScript {
   let name = '__values';
   while (text.includes(name)) name += '_';
@@ -212,19 +238,16 @@ function prepare(text: string): PreparedScript {
   };
 }
 
-const GENERATION = 1_000;
-let young = new Map<string, PreparedScript>();
-let old = new Map<string, PreparedScript>();
+const preparedScripts = new ByteCache<PreparedScript>(CACHE_LIMITS.scripts);
+const BINDING_BYTES = 400;
+const SCRIPT_BYTES = 1_000;
 
 /** Prepares a script, or returns it from the cache. */
 export function prepareScript(text: string): PreparedScript {
-  const known = young.get(text) ?? old.get(text);
+  const known = preparedScripts.get(text);
   if (known) return known;
   const prepared = prepare(text);
-  if (young.size >= GENERATION) {
-    old = young;
-    young = new Map();
-  }
-  young.set(text, prepared);
+  const texts = 2 * (text.length + prepared.source.length);
+  preparedScripts.set(text, prepared, SCRIPT_BYTES + texts + BINDING_BYTES * prepared.bound.length);
   return prepared;
 }

@@ -1,0 +1,172 @@
+import type { JsonMap, JsonValue } from '../core/index.ts';
+import { hasTemplate, MAX_REFERENCES, parseTemplate, type Reference, tooManyReferences } from './templates.ts';
+
+/** What is rendered into one field unless it says otherwise, in bytes of UTF-8. */
+export const MAX_RENDERED_BYTES = 1024 * 1024;
+
+/** What references are resolved against. `result` is asked only for steps that a template names; it throws for one that is no ancestor. */
+export type TemplateScope = { input: JsonMap; result(step: string): JsonValue };
+
+/** A reference that does not resolve; the message names the path. */
+export class TemplateUnresolved extends Error {
+  readonly reference: string;
+  constructor(reference: string, why: string) {
+    super(`{{${reference}}} does not resolve: ${why}`);
+    this.name = 'TemplateUnresolved';
+    this.reference = reference;
+  }
+}
+
+/** A field that templates make larger than it may be; the message names both. */
+export class RenderedTooLarge extends Error {
+  constructor(field: string, maxBytes: number) {
+    super(`the rendered \`${field}\` is larger than ${maxBytes / 1024 / 1024} MiB`);
+    this.name = 'RenderedTooLarge';
+  }
+}
+
+const MISSING = Symbol('missing');
+
+function lookUp(value: JsonValue, key: string | number): JsonValue | typeof MISSING {
+  if (Array.isArray(value)) return typeof key === 'number' && key < value.length ? (value[key] ?? null) : MISSING;
+  if (value === null || typeof value !== 'object') return MISSING;
+  // Own properties only: `constructor`, `__proto__` and the like belong to no JSON value.
+  const name = String(key);
+  return Object.hasOwn(value, name) ? (value[name] ?? null) : MISSING;
+}
+
+/** A step that is no ancestor: validation refuses it, but a log from before overrides were checked can still name one. */
+function stepResult(step: string, text: string, scope: TemplateScope): JsonValue {
+  try {
+    return scope.result(step);
+  } catch {
+    throw new TemplateUnresolved(text, `"${step}" does not come before this step`);
+  }
+}
+
+/** The value a reference reads, or its fallback. Throws TemplateUnresolved. */
+export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
+  let value: JsonValue = reference.step === null ? scope.input : stepResult(reference.step, reference.text, scope);
+  for (let index = 0; index < reference.path.length; index++) {
+    const key = reference.path[index] as string | number;
+    const next = lookUp(value, key);
+    if (next === MISSING) {
+      if (reference.fallback) return reference.fallback.value;
+      throw new TemplateUnresolved(
+        reference.text,
+        `there is no ${typeof key === 'number' ? `[${key}]` : `"${key.slice(0, 80)}"`}`,
+      );
+    }
+    value = next;
+  }
+  // `??` also stands in for null, as in every language that has the operator.
+  return value === null && reference.fallback ? reference.fallback.value : value;
+}
+
+/** JSON texts by value, so that what is referred to a thousand times is serialized once. */
+export class JsonTexts {
+  readonly #texts = new Map<object, { text: string; bytes: number }>();
+
+  of(value: JsonValue): { text: string; bytes: number } {
+    if (typeof value !== 'object' || value === null) {
+      const text = JSON.stringify(value);
+      return { text, bytes: Buffer.byteLength(text) };
+    }
+    let known = this.#texts.get(value);
+    if (known === undefined) {
+      const text = JSON.stringify(value);
+      known = { text, bytes: Buffer.byteLength(text) };
+      this.#texts.set(value, known);
+    }
+    return known;
+  }
+}
+
+/** One field that is being rendered: what it may still take. */
+class Budget {
+  readonly #field: string;
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #references = 0;
+
+  constructor(field: string, maxBytes: number) {
+    this.#field = field;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Called before anything is appended: what exceeds the budget is never made. */
+  take(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#maxBytes) throw new RenderedTooLarge(this.#field, this.#maxBytes);
+  }
+
+  refer(): void {
+    if (++this.#references > MAX_REFERENCES) throw tooManyReferences(0);
+  }
+}
+
+/**
+ * Renders the fields of one attempt. Each has a budget that counts the text beside templates and what they bring in, as text
+ * or as JSON; what holds no template costs nothing and is not copied. All methods throw TemplateSyntaxError, TemplateUnresolved
+ * and RenderedTooLarge.
+ */
+export class Rendering {
+  readonly #scope: TemplateScope;
+  readonly #json = new JsonTexts();
+
+  constructor(scope: TemplateScope) {
+    this.#scope = scope;
+  }
+
+  /** Renders every string of a value at any depth; keys are left alone. One template and nothing else keeps the value's type. */
+  value(field: string, value: JsonValue, maxBytes = MAX_RENDERED_BYTES): JsonValue {
+    return this.#render(value, new Budget(field, maxBytes));
+  }
+
+  /** Renders a string to text: a value reads as JSON there (null too: an empty text would hide a mistake). */
+  text(field: string, text: string, maxBytes = MAX_RENDERED_BYTES): string {
+    if (!hasTemplate(text)) return text;
+    return this.#text(text, new Budget(field, maxBytes));
+  }
+
+  #render(value: JsonValue, budget: Budget): JsonValue {
+    if (typeof value === 'string') return this.#string(value, budget);
+    if (value === null || typeof value !== 'object') return value;
+    if (Array.isArray(value)) return value.map(item => this.#render(item, budget));
+    // fromEntries defines keys instead of assigning them: a `__proto__` key stays a key.
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#render(item, budget)]));
+  }
+
+  #string(text: string, budget: Budget): JsonValue {
+    if (!hasTemplate(text)) return text;
+    const { whole } = parseTemplate(text);
+    if (whole === null) return this.#text(text, budget);
+    budget.refer();
+    const value = resolve(whole, this.#scope);
+    // A string is shared, not copied, but whoever sends the value on writes it out each time.
+    budget.take(typeof value === 'string' ? Buffer.byteLength(value) : this.#json.of(value).bytes);
+    return value;
+  }
+
+  #text(text: string, budget: Budget): string {
+    let out = '';
+    for (const part of parseTemplate(text).parts) {
+      if (typeof part === 'string') {
+        budget.take(Buffer.byteLength(part));
+        out += part;
+        continue;
+      }
+      budget.refer();
+      const value = resolve(part, this.#scope);
+      if (typeof value === 'string') {
+        budget.take(Buffer.byteLength(value));
+        out += value;
+      } else {
+        const json = this.#json.of(value);
+        budget.take(json.bytes);
+        out += json.text;
+      }
+    }
+    return out;
+  }
+}
