@@ -73,7 +73,7 @@ export class Postgres {
   }
 
   tryLock(session: Session): boolean {
-    if (this.readOnly || this.holds(session)) return false;
+    if (this.holds(session)) return true;
     if (this.#holder !== null && !this.lockless) return false;
     if (this.#holder !== null) this.at.count('leader beside the leader');
     this.#holder = session.backend;

@@ -209,6 +209,7 @@ export class Server {
     if (!this.alive || this.#isStopping) return;
     this.#isStopping = true;
     this.at.count(this.leads ? 'graceful shutdown' : 'shutdown of a process that does not lead');
+    if (!this.leads && this.holdsLock) this.at.count('shutdown in the middle of a takeover');
     if (this.work.executingOn(this).length > 0) this.at.count('graceful shutdown with work in flight');
     const frozen = this.isFrozen ? -1 : this.#frozenMs;
     const most = this.config.shutdownGraceMs + SHUTDOWN_MS;

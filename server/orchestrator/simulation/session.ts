@@ -111,7 +111,7 @@ export class Session implements LeaderConnection {
       this.readOnlyWhenLocked = state.readOnly !== null;
       const acquired = this.#postgres.tryLock(this);
       this.acquired ||= acquired;
-      return { ...state, holdsLock: state.holdsLock && !acquired, acquired };
+      return { ...state, acquired };
     });
   }
 
@@ -139,7 +139,8 @@ export class Session implements LeaderConnection {
     this.#broken = true;
     // The database finishes what it was at before it looks.
     const { at } = this.#postgres;
-    if (!this.#silent) at.agenda.after(at.random.below(at.calm ? 5 : 50), () => this.#postgres.end(this));
+    const busyMs = at.calm ? 5 : at.random.chance(0.2) ? 500 : 50;
+    if (!this.#silent) at.agenda.after(at.random.below(busyMs), () => this.#postgres.end(this));
     if (this.#underWay.filter(({ batch }) => batch !== null).length > 1)
       at.count('session lost with two batches under way');
     // The driver tells whoever waits, a moment later.

@@ -25,7 +25,7 @@ export type SessionState = {
   readOnly: 'standby' | 'setting' | null;
 };
 
-/** `holdsLock` is as of before the attempt: nothing is attempted where it is true, or where nothing can be written. */
+/** The state is as of before the attempt. PostgreSQL gives a lock once more to the backend that holds it. */
 export type LockAttempt = SessionState & { acquired: boolean };
 
 /**
@@ -126,8 +126,7 @@ class PostgresConnection implements LeaderConnection {
 
   async tryLock(): Promise<LockAttempt> {
     const { rows } = await this.#client.query<StateRow & { acquired: boolean }>(
-      `SELECT s.*, CASE WHEN holds_lock OR read_only THEN false ELSE pg_try_advisory_lock($1::bigint) END AS acquired
-       FROM (${STATE}) s`,
+      `WITH before AS MATERIALIZED (${STATE}) SELECT *, pg_try_advisory_lock($1::bigint) AS acquired FROM before`,
       [this.#lock, this.#mark],
     );
     return { ...stateOf(only(rows)), acquired: only(rows).acquired };

@@ -61,14 +61,14 @@ export async function acquireLeadership(options: {
     await ask('the connection', connection.open());
     for (;;) {
       const attempt = await ask('the lock attempt', connection.tryLock());
-      refuse(!attempt.marked || attempt.holdsLock ? SHARED : null);
-      refuse(readOnlyReason(attempt));
+      const { backend } = attempt;
+      refuse(faultOf(attempt, { backend, holdsLock: false }));
       if (attempt.acquired) {
         // In another statement: a pooler that shares backends may have it served by another one.
         const state = await ask('the check of the lock', connection.check());
-        refuse(faultOf(state, attempt.backend));
+        refuse(faultOf(state, { backend, holdsLock: true }));
         signal.throwIfAborted();
-        return new WatchedSession(connection, attempt.backend, alarm);
+        return new WatchedSession(connection, backend, alarm);
       }
       onStandby();
       await pause(alarm, STANDBY_INTERVAL_MS, signal);
@@ -94,10 +94,13 @@ function readOnlyReason({ readOnly }: SessionState): string | null {
   return null;
 }
 
-/** Why the session of a leader is not, or is no longer, what it was when it took the lock on `backend`; null if it is. */
-function faultOf(state: SessionState, backend: number): string | null {
-  if (!state.marked || state.backend !== backend) return SHARED;
-  if (!state.holdsLock) return 'The session no longer holds the lock of the leader.';
+/**
+ * Why the session is not what it is expected to be, null if it is. A backend that already holds the lock before it was
+ * asked for it took it for another connection: it would be given once more, and both would lead.
+ */
+function faultOf(state: SessionState, expected: { backend: number; holdsLock: boolean }): string | null {
+  if (!state.marked || state.backend !== expected.backend || (state.holdsLock && !expected.holdsLock)) return SHARED;
+  if (expected.holdsLock && !state.holdsLock) return 'The session no longer holds the lock of the leader.';
   return readOnlyReason(state);
 }
 
@@ -180,7 +183,7 @@ class WatchedSession implements LeaderSession {
   async #check(): Promise<void> {
     this.#checking = true;
     try {
-      const fault = faultOf(await this.#connection.check(), this.#backend);
+      const fault = faultOf(await this.#connection.check(), { backend: this.#backend, holdsLock: true });
       if (fault !== null) this.break(new CannotLeadError(fault));
       else if (++this.#checksInOrder === STEADY_CHECKS && !this.isProven) this.#isProvenNow();
     } catch {

@@ -1,0 +1,99 @@
+import type { Mutation } from './mutations.ts';
+
+const LEADERSHIP = 'executors/embedded/leadership.ts';
+const ORCHESTRATOR = 'executors/embedded/embedded-orchestrator.ts';
+
+/** Ways to lead where and when a process must not, and to fail to lead or to stop when it must. */
+export const LEADING: readonly Mutation[] = [
+  {
+    name: 'a lock attempt has no time limit',
+    file: LEADERSHIP,
+    find: "await ask('the lock attempt', connection.tryLock());",
+    replace: 'await connection.tryLock();',
+    caughtBy: ['liveness', 'shutdown'],
+  },
+  {
+    name: 'connecting has no time limit',
+    file: LEADERSHIP,
+    find: "await ask('the connection', connection.open());",
+    replace: 'await connection.open();',
+    caughtBy: ['liveness', 'shutdown'],
+  },
+  {
+    name: 'a session that is silent is kept',
+    file: LEADERSHIP,
+    find: 'if (silentNow >= SILENT_CHECKS) {',
+    replace: 'if (silentNow < 0) {',
+    caughtBy: ['leadership', 'liveness'],
+  },
+  {
+    name: 'a session that another process shares counts as its own',
+    file: LEADERSHIP,
+    find: 'if (!state.marked || state.backend !== expected.backend || (state.holdsLock && !expected.holdsLock)) return SHARED;',
+    replace: '',
+    caughtBy: ['leadership'],
+  },
+  {
+    name: 'a process leads on a standby that is not promoted',
+    file: LEADERSHIP,
+    find: "if (readOnly === 'standby') return",
+    replace: "if (readOnly === 'setting') return",
+    caughtBy: ['leadership'],
+  },
+  {
+    name: 'acquiring leadership resets the backoff',
+    file: ORCHESTRATOR,
+    find: "session.isProven ? 'fruitful' : 'fruitless'",
+    replace: "'fruitful'",
+    caughtBy: ['leadership'],
+  },
+  {
+    name: 'leading in vain does not lengthen the wait',
+    file: 'executors/embedded/backoff.ts',
+    find: "end === 'fruitless' ? this.#fruitless + 1 : 0;",
+    replace: '1;',
+    caughtBy: ['leadership'],
+  },
+  {
+    name: 'a process that is told to stop goes on leading',
+    file: ORCHESTRATOR,
+    find: 'const cause = await Promise.race([session.lost, this.#whenClosing]);',
+    replace: 'const cause = await session.lost;',
+    caughtBy: ['shutdown'],
+  },
+  {
+    name: 'a process whose session is lost goes on leading',
+    file: ORCHESTRATOR,
+    find: 'const cause = await Promise.race([session.lost, this.#whenClosing]);',
+    replace: 'const cause = await this.#whenClosing;',
+    caughtBy: ['leadership', 'liveness'],
+  },
+  {
+    name: 'a session is not released when its leadership fails to begin',
+    file: ORCHESTRATOR,
+    find: 'await session.release();',
+    replace: '',
+    caughtBy: ['liveness'],
+  },
+  {
+    name: 'the runs of a lost leadership go on',
+    file: ORCHESTRATOR,
+    find: "runtime.abandon(new Error('the session of the leader ended'));",
+    replace: '',
+    caughtBy: ['answers', 'abort', 'slots', 'shutdown', 'log', 'replay', 'durability', 'credits'],
+  },
+  {
+    name: 'listeners are not told that the leadership was lost',
+    file: ORCHESTRATOR,
+    find: 'this.#hub.interrupt();',
+    replace: '',
+    caughtBy: ['stream'],
+  },
+  {
+    name: 'a recovery whose reads fail is not tried again',
+    file: ORCHESTRATOR,
+    find: 'await pause(this.#options.alarm ?? systemAlarm, RECOVERY_RETRY_MS, signal);',
+    replace: 'return { recovered: 0 };',
+    caughtBy: ['not-stuck', 'liveness'],
+  },
+];
