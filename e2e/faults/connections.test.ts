@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LEADER_LOCK } from '../../server/orchestrator/executors/embedded/leader-connection.ts';
 import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
 import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 import { rounds, timeoutFor } from './random.ts';
@@ -34,6 +35,16 @@ async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void>
   expect((await scenario.client.call('POST', path, { approved: true })).status).toBe(409);
   await watcher.ended(15_000);
   expect(watcher.following).toBe(false);
+}
+
+/** The backend that holds the lock of the leader; null while none does. */
+async function leadingBackend(scenario: Scenario): Promise<number | null> {
+  const { rows } = await scenario.pool.query<{ pid: number }>(
+    `SELECT pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+     WHERE locktype = 'advisory' AND objid = $1 AND granted AND datname = current_database()`,
+    [LEADER_LOCK],
+  );
+  return rows[0]?.pid ?? null;
 }
 
 test(
@@ -86,7 +97,7 @@ test(
 );
 
 test(
-  'a database that hangs without a word: requests are answered in time, and the service leads again when it is back',
+  'a database that hangs without a word, and connections that never recover: requests are answered in time, and the service leads again',
   async () => {
     await using db = await createTestDatabase();
     await using proxy = await TcpProxy.start(db.url);
@@ -97,7 +108,16 @@ test(
       proxy.blackhole();
       await scenario.expectAway();
       await scenario.moment(4_000);
+      // The connections from before stay silent: only the service itself can find out that they are dead.
       proxy.heal();
+      await scenario.service.until('ready');
+      await load.progress(5);
+      const before = await leadingBackend(scenario);
+      // The session of the leader alone; readers go on meanwhile.
+      proxy.silence('baton-orchestrator');
+      await expect
+        .poll(() => leadingBackend(scenario), { timeout: 25_000, interval: 50 })
+        .not.toBeOneOf([before, null]);
       await scenario.service.until('ready');
     }
     await load.progress(10);

@@ -1,12 +1,28 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { isRunning, openCluster } from '../../server/platform/postgres/cluster.ts';
 import { killPostmaster, OwnPostgres } from '../fixtures/postgres.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
+/** Where nothing can be written, nothing is tried either: it is unavailable, says why in one line, and reads are answered. */
+async function expectReadOnly(scenario: Scenario): Promise<void> {
+  const { service } = scenario;
+  const reason = 'The database is a read-only standby that has not been promoted.';
+  await expect.poll(async () => (await service.readyz()).body.reason, { timeout: 20_000, interval: 20 }).toBe(reason);
+  const lines = service.lines(reason);
+  for (let looks = 0; looks < 15; looks++) {
+    const { status, body } = await service.readyz();
+    expect([status, body.orchestrator]).toEqual([503, 'unavailable']);
+    await delay(100);
+  }
+  expect(service.lines(reason) - lines).toBeLessThanOrEqual(1);
+  expect((await scenario.client.call('GET', '/v1/runs?limit=1')).status).toBe(200);
+}
+
 test(
-  'PostgreSQL killed and crashed under load, away for a while and back: the service says so, stays up and goes on',
+  'PostgreSQL killed and crashed under load, failed over to a standby, away for a while and back: the service says so, stays up and goes on',
   async () => {
     await using postgres = await OwnPostgres.start();
     await using scenario = await Scenario.open('postgres', { databaseUrl: postgres.url });
@@ -17,6 +33,13 @@ test(
       else await postgres.crash();
       await scenario.expectAway();
       await postgres.start();
+      await scenario.service.until('ready');
+    }
+    for (let round = 0; round < rounds; round++) {
+      await load.progress(scenario.random.between(10, 40));
+      await postgres.failOver();
+      await expectReadOnly(scenario);
+      await postgres.promote();
       await scenario.service.until('ready');
     }
     await load.progress(10);

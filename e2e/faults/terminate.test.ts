@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
 import { rounds, timeoutFor } from './random.ts';
@@ -12,7 +13,7 @@ const working = {
 };
 
 test(
-  'SIGTERM in the middle of load: what is in flight ends, the exit code is 0, and the next process goes on',
+  'SIGTERM in the middle of load and of a takeover: what is in flight ends, the exit code is 0, and the next process goes on',
   async () => {
     await using db = await createTestDatabase();
     await using scenario = await Scenario.open('terminate', { databaseUrl: db.url });
@@ -43,7 +44,18 @@ test(
       await scenario.relaunch();
       await expect.poll(events, { timeout: 15_000 }).toContain('step_completed after');
     }
+    for (let round = 0; round < rounds; round++) {
+      const standby = await scenario.installation.launch();
+      await standby.until('standby');
+      await scenario.service.kill();
+      // In the second in which it takes over, which it may or may not have done.
+      await delay(scenario.random.between(0, 1_200));
+      const told = performance.now();
+      expect(await standby.terminate()).toBe(0);
+      expect(performance.now() - told).toBeLessThan(30_000);
+      await scenario.relaunch();
+    }
     await scenario.settle(load);
   },
-  timeoutFor(100_000),
+  timeoutFor(110_000),
 );

@@ -253,7 +253,10 @@ const FENCE = /^(?:runs|run_events(?:_\w+)?)_pkey$/;
 
 /**
  * SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits, such as nesting too deep) lie in the entry; an error of
- * the driver while it serialises values likewise. Everything else, a full disk included, is not the entry's fault.
+ * the driver while it serialises values likewise. Everything else, a full disk included, is not the entry's fault: nor are
+ * class 42 (a column or a privilege is missing), 40 (deadlocks) and 55P03 (a lock was not to be had). `rejected` would fail
+ * the steps and runs of every tenant for good, for what an operator can repair; `lost` has the leader step down, wait ever
+ * longer and name the SQLSTATE in /readyz, and every run goes on afterwards.
  */
 function failureKind(error: unknown): AppendError['kind'] {
   if (error instanceof RangeError || error instanceof TypeError) return 'rejected';

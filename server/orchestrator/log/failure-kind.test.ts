@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../platform/ids.ts';
+import type { LogEntry } from './entry.ts';
+import { AppendError, GroupCommitLog } from './group-commit.ts';
+
+const PROJECT = newId();
+const owner = { tenantId: 'acme', projectId: PROJECT, workflowId: PROJECT };
+const entry = (): LogEntry => ({
+  runId: newId(),
+  rows: [],
+  payloads: [],
+  projection: null,
+  tasks: [],
+  owner,
+  startedBy: '',
+  usage: [],
+  credits: 0,
+});
+
+/** What becomes of two entries of one batch, and of the leadership, when the database refuses every commit with this SQLSTATE. */
+async function refusedWith(code: string): Promise<{ kinds: string[]; steppedDown: boolean }> {
+  const refusal = Object.assign(new Error('refused'), { code });
+  let steppedDown = false;
+  const log = new GroupCommitLog({ commit: () => Promise.reject(refusal) }, () => {
+    steppedDown = true;
+  });
+  const results = await Promise.allSettled([log.append(entry()), log.append(entry())]);
+  const kinds = results.map(result =>
+    result.status === 'rejected' && result.reason instanceof AppendError ? result.reason.kind : result.status,
+  );
+  return { kinds, steppedDown };
+}
+
+test.each(['22P05', '22003', '23514', '54001'])('%s lies in the entry: it alone fails', async code => {
+  expect(await refusedWith(code)).toEqual({ kinds: ['rejected', 'rejected'], steppedDown: false });
+});
+
+// An undefined column or table, a missing privilege, a lock that was not to be had, a deadlock, no space, read-only.
+test.each(['42703', '42P01', '42501', '55P03', '40P01', '40001', '53100', '25006', '57014'])(
+  '%s is not the fault of any entry: no run fails for it, and the leader steps down',
+  async code => {
+    expect(await refusedWith(code)).toEqual({ kinds: ['lost', 'lost'], steppedDown: true });
+  },
+);
