@@ -4,6 +4,9 @@ import { type ScarceDisk, scarceDisk } from '../fixtures/scarce-disk.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
+/** What one outage of a second or two may write; it was hundreds for each second. */
+const MOST_LINES = 150;
+
 test(
   'the disk of the log full under load: nothing acknowledged is lost, and all goes on when there is room again',
   async () => {
@@ -21,6 +24,8 @@ test(
     const load = scenario.load();
     for (let round = 0; round < 2 * rounds; round++) {
       await load.progress(scenario.random.between(10, 30));
+      const announced = scenario.service.lines('"the orchestrator cannot lead"');
+      const lines = scenario.service.lines();
       await disk.fill(dataDir);
       // What fails first, an event's row or the log of the database, is up to the database: it may even give up.
       await postgres.exhaust();
@@ -31,6 +36,9 @@ test(
       await postgres.start();
       await scenario.service.until('ready');
       await load.progress(5);
+      // It leads and cannot commit, again and again: ever more slowly, and it is said once.
+      expect(scenario.service.lines('"the orchestrator cannot lead"') - announced).toBeLessThan(5);
+      expect(scenario.service.lines() - lines).toBeLessThan(MOST_LINES);
     }
     await scenario.settle(load);
     expect(scenario.service.alive).toBe(true);
