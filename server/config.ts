@@ -14,6 +14,7 @@ import { type BillingSettings, billingSchema, billingSettings } from './platform
 import { connectionStringProblem } from './platform/postgres/connection-string.ts';
 import { secretsSchema, vaultSettings } from './platform/secrets/settings.ts';
 import type { VaultSettings } from './platform/secrets/vault-session.ts';
+import { integer, optional, optionalHttpUrl } from './platform/setting-types.ts';
 import { tracingSchema, tracingSettings } from './platform/telemetry/settings.ts';
 import type { TracingSettings } from './platform/telemetry/tracing.ts';
 
@@ -21,16 +22,6 @@ import type { TracingSettings } from './platform/telemetry/tracing.ts';
  * The only reader of the environment (decisions.md, Conventions). One schema per subsystem; docs/configuration.md lists
  * them all and a test keeps the two in step.
  */
-const integer = (fallback: number, min: number, max: number) => {
-  const message = `must be a whole number from ${min} to ${max}`;
-  return z.coerce.number(message).int(message).min(min, message).max(max, message).default(fallback);
-};
-const optional = z
-  .string()
-  .transform(value => value.trim())
-  .optional();
-const HTTP_URL = { protocol: /^https?$/, error: 'must be a URL with http:// or https://' };
-
 const isHost = (host: string) =>
   /^[A-Za-z0-9_.:-]+$/.test(host) && URL.canParse(`http://${host.includes(':') ? `[${host}]` : host}`);
 const masterKey = optional.refine(
@@ -45,10 +36,7 @@ const httpSchema = z.object({
     .refine(isHost, 'must be an IP address or a host name of this machine, such as 127.0.0.1 or 0.0.0.0')
     .default('127.0.0.1'),
   /** Public base URL; default http://HOST:PORT. */
-  BATON_URL: z
-    .url(HTTP_URL)
-    .refine(url => !/[?#@]/.test(url), 'must have no user, query or fragment')
-    .optional(),
+  BATON_URL: optionalHttpUrl.refine(url => !/[?#@]/.test(url ?? ''), 'must have no user, query or fragment'),
   /** Requests a minute for a PAT, user or subscription; 0 = off. */
   BATON_RATE_LIMIT_PER_MINUTE: integer(6000, 0, 1_000_000),
   BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(600, 0, 1_000_000),
@@ -157,9 +145,15 @@ const mcpSchema = z.object({
   /** Whether tools whose answers hold secrets are offered. */
   BATON_MCP_RISK: z.enum(['true', 'false']).default('false'),
   /** Host names beside the public URL's and this machine's own under which it may be called. */
-  BATON_MCP_ALLOWED_HOSTS: list,
+  BATON_MCP_ALLOWED_HOSTS: list.refine(
+    hosts => hosts.every(host => /^([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/.test(host)),
+    'must be host names, comma separated, without a scheme, port or path',
+  ),
   /** Origins of pages that may call it, such as an inspector's. */
-  BATON_MCP_ALLOWED_ORIGINS: list,
+  BATON_MCP_ALLOWED_ORIGINS: list.refine(
+    origins => origins.every(origin => /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#\s]+$/.test(origin)),
+    'must be origins such as http://localhost:6274, comma separated, without a path',
+  ),
 });
 
 const schemas = {

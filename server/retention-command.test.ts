@@ -8,7 +8,7 @@ import { startEmbedded } from './platform/postgres/embedded.ts';
 import { migrate } from './platform/postgres/migrate.ts';
 import { createTestDatabase } from './platform/postgres/testing.ts';
 import { DAY, idAt, makeMonths, partitionNames, silent, writeRuns } from './retention/testing.ts';
-import { readOptions } from './retention-command.ts';
+import { readOptions, trustClock } from './retention-command.ts';
 
 const command = fileURLToPath(new URL('./retention-command.ts', import.meta.url));
 
@@ -55,13 +55,16 @@ test('a clock that has jumped deletes nothing until an operator accepts it', asy
   await writeRuns(db.pool, [{ id: idAt(long), endedAt: long }]);
   await db.pool.query(`INSERT INTO retention_progress VALUES (1, $1)`, [new Date(Date.now() - 8 * DAY)]);
   const env = { DATABASE_URL: db.url };
+  const shown = await retention(['--older-than', '30d', '--dry-run'], env);
+  expect(shown.out).toMatch(/1 run, .*\n.*\nWithout --accept-clock nothing would be deleted: the clock .*\n$/);
   const refused = await retention(['--older-than', '30d'], env);
   expect(refused).toMatchObject({ code: 1, out: '' });
   expect(refused.err).toMatch(/^baton: Nothing was deleted: the clock .* is 8 days ahead .* --accept-clock\.\n$/);
   expect((await db.pool.query('SELECT FROM runs')).rowCount).toBe(1);
-  expect((await retention(['--older-than', '30d', '--accept-clock'], env)).code).toBe(0);
-  expect((await db.pool.query('SELECT FROM runs')).rowCount).toBe(0);
-  expect((await retention(['--older-than', '30d'], env)).code).toBe(0);
+  const now = Date.now();
+  await expect(trustClock(db.pool, now, false)).rejects.toThrow('--accept-clock');
+  await trustClock(db.pool, now, true);
+  await trustClock(db.pool, now, false);
 });
 
 test('what was locked is named, and the exit code asks to try again', async () => {

@@ -110,7 +110,9 @@ async function main(): Promise<number> {
       process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text}\n`);
     if (dryRun) {
       const plan = await planRetention(database.url, cutoffs, now);
-      print(plan, describePlan(plan));
+      const doubt = await inOwnSession(database.url, SESSION, client => findClockDoubt(client, now, readDatabaseClock));
+      const refused = doubt === null ? '' : `\nWithout --accept-clock nothing would be deleted: ${doubt}.`;
+      print({ ...plan, clockDoubt: doubt }, `${describePlan(plan)}${refused}`);
       return 0;
     }
     await inOwnSession(database.url, SESSION, client => trustClock(client, now, acceptClock));

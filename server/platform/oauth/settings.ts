@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { optional, optionalHttpUrl } from '../setting-types.ts';
 
 /** A client of somebody's authorization server. */
 export type OauthSettings = {
@@ -17,11 +18,6 @@ export type SuiteSettings = OauthSettings & { services: ReadonlyMap<string, read
 /** `oauth` null: credentials can only be typed in. */
 export type MessagingSettings = { apiUrl: string; oauth: OauthSettings | null };
 
-const optional = z
-  .string()
-  .transform(value => (value.trim() === '' ? undefined : value.trim()))
-  .optional();
-const url = optional.pipe(z.url({ protocol: /^https?$/, error: 'must be a URL with http:// or https://' }).optional());
 const wordsOf = (text: string) => text.split(/\s+/).filter(word => word !== '');
 const words = z.string().transform(wordsOf);
 const query = z
@@ -49,10 +45,10 @@ const services = z
 /** The environment of the `suite` and `messaging` connections (decisions.md, Connections and secrets). */
 export const suiteSchema = z.object({
   /** Its metadata is discovered, unless both endpoints below are given. */
-  BATON_SUITE_ISSUER: url,
-  BATON_SUITE_AUTHORIZATION_ENDPOINT: url,
-  BATON_SUITE_TOKEN_ENDPOINT: url,
-  BATON_SUITE_USERINFO_ENDPOINT: url,
+  BATON_SUITE_ISSUER: optionalHttpUrl,
+  BATON_SUITE_AUTHORIZATION_ENDPOINT: optionalHttpUrl,
+  BATON_SUITE_TOKEN_ENDPOINT: optionalHttpUrl,
+  BATON_SUITE_USERINFO_ENDPOINT: optionalHttpUrl,
   /** Absent: there are no suite connections. */
   BATON_SUITE_CLIENT_ID: optional,
   BATON_SUITE_CLIENT_SECRET: optional,
@@ -65,9 +61,9 @@ export const suiteSchema = z.object({
 
 export const messagingSchema = z.object({
   /** Absent: there are no messaging connections. Credentials are tried here before they are saved. */
-  BATON_MESSAGING_API_URL: url,
-  BATON_MESSAGING_AUTHORIZATION_ENDPOINT: url,
-  BATON_MESSAGING_TOKEN_ENDPOINT: url,
+  BATON_MESSAGING_API_URL: optionalHttpUrl,
+  BATON_MESSAGING_AUTHORIZATION_ENDPOINT: optionalHttpUrl,
+  BATON_MESSAGING_TOKEN_ENDPOINT: optionalHttpUrl,
   BATON_MESSAGING_CLIENT_ID: optional,
   BATON_MESSAGING_CLIENT_SECRET: optional,
   BATON_MESSAGING_SCOPES: words.default([]),

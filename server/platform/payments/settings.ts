@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { optional, optionalHttpUrl } from '../setting-types.ts';
 
 export type StripeSettings = {
   secretKey: string;
@@ -18,11 +19,6 @@ export type BillingSettings = {
   stripe: StripeSettings | null;
 };
 
-const optional = z
-  .string()
-  .transform(value => (value.trim() === '' ? undefined : value.trim()))
-  .optional();
-
 /** The environment of billing (docs/billing.md). */
 export const billingSchema = z.object({
   BATON_BILLING: z.enum(['enforce', 'meter']).default('enforce'),
@@ -37,9 +33,7 @@ export const billingSchema = z.object({
   BATON_STRIPE_SECRET_KEY: optional,
   BATON_STRIPE_PUBLISHABLE_KEY: optional,
   BATON_STRIPE_WEBHOOK_SECRET: optional,
-  BATON_STRIPE_API_URL: optional.pipe(
-    z.url({ protocol: /^https?$/, error: 'must be a URL with http:// or https://' }).optional(),
-  ),
+  BATON_STRIPE_API_URL: optionalHttpUrl,
 });
 
 /** What was read, as settings; calls `problem` for what does not go together. */

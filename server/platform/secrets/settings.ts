@@ -1,11 +1,6 @@
 import { z } from 'zod';
+import { optional, optionalHttpUrl } from '../setting-types.ts';
 import type { VaultSettings } from './vault-session.ts';
-
-const optional = z
-  .string()
-  .transform(value => value.trim())
-  .optional();
-const url = optional.pipe(z.url({ protocol: /^https?$/, error: 'must be a URL with http:// or https://' }).optional());
 
 const vaultPath = z
   .string()
@@ -15,7 +10,7 @@ const vaultPath = z
 export const secretsSchema = z
   .object({
     BATON_SECRET_STORE: z.enum(['database', 'vault']).default('database'),
-    BATON_VAULT_ADDR: url,
+    BATON_VAULT_ADDR: optionalHttpUrl,
     BATON_VAULT_TOKEN: optional,
     BATON_VAULT_ROLE_ID: optional,
     BATON_VAULT_SECRET_ID: optional,

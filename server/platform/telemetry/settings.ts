@@ -1,22 +1,13 @@
 import { z } from 'zod';
+import { integer, optionalHttpUrl } from '../setting-types.ts';
 import { samplerNames, type TracingSettings } from './tracing.ts';
-
-const integer = (fallback: number, min: number, max: number) => {
-  const message = `must be a whole number from ${min} to ${max}`;
-  return z.coerce.number(message).int(message).min(min, message).max(max, message).default(fallback);
-};
-const url = z
-  .string()
-  .transform(value => value.trim())
-  .pipe(z.url({ protocol: /^https?$/, error: 'must be a URL with http:// or https://' }))
-  .optional();
 
 /** OpenTelemetry's own names and meanings; its exporter reads further OTEL_EXPORTER_OTLP_* (headers, certificates) itself. */
 export const tracingSchema = z.object({
   /** Of a collector; traces go to `/v1/traces` there. Absent, as the next one: nothing is traced. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_EXPORTER_OTLP_ENDPOINT: optionalHttpUrl,
   /** For traces alone, used as it is. */
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optionalHttpUrl,
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
   OTEL_SERVICE_NAME: z.string().min(1).default('baton'),
