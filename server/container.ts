@@ -1,3 +1,4 @@
+import { featuresOf } from './api/features.ts';
 import { createMcp, type McpSurface } from './api/mcp/surface.ts';
 import { createMetrics } from './api/metrics.ts';
 import { operations } from './api/operations.ts';
@@ -218,7 +219,7 @@ function createSurfaces(
     sessionSecret,
     registry,
     metrics,
-    features: new Set<string>(),
+    features: featuresOf(services.config),
     checkOutput: services.config.env !== 'production',
   };
   const rest = createRest({ ...common, pages: createPages(services, registry, metrics) });

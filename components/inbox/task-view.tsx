@@ -30,7 +30,7 @@ export function TaskView({ runId, taskId }: { runId: string; taskId: string }) {
   const project = owner ? { tenant: scope.tenant, project: owner.project_id } : scope;
   const tasks = useQuery(
     trpc.tasks_list_run.queryOptions(
-      { id: owner?.workflow_id ?? '', runID: runId },
+      { id: owner?.workflow_id ?? '', runID: runId, task_id: taskId },
       { enabled: owner !== undefined, refetchInterval: 3_000, trpc: { context: inScope(project) } },
     ),
   );

@@ -162,7 +162,7 @@ function describeOperation(entry: RegisteredOperation, schemas: Schemas): Record
     operationId: operation.name,
     tags: [operation.tag],
     summary: operation.summary,
-    description: [operation.description, authority(operation)].filter(Boolean).join('\n\n'),
+    description: [operation.description, authority(operation), availability(operation)].filter(Boolean).join('\n\n'),
     ...(isSigned(operation) ? { security: [{ token: [], signature: [] }] } : isPublic ? { security: [] } : {}),
     parameters: [
       ...describeParameters(entry),
@@ -185,6 +185,9 @@ function authority(operation: AnyOperation): string {
   const cases = (operation.scopesWhere ?? []).map(({ scope, when }) => `, and \`${scope}\` where ${when}`);
   return `${role}; a token needs the scope \`${operation.scope}\`${cases.join('')}.`;
 }
+
+const availability = ({ feature }: AnyOperation) =>
+  feature === undefined ? '' : `404 where the deployment does not have \`${feature}\` configured.`;
 
 function inputProperties(entry: RegisteredOperation): Record<string, JsonSchema> {
   return (entry.inputSchema.properties ?? {}) as Record<string, JsonSchema>;

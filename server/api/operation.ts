@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context, PublicContext, Role, Scope } from './context.ts';
+import type { Feature } from './features.ts';
 
 /** The body is kept as the bytes that came, for a signature over them, at most `limit` of them; `ctx.raw` reads it. */
 export type RawBody = { limit: number };
@@ -41,7 +42,7 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   /** Scopes that a token needs in certain cases only, which `run` checks; for the description. */
   scopesWhere?: readonly { scope: Scope; when: string }[];
   /** A deployment feature without which the operation is 404. */
-  feature?: string;
+  feature?: Feature;
 };
 
 export type Operation<

@@ -35,6 +35,22 @@ test('every scope guards an operation, but for those of what is still to come', 
   expect(scopes.filter(scope => !guarding.has(scope)).sort()).toEqual([...reservedScopes].sort());
 });
 
+test('every list is asked for in the same way', () => {
+  const lists = createRegistry(operations).operations.filter(
+    ({ operation }) => operation.output instanceof z.ZodObject && Object.hasOwn(operation.output.shape, 'next_cursor'),
+  );
+  expect(lists.length).toBeGreaterThan(20);
+  for (const { operation, inputSchema } of lists) {
+    const { limit, cursor } = Object(inputSchema.properties) as Record<string, object | undefined>;
+    const events = operation.name === 'runs_list_events';
+    expect(limit, operation.name).toMatchObject({
+      minimum: 1,
+      ...(events ? { maximum: 1000, default: 200 } : { maximum: 200, default: 50 }),
+    });
+    expect(cursor, operation.name).toMatchObject({ type: 'string' });
+  }
+});
+
 test('every integer of an input fits the column that it is compared with', () => {
   /** Amounts of money are bigint; a format's number is a constant. */
   const wider: readonly string[] = ['billing_topup_intent amount', 'workflows_import baton'];

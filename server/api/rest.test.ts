@@ -87,7 +87,7 @@ const things = [
     path: '/v1/beta',
     status: 200,
     access: 'public',
-    feature: 'beta',
+    feature: 'suite',
     input: z.strictObject({}),
     output: z.strictObject({ ok: z.literal(true) }),
     run: async () => ({ ok: true as const }),

@@ -1,6 +1,7 @@
 import { newId } from '../platform/ids.ts';
 import type { Services } from '../services.ts';
 import type { Context, Principal } from './context.ts';
+import { featuresOf } from './features.ts';
 import { parseObject } from './input.ts';
 import { invoke } from './invoke.ts';
 import type { AnyOperation } from './operation.ts';
@@ -26,7 +27,7 @@ export function createCall<const Operations extends readonly AnyOperation[]>(
     const entry = registry.byName.get(name);
     if (!entry) throw new Error(`There is no operation ${name}.`);
     const { output } = await invoke(
-      { services, features: new Set(), checkOutput: true },
+      { services, features: featuresOf(services.config), checkOutput: true },
       {
         ...about,
         entry,

@@ -96,6 +96,7 @@ export type Answer = Awaited<ReturnType<typeof send>>;
 export async function startTestWorlds(): Promise<TestWorlds> {
   const toolServer = await startToolServer();
   const service = await startTestContainer({
+    ...connectFeatures(toolServer.url),
     BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
     BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0',
     // What is hostile here is to reach the codes themselves.
@@ -128,6 +129,17 @@ export async function startTestWorlds(): Promise<TestWorlds> {
       await toolServer[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Everything a deployment can switch on. No authorization server is there; the messaging API knows no account. */
+function connectFeatures(messagingUrl: string): Record<string, string> {
+  const endpoints = (of: string) => ({
+    [`BATON_${of}_AUTHORIZATION_ENDPOINT`]: 'http://127.0.0.1:9/authorize',
+    [`BATON_${of}_TOKEN_ENDPOINT`]: 'http://127.0.0.1:9/token',
+    [`BATON_${of}_CLIENT_ID`]: 'baton',
+    [`BATON_${of}_CLIENT_SECRET`]: 'secret',
+  });
+  return { ...endpoints('SUITE'), ...endpoints('MESSAGING'), BATON_MESSAGING_API_URL: `${messagingUrl}/accounts` };
 }
 
 /** A tenant with one of everything, made through the API itself. */

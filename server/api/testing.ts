@@ -5,6 +5,7 @@ import { createTestPat, createTestServices, createTestTenant, type TestTenant } 
 import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
 import type { Services } from '../services.ts';
 import type { Principal } from './context.ts';
+import { featuresOf } from './features.ts';
 import { createMcp } from './mcp/surface.ts';
 import { createMetrics } from './metrics.ts';
 import { serveNode, serveSurfaces } from './node-http.ts';
@@ -35,7 +36,10 @@ export async function startTestApi(
   const registry = createRegistry(operations);
   const metrics = createMetrics(() => services.orchestrator.status() === 'leading');
   const common = { services, sessionSecret: testSessionSecret, metrics };
-  const invoker = { features: new Set(options.features), checkOutput: true };
+  const invoker = {
+    features: new Set([...featuresOf(services.config), ...(options.features ?? [])]),
+    checkOutput: true,
+  };
   const rest = createRest({ ...common, ...invoker, registry, pages: createPages(services, registry, metrics) });
   const trpc = createTrpc({ ...common, ...invoker, registry });
   const mcp = createMcp({ ...common, ...invoker, registry });

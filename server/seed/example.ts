@@ -61,7 +61,7 @@ async function seedRun(ctx: Context, workflowId: string, sample: (typeof samples
   const ref = { id: workflowId, runID: run.run_id };
   await settled(ctx, ref, ['blocked', 'complete']);
   if (sample.answer) {
-    const { tasks } = await listAllOfRun(ctx, ref);
+    const { tasks } = await listAllOfRun(ctx, { ...ref, limit: 200 });
     const task = tasks.find(candidate => candidate.state === 'pending');
     if (task !== undefined) await completeTask(ctx, { ...ref, task_id: task.task_id, ...sample.answer });
     await settled(ctx, ref, ['complete']);

@@ -108,12 +108,12 @@ const suite = [
   operation({
     ...common,
     name: 'connections_suite_oauth_url',
+    feature: 'suite',
     method: 'POST',
     path: '/v1/connections/suite/oauth-url',
     status: 200,
     summary: 'Begin connecting a suite account',
-    description:
-      'Code with PKCE. The browser of the same user has to come back within ten minutes. 404 where there is no suite.',
+    description: 'Code with PKCE. The browser of the same user has to come back within ten minutes.',
     input: suiteSchema.SuiteOauthUrlInput,
     output: schema.OauthUrl,
     errors: [503],
@@ -122,6 +122,7 @@ const suite = [
   operation({
     ...common,
     name: 'connections_suite_complete',
+    feature: 'suite',
     method: 'POST',
     path: '/v1/connections/suite/complete',
     status: 201,
@@ -135,6 +136,7 @@ const suite = [
   operation({
     ...common,
     name: 'connections_suite_account',
+    feature: 'suite',
     method: 'GET',
     path: '/v1/connections/suite/accounts/{connectionId}',
     status: 200,
@@ -146,6 +148,7 @@ const suite = [
   operation({
     ...common,
     name: 'connections_suite_services_patch',
+    feature: 'suite',
     method: 'PATCH',
     path: '/v1/connections/suite/accounts/{connectionId}/services',
     status: 200,
@@ -173,6 +176,7 @@ const messaging = [
   operation({
     ...common,
     name: 'connections_messaging_oauth_url',
+    feature: 'messaging_signup',
     method: 'POST',
     path: '/v1/connections/messaging/oauth-url',
     status: 200,
@@ -185,6 +189,7 @@ const messaging = [
   operation({
     ...common,
     name: 'connections_messaging_complete',
+    feature: 'messaging_signup',
     method: 'POST',
     path: '/v1/connections/messaging/complete',
     status: 201,
@@ -198,6 +203,7 @@ const messaging = [
   operation({
     ...common,
     name: 'connections_messaging_manual',
+    feature: 'messaging',
     method: 'POST',
     path: '/v1/connections/messaging/manual',
     status: 201,

@@ -213,7 +213,7 @@ const invitations = [
     access: 'public',
     input: schema.AcceptInvitationInput,
     output: schema.AcceptInvitationOutput,
-    errors: [409],
+    errors: [404, 409],
     run: acceptInvitation,
   }),
 ] as const;
@@ -241,6 +241,7 @@ const setup = [
     access: 'public',
     input: schema.SetupInput,
     output: schema.SetupOutput,
+    errors: [404],
     run: setUp,
   }),
 ] as const;

@@ -134,7 +134,7 @@ export const ListToolsInput = z.strictObject({
   q: PlainText(200).optional().meta({ description: "Part of the tool's name, title or description" }),
 });
 export const ListToolsOutput = z.strictObject({ tools: z.array(CatalogTool), ...nextCursor });
-export const NoFilter = z.strictObject({});
+export const PlatformCatalogInput = z.strictObject({ ...page });
 export const PlatformAdapter = z.strictObject({
   key: z.string(),
   name: z.string(),
@@ -146,7 +146,7 @@ export const PlatformAdapter = z.strictObject({
   /** The server it is registered as. */
   server_id: Id.nullable(),
 });
-export const PlatformCatalogOutput = z.strictObject({ adapters: z.array(PlatformAdapter) });
+export const PlatformCatalogOutput = z.strictObject({ adapters: z.array(PlatformAdapter), ...nextCursor });
 
 /** What an instance or a profile sets; see instances/settings.ts for what becomes of it. */
 export const Settings = AnyObject;
@@ -244,7 +244,8 @@ export const Profile = z.strictObject({
   created_at: Timestamp,
   updated_at: Timestamp,
 });
-export const ListProfilesOutput = z.strictObject({ profiles: z.array(Profile) });
+export const ListProfilesInput = z.strictObject({ id: Id, ...page });
+export const ListProfilesOutput = z.strictObject({ profiles: z.array(Profile), ...nextCursor });
 export const CreateProfileInput = z.strictObject({
   id: Id,
   name: Name,

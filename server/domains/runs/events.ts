@@ -10,27 +10,28 @@ import { findRejection, findRun, type RejectionRow } from './store.ts';
 type Output = z.input<typeof ListEventsOutput>;
 
 /**
- * The events of a run, oldest first. `next_cursor` is the `after` of the next page. Under the id of a refused start the
+ * The events of a run, oldest first. `next_cursor` is a `seq`, so that it may be sent as `after` too. Under the id of a refused start the
  * log is its one `run_rejected`.
  */
 export async function listEvents(ctx: Context, input: z.output<typeof ListEventsInput>): Promise<Output> {
   const { pool } = ctx.services;
+  const after = input.cursor ?? input.after ?? 0;
   const scope = runScope(ctx, input);
   if ((await findRun(pool, scope)) === null) {
     const rejection = await findRejection(pool, scope);
     if (rejection === null) throw notFound('Run');
-    const matches = input.after < 1 && input.step_id === undefined;
+    const matches = after < 1 && input.step_id === undefined;
     return { events: matches ? [toRejectedEvent(rejection)] : [], next_cursor: null };
   }
   const events = await readEvents(pool, {
     tenantId: scope.tenantId,
     runId: scope.runId,
-    after: input.after,
+    after,
     limit: input.limit + 1,
     stepId: input.step_id,
   });
   // Every log begins with an event: retention has taken the run away between the two questions.
-  if (events.length === 0 && input.after < 1 && input.step_id === undefined) throw notFound('Run');
+  if (events.length === 0 && after < 1 && input.step_id === undefined) throw notFound('Run');
   const shown = events.slice(0, input.limit);
   const last = shown.at(-1);
   return {

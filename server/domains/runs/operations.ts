@@ -101,7 +101,7 @@ though it is bound to one project for everything else.`,
     status: 200,
     tag,
     summary: 'Read the event log of a run, oldest first',
-    description: `\`next_cursor\` is the \`after\` of the next page. Values over 16 KiB stand as \`<field>_ref: {payload_id, bytes}\`. A refused
+    description: `A list like every other, but for its \`limit\`; \`after\` reads on from an event's \`seq\`. Values over 16 KiB stand as \`<field>_ref: {payload_id, bytes}\`. A refused
 start has one event, \`run_rejected\`.`,
     access: 'project_viewer',
     scope: 'workflow:read',

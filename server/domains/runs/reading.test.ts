@@ -87,6 +87,12 @@ describe('the event log', () => {
       after = page.next_cursor;
     }
     expect(paged).toEqual(whole.events);
+    const byCursor = await call(events, as(), { ...ref, limit: 2 });
+    const second = await call(events, as(), { ...ref, limit: 2, cursor: byCursor.next_cursor ?? '' });
+    expect([...byCursor.events, ...second.events]).toEqual(whole.events.slice(0, 4));
+    for (const wrong of [{ cursor: '1', after: 1 }, { cursor: 'x' }, { cursor: '2147483648' }, { cursor: '' }]) {
+      expect((await refusal(call(events, as(), { ...ref, ...wrong }))).status, JSON.stringify(wrong)).toBe(422);
+    }
     const ofStep = await call(events, as(), { ...ref, step_id: 'b' });
     expect(ofStep.events.map(event => event.event_type)).toEqual(['step_started', 'step_completed']);
   });

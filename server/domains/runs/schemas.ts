@@ -123,14 +123,36 @@ export const ListTenantRunsInput = z.strictObject({ ...runFilters, workflow_id: 
 export const ListWorkflowRunsInput = z.strictObject({ id: Id, ...runFilters });
 export const ListRunsOutput = z.strictObject({ runs: z.array(RunSchema), ...nextCursor });
 
-/** `after`: only events with a larger seq. `limit` here goes to 1,000. */
-export const ListEventsInput = z.strictObject({
-  id: Id,
-  runID: Id,
-  after: z.coerce.number().int().min(0).max(MAX_INTEGER).default(0),
-  limit: z.coerce.number().int().min(1).max(1000).default(200),
-  step_id: z.string().max(64).optional(),
-});
+export const ListEventsInput = z
+  .strictObject({
+    id: Id,
+    runID: Id,
+    cursor: z
+      .string()
+      .regex(/^\d{1,10}$/, 'is not a cursor of this list')
+      .transform(Number)
+      .refine(seq => seq <= MAX_INTEGER, 'is not a cursor of this list')
+      .optional(),
+    after: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_INTEGER)
+      .optional()
+      .meta({ description: 'Only events with a larger `seq`; in place of a cursor' }),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(1000)
+      .default(200)
+      .meta({ description: 'Events are small: 200 where other lists have 50, and up to 1,000' }),
+    step_id: z.string().max(64).optional(),
+  })
+  .refine(({ cursor, after }) => cursor === undefined || after === undefined, {
+    path: ['after'],
+    message: 'give either a cursor or after',
+  });
 export const ListEventsOutput = z.strictObject({ events: z.array(RunEventSchema), ...nextCursor });
 
 /** The params of pause, resume and stop. */

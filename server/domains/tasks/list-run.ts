@@ -1,5 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../api/context.ts';
+import { CursorTime, cutPage, decodeCursor } from '../../api/cursor.ts';
 import { requireRun, runScope } from '../runs/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
 import { listRunTasks } from './store.ts';
@@ -7,16 +8,28 @@ import { toRunTask, toTask } from './view.ts';
 
 type Input = z.output<typeof RunTasksInput>;
 
+const RunTaskKey = z.tuple([CursorTime, z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)]);
+
 /** What waits for a person in one run, oldest first. */
 export async function listPendingOfRun(ctx: Context, input: Input): Promise<z.input<typeof ListTasksOutput>> {
-  await requireRun(ctx, input);
-  const rows = await listRunTasks(ctx.services.pool, runScope(ctx, input), true);
-  return { tasks: rows.map(toTask), next_cursor: null };
+  const page = await readPage(ctx, input, true);
+  return { tasks: page.rows.map(toTask), next_cursor: page.next_cursor };
 }
 
 /** Every task of one run with its answer, oldest first. */
 export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<typeof ListRunTasksOutput>> {
+  const page = await readPage(ctx, input, false);
+  return { tasks: page.rows.map(toRunTask), next_cursor: page.next_cursor };
+}
+
+async function readPage(ctx: Context, input: Input, pendingOnly: boolean) {
+  const key = decodeCursor(RunTaskKey, input.cursor);
   await requireRun(ctx, input);
-  const rows = await listRunTasks(ctx.services.pool, runScope(ctx, input), false);
-  return { tasks: rows.map(toRunTask), next_cursor: null };
+  const rows = await listRunTasks(ctx.services.pool, runScope(ctx, input), {
+    pendingOnly,
+    stepId: input.task_id,
+    after: key && { at: new Date(key[0]), stepId: key[1] },
+    limit: input.limit + 1,
+  });
+  return cutPage(rows, input.limit, row => [row.created_at.getTime(), row.step_id]);
 }

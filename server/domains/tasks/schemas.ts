@@ -35,7 +35,12 @@ export const CompleteTaskOutput = z.strictObject({
   approved: z.boolean(),
 });
 
-export const RunTasksInput = z.strictObject({ id: Id, runID: Id });
+export const RunTasksInput = z.strictObject({
+  ...page,
+  id: Id,
+  runID: Id,
+  task_id: z.string().min(1).max(64).optional().meta({ description: 'Only this task' }),
+});
 export const TaskState = z.enum(['pending', 'completed', 'timed_out', 'cancelled']);
 /** Every task of a run, so that a client can say who answered before it did. */
 export const RunTaskSchema = TaskSchema.extend({

@@ -54,13 +54,34 @@ export async function listPendingTasks(
 }
 
 /** Tasks of one run in the order in which they were asked; with `pendingOnly`, those that still wait. */
-export async function listRunTasks(pool: Pool, scope: RunScope, pendingOnly: boolean): Promise<TaskRow[]> {
+export async function listRunTasks(
+  pool: Pool,
+  scope: RunScope,
+  filter: {
+    pendingOnly: boolean;
+    stepId: string | undefined;
+    after: Pick<TaskKey, 'at' | 'stepId'> | null;
+    limit: number;
+  },
+): Promise<TaskRow[]> {
   const { rows } = await pool.query<TaskRow>(
     `select ${columns} from human_tasks t join workflows w on w.id = t.workflow_id
       where t.run_id = $1 and t.tenant_id = $2 and t.project_id = $3 and t.workflow_id = $4
         and (not $5::boolean or t.state = 'pending')
-      order by t.created_at, t.step_id`,
-    [scope.runId, scope.tenantId, scope.projectId, scope.workflowId, pendingOnly],
+        and ($6::text is null or t.step_id = $6)
+        and ($7::timestamptz is null or (t.created_at, t.step_id) > ($7, $8))
+      order by t.created_at, t.step_id limit $9`,
+    [
+      scope.runId,
+      scope.tenantId,
+      scope.projectId,
+      scope.workflowId,
+      filter.pendingOnly,
+      filter.stepId ?? null,
+      filter.after?.at ?? null,
+      filter.after?.stepId ?? null,
+      filter.limit,
+    ],
   );
   return rows;
 }

@@ -243,3 +243,20 @@ describe('another tenant, another project, another workflow', () => {
     expect((await call(pending, as(), ref)).tasks).toHaveLength(1);
   });
 });
+
+test('the tasks of a run come in pages, in the order in which they were asked', async () => {
+  const names = ['c', 'a', 'b'];
+  const graph = { steps: names.map(id => ({ id, type: 'human_task' })) };
+  const ref = await askAgain(await publishGraph(service.services, tenant.owner, graph));
+  for (const list of [pending, all]) {
+    const whole = await call(list, as(), ref);
+    expect(whole.tasks.map(task => task.task_id).sort()).toEqual([...names].sort());
+    expect(whole.next_cursor).toBeNull();
+    const first = await call(list, as(), { ...ref, limit: 2 });
+    const second = await call(list, as(), { ...ref, limit: 2, cursor: first.next_cursor ?? '' });
+    expect([...first.tasks, ...second.tasks]).toEqual(whole.tasks);
+    expect(second.next_cursor).toBeNull();
+    expect((await call(list, as(), { ...ref, task_id: 'b' })).tasks.map(task => task.task_id)).toEqual(['b']);
+    expect((await refusal(call(list, as(), { ...ref, cursor: 'x' }))).status).toBe(422);
+  }
+});

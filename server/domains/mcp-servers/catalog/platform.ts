@@ -1,24 +1,31 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
+import { cutPage, decodeCursor } from '../../../api/cursor.ts';
 import { demoMcpUrl } from '../../../demo-mcp/address.ts';
-import type { PlatformCatalogOutput } from '../schemas.ts';
+import type { PlatformCatalogInput, PlatformCatalogOutput } from '../schemas.ts';
 import { parseCanonicalUrl } from '../servers/canonical-url.ts';
 import { type Adapter, platformAdapters } from './platform-adapters.ts';
 import { serversByUrl } from './store.ts';
 
+/** The key of an adapter; after one that is no longer offered the list begins anew. */
+const AdapterCursor = z.tuple([z.string().max(100)]);
+
 /** What can be registered with one click, and what of it the workspace has registered already. */
-export async function platformCatalog({
-  principal,
-  services,
-}: Context): Promise<z.input<typeof PlatformCatalogOutput>> {
-  const offered = adaptersOf(services);
+export async function platformCatalog(
+  { principal, services }: Context,
+  { limit, cursor }: z.output<typeof PlatformCatalogInput>,
+): Promise<z.input<typeof PlatformCatalogOutput>> {
+  const all = adaptersOf(services);
+  const after = decodeCursor(AdapterCursor, cursor);
+  const start = after === null ? 0 : all.findIndex(({ key }) => key === after[0]) + 1;
+  const { rows: offered, next_cursor } = cutPage(all.slice(start, start + limit + 1), limit, ({ key }) => [key]);
   const urls = offered.map(adapter => adapter.canonical_url);
   const registered = await serversByUrl(services.pool, principal.tenantId, urls);
   const adapters = offered.map(adapter => {
     const server_id = registered.get(adapter.canonical_url) ?? null;
     return { ...adapter, registered: server_id !== null, server_id };
   });
-  return { adapters };
+  return { adapters, next_cursor };
 }
 
 /** The server that comes with Baton, where it is enabled, before those of others. */

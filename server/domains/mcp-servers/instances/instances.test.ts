@@ -269,6 +269,11 @@ describe('config profiles', () => {
         { name: 'live', active: false },
       ],
     });
+    const first = await act('mcp_config_profiles_list', { id, limit: 1 });
+    expect(first).toMatchObject({ profiles: [{ name: 'dev' }], next_cursor: expect.any(String) });
+    const second = await act('mcp_config_profiles_list', { id, limit: 1, cursor: first.next_cursor });
+    expect(second).toMatchObject({ profiles: [{ name: 'live' }], next_cursor: null });
+    await expect(act('mcp_config_profiles_list', { id, cursor: 'x' })).rejects.toMatchObject({ status: 422 });
     // Deactivating one that is not active leaves the active one.
     expect(await act('mcp_config_profiles_set_active', { ...ref, active: false })).toMatchObject({ active: false });
     expect(await act('mcp_instances_get', { id })).toMatchObject({

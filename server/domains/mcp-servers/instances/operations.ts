@@ -48,6 +48,7 @@ const instances = [
     description: 'Takes `workflow_id` (its draft) or a `graph`. Calls nothing.',
     input: schema.ResolveInput,
     output: schema.ResolveOutput,
+    errors: [404],
     run: resolveInstances,
   }),
   operation({
@@ -110,8 +111,8 @@ const profiles = [
     method: 'GET',
     path: '/v1/mcp/instances/{id}/config-profiles',
     status: 200,
-    summary: "List an instance's config profiles",
-    input: schema.InstanceRef,
+    summary: "List an instance's config profiles by name",
+    input: schema.ListProfilesInput,
     output: schema.ListProfilesOutput,
     run: listProfiles,
   }),

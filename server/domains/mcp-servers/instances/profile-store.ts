@@ -22,13 +22,16 @@ const select = `select p.id, p.instance_id, p.name, p.settings, p.connection_id,
   left join connections c on c.id = p.connection_id and c.tenant_id = p.tenant_id
   where i.id = $1 and i.tenant_id = $2 and i.project_id = $3`;
 
-/** By name; an instance has at most fifty. */
-export async function listProfileRows(pool: Pool, key: InstanceKey): Promise<ProfileRow[]> {
-  const { rows } = await pool.query<ProfileRow>(`${select} order by p.name, p.id`, [
-    key.id,
-    key.tenantId,
-    key.projectId,
-  ]);
+/** By name, those after the profile of that name and id. */
+export async function listProfileRows(
+  pool: Pool,
+  key: InstanceKey,
+  { after, limit }: { after: { name: string; id: string } | null; limit: number },
+): Promise<ProfileRow[]> {
+  const { rows } = await pool.query<ProfileRow>(
+    `${select} and ($4::text is null or (p.name, p.id) > ($4, $5::uuid)) order by p.name, p.id limit $6`,
+    [key.id, key.tenantId, key.projectId, after?.name ?? null, after?.id ?? null, limit],
+  );
   return rows;
 }
 

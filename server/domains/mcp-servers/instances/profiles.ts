@@ -1,10 +1,12 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
+import { cutPage, decodeCursor } from '../../../api/cursor.ts';
+import { Id, PlainText } from '../../../api/wire.ts';
 import { conflict, invalid, notFound } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import {
   type CreateProfileInput,
-  type InstanceRef,
+  type ListProfilesInput,
   type ListProfilesOutput,
   limits,
   type PatchProfileInput,
@@ -26,14 +28,19 @@ import { instanceKey, requireInstance, requireOwnConnection, toProfile } from '.
 
 type ProfileView = z.input<typeof Profile>;
 
-/** All of them: an instance has at most fifty. AppError 404. */
+const ProfileCursor = z.tuple([PlainText(200), Id]);
+
+/** By name. AppError 404. */
 export async function listProfiles(
   ctx: Context,
-  input: z.output<typeof InstanceRef>,
+  { id, limit, cursor }: z.output<typeof ListProfilesInput>,
 ): Promise<z.input<typeof ListProfilesOutput>> {
-  const { id } = await requireInstance(ctx, input.id);
-  const rows = await listProfileRows(ctx.services.pool, instanceKey(ctx, id));
-  return { profiles: rows.map(toProfile) };
+  const key = decodeCursor(ProfileCursor, cursor);
+  await requireInstance(ctx, id);
+  const after = key && { name: key[0], id: key[1] };
+  const rows = await listProfileRows(ctx.services.pool, instanceKey(ctx, id), { after, limit: limit + 1 });
+  const page = cutPage(rows, limit, row => [row.name, row.id]);
+  return { profiles: page.rows.map(toProfile), next_cursor: page.next_cursor };
 }
 
 /** AppError 404, 409 `name_taken`, 422 `unknown_connection`, `invalid_settings`, `limit_reached`. It is not active yet. */

@@ -341,6 +341,22 @@ describe('the catalogs', () => {
     expect(JSON.stringify(await without(world.acme.contributor, 'mcp_platform_catalog'))).not.toContain('/demo/mcp');
   });
 
+  it('of the platform comes in pages, in one order', async () => {
+    type Page = { adapters: { key: string }[]; next_cursor: string | null };
+    const page = async (input: object) => (await act('mcp_platform_catalog', input)) as unknown as Page;
+    const whole = await page({});
+    expect(whole.next_cursor).toBeNull();
+    const keys: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const { adapters, next_cursor }: Page = await page({ limit: 4, ...(cursor === undefined ? {} : { cursor }) });
+      expect(adapters.length).toBeLessThanOrEqual(4);
+      keys.push(...adapters.map(({ key }) => key));
+      cursor = next_cursor;
+    }
+    expect(keys).toEqual(whole.adapters.map(({ key }) => key));
+    await expect(page({ cursor: 'x' })).rejects.toMatchObject({ status: 422 });
+  });
+
   it('of the platform is in order: unique keys, https, addresses as they are kept', () => {
     expect(new Set(platformAdapters.map(({ key }) => key)).size).toBe(platformAdapters.length);
     for (const adapter of platformAdapters) {

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestPat, createTestServices, createTestTenant } from '../domains/identity/testing.ts';
+import { newId } from '../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
+import { type Scope, scopes } from './context.ts';
+import { featuresOf } from './features.ts';
+import type { AnyOperation } from './operation.ts';
+import { operations } from './operations.ts';
+import { startTestApi, type TestApi } from './testing.ts';
+
+/** A deployment that has none of the features configured. */
+let db: TestDatabase;
+let api: TestApi;
+const tokens: Partial<Record<'full' | 'narrow', string>> = {};
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const services = createTestServices(db);
+  expect([...featuresOf(services.config)]).toEqual([]);
+  api = await startTestApi(services, operations);
+  const tenant = await createTestTenant(services, { slug: 'acme' });
+  const tokenOf = async (given: readonly Scope[]) => (await createTestPat(services, tenant.owner, given)).token;
+  tokens.full = await tokenOf(scopes);
+  tokens.narrow = await tokenOf(['workflow:read']);
+});
+afterAll(async () => {
+  await api.close();
+  await db.close();
+});
+
+const featured = operations.filter((each: AnyOperation) => each.feature !== undefined) as AnyOperation[];
+
+test('everything of suite and messaging but their configuration is a feature', () => {
+  const connect = operations.filter(({ path }) => /^\/v1\/connections\/(suite|messaging)\//.test(path));
+  expect(connect.filter(({ path }) => !path.endsWith('/config')).map(({ name }) => name)).toEqual(
+    featured.map(({ name }) => name),
+  );
+  const oauth = { issuer: undefined, endpoints: undefined, clientId: '', clientSecret: undefined, scopes: [] };
+  const signup = { ...oauth, authorizationParams: {} };
+  const suite = { ...signup, services: new Map() };
+  expect([...featuresOf({ suite, messaging: null })]).toEqual(['suite']);
+  expect([...featuresOf({ suite: null, messaging: { apiUrl: '', oauth: null } })]).toEqual(['messaging']);
+  const all = featuresOf({ suite, messaging: { apiUrl: '', oauth: signup } });
+  expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup']);
+});
+
+describe('a feature that is not configured is 404, whoever asks and whatever is sent', () => {
+  const bodies: [string, string, string][] = [
+    ['an empty object', '{}', 'application/json'],
+    ['a body that is no JSON', '{', 'application/json'],
+    ['another type', 'code=c', 'application/x-www-form-urlencoded'],
+    ['an unknown field', '{"nonsense":1}', 'application/json'],
+  ];
+
+  test.each(featured.map(each => [each.name, each] as const))('%s', async (name, { method, path }) => {
+    const url = api.url + path.replace(/\{\w+\}/g, newId());
+    const send = (token: string | undefined, body: string | null, type: string) => {
+      const headers = { 'Content-Type': type, ...(token && { Authorization: `Bearer ${token}` }) };
+      return fetch(method === 'GET' ? `${url}?nonsense=1` : url, { method, headers, body });
+    };
+    for (const token of [tokens.full, tokens.narrow, undefined]) {
+      for (const [kind, body, type] of bodies) {
+        const response = await send(token, method === 'GET' ? null : body, type);
+        expect([response.status, await response.json()], kind).toEqual([
+          404,
+          { error: 'Route not found.', code: 'not_found', request_id: expect.any(String) },
+        ]);
+      }
+    }
+    const trpc = await fetch(`${api.url}/api/trpc/${name}`, {
+      method: method === 'GET' ? 'GET' : 'POST',
+      headers: { Authorization: `Bearer ${tokens.full}`, 'Content-Type': 'application/json' },
+      body: method === 'GET' ? null : '{}',
+    });
+    expect(trpc.status).toBe(404);
+  });
+});
