@@ -23,16 +23,11 @@ describe('a range', () => {
       ['2025-12-24T18:15Z', '2026-03-30T10:15Z'],
     ],
     [
-      'quarters of what was asked',
-      { from: '2026-01-01T00:01:00.000Z', to: '2026-01-01T00:59:00.000Z' },
-      ['2026-01-01T00:00Z', '2026-01-01T01:00Z'],
+      'exactly what was asked',
+      { from: '2026-01-01T00:15:00.000Z', to: '2026-01-01T00:45:00.000Z' },
+      ['2026-01-01T00:15Z', '2026-01-01T00:45Z'],
     ],
-    [
-      'a quarter where they are in one',
-      { from: '2026-01-01T00:01:00.000Z', to: '2026-01-01T00:02:00.000Z' },
-      ['2026-01-01T00:00Z', '2026-01-01T00:15Z'],
-    ],
-    ['until now', { from: '2026-03-30T10:07:00.000Z' }, ['2026-03-30T10:00Z', '2026-03-30T10:15Z']],
+    ['until now', { from: '2026-03-30T10:00:00.000Z' }, ['2026-03-30T10:00Z', '2026-03-30T10:15Z']],
     ['from the first until', { to: '2026-01-01T00:00:00.000Z' }, ['2025-12-24T00:00Z', '2026-01-01T00:00Z']],
     [
       'the day before what is asked, where the first came later',
@@ -44,6 +39,29 @@ describe('a range', () => {
 
   test('of nothing is today', () => {
     expect(range({ window: 'all' }, null)).toEqual(['2026-03-30T00:00Z', '2026-03-30T10:15Z']);
+  });
+
+  test.each<[input: object, paths: string[]]>([
+    [{ from: '2026-01-01T00:00:00.001Z' }, ['from']],
+    [{ from: '2026-01-01T00:14:59.999Z' }, ['from']],
+    [{ to: '2026-01-01T00:15:00.001Z' }, ['to']],
+    [{ from: '2026-01-01T00:01:00.000Z', to: '2026-01-01T00:02:00.000Z' }, ['from', 'to']],
+    [{ from: '1969-12-31T23:59:59.999Z' }, ['from']],
+  ])('between quarters of an hour is refused: %j', (input, paths) => {
+    const refuse = () => range(input);
+    expect(refuse).toThrow(expect.objectContaining({ status: 422, code: 'validation_error' }));
+    expect(refuse).toThrow(
+      expect.objectContaining({
+        details: paths.map(path => ({ path, message: expect.stringContaining('must be on a quarter of an hour') })),
+      }),
+    );
+  });
+
+  test('that is refused names the nearest quarters', () => {
+    const nearest = '2026-01-01T00:00:00.000Z or 2026-01-01T00:15:00.000Z';
+    expect(() => range({ to: '2026-01-01T00:07:00.000Z' })).toThrow(
+      expect.objectContaining({ details: [{ path: 'to', message: expect.stringContaining(nearest) }] }),
+    );
   });
 
   test('that holds nothing is refused', () => {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { bucketOf, QUARTER } from './buckets.ts';
 import type { AnalyticsInput, granularities } from './schemas.ts';
@@ -14,14 +15,15 @@ const DAYS = { week: 7, month: 30 } as const;
 const MOST_POINTS = 2_000;
 
 /**
- * What is asked for, cut to quarters of an hour. A window ends with the quarter that runs and begins with a day of the zone:
- * of the last 7 or 30 with today, or of what was counted first (`earliest`; null = nothing yet). AppError 422 where nothing
- * lies between.
+ * What is asked for. A window ends with the quarter that runs and begins with a day of the zone: of the last 7 or 30 with
+ * today, or of what was counted first (`earliest`; null = nothing yet). AppError 422 where nothing lies between, and for
+ * instants within a quarter.
  */
 export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, earliest: number | null): Range {
   const zone = createZone(input.time_zone);
-  const to = input.to === undefined ? bucketOf(QUARTER, now) + QUARTER_MS : roundedUp(Date.parse(input.to));
-  const from = input.from === undefined ? undefined : Math.max(EARLIEST, bucketOf(QUARTER, Date.parse(input.from)));
+  requireQuarters(input);
+  const to = input.to === undefined ? bucketOf(QUARTER, now) + QUARTER_MS : Date.parse(input.to);
+  const from = input.from === undefined ? undefined : Math.max(EARLIEST, Date.parse(input.from));
   if (to <= (from ?? EARLIEST)) {
     const path = input.to === undefined ? 'from' : 'to';
     const message = path === 'from' ? 'must be before now' : 'must be after from, and after the year 1999';
@@ -36,7 +38,21 @@ export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, ear
   return { from: start, to, zone };
 }
 
-const roundedUp = (at: number) => bucketOf(QUARTER, at + QUARTER_MS - 1);
+/**
+ * Refuses instants within a quarter of an hour. Figures are rolled up by quarters, and what is kept beside the rollups cannot
+ * split one: rows of usage hold a commit's attempts under one time, and retention deletes them. An answer for another range
+ * than the one that was asked for would go unnoticed.
+ */
+function requireQuarters(input: { from?: string | undefined; to?: string | undefined }): void {
+  const details = (['from', 'to'] as const).flatMap(path => {
+    const at = input[path] === undefined ? 0 : Date.parse(input[path]);
+    const before = bucketOf(QUARTER, at);
+    if (before === at) return [];
+    const near = [before, before + QUARTER_MS].map(isoTimestamp).join(' or ');
+    return [{ path, message: `must be on a quarter of an hour, by which figures are rolled up: ${near}` }];
+  });
+  if (details.length > 0) throw invalid('The query is not valid.', details, 'validation_error');
+}
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

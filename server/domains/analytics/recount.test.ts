@@ -152,7 +152,7 @@ const ranges = [
   {},
   { window: 'week' },
   { window: 'all' },
-  { from: '2026-03-28T23:10:00.000Z', to: '2026-03-29T22:40:00.000Z' },
+  { from: '2026-03-28T23:15:00.000Z', to: '2026-03-29T22:45:00.000Z' },
   { from: '2026-03-29T00:45:00.000Z' },
 ];
 const questions = people.length === 0 ? [0, 1, 2] : [];
@@ -341,6 +341,19 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
       expect(by_workflow.every(({ workflow_id }) => workflow_id === id)).toBe(true);
     }
   });
+});
+
+test('every question about a time refuses one within a quarter of an hour, and counts the one asked for', async () => {
+  const [who] = people;
+  if (!who) throw new Error('nobody');
+  const asking = operations.filter(({ name }) => name.startsWith('analytics_') && name !== 'analytics_live_runs');
+  expect(asking).toHaveLength(8);
+  for (const { name } of asking) {
+    const refused = expect.objectContaining({ status: 422, details: [expect.objectContaining({ path: 'to' })] });
+    await expect(call(who, name, { to: '2026-03-29T22:44:00.000Z' }), name).rejects.toEqual(refused);
+    const range = { from: '2026-03-28T23:15:00.000Z', to: '2026-03-29T22:45:00.000Z' };
+    expect(await call(who, name, range), name).toMatchObject(range);
+  }
 });
 
 test('live runs', async () => {

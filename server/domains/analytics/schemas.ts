@@ -21,9 +21,9 @@ const range = {
     .enum(windows)
     .optional()
     .meta({ description: 'The last 7 or 30 days in the time zone, today included, or everything; default month' }),
-  from: Instant.optional().meta({ description: 'Instead of a window; taken down to the quarter of an hour' }),
+  from: Instant.optional().meta({ description: 'Instead of a window; on a quarter of an hour' }),
   to: Instant.optional().meta({
-    description: 'Before this instant, default now; taken up to the quarter of an hour',
+    description: 'Before this instant, on a quarter of an hour; default: the end of the one that runs',
   }),
   time_zone: TimeZone,
   workflow_id: Id.optional(),
