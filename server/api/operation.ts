@@ -5,6 +5,18 @@ import type { Feature } from './features.ts';
 /** The body is kept as the bytes that came, for a signature over them, at most `limit` of them; `ctx.raw` reads it. */
 export type RawBody = { limit: number };
 
+/** What an MCP client may assume about a tool (MCP specification, ToolAnnotations). */
+export type ToolHints = {
+  /** It changes nothing. */
+  readOnly: boolean;
+  /** It can overwrite, end or delete something; otherwise it only adds. */
+  destructive: boolean;
+  /** Calling it again with the same arguments changes nothing more. */
+  idempotent: boolean;
+  /** It reaches servers outside of this deployment. */
+  openWorld: boolean;
+};
+
 type Common<I extends z.ZodType, O extends z.ZodType> = {
   /** snake_case, unique; also the MCP tool's name and the tRPC procedure's. */
   name: string;
@@ -38,6 +50,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   mcp?: {
     group: 'core' | 'catalog' | 'memory' | 'chat' | 'files' | 'websocket' | 'vault' | 'pat' | 'inbound' | 'llm_keys';
     risk?: true;
+    /** Where the operation is not what its method says: see `toolHints`. */
+    hints?: Partial<ToolHints>;
   };
   /** Scopes that a token needs in certain cases only, which `run` checks; for the description. */
   scopesWhere?: readonly { scope: Scope; when: string }[];

@@ -2,6 +2,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { parseObject } from '../input.ts';
 import { hasRole, hasScope, invoke } from '../invoke.ts';
+import type { ToolHints } from '../operation.ts';
 import { inputJsonSchema, type JsonSchema } from '../parameters.ts';
 import type { RegisteredOperation } from '../registry.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
@@ -66,15 +67,28 @@ function define({ operation, inputSchema, pathParameters }: RegisteredOperation)
       .join('\n\n'),
     inputSchema: renamed(inputSchema, pathParameters),
     ...(output === undefined ? {} : { outputSchema: output }),
-    annotations: {
-      title: operation.summary,
-      readOnlyHint: operation.method === 'GET',
-      destructiveHint: operation.method === 'DELETE',
-      idempotentHint: operation.method !== 'POST',
-      openWorldHint: false,
-    },
+    annotations: { title: operation.summary, ...annotationsOf(toolHints(operation)) },
   };
 }
+
+/** What the method promises (RFC 9110, 9.2), corrected by the declaration. */
+function toolHints({ method, mcp }: RegisteredOperation['operation']): ToolHints {
+  const readOnly = mcp?.hints?.readOnly ?? method === 'GET';
+  return {
+    readOnly,
+    destructive: !readOnly && method !== 'POST',
+    idempotent: readOnly || method !== 'POST',
+    openWorld: false,
+    ...mcp?.hints,
+  };
+}
+
+const annotationsOf = (hints: ToolHints): Tool['annotations'] => ({
+  readOnlyHint: hints.readOnly,
+  destructiveHint: hints.destructive,
+  idempotentHint: hints.idempotent,
+  openWorldHint: hints.openWorld,
+});
 
 function renamed(schema: JsonSchema, pathParameters: readonly string[]): Tool['inputSchema'] {
   const { $schema: _, properties = {}, required = [], ...rest } = schema;

@@ -8,7 +8,6 @@ import { rateHeaders, rateLimited, takeRequest } from '../rate.ts';
 import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from '../request.ts';
 import { catalogTool } from './catalog-tool.ts';
 import { healthTool } from './health-tool.ts';
-import { memoryTools } from './memory-tools.ts';
 import { operationTools } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 import { createMcpServer, type ToolSet } from './server.ts';
@@ -58,7 +57,6 @@ export function toolSet(options: McpOptions): ToolSet {
     ...operationTools(options),
     catalogTool(options, risk),
     streamTool(options),
-    ...memoryTools(),
   ];
   const enabled = all.filter(tool => groups.includes(tool.group) && (risk || !tool.risk));
   const set = new Map(enabled.map(tool => [tool.definition.name, tool]));

@@ -28,6 +28,7 @@ export const modelOperations = [
   operation({
     ...common,
     name: 'llm_resolve',
+    mcp: { ...common.mcp, hints: { readOnly: true } },
     method: 'POST',
     path: '/v1/llm/resolve',
     status: 200,
@@ -91,6 +92,7 @@ export const modelOperations = [
   operation({
     ...managing,
     name: 'llm_provider_keys_test',
+    mcp: { ...common.mcp, hints: { readOnly: true, openWorld: true } },
     method: 'POST',
     path: '/v1/llm-provider-keys/{id}/test',
     status: 200,

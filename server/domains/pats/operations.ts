@@ -49,7 +49,7 @@ export const patOperations = [
     input: schema.ById,
     output: schema.RevealPatOutput,
     errors: [503],
-    mcp: { group: 'pat', risk: true },
+    mcp: { group: 'pat', risk: true, hints: { readOnly: false, destructive: true, idempotent: false } },
     run: revealPat,
   }),
   operation({

@@ -46,7 +46,7 @@ With an \`Idempotency-Key\`, a start that was answered 200 is answered the same 
     output: CommandOutput,
     errors: [409, 503],
     headers: ['Idempotency-Key', 'traceparent'],
-    mcp: { group: 'core' },
+    mcp: { group: 'core', hints: { destructive: true, openWorld: true } },
     run: executeCommand,
   }),
   operation({

@@ -72,7 +72,7 @@ whatever the form demands. Where the task names assignees, only they may answer,
     input: CompleteTaskInput,
     output: CompleteTaskOutput,
     errors: [409, 503],
-    mcp: { group: 'core' },
+    mcp: { group: 'core', hints: { destructive: true, openWorld: true } },
     run: completeTask,
   }),
 ] as const;

@@ -112,7 +112,7 @@ const drafts = [
     summary: 'Check a graph as publishing would, without saving anything',
     input: ValidateInput,
     output: ValidationReport,
-    mcp: core,
+    mcp: { ...core, hints: { readOnly: true } },
     run: validate,
   }),
 ] as const;

@@ -1,0 +1,96 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { expect, test } from 'vitest';
+import { readConfig } from '../../config.ts';
+import { operations } from '../operations.ts';
+import { createRegistry } from '../registry.ts';
+import type { McpOptions, ToolGroup } from './platform-tool.ts';
+import { toolSet } from './surface.ts';
+
+// All there are: the compiler names one that is missing.
+const mcpGroups = Object.keys({
+  core: 0,
+  catalog: 0,
+  memory: 0,
+  chat: 0,
+  files: 0,
+  websocket: 0,
+  vault: 0,
+  pat: 0,
+  inbound: 0,
+  llm_keys: 0,
+} satisfies Record<ToolGroup, number>);
+
+/** Every tool that is not read-only, and what it may do: a client asks its user by this. */
+const writing: Record<string, string> = {
+  catalog_bff_request: 'destructive, open world',
+  workspaces_create: 'adds',
+  pats_create: 'adds',
+  // The second call is 404: the copy is destroyed by the first.
+  pats_reveal: 'destructive',
+  pats_revoke: 'destructive, idempotent',
+  workflows_create: 'adds',
+  workflows_patch: 'destructive, idempotent',
+  workflows_publish_version: 'adds',
+  // Stopping ends a run, and what a run calls is anywhere.
+  workflows_execute_command: 'destructive, open world',
+  // A decision cannot be taken back, and the run goes on.
+  tasks_complete: 'destructive, open world',
+  connections_create: 'adds',
+  connections_patch: 'destructive, idempotent',
+  connections_delete: 'destructive, idempotent',
+  connections_suite_oauth_url: 'adds',
+  // Connecting an account again replaces its credentials.
+  connections_suite_complete: 'destructive, open world',
+  connections_suite_services_patch: 'destructive, idempotent',
+  connections_messaging_oauth_url: 'adds',
+  connections_messaging_complete: 'open world',
+  connections_messaging_manual: 'open world',
+  llm_provider_keys_create: 'adds',
+  llm_provider_keys_patch: 'destructive, idempotent',
+  llm_provider_keys_delete: 'destructive, idempotent',
+  webhooks_create: 'adds',
+  // Each rotation makes another secret.
+  webhooks_patch: 'destructive',
+  webhooks_delete: 'destructive, idempotent',
+  webhooks_test: 'open world',
+};
+
+const features = new Set(operations.flatMap(each => ('feature' in each && each.feature ? [String(each.feature)] : [])));
+const mcp = { ...readConfig({}).mcp, groups: mcpGroups, risk: true };
+const options = { registry: createRegistry(operations), features, services: { config: { mcp } } };
+const tools = [...toolSet(options as unknown as McpOptions).values()].map(({ definition }) => definition);
+
+function describeHints({ annotations }: Tool): string {
+  const { destructiveHint, idempotentHint, openWorldHint } = annotations ?? {};
+  const words = [
+    ...(destructiveHint ? ['destructive'] : []),
+    ...(idempotentHint ? ['idempotent'] : []),
+    ...(openWorldHint ? ['open world'] : []),
+  ];
+  return words.join(', ') || 'adds';
+}
+
+test('every tool states all four hints', () => {
+  expect(tools.length).toBeGreaterThan(40);
+  for (const { name, annotations } of tools) {
+    expect(annotations, name).toMatchObject({
+      readOnlyHint: expect.any(Boolean),
+      destructiveHint: expect.any(Boolean),
+      idempotentHint: expect.any(Boolean),
+      openWorldHint: expect.any(Boolean),
+    });
+  }
+});
+
+test('the hints of every tool that writes are these', () => {
+  const found = tools.filter(({ annotations }) => !annotations?.readOnlyHint);
+  expect(Object.fromEntries(found.map(tool => [tool.name, describeHints(tool)]))).toEqual(writing);
+});
+
+test('what only reads destroys nothing, and is a GET but where it takes what is to be read as a body', () => {
+  const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint);
+  expect(reading.filter(({ annotations }) => annotations?.destructiveHint || !annotations?.idempotentHint)).toEqual([]);
+  const methods = new Map<string, string>(operations.map(({ name, method }) => [name, method]));
+  const posts = reading.map(({ name }) => name).filter(name => methods.has(name) && methods.get(name) !== 'GET');
+  expect(posts.sort()).toEqual(['llm_provider_keys_test', 'llm_resolve', 'workflows_validate']);
+});
