@@ -41,6 +41,8 @@ const httpSchema = z.object({
   BATON_RATE_LIMIT_PER_MINUTE: integer(6000, 0, 1_000_000),
   BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(600, 0, 1_000_000),
   BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE: integer(10, 0, 1_000_000),
+  /** Sign-in attempts a minute for an address, whatever the account; 0 = off. */
+  BATON_SIGN_IN_LIMIT_PER_ADDRESS: integer(50, 0, 1_000_000),
   BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: integer(10, 0, 1_000_000),
   /** How many proxies in front may be believed about X-Forwarded-For. */
   BATON_TRUSTED_PROXIES: integer(0, 0, 10),
@@ -63,6 +65,10 @@ const identitySchema = ownerSchema.extend({
     .string()
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a slug: lower-case letters, digits and hyphens')
     .default('main'),
+  /** Who may create workspaces: any user and visitor; users who administer one; the operator alone. */
+  BATON_SIGN_UP: z.enum(['open', 'invited', 'off']).default('invited'),
+  /** Workspaces that one user may create. */
+  BATON_MAX_WORKSPACES_PER_USER: integer(20, 1, 1_000_000),
   /** Base64 of 32 bytes; absent = generated into the data folder, mode 0600. */
   BATON_MASTER_KEY: masterKey,
   /** The master key before this one (base64): at start every tenant key is re-wrapped from it to the present one. */
@@ -182,7 +188,7 @@ export type Config = {
     port: number;
     host: string;
     url: string;
-    rateLimit: { principal: number; address: number; signIn: number; wrongCodes: number };
+    rateLimit: { principal: number; address: number; signIn: number; signInPerAddress: number; wrongCodes: number };
     trustedProxies: number;
   };
   database: { url: string | undefined; dataDir: string; pool: number };
@@ -194,6 +200,8 @@ export type Config = {
     masterKey: string | undefined;
     previousMasterKey: string | undefined;
     seed: 'example' | 'none';
+    signUp: 'open' | 'invited' | 'off';
+    maxWorkspacesPerUser: number;
   };
   orchestrator: {
     maxInFlight: number;
@@ -285,12 +293,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
       port: http.PORT,
       host: http.HOST,
       url,
-      rateLimit: {
-        principal: http.BATON_RATE_LIMIT_PER_MINUTE,
-        address: http.BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
-        signIn: http.BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE,
-        wrongCodes: http.BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR,
-      },
+      rateLimit: rateLimits(http),
       trustedProxies: http.BATON_TRUSTED_PROXIES,
     },
     database: { url: database.DATABASE_URL, dataDir: database.BATON_DATA_DIR, pool: database.BATON_DATABASE_POOL },
@@ -300,6 +303,8 @@ export function readConfig(environment: Environment = process.env, checks: Furth
       masterKey: identity.BATON_MASTER_KEY,
       previousMasterKey: identity.BATON_MASTER_KEY_PREVIOUS,
       seed,
+      signUp: identity.BATON_SIGN_UP,
+      maxWorkspacesPerUser: identity.BATON_MAX_WORKSPACES_PER_USER,
     },
     orchestrator: {
       maxInFlight: orchestrator.BATON_MAX_IN_FLIGHT,
@@ -326,6 +331,14 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     billing,
   };
 }
+
+const rateLimits = (env: z.output<typeof httpSchema>): Config['http']['rateLimit'] => ({
+  principal: env.BATON_RATE_LIMIT_PER_MINUTE,
+  address: env.BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
+  signIn: env.BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE,
+  signInPerAddress: env.BATON_SIGN_IN_LIMIT_PER_ADDRESS,
+  wrongCodes: env.BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR,
+});
 
 const ownerSettings = (env: z.output<typeof ownerSchema>): OwnerSettings => ({
   ownerEmail: env.BATON_OWNER_EMAIL?.toLowerCase(),

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /** `limit` 0 means that this kind is not limited. */
 export type RateLimitState = { limit: number; remaining: number; resetSeconds: number; allowed: boolean };
-export type RateLimitKind = 'principal' | 'address' | 'sign_in' | 'wrong_code';
+export type RateLimitKind = 'principal' | 'address' | 'sign_in' | 'sign_in_address' | 'wrong_code';
 
 /** Fixed windows in memory: one process serves, and a restart that forgets a window harms nobody. */
 export interface RateLimiter {
@@ -18,6 +18,7 @@ const windowsMs: Record<RateLimitKind, number> = {
   principal: minute,
   address: minute,
   sign_in: minute,
+  sign_in_address: minute,
   wrong_code: 60 * minute,
 };
 /** Keys kept per kind and window (~10 MB); beyond it the oldest is forgotten, so that a flood of addresses costs no more memory. */
@@ -30,19 +31,21 @@ type Window = { start: number; counts: Map<string, number> };
  * clock, so a new one drops all counts at once. rate-limiter-flexible was weighed: it owns its time (Date.now and a timer per key).
  */
 export function createRateLimiter(
-  limits: { principal: number; address: number; signIn: number; wrongCodes: number },
+  limits: { principal: number; address: number; signIn: number; signInPerAddress?: number; wrongCodes: number },
   clock: Clock,
 ): RateLimiter {
   const limitOf: Record<RateLimitKind, number> = {
     principal: limits.principal,
     address: limits.address,
     sign_in: limits.signIn,
+    sign_in_address: limits.signInPerAddress ?? 0,
     wrong_code: limits.wrongCodes,
   };
   const windows: Record<RateLimitKind, Window> = {
     principal: { start: 0, counts: new Map() },
     address: { start: 0, counts: new Map() },
     sign_in: { start: 0, counts: new Map() },
+    sign_in_address: { start: 0, counts: new Map() },
     wrong_code: { start: 0, counts: new Map() },
   };
 

@@ -15,7 +15,7 @@ import { ManualClock } from '../../../server/platform/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../server/platform/postgres/testing.ts';
 import { createRateLimiter } from '../../../server/platform/rate-limit.ts';
 import type { Services } from '../../../server/services.ts';
-import { announceUrl, authOptions } from './options.ts';
+import { announceUrl, authOptions, type SignInOutcome } from './options.ts';
 
 const sessionSecret = 'a secret of this test';
 const email = 'owner@acme.example.com';
@@ -38,6 +38,7 @@ beforeEach(() => {
 });
 
 let identity: ConsoleIdentity;
+let outcome: SignInOutcome;
 let server: Server;
 let origin: string;
 
@@ -59,7 +60,8 @@ beforeAll(async () => {
       json: send,
       send,
     });
-    await NextAuth(req as never, res as never, authOptions(identity));
+    outcome = {};
+    await NextAuth(req as never, res as never, authOptions(identity, outcome));
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -186,6 +188,10 @@ describe('signing in', () => {
     expect(await browser.signIn(testPassword)).toMatchObject({
       redirect: expect.stringMatching(/error=rate_limited$/),
     });
+    expect(outcome).toEqual({ retryAfter: expect.stringMatching(/^([1-9]|[1-5]\d|60)$/) });
+    clock.advance(60_000);
+    await browser.signIn('wrong password');
+    expect(outcome).toEqual({});
     expect(browser.sessionCookie).toBeUndefined();
     expect(reported).toEqual([]);
   });

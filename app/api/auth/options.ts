@@ -21,12 +21,16 @@ const sessionSeconds = 7 * 24 * 60 * 60;
 /** The address that the server noted; the client cannot set it. */
 const addressHeader = 'x-baton-client-address';
 
-/** The status of a thrown AppError, which this bundle cannot import. */
-function statusOf(error: unknown): number {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500;
+/** What the sign-in callback learns and next-auth cannot carry: for how many seconds attempts are refused. */
+export type SignInOutcome = { retryAfter?: string };
+
+/** Status and Retry-After of a thrown AppError, whose class this bundle cannot import. */
+function refusalOf(error: unknown): { status: number; retryAfter: string } {
+  const { status, headers } = (error ?? {}) as { status?: unknown; headers?: Record<string, string> };
+  return { status: typeof status === 'number' ? status : 500, retryAfter: headers?.['Retry-After'] ?? '60' };
 }
 
-function credentials(identity: ConsoleIdentity) {
+function credentials(identity: ConsoleIdentity, outcome: SignInOutcome) {
   return CredentialsProvider({
     id: 'credentials',
     name: 'Baton',
@@ -40,8 +44,9 @@ function credentials(identity: ConsoleIdentity) {
           address: typeof address === 'string' ? address : 'unknown',
         });
       } catch (error) {
-        const status = statusOf(error);
-        if (status !== 429) identity.report('error', 'sign_in_failed');
+        const { status, retryAfter } = refusalOf(error);
+        if (status === 429) outcome.retryAfter = retryAfter;
+        else identity.report('error', 'sign_in_failed');
         // The message becomes ?error= of the sign-in page, so it is a code and nothing else.
         throw new Error(status === 429 ? 'rate_limited' : 'unavailable');
       }
@@ -54,14 +59,14 @@ function credentials(identity: ConsoleIdentity) {
  * whenever /api/auth/session is read. It holds the user's id and session epoch and nothing that could go stale: roles are
  * read at each request. Signing out deletes the cookie; changing the password moves the epoch, which ends all sessions.
  */
-export function authOptions(identity: ConsoleIdentity): AuthOptions {
+export function authOptions(identity: ConsoleIdentity, outcome: SignInOutcome = {}): AuthOptions {
   return {
     secret: identity.sessionSecret,
     useSecureCookies: identity.url.startsWith('https://'),
     session: { strategy: 'jwt', maxAge: sessionSeconds },
     jwt: { maxAge: sessionSeconds }, // its own default, 30 days, would outlive the cookie
     pages: { signIn: '/sign-in', error: '/sign-in' },
-    providers: [credentials(identity)],
+    providers: [credentials(identity, outcome)],
     callbacks: {
       async jwt({ token, user }) {
         if (user) return { sub: user.id, sessionEpoch: user.sessionEpoch };

@@ -20,7 +20,7 @@ import type {
   ListInvitationsInput,
   ListInvitationsOutput,
 } from './schemas.ts';
-import { limitAttempts } from './sign-in.ts';
+import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
 import { inTransaction, isUniqueViolation, olderThan } from './transaction.ts';
 
 const validForMs = 7 * 24 * 60 * 60 * 1000;
@@ -116,7 +116,8 @@ export async function acceptInvitation(
   input: z.output<typeof AcceptInvitationInput>,
 ): Promise<z.input<typeof AcceptInvitationOutput>> {
   const { services } = ctx;
-  await limitAttempts(services, `invitation:${ctx.clientAddress ?? 'unknown'}`);
+  const address = ctx.clientAddress ?? 'unknown';
+  await limitAttemptsFrom(services, { kind: 'invitation', address });
   const at = new Date(services.clock.now());
   const where = { tokenHash: tokenHash(input.token), acceptedAt: null, expiresAt: { gt: at } };
   const found = await services.prisma.invitation.findFirst({ where });
@@ -125,7 +126,7 @@ export async function acceptInvitation(
   const user = await services.prisma.user.findUnique({ where: { email } });
   if (user) {
     // The link is for the invited alone, but whoever has it must not guess at their password with it either.
-    await limitAttempts(services, `sign-in:${ctx.clientAddress ?? 'unknown'}:${email}`);
+    await limitAttempts(services, `sign-in:${address}:${email}`);
     if (!(await verifyPassword(input.password, user.passwordHash))) {
       throw forbidden('This e-mail has an account already; give its present password.', 'wrong_password');
     }

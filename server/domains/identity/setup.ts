@@ -5,7 +5,7 @@ import { hashPassword } from '../../platform/crypto/password.ts';
 import { forbidden, notFound } from '../../platform/errors.ts';
 import { createFirstOwner, dropSetupToken, hasOwner, heldSetupToken } from './first-owner.ts';
 import type { SetupInput, SetupOutput, SetupStatus } from './schemas.ts';
-import { limitAttempts } from './sign-in.ts';
+import { limitAttemptsFrom } from './sign-in.ts';
 
 /** GET /v1/setup: whether the console must show the set-up form. */
 export async function setupStatus({ services }: PublicContext): Promise<z.input<typeof SetupStatus>> {
@@ -22,7 +22,7 @@ export async function setUp(
 ): Promise<z.input<typeof SetupOutput>> {
   const { services } = ctx;
   if (await hasOwner(services)) throw notFound('Set-up');
-  await limitAttempts(services, `setup:${ctx.clientAddress ?? 'unknown'}`);
+  await limitAttemptsFrom(services, { kind: 'setup', address: ctx.clientAddress ?? 'unknown' });
   const held = heldSetupToken(services);
   if (held === undefined || !constantTimeEqual(input.token, held)) {
     throw forbidden('The set-up token is not the one printed at start-up.', 'wrong_setup_token');

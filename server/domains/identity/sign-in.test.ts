@@ -9,8 +9,15 @@ import type { Services } from '../../services.ts';
 import { patOperations } from '../pats/operations.ts';
 import { identityOperations } from './operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
-import { verifyPassword } from './sign-in.ts';
-import { createTestMember, createTestServices, createTestTenant, type TestTenant, testPassword } from './testing.ts';
+import { limitAttemptsFrom, verifyPassword } from './sign-in.ts';
+import {
+  createTestMember,
+  createTestServices,
+  createTestTenant,
+  type TestTenant,
+  testConfig,
+  testPassword,
+} from './testing.ts';
 
 // Counts the key derivations: the work, and so the time, that an answer costs. Everything else is the real module.
 const work = vi.hoisted(() => ({ derivations: [] as string[], comparisons: 0 }));
@@ -96,6 +103,24 @@ describe('signing in', () => {
     clock.advance(60_000);
     expect(await signIn({ email: 'cheap@acme.example.com' }, limited)).not.toBeNull();
   }, 60_000);
+
+  it('allows 50 attempts a minute per address, whatever the account, with all other limits off', async () => {
+    const off = { BATON_RATE_LIMIT_PER_MINUTE: '0', BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0' };
+    const rateLimiter = createRateLimiter(testConfig(off).http.rateLimit, clock);
+    const attempt = (n: number, address = '192.0.2.1') =>
+      limitAttemptsFrom({ rateLimiter }, { kind: 'sign-in', address, account: `${n}@acme.example.com` });
+    for (let n = 0; n < 50; n++) await attempt(n);
+    const over = { status: 429, headers: { 'Retry-After': expect.stringMatching(/^([1-9]|[1-5]\d|60)$/) } };
+    await expect(attempt(50)).rejects.toMatchObject(over);
+    await expect(limitAttemptsFrom({ rateLimiter }, { kind: 'setup', address: '192.0.2.1' })).rejects.toMatchObject(
+      over,
+    );
+    await attempt(50, '192.0.2.2');
+    for (let n = 0; n < 9; n++) await attempt(50, '192.0.2.2');
+    await expect(attempt(50, '192.0.2.2')).rejects.toMatchObject(over);
+    clock.advance(60_000);
+    await attempt(50);
+  });
 });
 
 describe('one’s own account', () => {

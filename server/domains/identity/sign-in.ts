@@ -1,31 +1,45 @@
 import { hashPassword, needsRehash, verifyPassword as passwordMatches } from '../../platform/crypto/password.ts';
 import { AppError } from '../../platform/errors.ts';
+import type { RateLimitState } from '../../platform/rate-limit.ts';
 import type { Services } from '../../services.ts';
 import { Email, Password } from './schemas.ts';
 
 export type SignInAttempt = { email: string; password: string; address: string };
 export type SignedIn = { id: string; email: string; name: string; sessionEpoch: number };
 
-/**
- * Counts one attempt to guess a password or token; AppError 429 with Retry-After over the limit
- * (decisions.md, Conventions: 10 a minute per address and account).
- */
+/** Counts one attempt to guess a password or token. AppError 429 with Retry-After over the limit of `key`. */
 export async function limitAttempts(services: Pick<Services, 'rateLimiter'>, key: string): Promise<void> {
-  const state = await services.rateLimiter.take('sign_in', key);
-  if (state.allowed) return;
+  refuseOverLimit(await services.rateLimiter.take('sign_in', key));
+}
+
+/**
+ * The same for an attempt from an address, which also counts towards the address's own limit: without it, one client could
+ * try one password on any number of accounts.
+ */
+export async function limitAttemptsFrom(
+  services: Pick<Services, 'rateLimiter'>,
+  { address, ...attempt }: { kind: string; address: string; account?: string },
+): Promise<void> {
+  refuseOverLimit(await services.rateLimiter.take('sign_in_address', address));
+  const key = [attempt.kind, address, attempt.account].filter(part => part !== undefined);
+  await limitAttempts(services, key.join(':'));
+}
+
+function refuseOverLimit({ allowed, resetSeconds }: RateLimitState): void {
+  if (allowed) return;
   throw new AppError(429, 'rate_limited', 'Too many attempts; wait a minute and try again.', {
-    headers: { 'Retry-After': String(state.resetSeconds) },
+    headers: { 'Retry-After': String(Math.max(1, resetSeconds)) },
   });
 }
 
 /**
  * Checks e-mail and password for the sign-in form. An unknown account and a wrong password give the same answer, null,
- * after the same work. AppError 429 over 10 attempts a minute for this address and account.
+ * after the same work. AppError 429 over the limits of the address, and of the address and account.
  */
 export async function verifyPassword(services: Services, attempt: SignInAttempt): Promise<SignedIn | null> {
   // Only what could be an account's e-mail is a key of its own: anything else shares one.
   const email = Email.safeParse(attempt.email.trim()).data;
-  await limitAttempts(services, `sign-in:${attempt.address}:${email ?? 'malformed'}`);
+  await limitAttemptsFrom(services, { kind: 'sign-in', address: attempt.address, account: email ?? 'malformed' });
   const password = Password.safeParse(attempt.password).data;
   const user = email === undefined ? null : await services.prisma.user.findUnique({ where: { email } });
   const present = user?.passwordHash ?? null;

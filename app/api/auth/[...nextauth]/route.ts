@@ -1,12 +1,15 @@
 import type { NextRequest } from 'next/server';
 import NextAuth from 'next-auth';
 import { container } from '../../../container.ts';
-import { announceUrl, authOptions } from '../options.ts';
+import { announceUrl, authOptions, type SignInOutcome } from '../options.ts';
+import { tooManyAttempts } from '../too-many-attempts.ts';
 
 async function handle(request: NextRequest, context: { params: Promise<{ nextauth: string[] }> }): Promise<Response> {
   const { identity } = container();
   announceUrl(identity.url, process.env);
-  return NextAuth(request, context, authOptions(identity));
+  const outcome: SignInOutcome = {};
+  const response: Response = await NextAuth(request, context, authOptions(identity, outcome));
+  return outcome.retryAfter === undefined ? response : tooManyAttempts(response, outcome.retryAfter);
 }
 
 export { handle as GET, handle as POST };

@@ -1,0 +1,19 @@
+/**
+ * The answer to a sign-in over the limit. next-auth answers a refused sign-in with 401, or with a redirect where the form was sent
+ * without scripts, whatever the reason. Its cookies and the `url` that its client reads the error from are kept.
+ */
+export async function tooManyAttempts(refused: Response, retryAfter: string): Promise<Response> {
+  const headers = new Headers(refused.headers);
+  const url = headers.get('location') ?? (await urlIn(refused));
+  for (const name of ['location', 'content-length']) headers.delete(name);
+  headers.set('content-type', 'application/json');
+  headers.set('retry-after', retryAfter);
+  const seconds = retryAfter === '1' ? '1 second' : `${retryAfter} seconds`;
+  const error = `Too many sign-in attempts. Try again in ${seconds}.`;
+  return new Response(JSON.stringify({ error, code: 'rate_limited', url }), { status: 429, headers });
+}
+
+async function urlIn(response: Response): Promise<unknown> {
+  const body: unknown = await response.json().catch(() => null);
+  return typeof body === 'object' && body !== null && 'url' in body ? body.url : undefined;
+}
