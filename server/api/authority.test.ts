@@ -10,6 +10,7 @@ import {
   type Name,
   pathIn,
   registry,
+  type Sent,
   startTestWorlds,
   type TestWorlds,
   type World,
@@ -17,6 +18,8 @@ import {
 
 const all = registry.operations.map(entry => [entry.operation.name, entry] as const);
 const closed = all.filter(([, { operation }]) => operation.access !== 'public');
+/** A field that stands for an id of the world. */
+const isPlace = (value: unknown) => typeof value === 'string' && /^\{.*\}$/.test(value);
 const withIds = closed.filter(([, { pathParameters }]) => pathParameters.length > 0);
 
 let worlds: TestWorlds;
@@ -99,6 +102,66 @@ describe("404 for another tenant's ids, as for ids that do not exist", () => {
     const run = await request('GET', `${path}/runs/${acme.ids['runs/runID']}/summary`, { token });
     expect(run.body).toMatchObject({ status: 'running', pending_tasks: 1 });
     expect((await request('GET', '/v1/invitations', { token })).body.invitations).toHaveLength(1);
+  });
+});
+
+/** Everything over HTTP, as a user does it: the same person administers both workspaces, so that only the workspace differs. */
+describe("404 for ids of another workspace of one's own", () => {
+  let sent: Sent[] = [];
+  beforeAll(async () => {
+    const cookie = await cookieFor(acme.owner);
+    const created = await request('POST', '/v1/workspaces', { cookie, body: { slug: 'mine', name: 'Mine' } });
+    expect(created).toMatchObject({ status: 201, body: { slug: 'mine', tenant_admin: true } });
+    const session = { cookie, tenant: 'mine' };
+    const pat = { display_name: 'All', scopes: [...scopes] };
+    const { body } = await request('POST', '/v1/pats', { ...session, body: pat });
+    expect((await request('GET', '/v1/me', { token: body.token })).body.tenant.id).toBe('mine');
+    sent = [{ token: body.token as string }, session];
+  });
+
+  test('the new one begins like the first: a project, the onboarding plan, nothing else', async () => {
+    const about = async (path: string, credential: Sent) => (await request('GET', path, credential)).body;
+    const [mine] = sent;
+    const first = await about('/v1/billing/status', { token: rivalToken });
+    const { plan_code, product_name, allowance } = await about('/v1/billing/status', mine ?? {});
+    expect([plan_code, product_name]).toEqual([first.plan_code, first.product_name]);
+    expect(allowance).toEqual(first.allowance);
+    expect((await about('/v1/projects', mine ?? {})).projects).toMatchObject([{ name: 'default' }]);
+    expect((await about('/v1/members', mine ?? {})).members).toMatchObject([{ user_id: acme.owner.userId }]);
+  });
+
+  /** What no list of the new workspace may hold. The owner is a member of both. */
+  const foreign = () => Object.entries(acme.ids).filter(([key]) => !key.includes('version'));
+  const statusesOf = (entry: RegisteredOperation, ids: World['ids']) =>
+    Promise.all(sent.map(async credential => (await call(entry, ids, credential)).status));
+
+  test.each(withIds)('%s', async (_, entry) => {
+    expect(await statusesOf(entry, acme.ids)).toEqual([404, 404]);
+  });
+
+  const referring = closed.filter(([name]) => Object.values(fieldsOf(name as Name)).some(isPlace));
+  test.each(referring.filter(([, { pathParameters }]) => pathParameters.length === 0))(
+    '%s, which takes one in its body, is as for an id that does not exist',
+    async (_, entry) => {
+      const absent = Object.fromEntries(Object.keys(acme.ids).map(key => [key, newId()]));
+      const [found, unknown] = [await statusesOf(entry, acme.ids), await statusesOf(entry, absent)];
+      expect(found).toEqual(unknown);
+      for (const status of found) expect([404, 422]).toContain(status);
+    },
+  );
+
+  // `me_get` names the places that a session can switch to.
+  const lists = closed.filter(
+    ([name, { operation, pathParameters }]) =>
+      operation.method === 'GET' && pathParameters.length === 0 && name !== 'me_get',
+  );
+  test.each(lists)('%s holds nothing of theirs', async (_, entry) => {
+    for (const credential of sent) {
+      const { status, body } = await call(entry, acme.ids, credential);
+      expect(status).toBeLessThan(500);
+      const text = JSON.stringify(body);
+      expect(foreign().filter(([, id]) => text.includes(id))).toEqual([]);
+    }
   });
 });
 

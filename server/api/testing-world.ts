@@ -27,6 +27,8 @@ const connection = { display_name: 'Mail', provider: 'custom', service: 'api_key
 export const examples: Partial<Record<Name, Record<string, unknown>>> = {
   me_change_password: { current_password: 'correct horse battery staple', new_password: 'another good password' },
   me_update: { name: 'Other' },
+  workspaces_create: { slug: 'second', name: 'Second' },
+  sign_up_create: { email: 'a@example.com', name: 'A', password: 'a good password', slug: 'a' },
   projects_create: { name: 'second' },
   projects_update: { name: 'third' },
   invitations_create: { email: 'new@example.com', role: 'project_viewer' },
@@ -90,7 +92,8 @@ export type TestWorlds = {
   close(): Promise<void>;
 };
 
-export type Sent = { token?: string; cookie?: string; body?: unknown };
+/** `tenant`: X-Tenant-Id. */
+export type Sent = { token?: string; cookie?: string; tenant?: string; body?: unknown };
 export type Answer = Awaited<ReturnType<typeof send>>;
 
 export async function startTestWorlds(): Promise<TestWorlds> {
@@ -196,12 +199,13 @@ async function createWorld(service: TestContainer, toolUrl: string, slug: string
   return { ...tenant, ids };
 }
 
-async function send(url: string, method: string, path: string, { token, cookie, body }: Sent) {
+async function send(url: string, method: string, path: string, { token, cookie, tenant, body }: Sent) {
   const response = await fetch(url + path, {
     method,
     headers: {
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       ...(cookie === undefined ? {} : { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' }),
+      ...(tenant === undefined ? {} : { 'X-Tenant-Id': tenant }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
     body: body === undefined ? undefined : JSON.stringify(body),

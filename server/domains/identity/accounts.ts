@@ -7,10 +7,15 @@ export type Database = PrismaClient | Prisma.TransactionClient;
 
 export type NewUser = { email: string; name: string; passwordHash: string };
 
-/** Creates a tenant with its one project, `default` (decisions.md, Tenancy). Returns the project's id. */
-export async function createTenant(db: Database, slug: string, at: Date): Promise<string> {
+/** Creates a tenant with its one project, `default`; its name is the slug unless given. Returns the project's id. */
+export async function createTenant(
+  db: Database,
+  slug: string,
+  at: Date,
+  { name = slug, createdBy }: { name?: string; createdBy?: string } = {},
+): Promise<string> {
   const projectId = newId();
-  await db.tenant.create({ data: { slug, name: slug, createdAt: at } });
+  await db.tenant.create({ data: { slug, name, createdAt: at, createdBy: createdBy ?? null } });
   await db.project.create({ data: { id: projectId, tenantId: slug, name: 'default', createdAt: at } });
   return projectId;
 }

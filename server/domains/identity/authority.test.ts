@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../platform/postgres/t
 import type { Services } from '../../services.ts';
 import { patOperations } from '../pats/operations.ts';
 import { identityOperations } from './operations.ts';
-import { createTestPat, createTestServices, createTestTenant, type TestTenant } from './testing.ts';
+import { createTestPat, createTestServices, createTestTenant, type TestTenant, testConfig } from './testing.ts';
 
 const operations: readonly AnyOperation[] = [...identityOperations, ...patOperations];
 const guarded = operations.flatMap(operation => (operation.access === 'public' ? [] : [operation]));
@@ -27,6 +27,10 @@ const sample: Record<string, object> = {
   me_update: { name: 'New name' },
   me_change_password: { current_password: 'x', new_password: 'long enough 1' },
   projects_create: { name: 'Sample' },
+  // A slug is taken once.
+  get workspaces_create() {
+    return { slug: newId(), name: 'Sample' };
+  },
   projects_update: { id: newId(), name: 'Sample 2' },
   projects_delete: { id: newId() },
   members_update: { user_id: newId(), role: 'project_viewer' },
@@ -45,7 +49,8 @@ let call: ReturnType<typeof createCall>;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  services = createTestServices(db);
+  // Who may create workspaces is a setting; workspaces.test.ts has the others.
+  services = createTestServices(db, { config: testConfig({ BATON_SIGN_UP: 'open' }) });
   tenant = await createTestTenant(services, { slug: 'acme' });
   call = createCall(services, operations);
 });

@@ -47,8 +47,16 @@ export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
     project: { id: project.id, name: project.name },
     role: principal.role,
     scopes: [...carriedScopes(principal)],
+    can_create_workspaces: mayCreate(ctx, visible),
     tenants: visible.map(({ slug, name, tenant_admin, projects }) => ({ id: slug, name, tenant_admin, projects })),
   };
+}
+
+/** As `createWorkspace` decides. */
+function mayCreate({ principal, services }: Context, visible: readonly TenantRow[]): boolean {
+  if (!carriedScopes(principal).includes('pat:manage')) return false;
+  const { signUp } = services.config.identity;
+  return signUp === 'open' || (signUp === 'invited' && visible.some(({ tenant_admin }) => tenant_admin));
 }
 
 /** PATCH /v1/me: the user's own name. */

@@ -5,6 +5,8 @@ import { listMembers, removeMember, updateMember } from './members.ts';
 import { createProject, deleteProject, listProjects, updateProject } from './projects.ts';
 import * as schema from './schemas.ts';
 import { setUp, setupStatus } from './setup.ts';
+import { signUp, signUpStatus } from './sign-up.ts';
+import { createWorkspace, listWorkspaces } from './workspaces.ts';
 
 // No scope is named after members or invitations (the list of scopes is complete), so they take `pat:manage`, the one about
 // who may do what; beyond it, a token that changes people must carry every scope (authority.ts).
@@ -51,6 +53,42 @@ const me = [
     input: schema.ChangePasswordInput,
     output: schema.NoContent,
     run: changePassword,
+  }),
+] as const;
+
+const workspaces = [
+  operation({
+    name: 'workspaces_list',
+    method: 'GET',
+    path: '/v1/workspaces',
+    status: 200,
+    tag: 'Workspaces',
+    summary: 'List the workspaces that you are a member of',
+    description: 'A personal access token sees only the workspace that it belongs to.',
+    access: 'member',
+    scope: null,
+    input: schema.ListWorkspacesInput,
+    output: schema.ListWorkspacesOutput,
+    mcp: { group: 'pat' },
+    run: listWorkspaces,
+  }),
+  operation({
+    name: 'workspaces_create',
+    method: 'POST',
+    path: '/v1/workspaces',
+    status: 201,
+    tag: 'Workspaces',
+    summary: 'Create a workspace with one project, and administer it',
+    description: `Who may depends on BATON_SIGN_UP of the deployment: with \`invited\` (the default) an administrator of any workspace (a
+token: of its own), with \`open\` every user, with \`off\` only its operator. A token cannot use the new workspace, because it stays bound to
+its own: sign in and create one there.`,
+    access: 'member',
+    scope: 'pat:manage',
+    input: schema.CreateWorkspaceInput,
+    output: schema.CreateWorkspaceOutput,
+    errors: [409],
+    mcp: { group: 'pat' },
+    run: createWorkspace,
   }),
 ] as const;
 
@@ -246,4 +284,41 @@ const setup = [
   }),
 ] as const;
 
-export const identityOperations = [...me, ...projects, ...members, ...invitations, ...setup] as const;
+const signUpOperations = [
+  operation({
+    name: 'sign_up_status',
+    method: 'GET',
+    path: '/v1/sign-up',
+    status: 200,
+    tag: 'Set-up',
+    summary: 'Whether visitors may create an account',
+    access: 'public',
+    input: schema.Nothing,
+    output: schema.SignUpStatus,
+    run: signUpStatus,
+  }),
+  operation({
+    name: 'sign_up_create',
+    method: 'POST',
+    path: '/v1/sign-up',
+    status: 201,
+    tag: 'Set-up',
+    summary: 'Create an account and its first workspace',
+    description: 'Answered with 404 unless the deployment sets BATON_SIGN_UP=open. The email is not verified.',
+    access: 'public',
+    input: schema.SignUpInput,
+    output: schema.SignUpOutput,
+    errors: [404, 409],
+    run: signUp,
+  }),
+] as const;
+
+export const identityOperations = [
+  ...me,
+  ...workspaces,
+  ...projects,
+  ...members,
+  ...invitations,
+  ...setup,
+  ...signUpOperations,
+] as const;

@@ -15,6 +15,8 @@ export const Me = z.strictObject({
   project: z.strictObject({ id: Id, name: z.string() }),
   role: z.enum(roles),
   scopes: z.array(z.enum(scopes)),
+  /** Whether POST /v1/workspaces is open to you, but for its limit. */
+  can_create_workspaces: z.boolean(),
   /** Everything the user can switch to. */
   tenants: z.array(
     z.strictObject({ id: z.string(), name: z.string(), tenant_admin: z.boolean(), projects: z.array(ProjectAccess) }),
@@ -76,6 +78,22 @@ export const ListProjectsOutput = z.strictObject({ projects: z.array(Project), .
 export const CreateProjectInput = z.strictObject({ name: ProjectName });
 export const UpdateProjectInput = z.strictObject({ id: Id, name: ProjectName });
 
+export const WorkspaceName = z.string().trim().min(1).max(120);
+export const Workspace = z.strictObject({
+  slug: z.string().meta({ description: 'Names the workspace in X-Tenant-Id; never changes' }),
+  name: z.string(),
+  /** Whether you administer it. */
+  tenant_admin: z.boolean(),
+  created_at: Timestamp,
+});
+export const ListWorkspacesInput = z.strictObject({ ...page });
+export const ListWorkspacesOutput = z.strictObject({ workspaces: z.array(Workspace), ...nextCursor });
+export const CreateWorkspaceInput = z.strictObject({
+  slug: TenantSlug.meta({ description: 'Lower-case letters, digits and hyphens; unique on this deployment' }),
+  name: WorkspaceName,
+});
+export const CreateWorkspaceOutput = Workspace.extend({ project: Project });
+
 export const ListMembersInput = z.strictObject({ ...page });
 export const RemoveMemberInput = z.strictObject({ user_id: Id });
 
@@ -93,6 +111,17 @@ export const SetupInput = z.strictObject({
   password: Password,
 });
 export const SetupOutput = z.strictObject({ user_id: Id, tenant_id: z.string() });
+
+export const SignUpStatus = z.strictObject({ open: z.boolean() });
+export const SignUpInput = z.strictObject({
+  email: Email,
+  name: PersonName,
+  password: Password,
+  slug: CreateWorkspaceInput.shape.slug,
+  /** Default: the slug. */
+  workspace_name: WorkspaceName.optional(),
+});
+export const SignUpOutput = z.strictObject({ user_id: Id, tenant_id: z.string(), email: z.string() });
 
 export const ById = z.strictObject({ id: Id });
 export const Nothing = z.strictObject({});

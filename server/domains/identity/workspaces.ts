@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { Context } from '../../api/context.ts';
+import { cutPage, decodeCursor } from '../../api/cursor.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { conflict, forbidden } from '../../platform/errors.ts';
+import type { Prisma } from '../../platform/postgres/generated/client.ts';
+import type { Services } from '../../services.ts';
+import { addMember, createTenant } from './accounts.ts';
+import type {
+  CreateWorkspaceInput,
+  CreateWorkspaceOutput,
+  ListWorkspacesInput,
+  ListWorkspacesOutput,
+} from './schemas.ts';
+import { inTransaction, isUniqueViolation, olderThan } from './transaction.ts';
+
+export type NewWorkspace = { slug: string; name: string };
+
+/** Creation time of the membership in ms, then the slug. */
+const MembershipKey = z.tuple([z.number().int().min(0).max(8.64e15), z.string().max(63)]);
+
+/**
+ * Creates a workspace with its first project, administered by `userId`. The write that finds the slug taken fails with Prisma's
+ * P2002; `refuseTakenSlug` turns it into the answer.
+ */
+export async function createWorkspaceRows(
+  tx: Prisma.TransactionClient,
+  { slug, name }: NewWorkspace,
+  { userId, createdBy, at }: { userId: string; createdBy?: string; at: Date },
+): Promise<{ projectId: string }> {
+  const projectId = await createTenant(tx, slug, at, { name, ...(createdBy === undefined ? {} : { createdBy }) });
+  await addMember(tx, { tenantId: slug, userId, tenantAdmin: true, projectId, role: 'project_contributor' }, at);
+  return { projectId };
+}
+
+/** Rethrows; AppError 409 `workspace_slug_taken` for a unique violation. */
+export function refuseTakenSlug(error: unknown): never {
+  if (isUniqueViolation(error)) throw conflict('workspace_slug_taken', 'A workspace with this slug exists already.');
+  throw error;
+}
+
+/**
+ * POST /v1/workspaces. AppError 403 `sign_up_off` or `not_an_administrator` as BATON_SIGN_UP says; 409 `workspace_slug_taken`,
+ * `too_many_workspaces`.
+ */
+export async function createWorkspace(
+  { principal, services }: Context,
+  input: z.output<typeof CreateWorkspaceInput>,
+): Promise<z.input<typeof CreateWorkspaceOutput>> {
+  const { userId, tenantId, role, credential } = principal;
+  const { signUp, maxWorkspacesPerUser } = services.config.identity;
+  if (signUp === 'off')
+    throw forbidden('Only the operator of this deployment creates workspaces; ask them for one.', 'sign_up_off');
+  const at = new Date(services.clock.now());
+  const projectId = await inTransaction(services, async tx => {
+    // Of a user's creations, one at a time: several at once could pass the limit together.
+    await tx.$queryRaw`SELECT id FROM users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
+    if (signUp === 'invited' && role !== 'tenant_admin') {
+      // A token speaks for its own workspace alone, whatever else its user administers.
+      const elsewhere = credential.kind === 'pat' ? { tenantId } : {};
+      const admin = await tx.membership.findFirst({ where: { userId, tenantAdmin: true, ...elsewhere } });
+      if (!admin)
+        throw forbidden('Only an administrator of a workspace can create another one.', 'not_an_administrator');
+    }
+    if ((await tx.tenant.count({ where: { createdBy: userId } })) >= maxWorkspacesPerUser)
+      throw conflict('too_many_workspaces', `You have created ${maxWorkspacesPerUser} workspaces, which is the limit.`);
+    return (await createWorkspaceRows(tx, input, { userId, createdBy: userId, at })).projectId;
+  }).catch(refuseTakenSlug);
+  services.logger.info({ tenant_id: input.slug, user_id: userId }, 'workspace created');
+  return {
+    slug: input.slug,
+    name: input.name,
+    tenant_admin: true,
+    created_at: isoTimestamp(at.getTime()),
+    project: { id: projectId, name: 'default', created_at: isoTimestamp(at.getTime()) },
+  };
+}
+
+/** GET /v1/workspaces: those that the user is a member of, the latest joined first. A token sees only its own. */
+export async function listWorkspaces(
+  { principal, services }: Context,
+  input: z.output<typeof ListWorkspacesInput>,
+): Promise<z.input<typeof ListWorkspacesOutput>> {
+  const { userId, tenantId, credential } = principal;
+  const rows = await services.prisma.membership.findMany({
+    where: {
+      userId,
+      ...(credential.kind === 'pat' ? { tenantId } : {}),
+      ...olderThan('tenantId', decodeCursor(MembershipKey, input.cursor)),
+    },
+    include: { tenant: true },
+    orderBy: [{ createdAt: 'desc' }, { tenantId: 'desc' }],
+    take: input.limit + 1,
+  });
+  const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.tenantId]);
+  return {
+    workspaces: page.rows.map(({ tenant, tenantAdmin }) => ({
+      slug: tenant.slug,
+      name: tenant.name,
+      tenant_admin: tenantAdmin,
+      created_at: isoTimestamp(tenant.createdAt.getTime()),
+    })),
+    next_cursor: page.next_cursor,
+  };
+}
+
+/** Every workspace with its administrators, for the operator's list; oldest first. */
+export async function readAllWorkspaces({ prisma }: Pick<Services, 'prisma'>) {
+  return await prisma.tenant.findMany({
+    include: {
+      _count: { select: { memberships: true, projects: true } },
+      memberships: { where: { tenantAdmin: true }, include: { user: true }, orderBy: { createdAt: 'asc' }, take: 3 },
+    },
+    orderBy: [{ createdAt: 'asc' }, { slug: 'asc' }],
+  });
+}
