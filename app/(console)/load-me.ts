@@ -52,6 +52,14 @@ export async function loadBillingStatus(me: Me): Promise<Outputs['billing_status
   return response.ok ? ((await response.json()) as Outputs['billing_status']) : null;
 }
 
+/** Whether visitors may create an account. */
+export async function signUpOpen(): Promise<boolean> {
+  const response = await ask('/v1/sign-up');
+  if (!response.ok) return false;
+  const status = (await response.json()) as Outputs['sign_up_status'];
+  return status.open;
+}
+
 /** Whether the first owner is still to be made (decisions.md, First start). */
 export async function setupRequired(): Promise<boolean> {
   const response = await ask('/v1/setup');

@@ -1,16 +1,26 @@
 'use client';
+import Link from 'next/link';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { returnPath } from './return-path.ts';
-import { signInWithPassword } from './sign-in.ts';
+import { describeSignInError, signInWithPassword } from './sign-in.ts';
 import { useHydrated } from './use-hydrated.ts';
 
 /** E-mail and password. `post`, and asleep until hydrated, so that an early click cannot put the password into the URL. */
-export function SignInForm({ next }: { next: string | undefined }) {
+export function SignInForm({
+  next,
+  error,
+  signUp,
+}: {
+  next: string | undefined;
+  error: string | undefined;
+  /** Whether visitors may create an account. */
+  signUp: boolean;
+}) {
   const hydrated = useHydrated();
   const [pending, setPending] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(error === undefined ? null : describeSignInError(error));
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -39,6 +49,14 @@ export function SignInForm({ next }: { next: string | undefined }) {
       <Button type="submit" variant="primary" disabled={!hydrated} pending={pending}>
         Sign in
       </Button>
+      {signUp ? (
+        <p className="text-center text-sm text-muted">
+          New here?{' '}
+          <Link href="/sign-up" className="text-accent-text underline underline-offset-2">
+            Create an account
+          </Link>
+        </p>
+      ) : null}
     </form>
   );
 }

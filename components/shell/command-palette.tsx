@@ -1,7 +1,18 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
-import { Keyboard, type LucideIcon, Moon, Play, Plus, Sun, SunMoon, Waypoints, Workflow } from 'lucide-react';
+import {
+  Building2,
+  Keyboard,
+  type LucideIcon,
+  Moon,
+  Play,
+  Plus,
+  Sun,
+  SunMoon,
+  Waypoints,
+  Workflow,
+} from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useTheme } from 'next-themes';
 import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
@@ -11,6 +22,7 @@ import { StatusBadge } from '../ui/status-badge.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 import { RunDialog, type StartableWorkflow } from '../workflows/run-dialog.tsx';
+import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
 import { mainPages, settingsPages } from './pages.ts';
 import { usePermissions, useSession } from './session.tsx';
 
@@ -19,6 +31,7 @@ type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () 
 /** ⌘K: pages, workflows, recent runs, and the actions one does most. */
 export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
   const [starting, setStarting] = useState<StartableWorkflow | null>(null);
+  const [creating, setCreating] = useState(false);
   return (
     <>
       <Radix.Root open={open} onOpenChange={onOpenChange}>
@@ -31,11 +44,17 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
             <VisuallyHidden.Root>
               <Radix.Title>Search and commands</Radix.Title>
             </VisuallyHidden.Root>
-            <Commands close={() => onOpenChange(false)} onHelp={onHelp} onStart={setStarting} />
+            <Commands
+              close={() => onOpenChange(false)}
+              onHelp={onHelp}
+              onStart={setStarting}
+              onCreateWorkspace={() => setCreating(true)}
+            />
           </Radix.Content>
         </Radix.Portal>
       </Radix.Root>
       <RunDialog workflow={starting} onClose={() => setStarting(null)} />
+      <CreateWorkspaceDialog open={creating} onClose={() => setCreating(false)} />
     </>
   );
 }
@@ -44,10 +63,12 @@ function Commands({
   close,
   onHelp,
   onStart,
+  onCreateWorkspace,
 }: {
   close: () => void;
   onHelp: () => void;
   onStart: (workflow: StartableWorkflow) => void;
+  onCreateWorkspace: () => void;
 }) {
   const router = useRouter();
   const [search, setSearch] = useState('');
@@ -83,6 +104,7 @@ function Commands({
             </Item>
           ))}
         </Group>
+        <Workspaces act={act} onCreate={onCreateWorkspace} />
         <Preferences act={act} onHelp={onHelp} />
       </Command.List>
     </Command>
@@ -165,6 +187,32 @@ function RecentRuns({ act }: { act: (action: () => void) => () => void }) {
           <StatusBadge kind="run" status={run.status} />
         </Item>
       ))}
+    </Group>
+  );
+}
+
+/** The other workspaces, each with its first project, and a new one. */
+function Workspaces({ act, onCreate }: { act: (action: () => void) => () => void; onCreate: () => void }) {
+  const { me, switchTo } = useSession();
+  const others = me.tenants.filter(({ id, projects }) => id !== me.tenant.id && projects.length > 0);
+  if (others.length === 0 && !me.can_create_workspaces) return null;
+  return (
+    <Group heading="Workspaces">
+      {others.map(({ id, name, projects }) => (
+        <Item
+          key={id}
+          value={`switch workspace ${name} ${id}`}
+          icon={Building2}
+          onSelect={act(() => switchTo({ tenant: id, project: projects[0]?.id ?? '' }))}
+        >
+          <span className="truncate">Switch to {name}</span>
+        </Item>
+      ))}
+      {me.can_create_workspaces ? (
+        <Item icon={Plus} onSelect={act(onCreate)}>
+          Create workspace
+        </Item>
+      ) : null}
     </Group>
   );
 }

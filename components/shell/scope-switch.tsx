@@ -1,50 +1,67 @@
 'use client';
-import { ChevronsUpDown } from 'lucide-react';
-import { Fragment } from 'react';
-import { Menu, MenuChoice, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
+import { ChevronsUpDown, Plus } from 'lucide-react';
+import { Fragment, useState } from 'react';
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
+import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
 import { useSession } from './session.tsx';
 
-/** Where one is, and the way to another workspace or project. */
+/** Where one is, the way to another workspace or project, and to a new workspace. */
 export function ScopeSwitch() {
   const { me, switchTo } = useSession();
+  const [creating, setCreating] = useState(false);
   return (
-    <Menu
-      align="start"
-      trigger={
-        <button
-          type="button"
-          aria-label={`Workspace ${me.tenant.name}, project ${me.project.name}. Switch`}
-          className="flex items-center gap-2 rounded-md p-1.5 text-left hover:bg-hover focus-visible:-outline-offset-2"
-        >
-          <span
-            aria-hidden
-            className="flex size-7 shrink-0 items-center justify-center rounded-md bg-accent text-sm font-semibold text-on-accent uppercase"
+    <>
+      <Menu
+        align="start"
+        trigger={
+          <button
+            type="button"
+            aria-label={`Workspace ${me.tenant.name}, project ${me.project.name}. Switch`}
+            className="flex items-center gap-2 rounded-md p-1.5 text-left hover:bg-hover focus-visible:-outline-offset-2"
           >
-            {me.tenant.name.slice(0, 1)}
-          </span>
-          <span className="min-w-0 flex-1">
-            <span className="block truncate text-sm leading-4 font-medium">{me.tenant.name}</span>
-            <span className="block truncate text-xs text-muted">{me.project.name}</span>
-          </span>
-          <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-faint" />
-        </button>
-      }
-    >
-      {me.tenants.map((tenant, index) => (
-        <Fragment key={tenant.id}>
-          {index > 0 ? <MenuSeparator /> : null}
-          <MenuLabel>{tenant.name}</MenuLabel>
-          {tenant.projects.map(project => (
-            <MenuChoice
-              key={project.id}
-              checked={tenant.id === me.tenant.id && project.id === me.project.id}
-              onSelect={() => switchTo({ tenant: tenant.id, project: project.id })}
+            <span
+              aria-hidden
+              className="flex size-7 shrink-0 items-center justify-center rounded-md bg-accent text-sm font-semibold text-on-accent uppercase"
             >
-              {project.name}
-            </MenuChoice>
-          ))}
-        </Fragment>
-      ))}
-    </Menu>
+              {me.tenant.name.slice(0, 1)}
+            </span>
+            <span className="min-w-0 flex-1">
+              <span className="block truncate text-sm leading-4 font-medium">{me.tenant.name}</span>
+              <span className="block truncate text-xs text-muted">{me.project.name}</span>
+            </span>
+            <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-faint" />
+          </button>
+        }
+      >
+        {me.tenants.map((tenant, index) => (
+          <Fragment key={tenant.id}>
+            {index > 0 ? <MenuSeparator /> : null}
+            <MenuLabel>
+              {tenant.name}
+              {tenant.name === tenant.id ? null : <span className="ml-1.5 font-mono">{tenant.id}</span>}
+            </MenuLabel>
+            {tenant.projects.length === 0 ? <MenuItem disabled>No role on a project</MenuItem> : null}
+            {tenant.projects.map(project => (
+              <MenuChoice
+                key={project.id}
+                checked={tenant.id === me.tenant.id && project.id === me.project.id}
+                onSelect={() => switchTo({ tenant: tenant.id, project: project.id })}
+              >
+                {project.name}
+              </MenuChoice>
+            ))}
+          </Fragment>
+        ))}
+        {me.can_create_workspaces ? (
+          <>
+            <MenuSeparator />
+            <MenuItem icon={<Plus aria-hidden className="size-3.5" />} onSelect={() => setCreating(true)}>
+              Create workspace
+            </MenuItem>
+          </>
+        ) : null}
+      </Menu>
+      <CreateWorkspaceDialog open={creating} onClose={() => setCreating(false)} />
+    </>
   );
 }

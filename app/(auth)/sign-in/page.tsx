@@ -1,6 +1,6 @@
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
-import { loadMe, setupRequired } from '@/app/(console)/load-me.ts';
+import { loadMe, setupRequired, signUpOpen } from '@/app/(console)/load-me.ts';
 import { returnPath } from '@/components/auth/return-path.ts';
 import { SignInForm } from '@/components/auth/sign-in-form.tsx';
 
@@ -11,9 +11,9 @@ export default async function SignInPage({
 }: {
   searchParams: Promise<Record<string, string | string[]>>;
 }) {
-  const { next } = await searchParams;
+  const { next, error } = await searchParams;
   const path = typeof next === 'string' ? next : undefined;
   if (await loadMe()) redirect(returnPath(path));
   if (await setupRequired()) redirect('/setup');
-  return <SignInForm next={path} />;
+  return <SignInForm next={path} error={typeof error === 'string' ? error : undefined} signUp={await signUpOpen()} />;
 }
