@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError } from './config.ts';
 import { createUser } from './domains/identity/accounts.ts';
 import { Email, PersonName, TenantSlug, WorkspaceName } from './domains/identity/schemas.ts';
 import { inTransaction } from './domains/identity/transaction.ts';
 import { createWorkspaceRows, readAllWorkspaces, refuseTakenSlug } from './domains/identity/workspaces.ts';
+import { loadConfig } from './load-config.ts';
 import { systemClock } from './platform/clock.ts';
 import { randomToken } from './platform/crypto/digest.ts';
 import { hashPassword } from './platform/crypto/password.ts';
@@ -101,7 +102,7 @@ function valid<T>(schema: { safeParse(value: unknown): { data?: T } }, value: un
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  const config = readConfig();
+  const config = loadConfig();
   const logger = createLogger('silent');
   const database = await reachDatabase(config.database, logger);
   const pool = createPool(database.url, 4, logger);
