@@ -47,7 +47,7 @@ const layers: [name: string, pattern: RegExp][] = [
   ['ports', /^server\/domains\/billing\/(provider\/port|plans\/plan)\.ts$/],
   // What everything above is handed: types alone.
   ['services', /^server\/services\.ts$/],
-  ['declarations', /^server\/api\/(operation|wire|context|cursor)\.ts$/],
+  ['declarations', /^server\/api\/(operation|features|wire|context|cursor)\.ts$/],
   ['domains', /^server\/domains\//],
   ['retention', /^server\/retention\//],
   ['seed', /^server\/seed\//],
