@@ -80,3 +80,25 @@ test('an answer of the database that is about the statement is not its absence',
   expect(isDatabaseAway(await thrownBy(db.pool.query('SELECT nothing')))).toBe(false);
   expect(isDatabaseAway(await thrownBy(db.prisma.$queryRaw`SELECT nothing`))).toBe(false);
 });
+
+test('a database that is read-only, as after a failover, is away to whoever writes', async () => {
+  await using db = await createTestDatabase();
+  const pool = createPool(db.url, 1, logger);
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const tenant = { slug: 'acme', name: 'Acme', createdAt: new Date(0) };
+  try {
+    await db.pool.query(`ALTER DATABASE ${new URL(db.url).pathname.slice(1)} SET default_transaction_read_only = on`);
+    for (const work of [
+      () => pool.query('CREATE TABLE any_table ()'),
+      () => prisma.$executeRaw`DELETE FROM tenants`,
+      () => prisma.tenant.create({ data: tenant }),
+      () => prisma.$transaction(tx => tx.tenant.create({ data: tenant })),
+    ]) {
+      const error = await thrownBy(work());
+      expect(isDatabaseAway(error), String(error)).toBe(true);
+    }
+  } finally {
+    await prisma.$disconnect();
+    await pool.end();
+  }
+});

@@ -1,8 +1,11 @@
 import pg from 'pg';
 import { Prisma } from './generated/client.ts';
 
-/** PostgreSQL classes 08 (connection), 53 (resources), 57 (shutdown, statements that take too long) and 58 (its disk). */
-const sqlStates = /^(08...|53...|58...|57P0[1-5]|57014)$/;
+/**
+ * PostgreSQL classes 08 (connection), 53 (resources), 57 (shutdown, statements that take too long) and 58 (its disk), and what
+ * a standby answers to whoever writes (25006).
+ */
+const sqlStates = /^(08...|25006|53...|58...|57P0[1-5]|57014)$/;
 /** Prisma's words for an unreachable server. */
 const prismaCodes = /^(P1001|P1002|P1008|P1017|P2024)$/;
 const connectionKinds: ReadonlySet<unknown> = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
