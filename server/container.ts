@@ -78,7 +78,7 @@ const published = Symbol.for('baton.container');
 
 /**
  * Constructs everything on an open database and publishes it: the one place where parts meet. The orchestrator starts at once.
- * Throws StartupError for a master key that is not the database's, and ConfigError for plans that cannot be used.
+ * Throws MisconfiguredError for a master key that is not the database's, and ConfigError for plans that cannot be used.
  */
 export async function createContainer(options: ContainerOptions): Promise<Container> {
   const { config, logger, database, clock = systemClock } = options;

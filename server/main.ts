@@ -10,7 +10,7 @@ import { resolveSession } from './domains/identity/principal.ts';
 import { loadConfig } from './load-config.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { type Database, openDatabase } from './platform/postgres/database.ts';
-import { reason, StartupError } from './platform/postgres/startup-error.ts';
+import { MisconfiguredError, reason, StartupError } from './platform/postgres/startup-error.ts';
 import { seedExample } from './seed/example.ts';
 import { startupBanner } from './startup-banner.ts';
 
@@ -171,7 +171,7 @@ try {
   const logger = createLogger(config.log.level, { traces: config.tracing !== null });
   stopOnSignals(await start(config, logger), logger);
 } catch (error) {
-  if (error instanceof ConfigError) report('misconfigured');
+  if (error instanceof ConfigError || error instanceof MisconfiguredError) report('misconfigured');
   process.stderr.write(explain(error));
   process.exit(1);
 }

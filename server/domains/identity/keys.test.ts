@@ -7,7 +7,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { deriveKey } from '../../platform/crypto/digest.ts';
 import { DecryptionError } from '../../platform/crypto/envelope.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { StartupError } from '../../platform/postgres/startup-error.ts';
+import { MisconfiguredError } from '../../platform/postgres/startup-error.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
 import { DatabaseSecretStore } from '../../platform/secrets/database-secret-store.ts';
 import { startTestVault } from '../../platform/secrets/testing-vault.ts';
@@ -86,7 +86,7 @@ describe('keys of a deployment', () => {
     await expect(previous).rejects.toThrow(/^BATON_MASTER_KEY_PREVIOUS: must be/);
     await writeFile(join(dataDir, 'master.key'), key(), { mode: 0o644 });
     const open = await start({}).catch(error => error);
-    expect(open).toBeInstanceOf(StartupError);
+    expect(open).toBeInstanceOf(MisconfiguredError);
     expect(open.message).toMatch(/can be read by others; run: chmod 600 /);
     const unwritable = await createTestDatabase();
     await expect(start({ BATON_DATA_DIR: '/proc/none' }, unwritable.pool)).rejects.toThrow(
@@ -102,7 +102,7 @@ describe('a database belongs to one master key', () => {
     const first = key();
     await start({ BATON_MASTER_KEY: first }, own.pool);
     const refused = await start({ BATON_MASTER_KEY: key() }, own.pool).catch(error => error);
-    expect(refused).toBeInstanceOf(StartupError);
+    expect(refused).toBeInstanceOf(MisconfiguredError);
     expect(refused.message).toMatch(/^BATON_MASTER_KEY is not the master key of this database: [^\n]+$/);
     const { rows } = await own.pool.query('SELECT master_key_fingerprint AS stored FROM installation');
     expect(rows).toHaveLength(1);

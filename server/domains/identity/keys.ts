@@ -14,7 +14,7 @@ import {
   readKeyFile,
 } from '../../platform/crypto/master-key.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { StartupError } from '../../platform/postgres/startup-error.ts';
+import { MisconfiguredError } from '../../platform/postgres/startup-error.ts';
 import { DatabaseSecretStore, rotateMasterKey } from '../../platform/secrets/database-secret-store.ts';
 import {
   type Claim,
@@ -37,7 +37,7 @@ type KeyServices = { config: Config; pool: Pool; clock: Clock; logger: Logger };
 /**
  * Returns the master key, checked against the database before anything relies on it, and the session secret derived from it.
  * Where BATON_MASTER_KEY_PREVIOUS is set, the tenant keys are re-wrapped first. A new key is made only for a database that
- * belongs to none. With Vault the key only signs sessions, so that it need not be the database's. Throws StartupError with
+ * belongs to none. With Vault the key only signs sessions, so that it need not be the database's. Throws MisconfiguredError with
  * one line, so that a lost or swapped key is found at the start and not at the first webhook.
  */
 export async function loadIdentityKeys(services: KeyServices): Promise<IdentityKeys> {
@@ -47,7 +47,7 @@ export async function loadIdentityKeys(services: KeyServices): Promise<IdentityK
       config.secrets.vault === null ? await claimedKey(services) : await loadMasterKey(keySource(config));
     return { masterKey, sessionSecret: deriveKey(masterKey, 'session').toString('base64') };
   } catch (error) {
-    if (error instanceof MasterKeyError) throw new StartupError(error.message, { cause: error });
+    if (error instanceof MasterKeyError) throw new MisconfiguredError(error.message, { cause: error });
     if (error instanceof ForeignMasterKeyError || error instanceof DecryptionError) throw await foreignKey(config);
     throw error;
   }
@@ -87,26 +87,26 @@ async function rotateFrom(pool: Pool, from: Buffer, claim: Claim): Promise<numbe
   return rotateMasterKey(pool, { from, to: present ?? (await claim.make()) });
 }
 
-async function foreignKey(config: Config): Promise<StartupError> {
+async function foreignKey(config: Config): Promise<MisconfiguredError> {
   const file = masterKeyFile(resolve(config.database.dataDir));
   const everywhere = 'Every Baton on one database needs the same master key (docs/security.md).';
   if (config.identity.masterKey !== undefined) {
-    return new StartupError(
+    return new MisconfiguredError(
       `BATON_MASTER_KEY is not the master key of this database: set it to the key that the database was first started with. ${everywhere}`,
     );
   }
   if ((await readKeyFile(file)) === null) {
-    return new StartupError(
+    return new MisconfiguredError(
       `The database has a master key, and there is none in ${file}: copy that file from the first Baton, or set BATON_MASTER_KEY. ${everywhere}`,
     );
   }
-  return new StartupError(
+  return new MisconfiguredError(
     `The master key ${file} is not the one of this database: restore the right file, or set BATON_MASTER_KEY. If npm run rotate-master-key was interrupted, run it again. ${everywhere}`,
   );
 }
 
 /**
- * Throws StartupError where the database no longer belongs to this master key: it was rotated while the process stood by. Called
+ * Throws MisconfiguredError where the database no longer belongs to this master key: it was rotated while the process stood by. Called
  * each time this process acquires leadership.
  */
 export async function verifyMasterKey(
@@ -114,7 +114,7 @@ export async function verifyMasterKey(
   masterKey: Buffer,
 ): Promise<void> {
   if (config.secrets.vault !== null || (await compareMasterKey(pool, masterKey)) !== 'foreign') return;
-  throw new StartupError(
+  throw new MisconfiguredError(
     'The master key of the database was replaced while this process was running: restart it with the new master key.',
   );
 }

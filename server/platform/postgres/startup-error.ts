@@ -6,6 +6,11 @@ export class StartupError extends Error {
   }
 }
 
+/** A start that only other settings or files can mend: starting again with the same ones is of no use. */
+export class MisconfiguredError extends StartupError {
+  override readonly name = 'MisconfiguredError';
+}
+
 /** The message of anything that was thrown, on one line. */
 export function reason(error: unknown): string {
   const message = error instanceof Error ? error.message || error.name : String(error);
