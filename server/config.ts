@@ -242,7 +242,7 @@ export function unknownVariables(env: Environment = process.env): string[] {
     });
 }
 
-export type OwnerSettings = Pick<Config['identity'], 'ownerEmail' | 'ownerPassword' | 'pat'>;
+export type OwnerSettings = Pick<Config['identity'], 'ownerEmail' | 'ownerPassword' | 'pat' | 'seed'>;
 
 /** Checks of single parts that take code from above this layer; each returns its problems. */
 export type FurtherChecks = {
@@ -279,12 +279,12 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     messagingSchema.transform(read => messagingSettings(read, problem => problems.push(problem))),
   );
   const billing = parse(billingSchema.transform(read => billingSettings(read, problem => problems.push(problem))));
-  problems.push(...(checks.owner?.(ownerSettings(parse(ownerSchema))) ?? []));
-  // Undefined where it could not be parsed.
+  // Undefined is what could not be parsed.
+  const seed = identity?.BATON_SEED ?? (database?.DATABASE_URL === undefined ? 'example' : 'none');
+  problems.push(...(checks.owner?.({ ...ownerSettings(parse(ownerSchema)), seed }) ?? []));
   if (billing !== undefined) problems.push(...(checks.billing?.(billing) ?? []));
   if (problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
 
-  const seed = identity.BATON_SEED ?? (database.DATABASE_URL === undefined ? 'example' : 'none');
   const host = http.HOST.includes(':') ? `[${http.HOST}]` : http.HOST;
   const url = (http.BATON_URL ?? `http://${host}:${http.PORT}`).replace(/\/+$/, '');
   return {
@@ -340,7 +340,7 @@ const rateLimits = (env: z.output<typeof httpSchema>): Config['http']['rateLimit
   wrongCodes: env.BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR,
 });
 
-const ownerSettings = (env: z.output<typeof ownerSchema>): OwnerSettings => ({
+const ownerSettings = (env: z.output<typeof ownerSchema>): Omit<OwnerSettings, 'seed'> => ({
   ownerEmail: env.BATON_OWNER_EMAIL?.toLowerCase(),
   ownerPassword: env.BATON_OWNER_PASSWORD,
   pat: env.BATON_PAT,

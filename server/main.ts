@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { type Frontend, listen, noteAddress, starting, stopListening } from './api/http-server.ts';
+import { type Frontend, listen, listenFailure, noteAddress, starting, stopListening } from './api/http-server.ts';
 import { serveSurfaces } from './api/node-http.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type Container, createContainer } from './container.ts';
@@ -10,7 +10,7 @@ import { resolveSession } from './domains/identity/principal.ts';
 import { loadConfig } from './load-config.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { type Database, openDatabase } from './platform/postgres/database.ts';
-import { MisconfiguredError, reason, StartupError } from './platform/postgres/startup-error.ts';
+import { MisconfiguredError, StartupError } from './platform/postgres/startup-error.ts';
 import { seedExample } from './seed/example.ts';
 import { startupBanner } from './startup-banner.ts';
 
@@ -24,7 +24,7 @@ type Running = { server: Server; console?: { close(): Promise<void> }; container
 async function start(config: Config, logger: Logger): Promise<Running> {
   let frontend: Frontend = starting;
   const { server, port } = await listen(config.http, () => frontend).catch(error => {
-    throw new StartupError(listenFailure(error, config), { cause: error });
+    throw new StartupError(listenFailure(error, config.http), { cause: error });
   });
   const running: Running = { server };
   try {
@@ -46,22 +46,6 @@ async function start(config: Config, logger: Logger): Promise<Running> {
   } catch (error) {
     await stop(running);
     throw error;
-  }
-}
-
-function listenFailure(error: NodeJS.ErrnoException, { http: { host, port } }: Config): string {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use: stop what listens there, or set PORT.`;
-    case 'EACCES':
-      return `Port ${port} may not be opened by this user: set PORT to 1024 or more.`;
-    case 'EADDRNOTAVAIL':
-      return `HOST=${host} is not an address of this machine: set HOST to 127.0.0.1, to 0.0.0.0 for every network, or to one of its addresses.`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `HOST=${host} is a name that does not resolve (${error.code}): set HOST to an address of this machine, such as 127.0.0.1.`;
-    default:
-      return `The server cannot listen on ${host}:${port}: ${reason(error)}`;
   }
 }
 

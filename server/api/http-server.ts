@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { reason } from '../platform/postgres/startup-error.ts';
 import { clientAddress } from './rate.ts';
 
 /** What the server hands requests to; exchanged as the process comes up and goes down. */
@@ -45,6 +46,23 @@ export async function listen(
     });
   });
   return { server, port: (server.address() as AddressInfo).port };
+}
+
+/** Returns what an operator reads where `listen` rejected. */
+export function listenFailure(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is in use: stop what listens there, or set PORT.`;
+    case 'EACCES':
+      return `Port ${port} may not be opened by this user: set PORT to 1024 or more.`;
+    case 'EADDRNOTAVAIL':
+      return `HOST=${host} is not an address of this machine: set HOST to 127.0.0.1, to 0.0.0.0 for every network, or to one of its addresses.`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST=${host} is a name that does not resolve (${error.code}): set HOST to an address of this machine, such as 127.0.0.1.`;
+    default:
+      return `The server cannot listen on ${host}:${port}: ${reason(error)}`;
+  }
 }
 
 /** Stops accepting, lets answers under way finish for up to `graceMs`, then cuts what is left. */

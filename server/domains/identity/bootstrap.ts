@@ -15,8 +15,8 @@ export const exampleOwnerEmail = 'owner@baton.local';
 
 type Owner = { email: string; password: string; pat: string | undefined };
 
-/** Returns what is wrong with the values of BATON_OWNER_* and BATON_PAT, whose content is never repeated. */
-export function ownerProblems({ ownerEmail, ownerPassword, pat }: OwnerSettings): string[] {
+/** Returns what is wrong with BATON_OWNER_* and BATON_PAT, whose values are never repeated. */
+export function ownerProblems({ ownerEmail, ownerPassword, pat, seed }: OwnerSettings): string[] {
   const wrong = (schema: typeof Email | typeof Password, value: string | undefined) =>
     value !== undefined && !schema.safeParse(value).success;
   return [
@@ -25,14 +25,20 @@ export function ownerProblems({ ownerEmail, ownerPassword, pat }: OwnerSettings)
     ...(pat !== undefined && !isWellFormedPat(pat)
       ? ['BATON_PAT: must be pat_, 40 letters and digits, and their checksum of 6']
       : []),
+    ...(ownerEmail !== undefined && ownerPassword === undefined
+      ? ['BATON_OWNER_PASSWORD: must be set with BATON_OWNER_EMAIL; both may be unset once there is an owner']
+      : []),
+    ...(pat !== undefined && ownerEmail === undefined && seed === 'none'
+      ? ['BATON_PAT: needs BATON_OWNER_EMAIL, whose token it becomes; both may be unset once there is an owner']
+      : []),
   ];
 }
 
-/** BATON_OWNER_*; undefined where no owner is configured. The password may be unset again once there is an owner. */
+/** BATON_OWNER_*, which have been checked; undefined where no owner is configured. */
 function configuredOwner({ ownerEmail, ownerPassword, pat }: OwnerSettings): Owner | undefined {
-  if (ownerEmail === undefined) return undefined;
-  if (ownerPassword === undefined) throw new ConfigError('BATON_OWNER_PASSWORD: must be set with BATON_OWNER_EMAIL');
-  return { email: Email.parse(ownerEmail), password: Password.parse(ownerPassword), pat };
+  return ownerEmail === undefined
+    ? undefined
+    : { email: Email.parse(ownerEmail), password: Password.parse(ownerPassword), pat };
 }
 
 /**
@@ -48,7 +54,6 @@ export async function seedFirstOwner(services: Services): Promise<SeededOwner> {
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   const configured = configuredOwner(identity);
   if (!configured && identity.seed === 'none') {
-    if (identity.pat !== undefined) throw new ConfigError('BATON_PAT: needs BATON_OWNER_EMAIL, whose token it becomes');
     const setupToken = randomToken(24);
     holdSetupToken(services, setupToken);
     return { created: false, setupToken };
