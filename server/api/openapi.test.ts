@@ -64,3 +64,35 @@ test('the ingress of webhooks is described with both of its credentials and any 
   expect(Object.keys(ingress?.responses ?? {})).not.toContain('404');
   expect(ingress?.parameters).not.toContainEqual({ $ref: '#/components/parameters/Authorization' });
 });
+
+test('a request that demands a body shows one, and what is made leads on by its id', () => {
+  type Operation = { requestBody?: { required: boolean; content: Record<string, { example?: object }> } };
+  const bodies = Object.values(described.paths).flatMap(path =>
+    Object.entries(path)
+      .filter(([, each]) => (each as Operation).requestBody?.required)
+      .map(([, each]) => each as Operation & { operationId: string }),
+  );
+  const raw = ['webhooks_ingest', 'billing_provider_webhook'];
+  expect(
+    bodies
+      .filter(({ requestBody }) => requestBody?.content['application/json']?.example === undefined)
+      .map(({ operationId }) => operationId)
+      .sort(),
+  ).toEqual([...raw].sort());
+  const created = described.paths['/v1/workflows']?.post?.responses[201];
+  expect(created).toMatchObject({
+    links: { workflows_get: { operationId: 'workflows_get', parameters: { id: '$response.body#/id' } } },
+  });
+  expect(described.paths['/v1/workflows/{id}/command']?.post?.responses[200]).toMatchObject({
+    links: { runs_get_summary: { parameters: { id: '$request.path.id', runID: '$response.body#/run_id' } } },
+  });
+});
+
+test('every link names an operation and all that is in its path', () => {
+  const { byName } = createRegistry(operations);
+  const links = [...JSON.stringify(document).matchAll(/\{"operationId":"(\w+)","parameters":(\{[^}]*\})/g)];
+  expect(links.length).toBeGreaterThan(20);
+  for (const [, name = '', parameters = ''] of links) {
+    expect(Object.keys(JSON.parse(parameters)), name).toEqual(byName.get(name)?.pathParameters);
+  }
+});

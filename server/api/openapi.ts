@@ -1,4 +1,6 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { exampleOf } from './examples.ts';
+import { type Link, linksFrom } from './links.ts';
 import type { AnyOperation } from './operation.ts';
 import type { JsonSchema } from './parameters.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
@@ -28,14 +30,15 @@ const requestHeaders = {
     required: false,
     description:
       'Kept for 24 hours: the same key with the same body is answered with the first response, with another body 409.',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    schema: { type: 'string', pattern: '^[\\x20-\\x7e]{1,255}$' },
   },
   traceparent: {
     name: 'traceparent',
     in: 'header',
     required: false,
-    description: 'W3C trace context of the caller: where the service traces, the trace of the run is linked to it.',
-    schema: { type: 'string', maxLength: 55 },
+    description:
+      'W3C trace context of the caller: where the service traces, the trace of the run is linked to it. A malformed one is ignored.',
+    schema: { type: 'string', examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'] },
   },
   'X-Service-Timestamp': {
     name: 'X-Service-Timestamp',
@@ -51,7 +54,7 @@ const requestHeaders = {
     required: true,
     description:
       "Stripe's signature over the raw body, keyed with the endpoint's signing secret; at most five minutes old.",
-    schema: { type: 'string', maxLength: 2000 },
+    schema: { type: 'string' },
   },
   'If-Match': {
     name: 'If-Match',
@@ -68,7 +71,8 @@ export function describeApi(registry: Registry, serverUrl: string): Record<strin
   const schemas = new Schemas();
   for (const entry of registry.operations) {
     const { method, path } = entry.operation;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(entry, schemas) };
+    const links = linksFrom(entry, registry.operations);
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(entry, schemas, links) };
   }
   Object.assign(paths, otherPaths());
   return {
@@ -118,11 +122,13 @@ class Schemas {
   readonly #schemas: Record<string, JsonSchema> = { Error: errorSchema };
 
   /** A reference to the output schema; the first operation that uses it gives the name. */
-  output(schema: z.ZodType, operation: AnyOperation): JsonSchema {
+  output(entry: RegisteredOperation): JsonSchema {
+    const { operation } = entry;
+    const schema = operation.output;
     const name = this.#names.get(schema) ?? `${pascal(operation.name)}Output`;
     if (!this.#names.has(schema)) {
       this.#names.set(schema, name);
-      this.add(name, z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }));
+      this.add(name, entry.outputSchema);
     }
     return { $ref: `#/components/schemas/${name}` };
   }
@@ -155,7 +161,11 @@ function relocate(schema: JsonSchema, rename: (definition: string) => string): J
 
 const pascal = (name: string) => name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-function describeOperation(entry: RegisteredOperation, schemas: Schemas): Record<string, unknown> {
+function describeOperation(
+  entry: RegisteredOperation,
+  schemas: Schemas,
+  links: Record<string, Link>,
+): Record<string, unknown> {
   const { operation } = entry;
   const isPublic = operation.access === 'public';
   return {
@@ -171,7 +181,7 @@ function describeOperation(entry: RegisteredOperation, schemas: Schemas): Record
         .map(name => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...describeBody(entry, schemas),
-    responses: describeResponses(operation, schemas),
+    responses: describeResponses(entry, schemas, links),
   };
 }
 
@@ -227,10 +237,13 @@ function describeBody(entry: RegisteredOperation, schemas: Schemas): Record<stri
     properties: Object.fromEntries(properties),
     ...(needed.length > 0 ? { required: needed } : {}),
   });
-  return { requestBody: { required: needed.length > 0, content: { 'application/json': { schema } } } };
+  const example = exampleOf(entry.operation.name);
+  const media = { schema, ...(example === null ? {} : { example }) };
+  return { requestBody: { required: needed.length > 0, content: { 'application/json': media } } };
 }
 
-function describeResponses(operation: AnyOperation, schemas: Schemas): Responses {
+function describeResponses(entry: RegisteredOperation, schemas: Schemas, links: Record<string, Link>): Responses {
+  const { operation } = entry;
   const headers = {
     'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
     'RateLimit-Limit': { $ref: '#/components/headers/RateLimit-Limit' },
@@ -244,16 +257,18 @@ function describeResponses(operation: AnyOperation, schemas: Schemas): Responses
       : {
           description,
           headers,
-          ...contentOf(operation, schemas),
+          ...contentOf(entry, schemas),
+          ...(Object.keys(links).length > 0 ? { links } : {}),
         };
   const responses: Responses = { [operation.status]: success };
   for (const status of errorStatuses(operation)) responses[status] = { $ref: `#/components/responses/Error${status}` };
   return responses;
 }
 
-function contentOf(operation: AnyOperation, schemas: Schemas): Record<string, unknown> {
+function contentOf(entry: RegisteredOperation, schemas: Schemas): Record<string, unknown> {
+  const { operation } = entry;
   if (operation.produces !== undefined) return { content: { [operation.produces]: { schema: { type: 'string' } } } };
-  return { content: { 'application/json': { schema: schemas.output(operation.output, operation) } } };
+  return { content: { 'application/json': { schema: schemas.output(entry) } } };
 }
 
 function errorStatuses(operation: AnyOperation): number[] {

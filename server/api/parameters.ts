@@ -15,6 +15,11 @@ export function inputJsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
+/** The JSON Schema (2020-12) of what is answered. */
+export function outputJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
+}
+
 /** The properties of a strict object's JSON Schema, or null where it is anything else. */
 export function strictProperties(schema: JsonSchema): Map<string, JsonSchema> | null {
   if (schema.type !== 'object' || schema.additionalProperties !== false) return null;

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { roles, scopes } from './context.ts';
 import type { AnyOperation } from './operation.ts';
-import { inputJsonSchema, type JsonSchema, type ParameterType, parameterType, strictProperties } from './parameters.ts';
+import {
+  inputJsonSchema,
+  type JsonSchema,
+  outputJsonSchema,
+  type ParameterType,
+  parameterType,
+  strictProperties,
+} from './parameters.ts';
 import { createRouter, type Router } from './router.ts';
 
 /** An operation with what is derived from its declaration once, at load. */
@@ -15,6 +22,7 @@ export type RegisteredOperation = {
   readonly parameters: ReadonlyMap<string, ParameterType>;
   /** Of the whole input, path parameters included. */
   readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema;
 };
 
 export type Registry = {
@@ -114,7 +122,14 @@ function register(operation: AnyOperation, problem: (message: string) => void): 
     if (!type || (inPath && type.list)) problem(`the parameter "${name}" cannot be written as text`);
     else parameters.set(name, type);
   }
-  return { operation, pathParameters, carrier, parameters, inputSchema };
+  return {
+    operation,
+    pathParameters,
+    carrier,
+    parameters,
+    inputSchema,
+    outputSchema: outputJsonSchema(operation.output),
+  };
 }
 
 /** An input of no fields, for operations that take none. */

@@ -5,6 +5,7 @@ import { createTestPat, createTestTenant, type TestTenant } from '../domains/ide
 import { startToolServer } from '../domains/mcp-servers/testing.ts';
 import { newId } from '../platform/ids.ts';
 import { type Principal, scopes } from './context.ts';
+import { connectionExample, furtherExamples, modelKeyExample, requiredExamples } from './examples.ts';
 import { operations } from './operations.ts';
 import { createRegistry, type RegisteredOperation } from './registry.ts';
 import { startTestContainer, type TestContainer } from './testing-container.ts';
@@ -13,67 +14,6 @@ export type Name = (typeof operations)[number]['name'];
 type Ids = Record<string, string>;
 /** Ids of one tenant's resources, by the path parameter and the segment before it: `workflows/id`, `runs/runID`. */
 export type World = TestTenant & { ids: Ids };
-
-const graph = { steps: [{ id: 'approve', type: 'human_task', name: 'Approve' }] };
-
-/** Nothing listens there, so that its test answers at once that it does not work. */
-const modelKey = { provider: 'openai_compatible', base_url: 'http://127.0.0.1:9/v1' };
-const connection = { display_name: 'Mail', provider: 'custom', service: 'api_key', credentials: { token: 't' } };
-
-/**
- * Fields of a valid request beside the path parameters, for the operations that demand any: what cannot be derived from a schema. The
- * test below demands that none is missing and none is left over. `{workflows/id}` as a value stands for that id of the world.
- */
-export const examples: Partial<Record<Name, Record<string, unknown>>> = {
-  me_change_password: { current_password: 'correct horse battery staple', new_password: 'another good password' },
-  me_update: { name: 'Other' },
-  workspaces_create: { slug: 'second', name: 'Second' },
-  sign_up_create: { email: 'a@example.com', name: 'A', password: 'a good password', slug: 'a' },
-  projects_create: { name: 'second' },
-  projects_update: { name: 'third' },
-  invitations_create: { email: 'new@example.com', role: 'project_viewer' },
-  invitations_accept: { token: 'x', name: 'New', password: 'a good password' },
-  setup_create: { token: 'x', email: 'a@example.com', name: 'A', password: 'a good password' },
-  pats_create: { display_name: 'CI', scopes: ['workflow:read'] },
-  workflows_create: { name: 'Second' },
-  workflows_execute_command: { command: 'start' },
-  tasks_complete: { approved: true },
-  connections_create: connection,
-  mcp_connections_create: connection,
-  connections_suite_complete: { code: 'c', state: 's' },
-  connections_suite_services_patch: { services: {} },
-  connections_messaging_complete: { code: 'c', state: 's', business_account_id: '1', phone_number_id: '2' },
-  connections_messaging_manual: {
-    display_name: 'M',
-    access_token: 't',
-    business_account_id: '1',
-    phone_number_id: '2',
-  },
-  mcp_servers_create: { name: 'Second', canonical_url: 'https://mcp.example.com/mcp' },
-  mcp_instances_create: { server_id: '{servers/id}', name: 'Second' },
-  mcp_config_profiles_create: { name: 'second' },
-  webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
-  llm_resolve: { model: 'openai/gpt-5' },
-  llm_provider_keys_create: modelKey,
-  billing_settings_patch: { when_exhausted: 'pause' },
-  billing_code_apply: { code: 'credits' },
-  billing_discount_validate: { code: 'tenth', plan_code: 'pro' },
-  billing_topup_intent: { amount: 500 },
-};
-/** Operations whose schema makes every field optional, but which refuse to do nothing. */
-export const more: Partial<Record<Name, Record<string, unknown>>> = {
-  members_update: { role: 'project_viewer' },
-  // Another way to sign in makes a version to publish: the server is a draft again.
-  mcp_servers_patch: { auth_mode: 'header' },
-  mcp_servers_delete: { force: 'true' },
-  mcp_instances_resolve: { graph },
-  // One after the other: each begins where the one before it has ended.
-  billing_subscribe: { plan_code: 'pro' },
-  billing_change_plan: { plan_code: 'business' },
-  billing_cancel: { at_period_end: false },
-  billing_trial_start: { plan_code: 'pro' },
-  workflows_import: { baton: 1, kind: 'workflow', name: 'Imported', graph },
-};
 
 /** Every operation there is. */
 export const registry = createRegistry(operations);
@@ -158,7 +98,10 @@ async function createWorld(service: TestContainer, toolUrl: string, slug: string
     expect(status, `${path}: ${JSON.stringify(answer)}`).toBeLessThan(300);
     return answer;
   };
-  const { id: workflow = '' } = await post('/v1/workflows', { name: 'First', graph });
+  const { id: workflow = '' } = await post('/v1/workflows', {
+    name: 'First',
+    graph: { steps: [{ id: 'approve', type: 'human_task', name: 'Approve' }] },
+  });
   await post(`/v1/workflows/${workflow}/versions`, { changelog: 'first' });
   const { run_id = '' } = await post(`/v1/workflows/${workflow}/command`, { command: 'start' });
   const pending = `/v1/workflows/${workflow}/runs/${run_id}/tasks/pending`;
@@ -185,11 +128,11 @@ async function createWorld(service: TestContainer, toolUrl: string, slug: string
     'members/user_id': tenant.viewer.userId,
     'invitations/id': invitation,
     'pats/id': pat,
-    'connections/id': (await post('/v1/connections', connection)).id ?? '',
+    'connections/id': (await post('/v1/connections', connectionExample)).id ?? '',
     // The legacy path deletes too, so it gets one of its own.
-    'mcp/connections/id': (await post('/v1/connections', connection)).id ?? '',
-    'connections/connection_id': (await post('/v1/connections', connection)).id ?? '',
-    'llm-provider-keys/id': (await post('/v1/llm-provider-keys', modelKey)).id ?? '',
+    'mcp/connections/id': (await post('/v1/connections', connectionExample)).id ?? '',
+    'connections/connection_id': (await post('/v1/connections', connectionExample)).id ?? '',
+    'llm-provider-keys/id': (await post('/v1/llm-provider-keys', modelKeyExample)).id ?? '',
     'servers/id': server,
     'instances/id': instance,
     'config-profiles/profile_id': profile,
@@ -226,7 +169,7 @@ export function pathIn(entry: RegisteredOperation, ids: Ids): string {
 }
 
 export function fieldsOf(name: Name): Record<string, unknown> {
-  return examples[name] ?? more[name] ?? {};
+  return requiredExamples[name] ?? furtherExamples[name] ?? {};
 }
 
 /** The fields with the world's ids in them. */

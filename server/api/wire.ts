@@ -3,8 +3,13 @@ import { isoTimestamp } from '../platform/clock.ts';
 import { isJson, isPlainObject, JsonObjectSchema } from '../platform/json.ts';
 
 /** Pieces of every surface's schemas (decisions.md, Conventions of the HTTP API). */
-export const Id = z.uuid().toLowerCase().meta({ description: 'UUID, lower case' });
-export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ description: 'ISO 8601 UTC with milliseconds' });
+export const Id = z
+  .uuid()
+  .toLowerCase()
+  .meta({ description: 'UUID, lower case in answers', examples: ['0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10'] });
+export const Timestamp = z.iso
+  .datetime({ precision: 3 })
+  .meta({ description: 'ISO 8601 UTC with milliseconds', examples: ['2026-01-01T00:00:00.000Z'] });
 
 /** The grammar of RFC 3339, which lets a space stand for the `T` and either case for the letters. */
 const rfc3339 =
@@ -98,3 +103,6 @@ export const PlainText = (max: number) =>
     .string()
     .max(max)
     .refine(text => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text without NUL');
+
+/** A name for people: trimmed, and not of blanks alone. */
+export const NameText = (max: number) => PlainText(max).trim().regex(/\S/, 'must not be blank');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
 import { MOST_MICROCREDITS } from '../../platform/microcredits.ts';
 import { TimeZone } from '../analytics/schemas.ts';
 
@@ -207,7 +207,7 @@ const planChoice = { plan_code: PlainText(100).optional(), payment_price_id: Pla
 const oneChoice = (input: { plan_code?: string | undefined; payment_price_id?: string | undefined }) =>
   (input.plan_code === undefined) !== (input.payment_price_id === undefined);
 const choose = { path: ['plan_code'], message: 'give either plan_code or payment_price_id' };
-export const BillingCodeText = PlainText(64).trim().min(1);
+export const BillingCodeText = NameText(64);
 
 export const StartTrialInput = z.strictObject(planChoice).refine(oneChoice, choose);
 export const SubscribeInput = z

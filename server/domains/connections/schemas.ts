@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
 
 export const connectionStatuses = ['active', 'expired', 'error'] as const;
 /** `error`: its provider could not be asked for a fresh token, which is tried again; `expired`: it has to be connected anew. */
@@ -45,7 +45,7 @@ export const ConnectionConfig = AnyObject.refine(
   config => bytesOf(JSON.stringify(config)) <= maxConfigBytes,
   `must be at most ${maxConfigBytes} bytes of JSON`,
 ).meta({ description: 'Settings that are no secrets, such as a base URL; returned as they are.' });
-export const DisplayName = PlainText(120).trim().min(1);
+export const DisplayName = NameText(120);
 const Kind = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');
 
 export const Connection = z.strictObject({

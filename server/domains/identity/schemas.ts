@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { projectRoles, roles, scopes } from '../../api/context.ts';
-import { Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
+import { Id, NameText, nextCursor, page, Timestamp } from '../../api/wire.ts';
 
 export const Email = z.email().max(320).toLowerCase();
+/** One that mail can be sent to: RFC 5321 allows 64 characters before the @ and 254 in all. An account may have an older one. */
+export const NewEmail = z
+  .email()
+  .max(254)
+  .regex(/^[^@]{1,64}@/, 'must have at most 64 characters before the @')
+  .toLowerCase();
+export const PersonName = NameText(120);
 export const Password = z.string().min(10, 'must be at least 10 characters').max(200);
 export const TenantSlug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/);
 
@@ -46,7 +53,7 @@ export const Invitation = z.strictObject({
   expires_at: Timestamp,
 });
 export const CreateInvitationInput = z.strictObject({
-  email: Email,
+  email: NewEmail,
   role: z.enum(projectRoles),
   tenant_admin: z.boolean().default(false),
 });
@@ -54,11 +61,10 @@ export const CreateInvitationOutput = Invitation.extend({ accept_url: z.string()
 export const ListInvitationsInput = z.strictObject({ ...page });
 export const AcceptInvitationInput = z.strictObject({
   token: z.string().min(1).max(200),
-  name: z.string().trim().min(1).max(120),
+  name: PersonName,
   password: Password,
 });
 
-export const PersonName = z.string().trim().min(1).max(120);
 export const UpdateMeInput = z.strictObject({ name: PersonName });
 export const UpdateMeOutput = Me.shape.user;
 export const ChangePasswordInput = z.strictObject({
@@ -67,12 +73,7 @@ export const ChangePasswordInput = z.strictObject({
 });
 
 /** Not a UUID: X-Project-Id takes an id or a name, and the two must not be mistaken for each other. */
-export const ProjectName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(120)
-  .refine(name => !Id.safeParse(name).success, 'must not be a UUID');
+export const ProjectName = NameText(120).refine(name => !Id.safeParse(name).success, 'must not be a UUID');
 export const ListProjectsInput = z.strictObject({ ...page });
 export const ListProjectsOutput = z.strictObject({ projects: z.array(Project), ...nextCursor });
 export const CreateProjectInput = z.strictObject({ name: ProjectName });
@@ -107,7 +108,7 @@ export const SetupInput = z.strictObject({
   /** Default: BATON_TENANT. */
   tenant: TenantSlug.optional(),
   name: PersonName,
-  email: Email,
+  email: NewEmail,
   password: Password,
 });
 export const SetupOutput = z.strictObject({ user_id: Id, tenant_id: z.string() });

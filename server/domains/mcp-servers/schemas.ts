@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { AnyObject, Id, MAX_INTEGER, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
 import { GraphSchema } from '../workflows/schemas.ts';
 
 /** Bounds of what a workspace may hold; what a server sends is bounded in tools/clean.ts. */
 export const limits = { serversPerTenant: 200, instancesPerProject: 500, profilesPerInstance: 50 } as const;
 
-const Name = PlainText(120).trim().min(1);
+const Name = NameText(120);
 const VersionNumber = z.coerce.number<number>().int().min(1).max(MAX_INTEGER);
 const Force = z.boolean().default(false);
 /** `third_party`: somebody else's server. `platform`: one of the platform catalog. */

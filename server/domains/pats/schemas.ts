@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { scopes } from '../../api/context.ts';
-import { Id, Instant, nextCursor, page, Timestamp } from '../../api/wire.ts';
+import { Id, Instant, NameText, nextCursor, page, Timestamp } from '../../api/wire.ts';
 
 export const Pat = z.strictObject({
   id: Id,
@@ -16,7 +16,7 @@ export const Pat = z.strictObject({
 export const ListPatsInput = z.strictObject({ ...page });
 export const ListPatsOutput = z.strictObject({ pats: z.array(Pat), ...nextCursor });
 export const CreatePatInput = z.strictObject({
-  display_name: z.string().trim().min(1).max(120),
+  display_name: NameText(120),
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
   expires_at: Instant.optional(),
 });

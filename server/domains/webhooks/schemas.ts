@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../api/wire.ts';
 
 /** Of the body that is posted to a webhook (decisions.md, Conventions). */
 export const ingressLimit = 256 * 1024;
@@ -8,7 +8,7 @@ export const rotationOverlap = { default: 86_400, max: 604_800 } as const;
 /** Webhooks a project may have. */
 export const maxWebhooks = 200;
 
-const WebhookName = PlainText(200).trim().min(1);
+const WebhookName = NameText(200);
 const WebhookId = { id: Id };
 
 export const Extras = z.strictObject({

@@ -4,6 +4,7 @@ import {
   asSent,
   Id,
   MAX_INTEGER,
+  NameText,
   nextCursor,
   ObjectOfObjects,
   PlainText,
@@ -11,7 +12,7 @@ import {
   Timestamp,
 } from '../../api/wire.ts';
 
-const WorkflowName = PlainText(200).trim().min(1);
+const WorkflowName = NameText(200);
 const Description = PlainText(20_000);
 const VersionNumber = z.coerce.number().int().min(1).max(MAX_INTEGER);
 
@@ -121,10 +122,17 @@ export const WorkflowDocument = z.strictObject({
 export const ExportInput = z.strictObject({ id: Id, format: z.enum(['json', 'yaml']).default('json') });
 export const DocumentText = z.strictObject({ document: z.string().min(1).max(1_048_576) });
 export const ExportOutput = z.union([WorkflowDocument, DocumentText]);
-/** Either the fields of a WorkflowDocument, or `document` alone. Which of the two is checked by the use case. */
-export const ImportInput = z.strictObject({
-  ...WorkflowDocument.omit({ description: true, run_setup: true }).partial().shape,
-  description: Description.optional(),
-  run_setup: RunSetupSchema.optional(),
-  document: DocumentText.shape.document.optional().meta({ description: 'The whole document as JSON or YAML text' }),
-});
+/** Either the fields of a WorkflowDocument, or `document` alone. Which of the two is checked by the use case, and only described here. */
+export const ImportInput = z
+  .strictObject({
+    ...WorkflowDocument.omit({ description: true, run_setup: true }).partial().shape,
+    description: Description.optional(),
+    run_setup: RunSetupSchema.optional(),
+    document: DocumentText.shape.document.optional().meta({ description: 'The whole document as JSON or YAML text' }),
+  })
+  .meta({
+    oneOf: [
+      { title: 'As fields', required: ['baton', 'kind', 'name', 'graph'], not: { required: ['document'] } },
+      { title: 'As text', required: ['document'], maxProperties: 1 },
+    ],
+  });

@@ -1,0 +1,81 @@
+import type { operations } from './operations.ts';
+
+type Name = (typeof operations)[number]['name'];
+
+const graph = { steps: [{ id: 'approve', type: 'human_task', name: 'Approve' }] };
+
+/** Nothing listens there: a test of it answers at once that it does not work. */
+export const modelKeyExample = { provider: 'openai_compatible', base_url: 'http://127.0.0.1:9/v1' };
+export const connectionExample = {
+  display_name: 'Mail',
+  provider: 'custom',
+  service: 'api_key',
+  credentials: { token: 't' },
+};
+
+/**
+ * Fields of a valid request beside the path parameters, for the operations that demand any: what cannot be derived from a schema.
+ * The description shows them, and a test sends each (authority.test.ts). `{workflows/id}` as a value stands for such an id.
+ */
+export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = {
+  me_change_password: { current_password: 'correct horse battery staple', new_password: 'another good password' },
+  me_update: { name: 'Other' },
+  workspaces_create: { slug: 'second', name: 'Second' },
+  sign_up_create: { email: 'a@example.com', name: 'A', password: 'a good password', slug: 'a' },
+  projects_create: { name: 'second' },
+  projects_update: { name: 'third' },
+  invitations_create: { email: 'new@example.com', role: 'project_viewer' },
+  invitations_accept: { token: 'x', name: 'New', password: 'a good password' },
+  setup_create: { token: 'x', email: 'a@example.com', name: 'A', password: 'a good password' },
+  pats_create: { display_name: 'CI', scopes: ['workflow:read'] },
+  workflows_create: { name: 'Second' },
+  workflows_execute_command: { command: 'start' },
+  tasks_complete: { approved: true },
+  connections_create: connectionExample,
+  mcp_connections_create: connectionExample,
+  connections_suite_complete: { code: 'c', state: 's' },
+  connections_suite_services_patch: { services: {} },
+  connections_messaging_complete: { code: 'c', state: 's', business_account_id: '1', phone_number_id: '2' },
+  connections_messaging_manual: {
+    display_name: 'M',
+    access_token: 't',
+    business_account_id: '1',
+    phone_number_id: '2',
+  },
+  mcp_servers_create: { name: 'Second', canonical_url: 'https://mcp.example.com/mcp' },
+  mcp_instances_create: { server_id: '{servers/id}', name: 'Second' },
+  mcp_config_profiles_create: { name: 'second' },
+  webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
+  llm_resolve: { model: 'openai/gpt-5' },
+  llm_provider_keys_create: modelKeyExample,
+  billing_settings_patch: { when_exhausted: 'pause' },
+  billing_code_apply: { code: 'credits' },
+  billing_discount_validate: { code: 'tenth', plan_code: 'pro' },
+  billing_topup_intent: { amount: 500 },
+};
+/** Operations whose schema makes every field optional, but which refuse to do nothing. */
+export const furtherExamples: Partial<Record<Name, Record<string, unknown>>> = {
+  members_update: { role: 'project_viewer' },
+  // Another way to sign in makes a version to publish: the server is a draft again.
+  mcp_servers_patch: { auth_mode: 'header' },
+  mcp_servers_delete: { force: 'true' },
+  mcp_instances_resolve: { graph },
+  // One after the other: each begins where the one before it has ended.
+  billing_subscribe: { plan_code: 'pro' },
+  billing_change_plan: { plan_code: 'business' },
+  billing_cancel: { at_period_end: false },
+  billing_trial_start: { plan_code: 'pro' },
+  workflows_import: { baton: 1, kind: 'workflow', name: 'Imported', graph },
+};
+
+/** What stands in the description for an id of the caller's own. */
+const SOME_ID = '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10';
+
+/** The body of a request to the operation, as an example; null where an empty one will do. */
+export function exampleOf(operation: string): Record<string, unknown> | null {
+  const all: Partial<Record<string, Record<string, unknown>>> = { ...furtherExamples, ...requiredExamples };
+  const fields = all[operation];
+  if (fields === undefined) return null;
+  const isPlace = (value: unknown) => typeof value === 'string' && /^\{.*\}$/.test(value);
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, isPlace(value) ? SOME_ID : value]));
+}
