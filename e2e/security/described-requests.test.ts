@@ -1,0 +1,175 @@
+import { Validator } from '@cfworker/json-schema';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scopes } from '../../server/api/context.ts';
+import { describeApi } from '../../server/api/openapi.ts';
+import type { RegisteredOperation } from '../../server/api/registry.ts';
+import { RequestDraws, type Schema } from '../../server/api/testing-requests.ts';
+import { pathIn, registry, startTestWorlds, type TestWorlds } from '../../server/api/testing-world.ts';
+import { createTestPat } from '../../server/domains/identity/testing.ts';
+
+/**
+ * Requests drawn from the OpenAPI document alone, for every operation: each is answered with a status and a body that the
+ * document names, and never with a failure of the server. The long form: BATON_TEST_REQUEST_CASES=500 vitest run (this file);
+ * BATON_TEST_REQUEST_SEED draws others.
+ */
+const cases = Number(process.env.BATON_TEST_REQUEST_CASES ?? 6);
+const seed = Number(process.env.BATON_TEST_REQUEST_SEED ?? 1);
+
+const document = describeApi(registry, 'https://baton.example') as Schema & { paths: Record<string, Schema> };
+const draws = new RequestDraws(document);
+type Parameter = { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Schema };
+type Described = {
+  parameters: Schema[];
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  responses: Record<string, Schema>;
+};
+type Drawn = {
+  path: string;
+  query: string;
+  headers: Record<string, string>;
+  body: string | undefined;
+  broken: string | null;
+};
+
+let worlds: TestWorlds;
+let token: string;
+beforeAll(async () => {
+  worlds = await startTestWorlds();
+  token = (await createTestPat(worlds.service.container.services, worlds.acme.owner, scopes)).token;
+});
+afterAll(() => worlds.close());
+
+const describedAs = ({ operation }: RegisteredOperation) =>
+  Reflect.get(document.paths[operation.path] ?? {}, operation.method.toLowerCase()) as Described;
+
+/** Text of a value in a path, a query or a header. */
+const asText = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+/** What fetch sends in a header. */
+const printable = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').trim();
+
+function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
+  const { parameters, requestBody } = describedAs(entry);
+  const known = parameters.map(each => draws.resolve(each) as unknown as Parameter);
+  const place = (where: Parameter['in']) => known.filter(each => each.in === where);
+  const schema = requestBody?.content['application/json']?.schema;
+  const own = fc.constant(pathIn(entry, worlds.acme.ids));
+  const elsewhere = fc
+    .tuple(...place('path').map(each => draws.valid(each.schema).map(value => [each.name, value] as const)))
+    .map(values =>
+      values.reduce(
+        (path, [name, value]) => path.replace(`{${name}}`, encodeURIComponent(asText(value))),
+        entry.operation.path as string,
+      ),
+    );
+  return fc
+    .record({
+      // What is deleted is gone for the requests after it: mostly somebody's id that is nobody's.
+      path: entry.operation.method === 'DELETE' ? elsewhere : fc.oneof({ weight: 3, arbitrary: own }, elsewhere),
+      ...queryAndBody(place('query'), schema),
+      headers: some(place('header')).map(values =>
+        Object.fromEntries(values.map(([name, value]) => [name, printable(asText(value))])),
+      ),
+    })
+    .map(({ path, headers, sent }) => ({ path, headers, ...sent }));
+}
+
+function queryAndBody(query: Parameter[], schema: Schema | undefined) {
+  const fine = fc
+    .tuple(some(query), schema === undefined ? fc.constant(undefined) : draws.valid(schema))
+    .map(([values, body]) => ({ query: queryOf(values), body: JSON.stringify(body), broken: null }));
+  const broken = brokenOnes(query, schema);
+  return { sent: broken === null ? fine : fc.oneof({ weight: 2, arbitrary: fine }, broken) };
+}
+
+/** Requests in which one field, and only that, is not what the document allows. */
+function brokenOnes(query: Parameter[], schema: Schema | undefined) {
+  const inQuery = query.flatMap(({ name, schema: described }) => {
+    const wrong = draws.invalid(described);
+    return wrong === null
+      ? []
+      : [wrong.map(value => ({ query: queryOf([[name, value]]), body: undefined, broken: name }))];
+  });
+  const object = schema === undefined ? {} : draws.resolve(schema);
+  const inBody = Object.entries(Object(object.properties) as Record<string, Schema>).flatMap(([name, described]) => {
+    const wrong = draws.invalid(described);
+    if (wrong === null || schema === undefined) return [];
+    const whole = fc.tuple(draws.valid(schema), wrong);
+    return [
+      whole.map(([valid, value]) => ({
+        query: '',
+        body: JSON.stringify({ ...Object(valid), [name]: value }),
+        broken: name,
+      })),
+    ];
+  });
+  const all = [...inQuery, ...inBody];
+  return all.length === 0 ? null : fc.oneof(...all);
+}
+
+const some = (parameters: Parameter[]) =>
+  fc
+    .tuple(
+      ...parameters.map(({ name, required, schema }) => {
+        const present = draws.valid(schema).map(value => [[name, value] as const]);
+        return required ? present : fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, present);
+      }),
+    )
+    .map(values => values.flat());
+
+const queryOf = (values: readonly (readonly [string, unknown])[]) => {
+  const query = new URLSearchParams(values.map(([name, value]): [string, string] => [name, asText(value)])).toString();
+  return query === '' ? '' : `?${query}`;
+};
+
+const validators = new Map<string, Validator>();
+/** What of a body the document does not allow; null where all is well. */
+function mistake(schema: Schema, body: unknown): string | null {
+  const key = JSON.stringify(schema);
+  const validator =
+    validators.get(key) ?? new Validator({ ...schema, components: document.components }, '2020-12', false);
+  validators.set(key, validator);
+  const { valid, errors } = validator.validate(body);
+  return valid ? null : JSON.stringify(errors.slice(-3));
+}
+
+async function send(entry: RegisteredOperation, { path, query, headers, body }: Drawn) {
+  const response = await fetch(worlds.service.url + path + query, {
+    method: entry.operation.method,
+    headers: {
+      ...headers,
+      Authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    body: body ?? null,
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, body: text === '' ? undefined : isJson ? JSON.parse(text) : text, isJson };
+}
+
+// Reading first, deleting last: what a request needs is still there.
+const order = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
+// They take the ground from under the others.
+const last: readonly string[] = ['workflows_archive', 'mcp_servers_delete', 'projects_delete'];
+const weight = ({ operation }: RegisteredOperation) =>
+  last.includes(operation.name) ? order.length : order.indexOf(operation.method);
+const all = [...registry.operations].sort((a, b) => weight(a) - weight(b));
+
+describe(`${cases} requests of each operation, drawn from the document with seed ${seed}`, () => {
+  test.each(all.map(entry => [entry.operation.name, entry] as const))('%s', async (_, entry) => {
+    const { responses } = describedAs(entry);
+    for (const drawn of fc.sample(requests(entry), { seed, numRuns: cases })) {
+      const { status, body, isJson } = await send(entry, drawn);
+      const about = `${JSON.stringify(drawn).slice(0, 2_000)} was answered ${status} ${JSON.stringify(body)}`;
+      const response = responses[status];
+      expect(status === 503 || status < 500, about).toBe(true);
+      expect(response, about).toBeDefined();
+      if (drawn.broken !== null) expect(status, about).toBeGreaterThanOrEqual(400);
+      const described = draws.resolve(response ?? {}) as { content?: Record<string, { schema?: Schema }> };
+      const schema = described.content?.['application/json']?.schema;
+      expect(isJson, about).toBe(schema !== undefined);
+      if (schema !== undefined) expect(mistake(schema, body), about).toBeNull();
+    }
+  });
+});
