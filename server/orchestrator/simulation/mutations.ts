@@ -1,4 +1,5 @@
 import { CREDITS } from './mutations-of-credits.ts';
+import { INPUTS } from './mutations-of-inputs.ts';
 import { LEADING } from './mutations-of-leadership.ts';
 import { SLOTS } from './mutations-of-slots.ts';
 import { LOG_AND_RUNTIME } from './mutations-of-the-runtime.ts';
@@ -128,4 +129,11 @@ const CORE: readonly Mutation[] = [
 ];
 
 /** All the ways in which the tests break the engine: the simulation is worth only as much as what it catches. */
-export const MUTATIONS: readonly Mutation[] = [...CORE, ...LOG_AND_RUNTIME, ...CREDITS, ...SLOTS, ...LEADING];
+export const MUTATIONS: readonly Mutation[] = [
+  ...CORE,
+  ...LOG_AND_RUNTIME,
+  ...CREDITS,
+  ...SLOTS,
+  ...LEADING,
+  ...INPUTS,
+];

@@ -97,7 +97,14 @@ export function expectedEnd({ graph, data, plans }: Scenario): ExpectedEnd | nul
   return { status: 'completed', ends };
 }
 
-function fails({ type, retry_count = 0 }: GraphStep, plan: StepPlan): boolean {
+/** Retries that a step is given: none where that is no number, and never more than ten. */
+export function retriesOf({ retry_count }: GraphStep): number {
+  const count: unknown = retry_count;
+  return typeof count === 'number' && count >= 0 ? Math.min(10, Math.floor(count)) : 0;
+}
+
+function fails(step: GraphStep, plan: StepPlan): boolean {
+  const { type } = step;
   if (type === 'human_task') return false;
   if (type === 'of_another_server') return true;
   switch (plan.kind) {
@@ -105,7 +112,7 @@ function fails({ type, retry_count = 0 }: GraphStep, plan: StepPlan): boolean {
     case 'tight':
     case 'poison':
     case 'chatty':
-      return plan.failures > retry_count || (plan.failures > 0 && !plan.retryable);
+      return plan.failures > retriesOf(step) || (plan.failures > 0 && !plan.retryable);
     case 'hangs':
     case 'throws':
     case 'not-json':

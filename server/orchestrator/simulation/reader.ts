@@ -40,13 +40,17 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         // A page as small as this shows whether the next one is asked for.
         return ids.sort().reverse().slice(0, Math.min(limit, 2));
       }),
-    wakes: () =>
-      ask(() =>
-        open().flatMap(({ id, phase, nextTimerAt }) =>
-          phase === 'blocked' && nextTimerAt !== null ? [toWake({ id, next_timer_at: new Date(nextTimerAt) })] : [],
-        ),
-      ),
+    wakes: async () => {
+      const rows = await ask(() => open().filter(row => row.phase === 'blocked' && row.nextTimerAt !== null));
+      return rows.map(({ id, nextTimerAt }) => toWake({ id, next_timer_at: storedTime(at, id, nextTimerAt ?? 0) }));
+    },
   };
+}
+
+function storedTime(at: Surroundings, runId: string, time: number): Date | number {
+  const bad = at.badTime(runId);
+  if (bad !== null) at.count('stored time of waking unusable');
+  return bad ?? new Date(time);
 }
 
 /** Reads published versions. */

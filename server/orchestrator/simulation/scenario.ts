@@ -1,4 +1,5 @@
 import type { Graph, GraphStep, JsonMap, JsonValue, RunStartedData } from '../core/index.ts';
+import { hostileRequest, storedUnchecked } from './overrides.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
 
@@ -29,6 +30,10 @@ export type Scenario = {
   readonly graph: Graph;
   readonly data: RunStartedData;
   readonly plans: ReadonlyMap<string, StepPlan>;
+  /** Overrides that the start is asked for as well, if they pass its checks. */
+  readonly request: Record<string, JsonMap>;
+  /** Its log holds overrides from before they were checked. */
+  readonly unchecked: boolean;
   /** The database refuses what the run is started with. */
   readonly unstorable: boolean;
 };
@@ -39,12 +44,15 @@ export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
 /** Ids that would break a map made of a plain object. */
 const TRICKY_IDS = ['__proto__', 'constructor', 'hasOwnProperty'];
 
-export function randomScenario(random: Random, knobs: Knobs, index: number): Scenario {
+/** `values` is a source of its own for hostile values, so that they change nothing else of a seed. */
+export function randomScenario(random: Random, values: Random, knobs: Knobs, index: number): Scenario {
   const isHostile = random.below(100) < knobs.hostile;
   const graph = isHostile ? hostileGraph(random, knobs.steps) : randomGraph(random, knobs.steps);
   const unstorable = knobs.oddities > 0 && random.chance(0.01);
   const data = randomStart(random, graph);
   if (unstorable) data.input = { text: REFUSED };
+  const plans = new Map(graph.steps.map(step => [step.id, isHostile ? ENDLESS : stepPlan(random, knobs, step)]));
+  const odd = knobs.oddities > 0;
   return {
     runId: `run-${index}`,
     tenantId: random.pick(TENANTS),
@@ -52,7 +60,9 @@ export function randomScenario(random: Random, knobs: Knobs, index: number): Sce
     workflowId: `workflow-${index}`,
     graph,
     data,
-    plans: new Map(graph.steps.map(step => [step.id, isHostile ? ENDLESS : stepPlan(random, knobs, step)])),
+    plans,
+    unchecked: odd && storedUnchecked(values, { steps: graph.steps, plans, data }),
+    request: odd ? hostileRequest(values, graph.steps) : {},
     unstorable,
   };
 }

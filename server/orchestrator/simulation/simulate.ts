@@ -8,6 +8,7 @@ import { Clients } from './clients.ts';
 import { Coverage } from './coverage.ts';
 import { Database } from './database.ts';
 import { randomEconomy } from './economy.ts';
+import { admitRequest } from './overrides.ts';
 import { Postgres } from './postgres.ts';
 import { Random } from './random.ts';
 import { FULL, type Knobs, randomScenario, type Scenario, TENANTS } from './scenario.ts';
@@ -62,13 +63,22 @@ class World {
 
   constructor(seed: number, knobs: Knobs) {
     const random = new Random(seed);
+    const values = new Random(seed ^ 0x5bd1e995);
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
-      const scenario = randomScenario(random, knobs, index);
+      const scenario = randomScenario(random, values, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
     const economy = randomEconomy(random);
-    this.at = new Surroundings({ random, agenda: new Agenda(), knobs, coverage: new Coverage(), scenarios, economy });
+    this.at = new Surroundings({
+      random,
+      values,
+      agenda: new Agenda(),
+      knobs,
+      coverage: new Coverage(),
+      scenarios,
+      economy,
+    });
     const database = new Database();
     this.auditor = new Auditor(database, this.at);
     this.#postgres = new Postgres(database, this.auditor, this.at);
@@ -79,7 +89,11 @@ class World {
     this.#clients = new Clients(this.at, promises, () => this.#reachable());
   }
 
-  play(): Promise<Tally> {
+  async play(): Promise<Tally> {
+    for (const scenario of this.at.scenarios.values()) {
+      if (scenario.unchecked) this.at.count('overrides stored unchecked');
+      await admitRequest(scenario, this.at);
+    }
     if (this.at.trouble(0.03)) this.#beginPooled();
     this.#boot();
     for (const scenario of this.at.scenarios.values()) this.#plan(scenario);

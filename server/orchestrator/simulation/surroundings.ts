@@ -5,9 +5,15 @@ import type { Economy } from './economy.ts';
 import type { Random } from './random.ts';
 import type { Knobs, Scenario } from './scenario.ts';
 
+/** PostgreSQL's `infinity` comes as a number, and so does its negative; a year beyond those of a Date comes as an invalid one. */
+const BAD_TIMES = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, new Date(Number.NaN)] as const;
+
 /** What all parts of one simulated world share. */
 export class Surroundings {
   readonly random: Random;
+  /** Draws hostile values: a source of its own, so that they change nothing else of a seed. */
+  readonly values: Random;
+  readonly #badTimes = new Map<string, Date | number | null>();
   readonly agenda: Agenda;
   readonly knobs: Knobs;
   readonly coverage: Coverage;
@@ -23,8 +29,9 @@ export class Surroundings {
   story: string[] | null = null;
   #violation: Error | null = null;
 
-  constructor(of: Pick<Surroundings, 'random' | 'agenda' | 'knobs' | 'coverage' | 'scenarios' | 'economy'>) {
+  constructor(of: Pick<Surroundings, 'random' | 'values' | 'agenda' | 'knobs' | 'coverage' | 'scenarios' | 'economy'>) {
     this.random = of.random;
+    this.values = of.values;
     this.agenda = of.agenda;
     this.knobs = of.knobs;
     this.coverage = of.coverage;
@@ -35,6 +42,17 @@ export class Surroundings {
   /** Something bad that has this chance while there is trouble. */
   trouble(probability: number): boolean {
     return !this.calm && this.knobs.faults > 0 && this.random.chance(probability);
+  }
+
+  /** The impossible time that the run's row holds for good, as the driver returns it; null for most. */
+  badTime(runId: string): Date | number | null {
+    let time = this.#badTimes.get(runId);
+    if (time === undefined) {
+      const isBad = this.knobs.faults > 0 && this.values.chance(0.08);
+      time = isBad ? this.values.pick<Date | number>(BAD_TIMES) : null;
+      this.#badTimes.set(runId, time);
+    }
+    return time;
   }
 
   /** Notes that something happened, for the tally and for the story of a failing seed. */

@@ -115,7 +115,7 @@ export class Work {
       instructions: '',
       form: null,
       assignees: ['ann'],
-      due_at: timeout_s === undefined ? null : attempt.now + timeout_s * 1_000,
+      due_at: timeout_s === undefined ? null : attempt.now + timeout_s * 1_000 * this.#oddFactor(),
       on_timeout: on_timeout === 'approve' || on_timeout === 'reject' ? on_timeout : 'fail',
     };
     return { kind: 'waiting', task };
@@ -143,6 +143,20 @@ export class Work {
     if (!server.alive) this.#at.fail('defect', `${key} began in a dead process`);
   }
 
+  /** What a service's header may come to. */
+  #oddHint(): { retryAfterMs?: number } {
+    const { values, knobs } = this.#at;
+    return knobs.oddities > 0 && values.chance(0.02)
+      ? { retryAfterMs: values.pick([Number.NaN, Number.POSITIVE_INFINITY, -1, 1e300]) }
+      : {};
+  }
+
+  /** 1, but for a step type that computes a time which is none. */
+  #oddFactor(): number {
+    const { values, knobs } = this.#at;
+    return knobs.oddities > 0 && values.chance(0.03) ? values.pick(UNUSABLE) : 1;
+  }
+
   #plan(attempt: Attempt): StepPlan {
     const plan = this.#at.scenario(attempt.run.id).plans.get(attempt.step.id);
     if (plan === undefined) throw new Error(`there is no plan for "${attempt.step.id}"`);
@@ -163,11 +177,13 @@ export class Work {
     if (failures < plan.failures) {
       const error = { code: 'boom', message: 'It broke.' };
       const retryAfter = random.chance(0.1) ? { retryAfterMs: random.below(5_000) } : {};
-      return { kind: 'failed', error, retryable: plan.retryable, ...retryAfter, ...log };
+      return { kind: 'failed', error, retryable: plan.retryable, ...retryAfter, ...this.#oddHint(), ...log };
     }
     return { kind: 'completed', result: resultOf(plan), ...log };
   }
 }
+
+const UNUSABLE: readonly [number, ...number[]] = [Number.NaN, Number.POSITIVE_INFINITY];
 
 function resultOf(plan: StepPlan): JsonValue {
   switch (plan.kind) {

@@ -1,8 +1,11 @@
 import { MAX_LOST_ATTEMPTS } from '../../core/attempts.ts';
 import type { RunEvent } from '../../core/index.ts';
 import type { History, StepHistory } from '../history.ts';
-import { effectiveFields } from '../oracle.ts';
+import { effectiveFields, retriesOf } from '../oracle.ts';
 import { Violation } from './violation.ts';
+
+/** No timer is set for longer than a day. */
+const LONGEST_MS = 86_400_000;
 
 const fail = (message: string) => new Violation('attempts', message);
 
@@ -54,8 +57,9 @@ function checkState(event: Extract<RunEvent, { step: string }>, step: StepHistor
 }
 
 function checkRetry(history: History, step: StepHistory, event: Extract<RunEvent, { type: 'step_retrying' }>): void {
-  const { retry_count = 0 } = effectiveFields(history, step.spec);
-  if (step.retries >= retry_count)
-    throw fail(`"${event.step}" retries for the ${step.retries + 1}th time of ${retry_count}`);
+  const most = retriesOf(effectiveFields(history, step.spec));
+  if (step.retries >= most) throw fail(`"${event.step}" retries for the ${step.retries + 1}th time of ${most}`);
+  const { delay_ms } = event.data;
+  if (!(delay_ms >= 0 && delay_ms <= LONGEST_MS)) throw fail(`"${event.step}" is retried in ${delay_ms} ms`);
   if (history.stopping) throw fail(`"${event.step}" retries while the run is being stopped`);
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Timers } from '../../executors/embedded/timers.ts';
 import type { AuditedRun } from '../auditor.ts';
 import type { Clients } from '../clients.ts';
 import { expectedEnd } from '../oracle.ts';
@@ -45,6 +46,20 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   if (leader.runtime.liveRuns > needed)
     throw new Violation('memory', `${leader.runtime.liveRuns} runs are in memory, ${needed} of them at work`);
   leader.stream.checkAtRest();
+  checkTimers(leader.runtime.timers);
+}
+
+/** A time that is none would unsort the timers of everybody: it is refused. */
+function checkTimers(timers: Timers): void {
+  for (const dueAt of [Number.NaN, Number.POSITIVE_INFINITY]) {
+    const { size } = timers;
+    try {
+      timers.cancel(timers.set(dueAt, () => {}));
+    } catch {
+      if (timers.size === size) continue;
+    }
+    throw new Violation('timers', `a timer was set for ${dueAt}`);
+  }
 }
 
 function checkRunAtRest(run: AuditedRun, busy: boolean): void {

@@ -1,0 +1,92 @@
+import type { Mutation } from './mutations.ts';
+
+/** Ways to let hostile values into the engine, or to break over those that are stored already. */
+export const INPUTS: readonly Mutation[] = [
+  {
+    name: 'overrides are not validated when a run starts',
+    file: 'validation/overrides.ts',
+    find: 'found.push(...into.errors.filter(',
+    replace: 'found.push(...into.warnings.filter(',
+    caughtBy: ['overrides'],
+  },
+  {
+    name: 'the common fields of an override are not validated',
+    file: 'validation/validate.ts',
+    find: 'const parsed = CommonStepFields.safeParse(common);',
+    replace: 'const parsed = CommonStepFields.partial().safeParse({});',
+    caughtBy: ['overrides'],
+  },
+  {
+    name: 'the own fields of an override are not validated',
+    file: 'validation/validate.ts',
+    find: 'const parsed = type.fields.safeParse(ownFields(step));',
+    replace: 'const parsed = type.fields.partial().safeParse({});',
+    caughtBy: ['overrides'],
+  },
+  {
+    name: 'a problem in a published field refuses an override of another',
+    file: 'validation/overrides.ts',
+    find: 'fields.some(name => isWithin(path, name))',
+    replace: 'isWithin(path, path)',
+    caughtBy: ['overrides'],
+  },
+  {
+    name: 'a stored time limit is taken as it is',
+    file: 'core/compile.ts',
+    find: 'const usable = bounded(timeout, { min: 1, max: MAX_TIMEOUT_S });',
+    replace: 'const usable = timeout as number;',
+    caughtBy: ['defect', 'replay', 'timers', 'liveness', 'attempts'],
+  },
+  {
+    name: 'a stored number of retries is taken as it is',
+    file: 'core/compile.ts',
+    find: 'Math.floor(bounded(spec.retry_count, { min: 0, max: MAX_RETRY_COUNT }) ?? 0)',
+    replace: '(spec.retry_count ?? 0)',
+    caughtBy: ['attempts', 'undisturbed'],
+  },
+  {
+    name: 'a stored delay of retries is taken as it is',
+    file: 'core/compile.ts',
+    find: '(bounded(spec.retry_delay_s, { min: 0, max: MAX_RETRY_DELAY_S }) ?? DEFAULT_RETRY_DELAY_S)',
+    replace: '((spec.retry_delay_s as number | undefined) ?? DEFAULT_RETRY_DELAY_S)',
+    caughtBy: ['attempts', 'defect'],
+    knobs: { failures: 60 },
+  },
+  {
+    name: 'a service says when it is called again, however absurd',
+    file: 'core/attempts.ts',
+    find: 'return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : 0;',
+    replace: 'return ms;',
+    caughtBy: ['attempts'],
+  },
+  {
+    name: 'a task is due at a time that is none',
+    file: 'core/attempts.ts',
+    find: 'return task.due_at === null || Number.isFinite(task.due_at) ? task : { ...task, due_at: null };',
+    replace: 'return task;',
+    caughtBy: ['replay', 'effects', 'inbox', 'defect', 'projection'],
+  },
+  {
+    name: 'timers are set for times that are none',
+    file: 'executors/embedded/timers.ts',
+    find: 'if (!Number.isFinite(dueAt)) throw',
+    replace: 'if (dueAt === null) throw',
+    caughtBy: ['timers'],
+  },
+  {
+    name: 'a row with an unusable time stops the recovery of everybody',
+    file: 'log/log-reader.ts',
+    find: 'row.next_timer_at instanceof Date ? row.next_timer_at.getTime() : Number.NaN;',
+    replace: '(row.next_timer_at as Date).getTime();',
+    caughtBy: ['liveness', 'not-stuck', 'answers'],
+    knobs: { faults: 12 },
+  },
+  {
+    name: 'a run whose row has an unusable time is forgotten',
+    file: 'executors/embedded/recovery.ts',
+    find: 'unusable.slice(at, at + PAGE).map(runId => runtime.recover(runId))',
+    replace: '[]',
+    caughtBy: ['not-stuck', 'liveness'],
+    knobs: { faults: 12 },
+  },
+];

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { storageProblem } from '../../platform/storable-json.ts';
+import type { GraphStep, JsonMap, RunStartedData } from '../core/index.ts';
+import { commonFields } from '../steps/common-fields.ts';
+import { LuaPool } from '../steps/lua/index.ts';
+import { createStepTypes, type StepTypes } from '../steps/registry.ts';
+import { validateOverrides } from '../validation/index.ts';
+import { Violation } from './checkers/violation.ts';
+import { hostileValue } from './hostile-values.ts';
+import type { StepPlan } from './plans.ts';
+import type { Random } from './random.ts';
+import type { Scenario } from './scenario.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** The real types with the schemas of their fields; what needs a Lua worker or a service outside is left out. */
+const TYPES: StepTypes = new Map(
+  [...createStepTypes({ luaPool: new LuaPool() })].map(([name, type]) => [name, { ...type, check: () => [] }]),
+);
+
+const COMMON: Readonly<Record<string, z.core.$ZodType>> = commonFields;
+const FIXED = ['id', 'type', 'depends_on'];
+/** Fields in which a problem is not the schema's affair. */
+const SCHEMA_CODES = new Set(['unknown_field', 'missing_field', 'invalid_field', 'retries_not_supported']);
+const SCOPE = { tenantId: 'tenant', projectId: 'project' };
+
+type Overrides = Record<string, JsonMap>;
+
+function fieldsOf({ type }: GraphStep): Record<string, z.core.$ZodType> {
+  return { ...COMMON, ...TYPES.get(type)?.fields.shape };
+}
+
+/** Overrides that somebody asks for, drawn from the schemas of the steps; empty most of the time. */
+export function hostileRequest(random: Random, steps: readonly GraphStep[]): Overrides {
+  if (steps.length === 0 || !random.chance(0.15)) return {};
+  return Object.fromEntries(
+    random.some(steps, 0.3).map(step => {
+      const fields = random.some(Object.entries(fieldsOf(step)), 0.12);
+      const values = fields.map(([name, schema]) => [name, hostileValue(random, schema)]);
+      if (random.chance(0.03)) values.push(['no_such_field', 1]);
+      return [step.id, Object.fromEntries(values)];
+    }),
+  );
+}
+
+/** Whether the schemas refuse a field, one by one and without the code that is tested. */
+function isRefusedBySchema(step: GraphStep, override: JsonMap): boolean {
+  const fields = new Map(Object.entries(fieldsOf(step)));
+  return Object.entries(override).some(([name, value]) => {
+    if (FIXED.includes(name)) return false;
+    if (step.type === 'human_task' && name === 'retry_count' && value) return true;
+    const schema = fields.get(name);
+    return schema === undefined ? TYPES.has(step.type) : !z.safeParse(schema, value).success;
+  });
+}
+
+/** The run is started with what it asks for, where that passes the checks of a start; else without it. */
+export async function admitRequest({ graph, data, request, runId }: Scenario, at: Surroundings): Promise<void> {
+  if (Object.keys(request).length === 0) return;
+  if (storageProblem({ trigger_steps: request }) !== null) {
+    at.count('start refused: override not storable');
+    return;
+  }
+  const problems = await validateOverrides(graph, request, TYPES, SCOPE);
+  const refusing = graph.steps.filter(step => isRefusedBySchema(step, overrideOf(request, step.id)));
+  const refused = problems.filter(({ code }) => SCHEMA_CODES.has(code));
+  for (const { id } of refusing) {
+    if (!refused.some(({ step_id }) => step_id === id))
+      throw new Violation(
+        'overrides',
+        `a start of ${runId} takes ${JSON.stringify(request[id]).slice(0, 300)} for "${id}"`,
+      );
+  }
+  for (const { step_id, path, message } of refused) {
+    if (!refusing.some(({ id }) => id === step_id))
+      throw new Violation('overrides', `a start of ${runId} refuses ${path} of "${step_id}": ${message}`);
+  }
+  if (problems.length > 0) {
+    at.count('start refused: override invalid');
+    return;
+  }
+  at.count('start with drawn overrides');
+  override(data, request);
+}
+
+/** Timing fields that no start takes any more, as logs hold them from before overrides were checked. */
+export function storedUnchecked(
+  random: Random,
+  { steps, plans, data }: { steps: readonly GraphStep[]; plans: Map<string, StepPlan>; data: RunStartedData },
+): boolean {
+  if (!random.chance(0.05)) return false;
+  const numbers = Object.entries(COMMON).filter(
+    ([, schema]) => schema instanceof z.ZodOptional && schema.unwrap() instanceof z.ZodNumber,
+  );
+  for (const step of random.some(steps, 0.4)) {
+    const drawn = numbers.map(([name, schema]) => [name, hostileValue(random, schema)] as const);
+    // The log is JSON: it holds neither NaN nor infinity.
+    const stored = Object.fromEntries(drawn.filter(([, value]) => typeof value !== 'number' || Number.isFinite(value)));
+    override(data, { [step.id]: stored as JsonMap });
+    const plan = plans.get(step.id);
+    // So often that the limit of retries is met.
+    if (plan?.kind === 'works' && Number(stored.retry_count) > 10 && random.chance(0.5))
+      plans.set(step.id, { ...plan, failures: 12, retryable: true });
+  }
+  return true;
+}
+
+function overrideOf(overrides: Overrides, step: string): JsonMap {
+  return (Object.hasOwn(overrides, step) ? overrides[step] : undefined) ?? {};
+}
+
+function override(data: RunStartedData, more: Overrides): void {
+  const merged = new Map(Object.entries(data.trigger_steps));
+  for (const [step, fields] of Object.entries(more)) merged.set(step, { ...merged.get(step), ...fields });
+  data.trigger_steps = Object.fromEntries(merged);
+}
