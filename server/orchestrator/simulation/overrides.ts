@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { storageProblem } from '../../platform/storable-json.ts';
+import { MAX_TIMEOUT_S } from '../core/compile.ts';
 import type { GraphStep, JsonMap, RunStartedData } from '../core/index.ts';
 import { commonFields } from '../steps/common-fields.ts';
 import { LuaPool } from '../steps/lua/index.ts';
@@ -35,7 +36,9 @@ export function hostileRequest(random: Random, steps: readonly GraphStep[]): Ove
   return Object.fromEntries(
     random.some(steps, 0.3).map(step => {
       const fields = random.some(Object.entries(fieldsOf(step)), 0.12);
-      const values = fields.map(([name, schema]) => [name, hostileValue(random, schema)]);
+      const values = fields
+        .map(([name, schema]) => [name, hostileValue(random, schema)])
+        .filter(([name, value]) => name !== 'timeout_s' || value !== MAX_TIMEOUT_S);
       if (random.chance(0.03)) values.push(['no_such_field', 1]);
       return [step.id, Object.fromEntries(values)];
     }),
@@ -92,17 +95,28 @@ export function storedUnchecked(
     ([, schema]) => schema instanceof z.ZodOptional && schema.unwrap() instanceof z.ZodNumber,
   );
   for (const step of random.some(steps, 0.4)) {
-    const drawn = numbers.map(([name, schema]) => [name, hostileValue(random, schema)] as const);
-    // The log is JSON: it holds neither NaN nor infinity.
-    const stored = Object.fromEntries(drawn.filter(([, value]) => typeof value !== 'number' || Number.isFinite(value)));
-    override(data, { [step.id]: stored as JsonMap });
     const plan = plans.get(step.id);
+    const waits = plan?.kind !== 'works' || step.type === 'human_task';
+    const drawn = numbers.map(([name, schema]) => [name, hostileValue(random, schema)] as const);
+    const stored = drawn.filter(
+      ([name, value]) => isStorable(value) && !(waits && name === 'timeout_s' && isLong(value)),
+    );
+    override(data, { [step.id]: Object.fromEntries(stored) as JsonMap });
     // So often that the limit of retries is met.
-    if (plan?.kind === 'works' && Number(stored.retry_count) > 10 && random.chance(0.5))
+    if (
+      plan?.kind === 'works' &&
+      stored.some(([name, value]) => name === 'retry_count' && Number(value) > 10) &&
+      random.chance(0.5)
+    )
       plans.set(step.id, { ...plan, failures: 12, retryable: true });
   }
   return true;
 }
+
+/** The log is JSON: it holds neither NaN nor infinity. */
+const isStorable = (value: unknown): boolean => typeof value !== 'number' || Number.isFinite(value);
+/** A wait of a whole day is a hundred thousand heartbeats of virtual time. */
+const isLong = (value: unknown): boolean => typeof value === 'number' && value > 60;
 
 function overrideOf(overrides: Overrides, step: string): JsonMap {
   return (Object.hasOwn(overrides, step) ? overrides[step] : undefined) ?? {};
