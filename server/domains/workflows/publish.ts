@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
-import { validateGraph } from '../../orchestrator/validation/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { requireWorkflow } from './get.ts';
 import { archived } from './precondition.ts';
 import { toDetails } from './problems.ts';
 import type { PublishInput, VersionSchema } from './schemas.ts';
+import { validateDraft } from './validate.ts';
 import { insertVersion } from './versions/store.ts';
 import { projectScope, toVersion } from './view.ts';
 
@@ -20,11 +20,11 @@ export async function publish(
   ctx: Context,
   input: z.output<typeof PublishInput>,
 ): Promise<z.input<typeof VersionSchema>> {
-  const { pool, clock, stepTypes } = ctx.services;
+  const { pool, clock } = ctx.services;
   for (let tries = 0; tries < maxTries; tries++) {
     const draft = await requireWorkflow(ctx, input.id);
     if (draft.status === 'archived') throw archived();
-    const report = await validateGraph(draft.graph, stepTypes, projectScope(ctx));
+    const report = await validateDraft(ctx.services, draft, projectScope(ctx));
     if (!report.valid) throw invalid('The graph cannot be published.', toDetails(report.errors), 'invalid_graph');
     const version = await insertVersion(
       pool,

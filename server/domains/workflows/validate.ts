@@ -1,7 +1,15 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
-import { validateGraph } from '../../orchestrator/validation/index.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { CheckScope } from '../../orchestrator/steps/step-type.ts';
+import {
+  type GraphProblem,
+  type GraphReport,
+  validateGraph,
+  validateOverrides,
+} from '../../orchestrator/validation/index.ts';
+import type { Services } from '../../services.ts';
 import { requireWorkflow } from './get.ts';
 import type { ValidateInput, ValidationReport } from './schemas.ts';
 import { projectScope } from './view.ts';
@@ -13,5 +21,37 @@ export async function validate(
 ): Promise<z.input<typeof ValidationReport>> {
   const workflow = await requireWorkflow(ctx, input.id);
   const graph = input.graph === undefined ? workflow.graph : (input.graph as Graph);
-  return validateGraph(graph, ctx.services.stepTypes, projectScope(ctx));
+  return validateDraft(ctx.services, { graph, run_setup: workflow.run_setup }, projectScope(ctx));
+}
+
+/**
+ * Checks a graph and, where it is valid, the overrides of its run setup: a start that uses them would be refused for a field
+ * that does not fit (an error here) and for a step that the graph does not have (a warning: the setup may be ahead of the graph).
+ */
+export async function validateDraft(
+  { stepTypes }: Pick<Services, 'stepTypes'>,
+  draft: { graph: Graph; run_setup: { trigger_steps?: unknown } },
+  scope: CheckScope,
+): Promise<GraphReport> {
+  const report = await validateGraph(draft.graph, stepTypes, scope);
+  const overrides = (draft.run_setup.trigger_steps ?? {}) as Record<string, JsonMap>;
+  if (!report.valid || Object.keys(overrides).length === 0) return report;
+  const steps = new Set(draft.graph.steps.map(({ id }) => id));
+  const unknown = Object.keys(overrides).filter(step => !steps.has(step));
+  const warnings = unknown.map(
+    (step): GraphProblem => ({
+      step_id: null,
+      path: `run_setup.trigger_steps.${step}`,
+      code: 'unknown_step',
+      message: `there is no step "${step.slice(0, 80)}"`,
+    }),
+  );
+  const problems = await validateOverrides(draft.graph, overrides, stepTypes, scope);
+  const errors = problems.map(
+    (problem): GraphProblem => ({
+      ...problem,
+      path: `run_setup.trigger_steps.${problem.step_id ?? ''}.${problem.path}`,
+    }),
+  );
+  return { valid: errors.length === 0, errors, warnings: [...report.warnings, ...warnings] };
 }

@@ -5,7 +5,7 @@ import { createTestTenant, type TestTenant } from '../../identity/testing.ts';
 import { workflowOperations } from '../operations.ts';
 import { call, chain, contextFor, createServicesWithSteps, createTestProject, refusal } from '../testing.ts';
 
-const [, create, get, patch, archive, , publish, list, getVersion, restore] = workflowOperations;
+const [, create, get, patch, archive, validate, publish, list, getVersion, restore] = workflowOperations;
 
 let db: TestDatabase;
 let services: Services;
@@ -51,6 +51,24 @@ describe('publishing', () => {
     });
     await call(patch, as(), { id: made.id, graph: chain('z'), run_setup: {} });
     expect(await call(getVersion, as(tenant.viewer), { id: made.id, version: 1 })).toEqual(version);
+  });
+
+  test('a run setup whose overrides do not fit their steps is 422; a step that is not there yet is a warning', async () => {
+    const made = await draft();
+    const setup = (a: object) => ({ trigger_steps: { a, later: { timeout_s: 'x' } } });
+    const problem = { step_id: 'a', path: 'run_setup.trigger_steps.a.timeout_s', code: 'invalid_field' };
+    const warning = { step_id: null, path: 'run_setup.trigger_steps.later', code: 'unknown_step' };
+    await call(patch, as(), { id: made.id, run_setup: setup({ timeout_s: 1e308 }) });
+    expect(await call(validate, as(), { id: made.id })).toMatchObject({
+      valid: false,
+      errors: [problem, problem],
+      warnings: [warning],
+    });
+    const error = await refusal(call(publish, as(), { id: made.id }));
+    expect([error.status, error.code, error.details?.[0]]).toMatchObject([422, 'invalid_graph', problem]);
+    await call(patch, as(), { id: made.id, run_setup: setup({ timeout_s: 86_400, script: 'return 2' }) });
+    expect(await call(validate, as(), { id: made.id })).toMatchObject({ valid: true, errors: [], warnings: [warning] });
+    expect(await call(publish, as(), { id: made.id })).toMatchObject({ version: 1 });
   });
 
   test('an invalid graph is 422 with every problem and its place', async () => {
