@@ -36,7 +36,8 @@ export const runOperations = [
     summary: 'Start a run, or pause, resume or stop one',
     description: `\`start\` runs the latest published version. The run's input is \`params.trigger_payload\`, with the free-form keys of
 \`params\` over it. Saved run-setup defaults are merged beneath where \`use_run_setup_defaults\` is true; where it is absent, the version's
-\`run_setup.use_as_default\` decides (default: not merged). A refused start is 422 (429 for \`too_many_active_runs\`) with its \`code\`, and is kept as a
+\`run_setup.use_as_default\` decides (default: not merged). Overrides in \`trigger_steps\` are
+checked like the fields of a step that is published. A refused start is 422 (429 for \`too_many_active_runs\`) with its \`code\`, and is kept as a
 \`run_rejected\` event. \`pause\`, \`resume\` and \`stop\` take \`params.run_id\`; \`stop\` also \`mode\`: \`immediate\` (default) or \`graceful\`.
 With an \`Idempotency-Key\`, a start that was answered 200 is answered the same for 24 hours; a refused one may be asked again.`,
     access: 'project_contributor',

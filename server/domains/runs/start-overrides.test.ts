@@ -77,6 +77,12 @@ describe('a start is refused for an override', () => {
     ]);
   });
 
+  test('with tens of thousands of fields, which are looked at once each', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`f.${n}`, 1]));
+    const { details } = await refusal(overriding('ask', fields));
+    expect(details).toHaveLength(50);
+  });
+
   test('of the run setup, which is named as the place', async () => {
     const id = await publishGraph(service.services, tenant.owner, asking(), {
       trigger_steps: { ask: { timeout_s: 'soon', instructions: 'fine' } },

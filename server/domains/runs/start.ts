@@ -186,10 +186,10 @@ async function checkOverrides(
   if (graph === null) throw new Error(`version ${ref.version} of workflow ${ref.workflowId} does not exist`);
   const problems = await validateOverrides(graph, overrides, services.stepTypes, ref);
   if (problems.length === 0) return;
-  const asked = new Map(Object.entries(requested));
+  const asked = new Map(Object.entries(requested).map(([step, fields]) => [step, new Set(Object.keys(fields))]));
   const details = problems.slice(0, 50).map(({ step_id, path, message, code }) => {
     const step = step_id ?? '';
-    const isAsked = Object.keys(asked.get(step) ?? {}).some(field => isWithin(path, field));
+    const isAsked = isWithin(path, asked.get(step) ?? new Set());
     return { path: `${isAsked ? 'params' : 'run_setup'}.trigger_steps.${step}.${path}`, message, code };
   });
   throw refuse('invalid_input', 'An override in trigger_steps does not fit its step.', details);

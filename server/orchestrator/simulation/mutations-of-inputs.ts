@@ -26,8 +26,8 @@ export const INPUTS: readonly Mutation[] = [
   {
     name: 'a problem in a published field refuses an override of another',
     file: 'validation/overrides.ts',
-    find: 'fields.some(name => isWithin(path, name))',
-    replace: 'isWithin(path, path)',
+    find: '.filter(({ path }) => isWithin(path, fields))',
+    replace: '',
     caughtBy: ['overrides'],
   },
   {
@@ -57,7 +57,8 @@ export const INPUTS: readonly Mutation[] = [
     file: 'core/attempts.ts',
     find: 'return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : 0;',
     replace: 'return ms;',
-    caughtBy: ['attempts'],
+    caughtBy: ['attempts', 'defect'],
+    knobs: { failures: 60 },
   },
   {
     name: 'a task is due at a time that is none',

@@ -48,7 +48,7 @@ export function ownFields(step: GraphStep): JsonMap {
   return Object.fromEntries(own);
 }
 
-/** A step whose fields do not fit its type; only an override in `trigger_steps` can bring one into a run. */
+/** A step whose fields do not fit its type: by an override stored before a start checked them, or once templates are rendered. */
 export class InvalidStep extends Error {
   constructor(message: string) {
     super(message);

@@ -147,6 +147,16 @@ describe('a script with thousands of templates', () => {
   });
 });
 
+test('prepared scripts are kept by their size, not by their number', () => {
+  // Twice the text and the source in UTF-16: about 1 MiB each, of which half of 32 MiB is certain to be kept.
+  const large = (n: number) => `return ${n} --${'x'.repeat(255 * 1024)}`;
+  const first = prepareScript(large(0));
+  for (let n = 1; n <= 14; n++) prepareScript(large(n));
+  expect(prepareScript(large(0))).toBe(first);
+  for (let n = 1; n <= 40; n++) prepareScript(large(n));
+  expect(prepareScript(large(0))).not.toBe(first);
+});
+
 describe('only what a script can read is sent to it', () => {
   test.each([
     ['return 1', []],
