@@ -92,7 +92,7 @@ describe('begin_attempt', () => {
 
   test(`fails a step that was lost ${MAX_LOST_ATTEMPTS} times`, () => {
     const attempts = Array.from({ length: MAX_LOST_ATTEMPTS }, (_, index) => began('a', index + 1));
-    const error = { code: 'attempt_lost_repeatedly', message: 'The step was interrupted 5 times before it could end.' };
+    const error = { code: 'attempt_lost_repeatedly', message: 'The process died 5 times while the step was running.' };
     chain
       .given(started(), ...attempts.slice(1))
       .when(begin())
@@ -101,6 +101,48 @@ describe('begin_attempt', () => {
       .given(started(), ...attempts)
       .when(begin())
       .then(failed('a', error, MAX_LOST_ATTEMPTS), skipped('b', 'blocked'), runFailed('a', error));
+  });
+
+  describe('counts only the terms of leaders that died', () => {
+    const inTerm = (term: number) => ({ type: 'step_started', step: 'a', attempt: term, data: { term } }) as const;
+    const deaths = { code: 'attempt_lost_repeatedly', message: 'The process died 5 times while the step was running.' };
+    const fails = (attempt: number) =>
+      [failed('a', deaths, attempt), skipped('b', 'blocked'), runFailed('a', deaths)] as const;
+    const terms = Array.from({ length: MAX_LOST_ATTEMPTS }, (_, index) => index + 1);
+    const beginIn = (term: number, survived: number[]) => ({
+      ...begin(),
+      leader: { term, survived: new Set(survived) },
+    });
+    const next = MAX_LOST_ATTEMPTS + 1;
+
+    test('all of them died', () => {
+      chain
+        .given(started(), ...terms.map(inTerm))
+        .when(beginIn(next, []))
+        .then(...fails(MAX_LOST_ATTEMPTS));
+    });
+
+    test.each(terms)('that of term %i survived', term => {
+      chain
+        .given(started(), ...terms.map(inTerm))
+        .when(beginIn(next, [term]))
+        .then(inTerm(next));
+    });
+
+    test('one survived, and one more died', () => {
+      chain
+        .given(started(), ...terms.map(inTerm), inTerm(next))
+        .when(beginIn(next + 1, [1]))
+        .then(...fails(next));
+    });
+
+    test('attempts of logs from before there were terms count', () => {
+      const old = terms.map(attempt => began('a', attempt));
+      chain
+        .given(started(), ...old)
+        .when(beginIn(next, terms))
+        .then(...fails(MAX_LOST_ATTEMPTS));
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Command } from './commands.ts';
+import type { Command, LeaderTerm } from './commands.ts';
 import { MAX_RETRY_DELAY_S, MAX_TIMEOUT_S } from './compile.ts';
 import { type Draft, emit, newDraft } from './draft.ts';
 import { cancelStep, endStep, failStep, paidOf, settle } from './ending.ts';
@@ -6,7 +6,10 @@ import type { RunEvent, TaskRequest } from './events.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState } from './state.ts';
 
-/** A step that took the process down this often is taken for the cause and fails, instead of doing it for ever. */
+/**
+ * A step during which the process died this often is taken for the cause and fails, instead of doing it for ever. A process
+ * that shut down, or lost the leadership and lived on, does not count.
+ */
 export const MAX_LOST_ATTEMPTS = 5;
 /** The code of that failure. */
 export const LOST_REPEATEDLY = 'attempt_lost_repeatedly';
@@ -24,11 +27,12 @@ export function beginAttempt(state: RunState, command: Of<'begin_attempt'>, now:
   if (step === undefined || state.status !== 'running' || state.stopRequested !== null) return [];
   if (!mayBegin(step, now)) return [];
   const draft = newDraft(state, now);
-  if (step.status === 'running' && step.lost + 1 >= MAX_LOST_ATTEMPTS) {
-    const message = `The step was interrupted ${MAX_LOST_ATTEMPTS} times before it could end.`;
+  if (step.status === 'running' && deathsDuring(step, command.leader) >= MAX_LOST_ATTEMPTS) {
+    const message = `The process died ${MAX_LOST_ATTEMPTS} times while the step was running.`;
     failStep(draft, command.step, { code: LOST_REPEATEDLY, message });
   } else {
-    emit(draft, { type: 'step_started', step: command.step, attempt: step.attempt + 1, data: {} });
+    const data = command.leader === undefined ? {} : { term: command.leader.term };
+    emit(draft, { type: 'step_started', step: command.step, attempt: step.attempt + 1, data });
   }
   return draft.events;
 }
@@ -85,6 +89,12 @@ export function abandonAttempt(state: RunState, command: Of<'abandon_attempt'>, 
   const draft = newDraft(state, now);
   giveUp(draft, command.step);
   return draft.events;
+}
+
+/** How often the process died, as far as is known, while the step was running, if it is not running any more. */
+function deathsDuring({ lost, lostIn = [], term }: StepState, leader: LeaderTerm | undefined): number {
+  const isDeath = (of: number | undefined) => of === undefined || leader?.survived.has(of) !== true;
+  return lost + lostIn.filter(isDeath).length + Number(isDeath(term));
 }
 
 function mayBegin(step: StepState, now: number): boolean {

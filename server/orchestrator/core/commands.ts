@@ -1,5 +1,8 @@
 import type { JsonMap, JsonValue, Paid, PauseReason, RunStartedData, StepError, TaskRequest } from './events.ts';
 
+/** Who gives steps their slots: the leader's term, and earlier terms whose process is known not to have died in them. */
+export type LeaderTerm = { readonly term: number; readonly survived: ReadonlySet<number> };
+
 /**
  * What can be asked of a run. The first five come from people and systems, the others from the executor, which
  * reports what became of an attempt. Randomness (jitter) comes in as a value, and so does the price (`credits`, in
@@ -12,7 +15,7 @@ export type Command =
   | { type: 'stop'; mode: 'immediate' | 'graceful'; by: string }
   | { type: 'complete_task'; step: string; approved: boolean; result: JsonMap; by: string; credits?: number }
   /** The scheduler gives a ready step its slot: a first attempt, a retry that is due, or one lost in a crash. */
-  | { type: 'begin_attempt'; step: string }
+  | { type: 'begin_attempt'; step: string; leader?: LeaderTerm }
   | ({ type: 'attempt_succeeded'; step: string; attempt: number; result: JsonValue; log?: string[] } & Paid)
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
   /** `retryable: false` ends the step whatever `retry_count` says. `random` is 0..1, for the jitter. */

@@ -58,7 +58,8 @@ export type RunEvent = { at: number } & (
       data: { from: RunStatus; to: RunStatus; error?: RunError; by?: string; reason?: PauseReason };
     }
   | { type: 'stop_requested'; data: { mode: 'graceful'; by: string } }
-  | { type: 'step_started'; step: string; attempt: number; data: Record<string, never> }
+  /** `term`: of the leader that began it; absent in logs from before there were terms. */
+  | { type: 'step_started'; step: string; attempt: number; data: { term?: number } }
   | {
       type: 'step_completed';
       step: string;

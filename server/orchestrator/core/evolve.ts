@@ -8,7 +8,7 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
   const steps = new Map<string, StepState>();
   for (const id of graph.order) {
     const open = graph.steps.get(id)?.dependencies.length ?? 0;
-    steps.set(id, { status: 'pending', attempt: 0, failures: 0, lost: 0, open });
+    steps.set(id, { status: 'pending', attempt: 0, failures: 0, lost: 0, term: undefined, open });
   }
   return {
     runId,
@@ -70,7 +70,11 @@ function evolveStep(state: RunState, event: StepEvent): void {
   const step = stepState(state, event.step);
   switch (event.type) {
     case 'step_started':
-      if (step.status === 'running') step.lost += 1;
+      if (step.status === 'running') {
+        if (step.term === undefined) step.lost += 1;
+        else step.lostIn = [...(step.lostIn ?? []), step.term];
+      }
+      step.term = event.data.term;
       step.attempt = event.attempt;
       step.retryAt = undefined;
       move(state, event.step, step, 'running');

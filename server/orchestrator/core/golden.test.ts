@@ -143,7 +143,7 @@ const shapes = {
     }),
   },
   stop_requested: { data: z.strictObject({ mode: z.literal('graceful'), by: z.string() }) },
-  step_started: { ...ofStep, data: z.strictObject({}) },
+  step_started: { ...ofStep, data: z.strictObject({ term: z.number().int().positive().optional() }) },
   step_completed: {
     step: z.string(),
     attempt: z.number().optional(),

@@ -16,7 +16,7 @@
  */
 
 export { INSUFFICIENT_CREDITS } from './attempts.ts';
-export { type Command, CommandRefused } from './commands.ts';
+export { type Command, CommandRefused, type LeaderTerm } from './commands.ts';
 export { type Branch, type CompiledGraph, type CompiledStep, compile } from './compile.ts';
 export { decide } from './decide.ts';
 export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';

@@ -19,8 +19,12 @@ export type StepState = {
   attempt: number;
   /** Attempts that ended in an error; compared with `retry_count`. An attempt lost in a crash counts in `lost`, not here. */
   failures: number;
-  /** Attempts that were begun again because no end of the one before was recorded. */
+  /** Attempts that were begun again because no end of the one before was recorded, and that do not say in which term. */
   lost: number;
+  /** The terms in which the others of these began. */
+  lostIn?: number[];
+  /** The term in which the attempt in flight began. */
+  term?: number | undefined;
   /** Dependencies that have not ended. */
   open: number;
   skipReason?: SkipReason;

@@ -5,6 +5,7 @@ import { checkBooks, checkCredits } from './checkers/credits.ts';
 import { checkEffects } from './checkers/effects.ts';
 import { checkEndings } from './checkers/endings.ts';
 import { checkInbox } from './checkers/inbox.ts';
+import { checkLost } from './checkers/lost.ts';
 import { checkNotStuck } from './checkers/not-stuck.ts';
 import { checkOneEnd } from './checkers/one-end.ts';
 import { checkOrder } from './checkers/order.ts';
@@ -78,6 +79,7 @@ export class Auditor {
   #event(run: AuditedRun, event: RunEvent): void {
     checkSequence(run.history, event, { timeWentBack: this.#at.timeWentBack });
     for (const check of EVENT_CHECKERS) check(run.history, event);
+    checkLost(run.history, event, this.#database.terms);
     run.history.add(event);
     evolve(run.state, event);
     this.events += 1;
@@ -123,6 +125,8 @@ export class Auditor {
     if (event.type === 'step_log' && event.data.lines.some(line => line.startsWith('… further')))
       count('log cut at 64 KiB');
     if (event.type === 'step_started' && run.history.step(event.step).lost > 0) count('attempt lost');
+    if (event.type === 'step_started' && run.history.step(event.step).lost > 5)
+      count('begun again after more than five interruptions');
     if (phase(run.state) === 'blocked') count('blocked');
   }
 }

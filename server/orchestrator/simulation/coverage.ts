@@ -41,6 +41,8 @@ export const EXPECTED = [
   'stop_requested',
   'step timed out',
   'attempt lost',
+  'deployed again and again',
+  'begun again after more than five interruptions',
   'step failed: attempt_lost_repeatedly',
   'step failed: not_storable',
   'step failed: result_not_json',

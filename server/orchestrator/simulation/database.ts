@@ -4,6 +4,7 @@ import type { EventRow, PayloadRow } from '../log/encode.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange, UsageRow } from '../log/index.ts';
 import { Violation } from './checkers/violation.ts';
 import { REFUSED } from './scenario.ts';
+import { TermTable } from './term-table.ts';
 
 /** A row of `runs`. */
 export type RunsRow = NewRun & RunProjection & { id: string };
@@ -39,6 +40,7 @@ export class DatabaseError extends Error {
  */
 export class Database {
   readonly runs = new Map<string, StoredRun>();
+  readonly terms = new TermTable();
   readonly #accounts = new Map<string, AccountRow>();
 
   /** Throws for a workspace without one. */

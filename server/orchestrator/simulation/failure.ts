@@ -49,6 +49,7 @@ async function shrink(seed: number): Promise<Knobs> {
     failures: knob('failures', 0),
     oddities: knob('oddities', 0),
     hostile: knob('hostile', 0),
+    deployments: knob('deployments', 0),
   });
   const holds = async (knobs: Knobs) => checkerOf(await failureOf(seed, knobs)) !== original;
   const details = await fc.check(fc.asyncProperty(arbitrary, holds), { examples: [[FULL]], numRuns: 1 });

@@ -10,6 +10,9 @@ export type StepHistory = {
   inFlight: boolean;
   /** How often an attempt was begun while the log had one in flight. */
   lost: number;
+  /** The leader terms in which these attempts had begun, and that of the last attempt. */
+  interruptedIn: number[];
+  term: number | null;
   /** When the attempt failed that is to be retried, and when that may be. */
   failedAt: number | null;
   retryAt: number | null;
@@ -63,7 +66,11 @@ export class History {
 
   #addToStep(step: StepHistory, event: Extract<RunEvent, { step: string }>): void {
     if (event.type === 'step_started') {
-      if (step.inFlight) step.lost += 1;
+      if (step.inFlight) {
+        step.lost += 1;
+        if (step.term !== null) step.interruptedIn.push(step.term);
+      }
+      step.term = event.data.term ?? null;
       step.attempt = event.attempt;
       step.retryAt = null;
     }
@@ -89,6 +96,8 @@ function emptyStep(spec: GraphStep): StepHistory {
     attempt: 0,
     inFlight: false,
     lost: 0,
+    interruptedIn: [],
+    term: null,
     failedAt: null,
     retryAt: null,
     retries: 0,

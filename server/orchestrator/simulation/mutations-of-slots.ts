@@ -1,13 +1,13 @@
 import type { Mutation } from './mutations.ts';
 
-/** Ways to break how slots are shared between tenants. */
+/** Ways to break how slots are shared between tenants, and what counts as a step that kills its process. */
 export const SLOTS: readonly Mutation[] = [
   {
     name: 'a run takes all the slots that it wants at once',
     file: 'executors/embedded/slots.ts',
     find: 'claimant.grant();\n      if (claimant.wants()) {',
     replace:
-      'claimant.grant();\n      for (; claimant.wants() && this.#mayTake(tenant) && tenant.steps < this.#limits.maxPerTenant; claimant.grant()) {\n        tenant.steps += 1;\n        this.#steps += 1;\n      }\n      if (claimant.wants()) {',
+      'claimant.grant();\n      for (; claimant.wants() && this.#mayTake(tenant) && tenant.steps < this.#limits.maxInFlightPerTenant; claimant.grant()) {\n        tenant.steps += 1;\n        this.#steps += 1;\n      }\n      if (claimant.wants()) {',
     caughtBy: ['fairness'],
   },
   {
@@ -20,8 +20,8 @@ export const SLOTS: readonly Mutation[] = [
   {
     name: 'a tenant gets one slot more than it may',
     file: 'executors/embedded/slots.ts',
-    find: 'tenant.steps >= this.#limits.maxPerTenant',
-    replace: 'tenant.steps > this.#limits.maxPerTenant',
+    find: 'tenant.steps >= this.#limits.maxInFlightPerTenant',
+    replace: 'tenant.steps > this.#limits.maxInFlightPerTenant',
     caughtBy: ['slots'],
   },
   {
@@ -73,5 +73,35 @@ export const SLOTS: readonly Mutation[] = [
     find: 'this.#host.releaseSlot(this.tenantId, live.slot);',
     replace: "this.#host.releaseSlot(this.tenantId, 'step');",
     caughtBy: ['slots'],
+  },
+  {
+    name: 'shutdowns count as deaths of the process',
+    file: 'core/attempts.ts',
+    find: 'of === undefined || leader?.survived.has(of) !== true',
+    replace: 'of !== 0',
+    caughtBy: ['attempts'],
+    knobs: { deployments: 100 },
+  },
+  {
+    name: 'a lost leadership counts as the death of the process',
+    file: 'core/evolve.ts',
+    find: 'if (step.term === undefined) step.lost += 1;',
+    replace: 'if (step.term !== -1) step.lost += 1;',
+    caughtBy: ['attempts'],
+    knobs: { deployments: 100 },
+  },
+  {
+    name: 'the last death of the process does not count',
+    file: 'core/attempts.ts',
+    find: ' + Number(isDeath(term))',
+    replace: '',
+    caughtBy: ['attempts'],
+  },
+  {
+    name: 'an attempt carries the term of no leader',
+    file: 'core/attempts.ts',
+    find: 'command.leader === undefined ? {}',
+    replace: 'command.leader !== undefined ? {}',
+    caughtBy: ['attempts'],
   },
 ];

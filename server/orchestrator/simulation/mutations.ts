@@ -80,8 +80,8 @@ const CORE: readonly Mutation[] = [
   {
     name: 'an attempt that is lost again and again is begun again without end',
     file: 'core/attempts.ts',
-    find: "step.status === 'running' && step.lost + 1 >= MAX_LOST_ATTEMPTS",
-    replace: "step.status === 'running' && step.lost + 1 >= 1_000",
+    find: 'deathsDuring(step, command.leader) >= MAX_LOST_ATTEMPTS',
+    replace: 'deathsDuring(step, command.leader) >= 1_000',
     caughtBy: ['attempts'],
   },
   {

@@ -17,9 +17,20 @@ export type Knobs = {
   oddities: number;
   /** Chance that a run is that of a tenant who takes all it can get: many steps that hang, in percent. */
   hostile: number;
+  /** Chance that the process is replaced again and again, in percent. */
+  deployments: number;
 };
 
-export const FULL: Knobs = { runs: 6, steps: 9, faults: 4, commands: 4, failures: 12, oddities: 9, hostile: 5 };
+export const FULL: Knobs = {
+  runs: 6,
+  steps: 9,
+  faults: 4,
+  commands: 4,
+  failures: 12,
+  oddities: 9,
+  hostile: 5,
+  deployments: 4,
+};
 
 /** A run that is to be started: what it is made of, and what its steps are going to do. */
 export type Scenario = {

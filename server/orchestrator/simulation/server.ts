@@ -5,6 +5,7 @@ import type { RuntimeServices } from '../executors/embedded/runtime-services.ts'
 import type { LogReader, WriterLimits } from '../log/index.ts';
 import type { LeadershipWatch } from './checkers/leadership.ts';
 import { simulatedCredits } from './economy.ts';
+import { ServerTerms } from './leader-terms.ts';
 import { ObservedRuntime } from './observed-runtime.ts';
 import type { Postgres } from './postgres.ts';
 import { loadVersionOf, QUERY_TIMEOUT_MS, simulatedReader } from './reader.ts';
@@ -37,6 +38,7 @@ export class Server {
   /** The connection that was opened last, to lead by. */
   session: Session | null = null;
   readonly reader: LogReader;
+  readonly terms: ServerTerms;
   readonly stream: Listener;
   readonly onDeath: (server: Server) => void;
   #runtime: ObservedRuntime | null = null;
@@ -71,6 +73,7 @@ export class Server {
     this.config = of.config;
     this.onDeath = of.onDeath;
     this.reader = simulatedReader(of.postgres.database, this, of.at);
+    this.terms = new ServerTerms(of.postgres.database.terms, this, of.at);
     this.orchestrator = this.#start(of.leadership);
     this.stream = watchStream(this, this.orchestrator);
   }
@@ -155,6 +158,7 @@ export class Server {
   /** kill -9. */
   die(): void {
     if (!this.alive) return;
+    this.terms.died(this.#isStopping);
     this.#isDead = true;
     const { session, at } = this;
     // Its statement under way may still be finished; a machine that is gone keeps its session for longer.
@@ -219,7 +223,9 @@ export class Server {
     };
     this.later(most, overdue, true);
     await this.orchestrator.close();
-    if (this.alive) this.die();
+    if (!this.alive) return;
+    this.terms.leftInOrder();
+    this.die();
   }
 
   #start(leadership: LeadershipWatch): Embedded {
@@ -239,6 +245,7 @@ export class Server {
       credits: simulatedCredits(this.postgres.database, this, at),
       ports: {
         reader: this.reader,
+        terms: this.terms,
         alarm: (delayMs, ring) => this.later(Math.ceil(delayMs), ring, true),
         defer: callback => void this.later(at.random.below(2), callback),
         connect: () => {
@@ -253,6 +260,9 @@ export class Server {
   #createRuntime(services: RuntimeServices, session: LeaderSession, leadership: LeadershipWatch): ObservedRuntime {
     this.at.count('takeover');
     leadership.begins(this);
+    void session.lost.then(() => {
+      if (this.alive) this.terms.outlived();
+    });
     this.#runtime = new ObservedRuntime(this, services, session);
     return this.#runtime;
   }

@@ -102,6 +102,7 @@ class World {
       agenda.after(this.#anyTime(), () => this.#fault());
     }
     if (knobs.faults > 0 && random.chance(0.5)) agenda.after(random.below(2_000), () => this.#boot());
+    if (random.below(100) < knobs.deployments) this.#deployAgainAndAgain();
     for (let grant = random.below(4); grant > 0; grant--)
       agenda.after(this.#anyTime(), () => this.#grant(random.below(30)));
     agenda.after(TROUBLE_ENDS, () => this.#calmDown());
@@ -153,6 +154,15 @@ class World {
     for (let command = random.below(knobs.commands + 1); command > 0; command--) {
       agenda.after(this.#anyTime(), () => this.#clients.anything(scenario));
     }
+  }
+
+  /** More shutdowns in a row than a step could be lost in crashes. */
+  #deployAgainAndAgain(): void {
+    this.at.count('deployed again and again');
+    for (let n = 1; n <= 8; n++)
+      this.at.agenda.after(n * 1_700, () => {
+        for (const server of this.#servers) if (server.leads) void server.close();
+      });
   }
 
   /** Early more often than not, while much is going on. */

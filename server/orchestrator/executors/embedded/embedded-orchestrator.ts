@@ -13,6 +13,7 @@ import { Backoff, type LeadingEnd } from './backoff.ts';
 import { GraphCache, type LoadVersion, loadVersionFrom } from './graph-cache.ts';
 import { Hub } from './hub.ts';
 import { type LeaderConnector, postgresConnector } from './leader-connection.ts';
+import { createLeaderTerms, type LeaderTerms, type OwnTerm } from './leader-terms.ts';
 import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership.ts';
 import { LeadershipLog } from './leadership-log.ts';
 import { IDLE } from './load.ts';
@@ -57,6 +58,8 @@ export type EmbeddedOrchestratorOptions = {
 export type OrchestratorPorts = {
   /** Default: by `pool`. */
   reader: LogReader;
+  /** Default: by `pool`. */
+  terms: LeaderTerms;
   /** Default: to `connectionString`. */
   connect: LeaderConnector;
   /** What leadership waits by: its intervals are those of a connection, not of runs. Default setTimeout. */
@@ -117,6 +120,7 @@ export class Embedded implements EmbeddedOrchestrator {
     this.#options = options;
     this.#ports = {
       reader: options.ports?.reader ?? createLogReader(options.pool),
+      terms: options.ports?.terms ?? createLeaderTerms(options.pool, options.clock),
       connect: options.ports?.connect ?? postgresConnector(options.connectionString, options.lock),
       alarm: systemAlarm,
       defer: setImmediate,
@@ -184,6 +188,8 @@ export class Embedded implements EmbeddedOrchestrator {
   /** The session is not touched here: it belongs to #leadOnce alone, at whatever instant this is called. */
   async #close(): Promise<void> {
     this.#status = 'stopping';
+    // At once: a supervisor may end the process before the attempts have.
+    this.#recordSurvival();
     this.#closing.abort();
     await this.#stopped;
     // The pool is closed next: nothing may hold a connection of it any more.
@@ -219,6 +225,7 @@ export class Embedded implements EmbeddedOrchestrator {
       const onStandby = () => {
         this.#log.over('standby');
         this.#become('standby');
+        this.#recordSurvival();
       };
       session = await acquireLeadership({ connect, alarm, signal: this.#closing.signal, onStandby });
     } catch (cause) {
@@ -246,9 +253,11 @@ export class Embedded implements EmbeddedOrchestrator {
 
   /** Leads on a session that holds the lock, until it is lost or this process stops. Returns why it no longer leads. */
   async #lead(session: LeaderSession): Promise<unknown> {
-    const active = await this.#inTime('counting the active runs', session, this.#ports.reader.countActiveRuns());
+    const { reader, terms } = this.#ports;
+    const active = await this.#inTime('counting the active runs', session, reader.countActiveRuns());
+    const leader = await this.#inTime('recording the term', session, terms.begin());
     const over = new AbortController();
-    const runtime = this.#newRuntime(session);
+    const runtime = this.#newRuntime(session, leader);
     try {
       runtime.setActiveRuns(active.byTenant);
       this.#observer.leadershipTaken(active.byStatus);
@@ -290,11 +299,17 @@ export class Embedded implements EmbeddedOrchestrator {
     read.then(settled, settled);
   }
 
-  #newRuntime(session: LeaderSession): Runtime {
+  /** Of no consequence where it fails: the terms that remain open count as those of a process that died. */
+  #recordSurvival(): void {
+    this.#track(this.#ports.terms.survive());
+  }
+
+  #newRuntime(session: LeaderSession, leader: OwnTerm): Runtime {
     const { clock, logger, stepTypes, config, random, alarm, writerLimits, credits } = this.#options;
     const { reader, defer, createRuntime } = this.#ports;
     const services: RuntimeServices = {
       reader,
+      leader,
       clock,
       alarm: alarm ?? systemAlarm,
       logger,

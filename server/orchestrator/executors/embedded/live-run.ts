@@ -299,7 +299,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #beginOne(turn: Turn, step: string, now: number): void {
     const before = turn.begun.length;
-    turn.apply({ type: 'begin_attempt', step }, now);
+    turn.apply({ type: 'begin_attempt', step, leader: this.#host.leader }, now);
     this.#granted -= 1;
     if (turn.begun.length === before) this.#forgo(step);
     else this.#host.observer.stepBegun(stepSpec(this.state, step).type, this.#slotWaits.begun(step, now));

@@ -1,4 +1,5 @@
 import type { AppError } from '../../../platform/errors.ts';
+import type { LeaderTerm } from '../../core/index.ts';
 import type { LogEntry } from '../../log/index.ts';
 import type { StreamItem } from '../../orchestrator.ts';
 import type { StepType } from '../../steps/step-type.ts';
@@ -8,6 +9,8 @@ import type { SlotKind } from './slots.ts';
 
 /** What a run in memory needs of the runtime. */
 export type RunHost = AttemptHost & {
+  /** Whose attempts these are. */
+  readonly leader: LeaderTerm;
   random(): number;
   stepType(name: string): StepType | undefined;
   /** Has `takeTurn` called soon, together with the other runs that want it. */

@@ -7,11 +7,14 @@ import type { OrchestratorObserver } from '../../observer.ts';
 import type { StepTypes } from '../../steps/registry.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { Hub } from './hub.ts';
+import type { OwnTerm } from './leader-terms.ts';
 import type { Alarm } from './timers.ts';
 
 /** What the runtime is given; constructed anew for each time that the process leads. */
 export type RuntimeServices = {
   reader: LogReader;
+  /** The term that begins with this runtime. */
+  leader: OwnTerm;
   clock: Clock;
   alarm: Alarm;
   logger: Logger;

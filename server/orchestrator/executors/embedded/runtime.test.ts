@@ -43,6 +43,7 @@ test('a start waits for a read of the log that asks for the same run: the run wo
     clock: new ManualClock(),
     alarm: new ManualTime().alarm,
     logger,
+    leader: { term: 1, survived: new Set([1]) },
     stepTypes: new Map([gate.type]),
     config: DEFAULT_CONFIG,
     random: () => 0.5,

@@ -8,6 +8,7 @@ import { ActiveRuns } from './active-runs.ts';
 import type { CreditAccount } from './credit-account.ts';
 import { CreditMeter } from './credit-meter.ts';
 import { FaultLog } from './fault-log.ts';
+import type { OwnTerm } from './leader-terms.ts';
 import { LiveRun } from './live-run.ts';
 import { loadOf, type RuntimeLoad } from './load.ts';
 import { Loader } from './loader.ts';
@@ -33,6 +34,7 @@ const LONGEST_FLUSH_MS = 5_000;
  */
 export class Runtime implements RunHost {
   readonly observer: OrchestratorObserver;
+  readonly leader: OwnTerm;
   readonly #services: RuntimeServices;
   readonly faults: FaultLog;
   readonly #log: GroupCommitLog;
@@ -57,10 +59,10 @@ export class Runtime implements RunHost {
   constructor(services: RuntimeServices, session: LogSession, onLost: (cause: unknown) => void) {
     this.#services = services;
     this.observer = services.observer ?? unobserved;
+    this.leader = services.leader;
     this.faults = new FaultLog(services.logger);
     this.#log = new GroupCommitLog(session, onLost, services.writerLimits, this.observer);
-    const { maxInFlight: max, maxInFlightPerTenant: maxPerTenant, maxCallsInFlight: maxCalls } = services.config;
-    this.#slots = new Slots({ max, maxPerTenant, maxCalls });
+    this.#slots = new Slots(services.config);
     this.timers = new Timers(services.clock, services.alarm);
     this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
@@ -195,9 +197,7 @@ export class Runtime implements RunHost {
     return this.#services.clock.now();
   }
 
-  random(): number {
-    return this.#services.random();
-  }
+  readonly random = (): number => this.#services.random();
 
   stepType(name: string): StepType | undefined {
     return this.#services.stepTypes.get(name);
@@ -304,6 +304,8 @@ export class Runtime implements RunHost {
   turnDefect(run: LiveRun, error: unknown): void {
     const { runId } = run.identity;
     this.faults.cannotGoOn(run.identity, error);
+    // From now on what is interrupted here counts: a step that brings this about must not be begun for ever.
+    this.leader.survived.delete(this.leader.term);
     if (this.#runs.get(runId) === run) this.#runs.delete(runId);
     run.drop(new AppError(500, 'internal', 'The run could not go on because of an internal error.', { cause: error }));
     this.#later(runId);

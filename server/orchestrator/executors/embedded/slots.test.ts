@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type Claimant, guaranteedSlots, Slots } from './slots.ts';
 
+const limits = (maxInFlight: number, maxInFlightPerTenant: number, maxCallsInFlight = 1) => ({
+  maxInFlight,
+  maxInFlightPerTenant,
+  maxCallsInFlight,
+});
+const slotsOf = (...of: Parameters<typeof limits>) => new Slots(limits(...of));
+
 /** A run that wants `wanted` slots and notes in `order` when it gets one. */
 function claimant(tenantId: string, wanted: number, order: string[], name = tenantId): Claimant {
   let left = wanted;
@@ -24,7 +31,7 @@ function pumped(slots: Slots, ...claimants: [tenantId: string, wanted: number, n
 
 test('slots go round across tenants, whoever came first', () => {
   const order: string[] = [];
-  const slots = new Slots({ max: 10, maxPerTenant: 10, maxCalls: 10 });
+  const slots = slotsOf(10, 10, 10);
   slots.offer(claimant('a', 100, order));
   slots.offer(claimant('b', 2, order));
   slots.offer(claimant('c', 100, order));
@@ -39,7 +46,7 @@ test('slots go round across tenants, whoever came first', () => {
 });
 
 test('within a tenant they go round across its runs', () => {
-  const slots = new Slots({ max: 8, maxPerTenant: 4, maxCalls: 8 });
+  const slots = slotsOf(8, 4, 8);
   expect(pumped(slots, ['a', 10, 'first'], ['a', 10, 'second'])).toEqual(['first', 'second', 'first', 'second']);
 });
 
@@ -49,7 +56,7 @@ test.each([
   [4, 3],
 ])('a tenant that wants %i gets %i of its 3, and leaves the rest to others', (wanted, granted) => {
   const order: string[] = [];
-  const slots = new Slots({ max: 10, maxPerTenant: 3, maxCalls: 10 });
+  const slots = slotsOf(10, 3, 10);
   slots.offer(claimant('a', wanted, order));
   slots.pump();
   expect(order).toHaveLength(granted);
@@ -64,13 +71,13 @@ test.each([
 });
 
 test('a run that no longer wants costs nobody a slot', () => {
-  const slots = new Slots({ max: 1, maxPerTenant: 1, maxCalls: 1 });
+  const slots = slotsOf(1, 1, 1);
   expect(pumped(slots, ['a', 0], ['b', 1])).toEqual(['b']);
   expect(slots.inUse).toBe(1);
 });
 
 test('a run that no longer wants costs its tenant no turn', () => {
-  const slots = new Slots({ max: 4, maxPerTenant: 2, maxCalls: 4 });
+  const slots = slotsOf(4, 2, 4);
   expect(pumped(slots, ['a', 0, 'stopped'], ['a', 1], ['b', 1])).toEqual(['a', 'b']);
 });
 
@@ -78,7 +85,7 @@ describe('attempts that hang hold back what others need', () => {
   const inFlight = (slots: Slots, tenant: string): number => slots.inUseByTenant().get(tenant) ?? 0;
 
   test('one tenant fills half of the total, n tenants n/(n+1) of it', () => {
-    const slots = new Slots({ max: 512, maxPerTenant: 512, maxCalls: 1 });
+    const slots = slotsOf(512, 512, 1);
     pumped(slots, ['hostile 1', 10_000]);
     expect(slots.inUse).toBe(256);
     pumped(slots, ['hostile 2', 10_000]);
@@ -89,27 +96,25 @@ describe('attempts that hang hold back what others need', () => {
   });
 
   test('those who come at the same time get the same', () => {
-    const slots = new Slots({ max: 400, maxPerTenant: 400, maxCalls: 1 });
+    const slots = slotsOf(400, 400, 1);
     pumped(slots, ['a', 1_000], ['b', 1_000], ['c', 1_000]);
     expect([...slots.inUseByTenant().values()]).toEqual([100, 100, 100]);
   });
 
   test('with any number of them, one that comes later gets its guaranteed slots at once', () => {
-    const slots = new Slots({ max: 512, maxPerTenant: 256, maxCalls: 1 });
+    const slots = slotsOf(512, 256, 1);
     for (let n = 0; n < 1_000; n++) pumped(slots, [`hostile ${n}`, 1_000]);
-    expect(pumped(slots, ['honest', 1_000])).toHaveLength(guaranteedSlots({ max: 512, maxPerTenant: 256 }));
+    expect(pumped(slots, ['honest', 1_000])).toHaveLength(guaranteedSlots(limits(512, 256)));
     // What is promised to each is the only way beyond the total.
-    expect(slots.inUse).toBeLessThanOrEqual(512 + 1_001 * guaranteedSlots({ max: 512, maxPerTenant: 256 }));
+    expect(slots.inUse).toBeLessThanOrEqual(512 + 1_001 * guaranteedSlots(limits(512, 256)));
     // It may use them again and again, although the total is exceeded.
     slots.release('honest', 'step');
     const again = pumped(slots, ['honest', 1]);
-    expect(inFlight(slots, 'honest') + again.length).toBeGreaterThanOrEqual(
-      guaranteedSlots({ max: 512, maxPerTenant: 256 }),
-    );
+    expect(inFlight(slots, 'honest') + again.length).toBeGreaterThanOrEqual(guaranteedSlots(limits(512, 256)));
   });
 
   test('a tenant over its share waits until enough is free, and is not forgotten', () => {
-    const slots = new Slots({ max: 8, maxPerTenant: 8, maxCalls: 1 });
+    const slots = slotsOf(8, 8, 1);
     const order: string[] = [];
     slots.offer(claimant('a', 6, order));
     slots.offer(claimant('b', 2, order));
@@ -135,14 +140,14 @@ describe('attempts that hang hold back what others need', () => {
     [128, 2],
     [256, 4],
   ])('of a limit of %i, %i are guaranteed', (limit, guaranteed) => {
-    expect(guaranteedSlots({ max: 512, maxPerTenant: limit })).toBe(guaranteed);
-    expect(guaranteedSlots({ max: limit, maxPerTenant: 512 })).toBe(guaranteed);
+    expect(guaranteedSlots(limits(512, limit))).toBe(guaranteed);
+    expect(guaranteedSlots(limits(limit, 512))).toBe(guaranteed);
   });
 });
 
 describe('calls', () => {
   test('leave their slots to other steps, and come back as calls', () => {
-    const slots = new Slots({ max: 4, maxPerTenant: 2, maxCalls: 100 });
+    const slots = slotsOf(4, 2, 100);
     for (let n = 0; n < 40; n++) {
       expect(pumped(slots, ['a', 1])).toEqual(['a']);
       expect(slots.moveToCalls('a')).toBe(true);
@@ -159,7 +164,7 @@ describe('calls', () => {
   });
 
   test('are shared like slots: half for one tenant, and a guaranteed one for each', () => {
-    const slots = new Slots({ max: 100, maxPerTenant: 10, maxCalls: 4 });
+    const slots = slotsOf(100, 10, 4);
     const moves = (tenant: string) => {
       pumped(slots, [tenant, 1]);
       return slots.moveToCalls(tenant);
@@ -173,7 +178,7 @@ describe('calls', () => {
   });
 
   test('one that keeps its slot counts against the tenant that has it', () => {
-    const slots = new Slots({ max: 8, maxPerTenant: 2, maxCalls: 1 });
+    const slots = slotsOf(8, 2, 1);
     pumped(slots, ['a', 1]);
     expect(slots.moveToCalls('a')).toBe(true);
     pumped(slots, ['a', 2]);

@@ -9,8 +9,12 @@ export type Claimant = {
   grant(): void;
 };
 
-/** `maxCalls`: attempts that only wait for an answer from elsewhere, counted apart. */
-export type SlotLimits = { readonly max: number; readonly maxPerTenant: number; readonly maxCalls: number };
+export type SlotLimits = {
+  readonly maxInFlight: number;
+  readonly maxInFlightPerTenant: number;
+  /** Attempts that only wait for an answer from elsewhere, counted apart. */
+  readonly maxCallsInFlight: number;
+};
 
 /** Which limit an attempt in flight counts against. */
 export type SlotKind = 'step' | 'call';
@@ -29,8 +33,8 @@ type Tenant = {
  * Slots that a tenant gets whatever the others hold, beyond the total if need be: one in 64 of what it may have. A process
  * that serves T tenants never has more than the total and T of these shares in flight.
  */
-export const guaranteedSlots = ({ max, maxPerTenant }: Pick<SlotLimits, 'max' | 'maxPerTenant'>): number =>
-  Math.max(1, Math.floor(Math.min(max, maxPerTenant) / 64));
+export const guaranteedSlots = (limits: SlotLimits): number =>
+  Math.max(1, Math.floor(Math.min(limits.maxInFlight, limits.maxInFlightPerTenant) / 64));
 
 /**
  * In-flight slots, limited in total and per tenant, granted round robin across tenants and, within a tenant, across its
@@ -100,7 +104,7 @@ export class Slots {
   /** Counts an attempt of the tenant as a call from now on; returns false where it must keep its slot. */
   moveToCalls(tenantId: string): boolean {
     const tenant = this.#tenant(tenantId);
-    if (tenant.calls >= this.#guaranteed && tenant.calls >= this.#limits.maxCalls - this.#calls) return false;
+    if (tenant.calls >= this.#guaranteed && tenant.calls >= this.#limits.maxCallsInFlight - this.#calls) return false;
     tenant.calls += 1;
     this.#calls += 1;
     this.#releaseStep(tenant);
@@ -129,7 +133,7 @@ export class Slots {
   }
 
   get #free(): number {
-    return this.#limits.max - this.#steps;
+    return this.#limits.maxInFlight - this.#steps;
   }
 
   #mayTake({ steps }: Tenant): boolean {
@@ -193,7 +197,7 @@ export class Slots {
 
   #enter(tenant: Tenant): void {
     if (tenant.queued || tenant.parkedAt !== -1) return;
-    if (tenant.waiting.size === 0 || tenant.steps >= this.#limits.maxPerTenant) return;
+    if (tenant.waiting.size === 0 || tenant.steps >= this.#limits.maxInFlightPerTenant) return;
     tenant.queued = true;
     this.#round.push(tenant);
   }

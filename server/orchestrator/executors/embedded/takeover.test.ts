@@ -12,7 +12,7 @@ const IN_ORDER: SessionState = { backend: 1, marked: true, holdsLock: true, read
 const ACQUIRED: LockAttempt = { ...IN_ORDER, holdsLock: false, acquired: true };
 const REFUSED: LockAttempt = { ...ACQUIRED, acquired: false };
 
-type Step = 'open' | 'tryLock' | 'check' | 'commit' | 'end' | 'beforeLeading' | 'countActiveRuns';
+type Step = 'open' | 'tryLock' | 'check' | 'commit' | 'end' | 'beforeLeading' | 'countActiveRuns' | 'beginTerm';
 
 /** A process whose database answers when the test says so, and by itself where `answers` has something to say. */
 class Process {
@@ -33,7 +33,12 @@ class Process {
       stepTypes: new Map(),
       config: DEFAULT_CONFIG,
       beforeLeading: () => this.#ask('beforeLeading'),
-      ports: { connect: () => this.connect(), alarm: this.time.alarm, reader: this.#reader() },
+      ports: {
+        connect: () => this.connect(),
+        alarm: this.time.alarm,
+        reader: this.#reader(),
+        terms: { begin: () => this.#ask('beginTerm'), survive: async () => undefined },
+      },
       ...options,
     });
   }
@@ -108,6 +113,7 @@ class Process {
   }
 }
 
+const TERM = { term: 1, survived: new Set([1]) };
 const NO_RUNS = { byTenant: new Map(), byStatus: new Map() };
 /** A database that lets it lead. */
 const WELL: Partial<Record<Step, () => unknown>> = {
@@ -116,6 +122,7 @@ const WELL: Partial<Record<Step, () => unknown>> = {
   check: () => IN_ORDER,
   beforeLeading: () => undefined,
   countActiveRuns: () => NO_RUNS,
+  beginTerm: () => TERM,
   commit: () => undefined,
   end: () => undefined,
 };
@@ -159,6 +166,7 @@ const TAKEOVER: [Step, unknown][] = [
   ['check', IN_ORDER],
   ['beforeLeading', undefined],
   ['countActiveRuns', NO_RUNS],
+  ['beginTerm', TERM],
 ];
 
 test.each(TAKEOVER)('stopped while %s of a takeover is not answered: no session stays behind', async step => {
@@ -166,7 +174,7 @@ test.each(TAKEOVER)('stopped while %s of a takeover is not answered: no session 
   await made.until(step);
   const closed = made.orchestrator.close();
   // A read of the pool has its own limit there, and is waited for.
-  if (step === 'beforeLeading' || step === 'countActiveRuns') made.refuse(step, new Error('query timeout'));
+  if (['beforeLeading', 'countActiveRuns', 'beginTerm'].includes(step)) made.refuse(step, new Error('query timeout'));
   await closes(made, closed, 3);
 });
 

@@ -1,4 +1,3 @@
-import { MAX_LOST_ATTEMPTS } from '../../core/attempts.ts';
 import type { RunEvent } from '../../core/index.ts';
 import type { History, StepHistory } from '../history.ts';
 import { effectiveFields, retriesOf } from '../oracle.ts';
@@ -17,8 +16,6 @@ export function checkAttempts(history: History, event: RunEvent): void {
     case 'step_started':
       if (event.attempt !== step.attempt + 1)
         throw fail(`"${event.step}" began attempt ${event.attempt} after ${step.attempt}`);
-      if (step.lost + Number(step.inFlight) >= MAX_LOST_ATTEMPTS)
-        throw fail(`"${event.step}" was lost too often to begin again`);
       return;
     case 'step_completed':
       if ('skipped' in event.data) {

@@ -1,8 +1,6 @@
 import type { LiveRun } from '../../executors/embedded/live-run.ts';
-import { guaranteedSlots, type SlotKind } from '../../executors/embedded/slots.ts';
+import { guaranteedSlots, type SlotKind, type SlotLimits } from '../../executors/embedded/slots.ts';
 import type { Surroundings } from '../surroundings.ts';
-
-type Limits = { maxInFlight: number; maxInFlightPerTenant: number; maxCallsInFlight: number };
 
 /** How long a tenant may wait for a slot that it is guaranteed, ms: a frozen process grants none. */
 const GUARANTEE_WITHIN_MS = 5_000;
@@ -17,7 +15,7 @@ const GUARANTEE_WITHIN_MS = 5_000;
  */
 export class SlotWatch {
   readonly #at: Surroundings;
-  readonly #limits: Limits;
+  readonly #limits: SlotLimits;
   readonly #guaranteed: number;
   readonly #inUse = new Map<string, number>();
   readonly #calls = new Map<string, number>();
@@ -32,10 +30,10 @@ export class SlotWatch {
   /** Since when a tenant waits for a slot that it is guaranteed. */
   readonly #deniedSince = new Map<string, number>();
 
-  constructor(at: Surroundings, limits: Limits) {
+  constructor(at: Surroundings, limits: SlotLimits) {
     this.#at = at;
     this.#limits = limits;
-    this.#guaranteed = guaranteedSlots({ max: limits.maxInFlight, maxPerTenant: limits.maxInFlightPerTenant });
+    this.#guaranteed = guaranteedSlots(limits);
   }
 
   /** Attempts in flight, calls included. */

@@ -1,0 +1,116 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { ManualClock } from '../../../platform/clock.ts';
+import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import { MAX_LOST_ATTEMPTS } from '../../core/attempts.ts';
+import type { RunRef } from '../../orchestrator.ts';
+import { createLeaderTerms } from './leader-terms.ts';
+import { createHarness, Gate, type Harness } from './testing.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+const open = new Set<Harness>();
+async function harness(gate: Gate): Promise<Harness> {
+  const made = await createHarness(db, { types: [gate.type] });
+  open.add(made);
+  return made;
+}
+async function close(h: Harness): Promise<void> {
+  open.delete(h);
+  await h.orchestrator.close();
+}
+afterEach(async () => {
+  for (const h of open) await close(h);
+});
+
+const completed = { kind: 'completed', result: null } as const;
+const start = (h: Harness) => h.start(h.workflow({ steps: [{ id: 'a', type: 'gate' }] }));
+/** What a process that is killed leaves behind: nothing says that it has survived its term. */
+const forgetSurvival = () => db.pool.query('UPDATE leader_terms SET survived_at = NULL');
+const cutLeader = () =>
+  db.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_locks
+     WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  );
+
+async function finish(h: Harness, ref: RunRef, gate: Gate): Promise<void> {
+  gate.waiting.at(-1)?.settle(completed);
+  await h.ended(ref);
+  expect((await h.events(ref)).at(-1)?.event).toMatchObject({ type: 'state_changed', data: { to: 'completed' } });
+}
+
+test('a step is begun again after any number of shutdowns', async () => {
+  const gate = new Gate();
+  let h = await harness(gate);
+  const ref = await start(h);
+  for (let deployment = 1; deployment <= MAX_LOST_ATTEMPTS + 2; deployment++) {
+    await gate.arrived(deployment);
+    await close(h);
+    h = await harness(gate);
+  }
+  await gate.arrived(MAX_LOST_ATTEMPTS + 3);
+  await finish(h, ref, gate);
+  const terms = (await h.events(ref)).flatMap(({ event }) => (event.type === 'step_started' ? [event.data.term] : []));
+  expect(new Set(terms).size).toBe(MAX_LOST_ATTEMPTS + 3);
+});
+
+test('a step during which the process died again and again fails, whatever shutdowns were in between', async () => {
+  const gate = new Gate();
+  let h = await harness(gate);
+  const ref = await start(h);
+  for (let attempt = 1; attempt < 2 * MAX_LOST_ATTEMPTS; attempt++) {
+    await gate.arrived(attempt);
+    const died = attempt % 2 === 1;
+    const [term] = (await db.pool.query('SELECT max(term) AS term FROM leader_terms')).rows;
+    await close(h);
+    if (died) await db.pool.query('UPDATE leader_terms SET survived_at = NULL WHERE term = $1', [term?.term]);
+    h = await harness(gate);
+  }
+  await h.ended(ref);
+  expect(gate.waiting).toHaveLength(2 * MAX_LOST_ATTEMPTS - 1);
+  expect((await h.events(ref)).find(({ event }) => event.type === 'step_failed')?.event).toMatchObject({
+    data: { error: { code: 'attempt_lost_repeatedly' } },
+  });
+});
+
+test('a step is begun again each time that its process loses the leadership and takes it back', async () => {
+  const gate = new Gate();
+  const h = await harness(gate);
+  const ref = await start(h);
+  for (let loss = 1; loss <= MAX_LOST_ATTEMPTS + 1; loss++) {
+    await gate.arrived(loss);
+    await cutLeader();
+  }
+  await gate.arrived(MAX_LOST_ATTEMPTS + 2);
+  await expect.poll(() => h.orchestrator.status(), { timeout: 10_000 }).toBe('leading');
+  await finish(h, ref, gate);
+});
+
+test('a process that stands by says that it has survived, and is believed afterwards', async () => {
+  const clock = new ManualClock();
+  const [first, second] = [createLeaderTerms(db.pool, clock), createLeaderTerms(db.pool, clock)];
+  const before = await first.begin();
+  expect(before.survived.has(before.term)).toBe(true);
+  const after = await second.begin();
+  expect(after.survived.has(before.term)).toBe(false);
+  await first.survive();
+  const third = await createLeaderTerms(db.pool, clock).begin();
+  expect(third.survived.has(before.term)).toBe(true);
+  expect(third.survived.has(after.term)).toBe(false);
+  await forgetSurvival();
+  // Nothing is left to say, so the database is not asked.
+  await first.survive();
+  expect((await createLeaderTerms(db.pool, clock).begin()).survived.has(before.term)).toBe(false);
+});
+
+test('only the latest terms are kept', async () => {
+  const terms = createLeaderTerms(db.pool, new ManualClock());
+  const { term } = await terms.begin();
+  await db.pool.query("SELECT setval(pg_get_serial_sequence('leader_terms', 'term'), $1)", [term + 9_999]);
+  await createLeaderTerms(db.pool, new ManualClock()).begin();
+  const { rows } = await db.pool.query('SELECT count(*)::int AS count FROM leader_terms WHERE term <= $1', [term]);
+  expect(rows).toEqual([{ count: 0 }]);
+});

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Clock } from '../../../platform/clock.ts';
+
+/** Terms that are remembered. An attempt of an older one counts as lost with its process. */
+const TERMS_KEPT = 10_000;
+
+/**
+ * The term of a runtime, as the core's LeaderTerm. Its own term is among those survived, because what is interrupted within
+ * it is not the step's fault either; a defect of the runtime takes it out.
+ */
+export type OwnTerm = { readonly term: number; readonly survived: Set<number> };
+
+/** Who led when, and which processes are known to have outlived their terms. */
+export type LeaderTerms = {
+  /** Begins a term of this process, which has survived all terms that it had before. */
+  begin(): Promise<OwnTerm>;
+  /** Records that this process has survived the terms that it had: it shuts down in an orderly way, or stands by. */
+  survive(): Promise<void>;
+};
+
+/**
+ * Keeps the terms in `leader_terms`. Only a process that holds the leader's lock may call `begin`. Two terms that begin in the
+ * wrong order, because the lock was lost in between, do no harm: attempts carry the number of their own term.
+ */
+export function createLeaderTerms(pool: Pool, clock: Clock): LeaderTerms {
+  const processId = randomUUID();
+  let mayHaveTerms = false;
+  return {
+    async begin() {
+      mayHaveTerms = true;
+      const { rows } = await pool.query<{ term: number; survived: number[] }>(
+        `WITH before AS (UPDATE leader_terms SET survived_at = $2 WHERE process_id = $1 AND survived_at IS NULL RETURNING term),
+              begun AS (INSERT INTO leader_terms (process_id, began_at) VALUES ($1, $2) RETURNING term),
+              old AS (DELETE FROM leader_terms USING begun WHERE leader_terms.term <= begun.term - $3)
+         SELECT term, ARRAY(SELECT term FROM leader_terms WHERE survived_at IS NOT NULL UNION SELECT term FROM before) AS survived
+         FROM begun`,
+        [processId, new Date(clock.now()), TERMS_KEPT],
+      );
+      const [row] = rows;
+      if (row === undefined) throw new Error('the term of the leader was not recorded');
+      return { term: row.term, survived: new Set(row.survived).add(row.term) };
+    },
+    async survive() {
+      if (!mayHaveTerms) return;
+      // Before the answer: another term may begin meanwhile.
+      mayHaveTerms = false;
+      const statement = 'UPDATE leader_terms SET survived_at = $2 WHERE process_id = $1 AND survived_at IS NULL';
+      await pool.query(statement, [processId, new Date(clock.now())]).catch((error: unknown) => {
+        mayHaveTerms = true;
+        throw error;
+      });
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { LeaderTerms } from '../executors/embedded/leader-terms.ts';
+import { answerOf } from './reader.ts';
+import type { Server } from './server.ts';
+import type { Surroundings } from './surroundings.ts';
+import type { SimulatedTerm, TermTable } from './term-table.ts';
+
+/** The terms of one process, as leader-terms.ts keeps them, and what really becomes of them. */
+export class ServerTerms implements LeaderTerms {
+  readonly #table: TermTable;
+  readonly #server: Server;
+  readonly #at: Surroundings;
+  readonly #process = { leftInOrder: false };
+  #hasSaidSo = false;
+
+  constructor(table: TermTable, server: Server, at: Surroundings) {
+    this.#table = table;
+    this.#server = server;
+    this.#at = at;
+  }
+
+  begin: LeaderTerms['begin'] = () =>
+    answerOf(this.#server, this.#at, 'term not recorded', () => {
+      for (const before of this.#table.of(this.#process)) before.survived = true;
+      const { term } = this.#table.begin(this.#process);
+      return { term, survived: this.#table.survived.add(term) };
+    });
+
+  survive: LeaderTerms['survive'] = async () => {
+    this.#hasSaidSo = false;
+    await answerOf(this.#server, this.#at, 'survival not recorded', () => {
+      for (const before of this.#table.of(this.#process)) before.survived = true;
+    });
+    this.#hasSaidSo = true;
+  };
+
+  /** The process lives, and its term is over. */
+  outlived(): void {
+    this.#end('outlived');
+  }
+
+  /** The process has shut down as SIGTERM would have it. */
+  leftInOrder(): void {
+    this.#end('outlived');
+    this.#process.leftInOrder = this.#hasSaidSo;
+  }
+
+  died(wasStopping: boolean): void {
+    this.#end(wasStopping ? 'died while it shut down' : 'died');
+  }
+
+  #end(fate: SimulatedTerm['fate']): void {
+    for (const term of this.#table.of(this.#process)) if (term.fate === 'open') term.fate = fate;
+  }
+}

@@ -1,0 +1,33 @@
+/** `leftInOrder`: it has shut down as SIGTERM would have it, and could say so. */
+type Process = { readonly leftInOrder: boolean };
+
+/** A term as the database has it (`survived`), and as it really ended. */
+export type SimulatedTerm = {
+  readonly term: number;
+  readonly process: Process;
+  survived: boolean;
+  fate: 'open' | 'died' | 'outlived' | 'died while it shut down';
+};
+
+/** The terms of all processes, in the simulated database. */
+export class TermTable {
+  readonly #terms: SimulatedTerm[] = [];
+
+  of(process: Process): SimulatedTerm[] {
+    return this.#terms.filter(term => term.process === process);
+  }
+
+  get(term: number): SimulatedTerm | undefined {
+    return this.#terms[term - 1];
+  }
+
+  get survived(): Set<number> {
+    return new Set(this.#terms.flatMap(({ term, survived }) => (survived ? [term] : [])));
+  }
+
+  begin(process: Process): SimulatedTerm {
+    const begun: SimulatedTerm = { term: this.#terms.length + 1, process, survived: false, fate: 'open' };
+    this.#terms.push(begun);
+    return begun;
+  }
+}
