@@ -48,11 +48,14 @@ function* timers(state: RunState): Iterator<Timer> {
   }
 }
 
-/** The orchestration phase (decisions.md, Runs). O(1). A run without its first event is `starting`. */
-export function phase(state: RunState): Phase {
+/**
+ * The orchestration phase. O(1). A run without its first event is `starting`. `interrupted`: how many of the attempts that are in
+ * flight by the log were interrupted and are not at work any more; a paused run does not drain those.
+ */
+export function phase(state: RunState, interrupted = 0): Phase {
   if (isTerminal(state.status)) return 'complete';
   if (state.stopRequested !== null) return 'draining';
-  if (state.status === 'paused') return state.inFlight.size > 0 ? 'draining' : 'paused';
+  if (state.status === 'paused') return state.inFlight.size > interrupted ? 'draining' : 'paused';
   if (state.inFlight.size > 0 || state.retrying.size > 0) return 'executing';
   // Nothing begun is nothing in flight, retrying, waiting or ended.
   if (state.done === 0 && state.waiting.size === 0) return 'starting';

@@ -75,6 +75,20 @@ export const SLOTS: readonly Mutation[] = [
     caughtBy: ['slots'],
   },
   {
+    name: 'a paused run goes on draining what a crash has interrupted',
+    file: 'executors/embedded/live-run.ts',
+    find: "this.#lost !== null && state.status === 'paused'",
+    replace: "this.#lost !== null && state.status === 'stopped'",
+    caughtBy: ['projection'],
+  },
+  {
+    name: 'a paused run is said not to drain while attempts are at work',
+    file: 'core/effects.ts',
+    find: "state.inFlight.size > interrupted ? 'draining'",
+    replace: "state.inFlight.size < interrupted ? 'draining'",
+    caughtBy: ['projection'],
+  },
+  {
     name: 'shutdowns count as deaths of the process',
     file: 'core/attempts.ts',
     find: 'of === undefined || leader?.survived.has(of) !== true',

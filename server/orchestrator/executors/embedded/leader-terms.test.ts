@@ -89,6 +89,30 @@ test('a step is begun again each time that its process loses the leadership and 
   await finish(h, ref, gate);
 });
 
+test('a paused run whose work was interrupted is shown as paused, and not as draining', async () => {
+  const gate = new Gate();
+  const before = await harness(gate);
+  const ref = await start(before);
+  await gate.arrived(1);
+  const pause = { type: 'pause', by: 'ann' } as const;
+  expect(await before.orchestrator.command(ref, pause)).toMatchObject({ status: 'paused', phase: 'draining' });
+  await close(before);
+  const after = await harness(gate);
+  await after.orchestrator.recovered;
+  const row = async () => {
+    const columns = 'status, orchestration_phase AS phase, steps_done, last_seq';
+    return (await db.pool.query(`SELECT ${columns} FROM runs WHERE id = $1`, [ref.runId])).rows[0];
+  };
+  await expect.poll(row).toEqual({ status: 'paused', phase: 'paused', steps_done: 0, last_seq: 3 });
+  await expect.poll(() => after.orchestrator.liveRuns).toBe(0);
+  expect(await after.orchestrator.command(ref, pause)).toMatchObject({ phase: 'paused' });
+  expect(gate.waiting).toHaveLength(1);
+  await after.orchestrator.command(ref, { type: 'resume', by: 'ann' });
+  await gate.arrived(2);
+  expect(await after.orchestrator.command(ref, pause)).toMatchObject({ phase: 'draining' });
+  await finish(after, ref, gate);
+});
+
 test('a process that stands by says that it has survived, and is believed afterwards', async () => {
   const clock = new ManualClock();
   const [first, second] = [createLeaderTerms(db.pool, clock), createLeaderTerms(db.pool, clock)];

@@ -22,6 +22,7 @@ import { SlotWaits } from './slot-waits.ts';
 import type { Claimant, SlotKind } from './slots.ts';
 import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from './turn.ts';
 
+type Settlements = readonly (() => void)[];
 type Mail = { command: Command; caller: { resolve(run: RunSnapshot): void; reject(error: unknown): void } | null };
 
 /**
@@ -60,6 +61,9 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#onExcess = (step, said) => host.faults.excess(identity, step, said);
     this.#host = host;
     this.#lost = state.inFlight.size > 0 ? new Set(state.inFlight) : null;
+    // Its row may still say that it drains, and nothing else would bring it up to date before it is resumed.
+    this.#catchingUp = this.#lost !== null && state.status === 'paused';
+    this.#progress.behind = this.#catchingUp;
   }
 
   get tenantId(): string {
@@ -91,13 +95,17 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     return this.#advancing && this.state.retrying.size > 0;
   }
 
+  get #interrupted(): number {
+    return this.#lost?.size ?? 0;
+  }
+
   get #mustAbandon(): boolean {
     return this.#lost !== null && this.state.stopRequested !== null && !isTerminal(this.state.status);
   }
 
   wants(): boolean {
     if (this.#dropped || !this.#advancing || this.#asksForCredits !== 'no') return false;
-    return this.state.ready.size + (this.#lost?.size ?? 0) + (this.#due?.size ?? 0) > this.#granted;
+    return this.state.ready.size + this.#interrupted + (this.#due?.size ?? 0) > this.#granted;
   }
 
   grant(): void {
@@ -192,7 +200,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #post(mail: Mail): void {
     if (this.#dropped) {
-      mail.caller?.reject(new AppError(503, 'unavailable', 'The run is being loaded again.', retrySoon));
+      mail.caller?.reject(new AppError(503, 'unavailable', 'The run is being loaded again.', RETRY_SOON));
       return;
     }
     this.#mail.push(mail);
@@ -211,7 +219,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       try {
         turn.apply(command, now);
         if (caller === null) continue;
-        const snapshot = snapshotOf(this.identity, this.state);
+        const snapshot = snapshotOf(this.identity, this.state, this.#interrupted);
         settlements.push(() => caller.resolve(snapshot));
       } catch (error) {
         const refusal = error instanceof CommandRefused ? conflict(error.code, error.message) : error;
@@ -242,7 +250,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   /** Uses the granted slots; gives back those that found nothing to begin. */
   #begin(turn: Turn, now: number): void {
-    const candidates = this.#advancing ? [...take(this.#lost), ...take(this.#due)] : [];
+    const candidates = this.#advancing ? [...(this.#lost ?? []), ...(this.#due ?? [])] : [];
     for (const step of candidates) {
       if (this.#granted === 0 || !this.#pays(turn, step, now)) break;
       this.#lost?.delete(step);
@@ -305,12 +313,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     else this.#host.observer.stepBegun(stepSpec(this.state, step).type, this.#slotWaits.begun(step, now));
   }
 
-  async #write(
-    turn: Turn,
-    mail: readonly Mail[],
-    settlements: readonly (() => void)[],
-    catchUp: boolean,
-  ): Promise<void> {
+  async #write(turn: Turn, mail: readonly Mail[], settlements: Settlements, catchUp: boolean): Promise<void> {
     if (!this.#advancing) this.#due = null;
     const wakeAt = nextTimer(this.state, this.#due);
     this.#appending = true;
@@ -347,7 +350,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   #entry(turn: Turn, wakeAt: number | null, catchUp: boolean): LogEntry {
-    const entry = turn.entry(wakeAt);
+    const entry = turn.entry(wakeAt, this.#interrupted);
     const projection = this.#progress.take(entry.projection, { now: this.#host.now(), must: catchUp || turn.isNew });
     this.#host.progressBehind(this, projection === null);
     return projection === null ? { ...entry, projection } : entry;
@@ -392,7 +395,4 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 const NOT_STORABLE = 'not_storable';
 const isRefusedOutcome = (command: Command): boolean =>
   command.type === 'attempt_failed' && command.error.code === NOT_STORABLE;
-
-const retrySoon = { headers: { 'Retry-After': '1' } };
-
-const take = (steps: ReadonlySet<string> | null): readonly string[] => (steps === null ? [] : [...steps]);
+const RETRY_SOON = { headers: { 'Retry-After': '1' } };

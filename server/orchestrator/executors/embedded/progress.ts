@@ -12,24 +12,20 @@ export const PROGRESS_LAG_MS = 250;
 export class RunProgress {
   #written: RunProjection | null = null;
   #writtenAt = 0;
-  #behind = false;
-
   /** Whether the projection in the database is older than the log. */
-  get behind(): boolean {
-    return this.#behind;
-  }
+  behind = false;
 
   /** What of `next` the commit at `now` (ms since the epoch) is to write; all of it if it `must`. */
   take(next: RunProjection, { now, must }: { now: number; must: boolean }): RunProjection | null {
     // A clock that was set back does not stop the progress.
     const recent = now >= this.#writtenAt && now - this.#writtenAt < PROGRESS_LAG_MS;
     if (!must && this.#written !== null && recent && sameButForProgress(this.#written, next)) {
-      this.#behind = true;
+      this.behind = true;
       return null;
     }
     this.#written = next;
     this.#writtenAt = now;
-    this.#behind = false;
+    this.behind = false;
     return next;
   }
 }

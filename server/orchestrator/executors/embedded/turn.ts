@@ -79,7 +79,7 @@ export class Turn {
   }
 
   /** The turn as one entry of the log, with the whole projection; serialised once. */
-  entry(nextTimerAt: number | null): LogEntry & { projection: RunProjection } {
+  entry(nextTimerAt: number | null, interrupted: number): LogEntry & { projection: RunProjection } {
     const state = this.#state;
     const payloads: LogEntry['payloads'][number][] = [];
     const rows = this.events.map((event, index) => encodeEvent(event, this.#firstSeq + index, payloads));
@@ -90,7 +90,7 @@ export class Turn {
       payloads,
       projection: {
         status: statusOf(state),
-        phase: phase(state),
+        phase: phase(state, interrupted),
         stepsDone: state.done,
         pendingTasks: state.waiting.size,
         endedAt: state.endedAt,
@@ -262,14 +262,18 @@ function statusOf(state: RunState): RunStatus {
 }
 
 /** The run as its callers are told. */
-export function snapshotOf({ runId, tenantId, workflowId, version }: RunIdentity, state: RunState): RunSnapshot {
+export function snapshotOf(
+  { runId, tenantId, workflowId, version }: RunIdentity,
+  state: RunState,
+  interrupted: number,
+): RunSnapshot {
   return {
     runId,
     tenantId,
     workflowId,
     version,
     status: statusOf(state),
-    phase: phase(state),
+    phase: phase(state, interrupted),
     startedAt: state.startedAt ?? 0,
   };
 }

@@ -39,6 +39,7 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   for (const run of runs) {
     // Behind attempts that never end, a run may wait for a slot for ever: that is what the limits are for.
     checkRunAtRest(run, busy.has(run.id) || slots.queues(run.id));
+    if (run.history.status === 'paused' && !run.history.stopping) checkPaused(run, busy.has(run.id));
     if (run.stored.events.at(-1)?.writer === leader.session?.writer) checkProgress(run);
     if (run.history.isTerminal) at.check(() => checkEnd(at, run));
   }
@@ -60,6 +61,14 @@ function checkTimers(timers: Timers): void {
     }
     throw new Violation('timers', `a timer was set for ${dueAt}`);
   }
+}
+
+/** Its row is up to date whoever wrote it, and says that it drains only while something is at work. */
+function checkPaused(run: AuditedRun, isBusy: boolean): void {
+  checkProgress(run);
+  const { phase } = run.stored.row;
+  if ((phase === 'draining') !== isBusy)
+    throw new Violation('projection', `${run.id} is ${phase} while ${isBusy ? 'an' : 'no'} attempt is at work`);
 }
 
 function checkRunAtRest(run: AuditedRun, busy: boolean): void {
