@@ -17,7 +17,15 @@ export function summary(state: RunState) {
     steps: Object.fromEntries(
       [...state.steps].map(([id, step]) => [
         id,
-        [step.status, step.attempt, step.failures, step.lost, step.skipReason ?? null],
+        [
+          step.status,
+          step.attempt,
+          step.failures,
+          step.lost,
+          step.skipReason ?? null,
+          // Absent in the logs from before attempts said in which term they began.
+          ...(step.lostIn === undefined ? [] : [step.lostIn]),
+        ],
       ]),
     ),
     ready: [...ready],
