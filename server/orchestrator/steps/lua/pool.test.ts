@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { constants, getPriority } from 'node:os';
 import { afterAll, describe, expect, test } from 'vitest';
 import { LuaPool } from './index.ts';
 import { TenantQueue } from './queue.ts';
@@ -117,6 +119,30 @@ describe('no tenant holds up another', () => {
     abort.abort();
     for (const { run } of endless) expect(await run).toMatchObject({ code: 'lua_aborted' });
     expect(held.pool.waiting).toBe(0);
+  });
+
+  test.runIf(process.platform === 'linux')('a script that runs for long leaves the CPU to others', async () => {
+    await using held = closing(new LuaPool({ workers: 1 }));
+    const low = () =>
+      readdirSync('/proc/self/task').filter(thread => {
+        try {
+          return getPriority(Number(thread)) === constants.priority.PRIORITY_LOW;
+        } catch {
+          return false;
+        }
+      }).length;
+    const abort = new AbortController();
+    const endless = begin(held.pool, 'greedy', abort.signal);
+    await endless.began;
+    await expect.poll(low, { timeout: 10_000 }).toBe(1);
+    abort.abort();
+    await endless.run;
+    expect(await held.pool.run('return 1', data, { tenant: 'acme' })).toMatchObject({ result: '1' });
+    await expect.poll(low, { timeout: 10_000 }).toBe(0);
+    // One that ends by itself leaves its worker as it was, or a new one.
+    const long = 'local t = os.clock() while os.clock() - t < 1 do end return 2';
+    expect(await held.pool.run(long, data, { tenant: 'acme' })).toMatchObject({ result: '2' });
+    expect(low()).toBe(0);
   });
 
   test('turns go round, whoever came first and with however many', () => {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { setThreadPriority } from './priority.ts';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
 import { TenantQueue } from './queue.ts';
 import { type LuaBinary, type LuaData, type LuaOutcome, MEMORY_LIMIT, prepareLua } from './sandbox.ts';
@@ -54,6 +55,9 @@ type Slot = {
   worker: Worker;
   /** The batch under way, undefined when idle. */
   batch: Batch | undefined;
+  readonly thread: Int32Array;
+  /** It is at a script that has run for long, and gets only the CPU that nothing else wants. */
+  isLow: boolean;
 };
 
 const LARGEST_BATCH = 32;
@@ -63,6 +67,9 @@ const FULL_BATCH = 4 * 1024 * 1024;
 const LOOK_EVERY = 10;
 /** A batch under way for longer than this, in ms, is long (below). */
 const LONG_AFTER = 100;
+
+/** A script that has run for longer than this, in ms, gets only the CPU that nothing else wants. */
+const LOW_AFTER = 500;
 
 /** The length of what a script is given, in characters. */
 export function sizeOf({ values, input = '', steps = {}, run = '' }: LuaData): number {
@@ -214,7 +221,8 @@ export class LuaPool {
 
   #start(): Slot {
     this.#binary ??= prepareLua();
-    const data: LuaWorkerData = { ...this.#binary, memoryLimit: this.#memoryLimit };
+    const thread = new Int32Array(new SharedArrayBuffer(4));
+    const data: LuaWorkerData = { ...this.#binary, memoryLimit: this.#memoryLimit, thread };
     // No environment and no flags: a script could not reach them anyway, and what is not there cannot leak.
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: data,
@@ -223,7 +231,7 @@ export class LuaPool {
       name: 'lua',
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
-    const slot: Slot = { worker, batch: undefined };
+    const slot: Slot = { worker, batch: undefined, thread, isLow: false };
     worker.unref();
     worker.on('message', (reply: LuaReply) => this.#reply(slot, reply));
     worker.on('error', () => this.#crashed(slot));
@@ -256,6 +264,8 @@ export class LuaPool {
     if (!reply.done) return;
     slot.batch = undefined;
     slot.worker.unref();
+    if (slot.isLow && !setThreadPriority(slot.thread[0] ?? 0, 'normal')) this.#retire(slot);
+    slot.isLow = false;
     this.#dispatch();
   }
 
@@ -343,6 +353,8 @@ export class LuaPool {
     batch.long = now - batch.beganAt >= LONG_AFTER;
     if (at === batch.at) {
       if (now - batch.atSince >= LOOK_EVERY) this.#withdraw(batch);
+      if (now - batch.atSince >= LOW_AFTER && !batch.slot.isLow)
+        batch.slot.isLow = setThreadPriority(batch.slot.thread[0] ?? 0, 'low');
       return;
     }
     batch.at = at;

@@ -13,4 +13,5 @@ export const Claim = { free: 0, taken: 1, withdrawn: 2 } as const;
 /** Outcomes by their place in the batch; `done` when the worker has left the batch. */
 export type LuaReply = { outcomes: [number, LuaOutcome][]; done: boolean };
 
-export type LuaWorkerData = LuaBinary & { memoryLimit: number };
+/** `thread` is shared: the worker stores its thread id there (priority.ts). */
+export type LuaWorkerData = LuaBinary & { memoryLimit: number; thread: Int32Array };

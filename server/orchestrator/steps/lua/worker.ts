@@ -1,9 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { kernelThreadId } from './priority.ts';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
 import { type LuaOutcome, LuaSandbox } from './sandbox.ts';
 
 /** The thread that runs scripts, one at a time. It is killed where a script does not end in time. */
-const { memoryLimit, ...binary } = workerData as LuaWorkerData;
+const { memoryLimit, thread, ...binary } = workerData as LuaWorkerData;
+thread[0] = kernelThreadId();
 let sandbox = new LuaSandbox(binary, memoryLimit);
 
 function perform(job: LuaJob): LuaOutcome {

@@ -1,0 +1,77 @@
+import type { Graph, JsonMap } from '../../server/orchestrator/core/index.ts';
+
+/** Something that a tenant can do through the API to those beside it. Add new ones here. */
+export type Attack = {
+  readonly name: string;
+  readonly graph: Graph;
+  /** Params of each start; `trigger_steps` and the like included. */
+  readonly params: JsonMap;
+  /** How many runs are started. */
+  readonly runs: number;
+  /** What a start may be answered: 200 where it is let in, 4xx where it is refused. */
+  readonly refused?: true;
+};
+
+const script = (id: string, text: string, more: JsonMap = {}) => ({ id, type: 'lua_script', script: text, ...more });
+const fan = (width: number, text: string, more: JsonMap = {}): Graph => ({
+  steps: Array.from({ length: width }, (_, index) => script(`s${index}`, text, more)),
+});
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    name: 'scripts that never end',
+    graph: fan(300, 'while true do end', { timeout_s: 86_400 }),
+    params: {},
+    runs: 4,
+  },
+  {
+    name: 'scripts that fill their memory over and over',
+    graph: fan(20, 'while true do pcall(string.rep, "x", 1 << 30) end', { timeout_s: 86_400 }),
+    params: {},
+    runs: 1,
+  },
+  { name: 'a fan-out of quick steps', graph: fan(1_500, 'return 1'), params: {}, runs: 4 },
+  {
+    name: 'a storm of retries',
+    graph: fan(200, 'error("again")', { retry_count: 10, retry_delay_s: 0 }),
+    params: {},
+    runs: 2,
+  },
+  {
+    name: 'large inputs',
+    graph: { steps: [script('size', 'return #input.text')] },
+    params: { text: 'x'.repeat(700_000) },
+    runs: 10,
+  },
+  {
+    name: 'large results that many steps read',
+    graph: {
+      steps: [
+        script('big', 'return string.rep("x", 600000)'),
+        ...Array.from({ length: 20 }, (_, index) =>
+          script(`read${index}`, 'return #steps.big.result', { depends_on: ['big'] }),
+        ),
+      ],
+    },
+    params: {},
+    runs: 3,
+  },
+  {
+    name: 'a template that repeats a value',
+    graph: {
+      steps: [
+        { id: 'ask', type: 'human_task', instructions: '{{input.text}}'.repeat(500) },
+        script('read', `return ${Array.from({ length: 500 }, () => '#{{input.text}}').join(' + ')}`),
+      ],
+    },
+    params: { text: 'x'.repeat(20_000) },
+    runs: 5,
+  },
+  {
+    name: 'overrides that are no numbers',
+    graph: { steps: [{ id: 'ask', type: 'human_task' }] },
+    params: { trigger_steps: { ask: { timeout_s: 1e308 } } },
+    runs: 10,
+    refused: true,
+  },
+];

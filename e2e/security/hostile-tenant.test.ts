@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { scopes } from '../../server/api/context.ts';
+import { createTestPat, createTestServices, createTestTenant } from '../../server/domains/identity/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../../server/platform/postgres/testing.ts';
+import { Client } from '../faults/client.ts';
+import { rounds, timeoutFor } from '../faults/random.ts';
+import { Installation } from '../fixtures/service.ts';
+import { ATTACKS, type Attack } from './hostile-attacks.ts';
+
+/** Runs of the honest tenant before the attacks, while they begin, while what hangs of them hangs, and after them. */
+const SAMPLES = 25;
+/** The promise; and what is too short to be told apart from the noise of a busy machine, in ms. */
+const MOST_TIMES_SLOWER = 3;
+const NOISE_MS = 100;
+
+const honestGraph = {
+  steps: [
+    { id: 'double', type: 'lua_script', script: 'return input.n * 2' },
+    { id: 'check', type: 'condition', expression: 'steps.double.result > 0', depends_on: ['double'] },
+    { id: 'end', type: 'lua_script', script: 'return steps.double.result + 1', depends_on: ['check'] },
+  ],
+};
+
+/** A tenant of the service with a token for everything, and its way to the API. */
+async function tenantOf(db: TestDatabase, url: string, slug: string): Promise<Client> {
+  const services = createTestServices(db);
+  const { owner } = await createTestTenant(services, { slug });
+  return new Client(url, (await createTestPat(services, owner, scopes)).token);
+}
+
+async function publish(client: Client, name: string, graph: unknown): Promise<string> {
+  const { status, body } = await client.call('POST', '/v1/workflows', { name, graph });
+  expect([name, status]).toEqual([name, 201]);
+  const path = `/v1/workflows/${body.id}`;
+  const version = await client.call('POST', `${path}/versions`, { changelog: 'first' });
+  expect([name, version.status]).toEqual([name, 201]);
+  return path;
+}
+
+/** From the start of a run to its end as a client sees it, in ms. */
+async function latency(client: Client, workflow: string): Promise<number> {
+  const began = performance.now();
+  const started = await client.call('POST', `${workflow}/command`, { command: 'start', params: { n: 1 } });
+  expect(started.status).toBe(200);
+  const summary = `${workflow}/runs/${started.body.run_id}/summary`;
+  for (;;) {
+    const { body } = await client.call('GET', summary);
+    if (body.status === 'completed') return performance.now() - began;
+    expect(body.status).toBe('running');
+    await delay(3);
+  }
+}
+
+async function sample(client: Client, workflow: string): Promise<number[]> {
+  const found: number[] = [];
+  for (let n = 0; n < SAMPLES; n++) found.push(await latency(client, workflow));
+  return found;
+}
+
+async function attack(client: Client, workflow: string, { runs, params, refused }: Attack): Promise<string[]> {
+  const started: string[] = [];
+  for (let n = 0; n < runs; n++) {
+    const { status, body } = await client.call('POST', `${workflow}/command`, { command: 'start', params });
+    if (status === 200) started.push(String(body.run_id));
+    else expect([status, refused ?? status === 429]).toEqual([status, true]);
+  }
+  return started;
+}
+
+const median = (samples: readonly number[]): number =>
+  Math.round(samples.toSorted((a, b) => a - b)[samples.length >> 1] ?? 0);
+
+test(
+  'hostile tenants slow an honest one down by a factor of three at most',
+  async () => {
+    await using db = await createTestDatabase();
+    await using installation = await Installation.create({ DATABASE_URL: db.url });
+    const service = await installation.launch();
+    await service.until('ready', 60_000);
+    const honest = await tenantOf(db, service.url, 'honest');
+    const workflow = await publish(honest, 'honest', honestGraph);
+    const hostile = await Promise.all(
+      ['hostile-1', 'hostile-2'].map(async slug => {
+        const client = await tenantOf(db, service.url, slug);
+        const paths: [string, Attack][] = [];
+        for (const each of ATTACKS) paths.push([await publish(client, each.name, each.graph), each]);
+        return { client, paths };
+      }),
+    );
+    await sample(honest, workflow);
+    const undisturbed: number[] = [];
+    const attacked: number[] = [];
+    const hanging: number[] = [];
+    for (let n = 0; n < rounds; n++) {
+      undisturbed.push(...(await sample(honest, workflow)));
+      const attacks = hostile.map(async ({ client, paths }) => {
+        const runs: [string, string][] = [];
+        for (const [path, each] of paths) for (const run of await attack(client, path, each)) runs.push([path, run]);
+        return runs;
+      });
+      attacked.push(...(await sample(honest, workflow)));
+      const begun = await Promise.all(attacks);
+      hanging.push(...(await sample(honest, workflow)));
+      for (const [index, runs] of begun.entries())
+        for (const [path, run_id] of runs)
+          await hostile[index]?.client.call('POST', `${path}/command`, {
+            command: 'stop',
+            params: { run_id, mode: 'immediate' },
+          });
+      undisturbed.push(...(await sample(honest, workflow)));
+    }
+    const [before, during, after] = [undisturbed, attacked, hanging].map(median);
+    process.stdout.write(
+      `hostile tenants: ${before} ms undisturbed, ${during} ms while they attack, ${after} ms while their steps hang\n`,
+    );
+    const limit = Math.max(NOISE_MS, MOST_TIMES_SLOWER * (before ?? 0));
+    expect(during).toBeLessThan(limit);
+    expect(after).toBeLessThan(limit);
+    expect(service.alive).toBe(true);
+    for (const client of [honest, ...hostile.map(each => each.client)]) expect(client.violations).toEqual([]);
+  },
+  timeoutFor(90_000),
+);
