@@ -105,6 +105,14 @@ export const SLOTS: readonly Mutation[] = [
     knobs: { deployments: 100 },
   },
   {
+    name: 'a process that shuts down does not say so',
+    file: 'executors/embedded/embedded-orchestrator.ts',
+    find: 'before the attempts have.\n    this.#recordSurvival();',
+    replace: 'before the attempts have.',
+    caughtBy: ['attempts'],
+    knobs: { deployments: 100 },
+  },
+  {
     name: 'the last death of the process does not count',
     file: 'core/attempts.ts',
     find: ' + Number(isDeath(term))',
