@@ -239,7 +239,8 @@ function describeBody(entry: RegisteredOperation, schemas: Schemas): Record<stri
   });
   const example = exampleOf(entry.operation.name);
   const media = { schema, ...(example === null ? {} : { example }) };
-  return { requestBody: { required: needed.length > 0, content: { 'application/json': media } } };
+  const demanded = needed.length > 0 || Array.isArray(shape.oneOf);
+  return { requestBody: { required: demanded, content: { 'application/json': media } } };
 }
 
 function describeResponses(entry: RegisteredOperation, schemas: Schemas, links: Record<string, Link>): Responses {

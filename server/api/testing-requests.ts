@@ -120,9 +120,7 @@ export class RequestDraws {
       return required.includes(name) ? present : fc.oneof(fc.constant([]), present);
     });
     const others = schema.additionalProperties ?? {};
-    const free = isSchema(others)
-      ? fc.array(fc.tuple(fc.constantFrom(...oddKeys), this.valid(others)), { maxLength: 2 })
-      : fc.constant([]);
+    const free = isSchema(others) ? freeFields(schema, this.valid(others)) : fc.constant([]);
     return fc.tuple(free, ...known).map(parts => fromEntries(parts.flat() as (readonly [string, unknown])[]));
   }
 
@@ -166,18 +164,32 @@ export class RequestDraws {
 /** The object under one of its alternatives: what that demands, and nothing beside it where it allows no more. */
 function alternative(schema: Schema, { required, maxProperties, not }: Schema): Schema {
   const properties = Object.entries(isSchema(schema.properties) ? schema.properties : {});
-  const wanted = Array.isArray(required) ? required : [];
+  const always = Array.isArray(schema.required) ? schema.required : [];
+  const wanted = [...always, ...(Array.isArray(required) ? required : [])];
   const barred = isSchema(not) && Array.isArray(not.required) ? not.required : [];
   const alone = maxProperties === wanted.length;
   const kept = properties.filter(([name]) => !barred.includes(name) && (!alone || wanted.includes(name)));
   return { ...schema, required: wanted, properties: Object.fromEntries(kept) };
 }
 
+/** Fields that the schema has no name for, under odd keys where it lets any. */
+function freeFields(schema: Schema, values: Values): fc.Arbitrary<[string, unknown][]> {
+  const { propertyNames } = schema;
+  const pattern = isSchema(propertyNames) && typeof propertyNames.pattern === 'string' ? propertyNames.pattern : null;
+  const keys = pattern === null ? fc.constantFrom(...oddKeys) : fc.stringMatching(new RegExp(pattern));
+  const minLength = Math.min(2, numberIn(schema, 'minProperties') ?? 0);
+  return fc.uniqueArray(fc.tuple(keys, values), { minLength, maxLength: 2, selector: ([key]) => key });
+}
+
 function numbers(schema: Schema): Values {
   const min = numberIn(schema, 'minimum') ?? -(2 ** 31);
   const max = numberIn(schema, 'maximum') ?? 2 ** 31 - 1;
+  // Where columns end, of which the schema may say nothing.
+  const borders = [min, max, 0, 2 ** 15, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 10 ** 15 - 1].filter(
+    at => at >= min && at <= max,
+  );
   return fc.oneof(
-    fc.constantFrom(min, max),
+    fc.constantFrom(...borders),
     fc.integer({ min, max: Math.min(max, min + 5) }),
     fc.integer({ min, max }),
   );
@@ -191,11 +203,14 @@ function texts(schema: Schema): Values {
   const max = numberIn(schema, 'maxLength') ?? 1000;
   const fits = (text: string) => text.length >= min && text.length <= max;
   const { pattern } = schema;
-  if (Array.isArray(schema.allOf)) return fc.emailAddress();
+  const { allOf } = schema;
+  if (Array.isArray(allOf)) {
+    const patterns = allOf.filter(isSchema).map(each => new RegExp(String(each.pattern)));
+    return fc.emailAddress().filter(text => fits(text) && patterns.every(each => each.test(text)));
+  }
   if (pattern === '\\S')
     return fc.constantFrom(...oddTexts, 'x'.repeat(max)).filter(text => fits(text) && text.trim() !== '');
   if (typeof pattern === 'string') {
-    if (pattern.includes('@')) return fc.emailAddress();
     return fc.stringMatching(new RegExp(pattern)).filter(fits);
   }
   const longest = 'x'.repeat(Math.min(max, 20_000));

@@ -207,12 +207,19 @@ const planChoice = { plan_code: PlainText(100).optional(), payment_price_id: Pla
 const oneChoice = (input: { plan_code?: string | undefined; payment_price_id?: string | undefined }) =>
   (input.plan_code === undefined) !== (input.payment_price_id === undefined);
 const choose = { path: ['plan_code'], message: 'give either plan_code or payment_price_id' };
+/** The same for the description. */
+const choices = (['plan_code', 'payment_price_id'] as const).map((chosen, at, both) => ({
+  title: `By ${chosen}`,
+  required: [chosen],
+  not: { required: [both[1 - at]] },
+}));
 export const BillingCodeText = NameText(64);
 
-export const StartTrialInput = z.strictObject(planChoice).refine(oneChoice, choose);
+export const StartTrialInput = z.strictObject(planChoice).refine(oneChoice, choose).meta({ oneOf: choices });
 export const SubscribeInput = z
   .strictObject({ ...planChoice, discount_code: BillingCodeText.optional() })
-  .refine(oneChoice, choose);
+  .refine(oneChoice, choose)
+  .meta({ oneOf: choices });
 export const ChangePlanInput = z
   .strictObject({
     ...planChoice,
@@ -222,7 +229,8 @@ export const ChangePlanInput = z
     preview: z.boolean().default(false),
     discount_code: BillingCodeText.optional(),
   })
-  .refine(oneChoice, choose);
+  .refine(oneChoice, choose)
+  .meta({ oneOf: choices });
 export const CancelInput = z.strictObject({ at_period_end: z.boolean().default(true) });
 export const SettingsInput = z.strictObject({ when_exhausted: z.enum(whenExhausted) });
 
@@ -295,7 +303,10 @@ export const ApplyCodeOutput = z.strictObject({
   credits_granted: Microcredits,
   status: BillingStatus,
 });
-export const ValidateDiscountInput = z.strictObject({ code: BillingCodeText, ...planChoice }).refine(oneChoice, choose);
+export const ValidateDiscountInput = z
+  .strictObject({ code: BillingCodeText, ...planChoice })
+  .refine(oneChoice, choose)
+  .meta({ oneOf: choices });
 export const ValidateDiscountOutput = z.strictObject({
   valid: z.boolean(),
   discount: Discount.nullable(),

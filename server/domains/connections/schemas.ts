@@ -37,7 +37,7 @@ function named<Value extends z.ZodType>(
       'must be an object, and name no credential "__proto__"',
     )
     .pipe(counted)
-    .meta(described);
+    .meta({ ...described, ...(least > 0 ? { minProperties: least } : {}), maxProperties: most });
 }
 const within = (count: number, least: number, most: number) => count >= least && count <= most;
 

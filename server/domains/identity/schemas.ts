@@ -115,7 +115,7 @@ export const SetupOutput = z.strictObject({ user_id: Id, tenant_id: z.string() }
 
 export const SignUpStatus = z.strictObject({ open: z.boolean() });
 export const SignUpInput = z.strictObject({
-  email: Email,
+  email: NewEmail,
   name: PersonName,
   password: Password,
   slug: CreateWorkspaceInput.shape.slug,

@@ -5,7 +5,7 @@ import { DisplayName, OauthCallback, Secret } from '../schemas.ts';
 /** A segment of a path of the API. */
 const AccountId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"');
 /** It goes into a header. */
-const Token = Secret.refine(token => /^[\x21-\x7e]+$/.test(token), 'must be printable ASCII without spaces');
+const Token = Secret.regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces');
 
 export const MessagingConfigOutput = z.strictObject({
   enabled: z.boolean(),
