@@ -31,7 +31,7 @@ export const LEADING: readonly Mutation[] = [
     file: LEADERSHIP,
     find: 'if (!state.marked || state.backend !== expected.backend || (state.holdsLock && !expected.holdsLock)) return SHARED;',
     replace: '',
-    caughtBy: ['leadership'],
+    caughtBy: ['leadership', 'stream'],
   },
   {
     name: 'a process leads on a standby that is not promoted',
