@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { isRunning, openCluster, postmaster, stopCluster } from '../../server/platform/postgres/cluster.ts';
 import { freePort } from '../../server/platform/postgres/free-port.ts';
 import { isAlive } from '../../server/platform/postgres/process-table.ts';
@@ -14,12 +14,17 @@ import { rounds } from './random.ts';
 const starter = fileURLToPath(new URL('../fixtures/start-without-console.mjs', import.meta.url));
 let folder: string;
 let dataDir: string;
+const begun: number[] = [];
 const cluster = () => openCluster(join(dataDir, 'postgres'));
 
 beforeAll(async () => {
   dataDir = await newDataDir();
   folder = await mkdtemp(join(tmpdir(), 'baton-npm-'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { start: `node ${starter}` } }));
+});
+// A test that failed must not leave a service behind.
+afterEach(async () => {
+  for (const pid of begun.splice(0)) if (pid > 0 && (await isAlive(pid))) process.kill(pid, 'SIGKILL');
 });
 afterAll(async () => {
   await stopCluster(await cluster(), 'immediate');
@@ -66,6 +71,7 @@ async function ready({ npm, port, output }: Started): Promise<Chain> {
     if (pid !== undefined) below.push(pid);
     if (processes.some(one => one.pid === pid && one.command.includes('bin/serve.mjs'))) break;
   }
+  begun.push(...below);
   const [serve = 0, start = 0, shell = 0] = below.reverse();
   return { npm, shell, start, serve };
 }
