@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { isRunning, openCluster, postmaster, stopCluster } from '../../server/platform/postgres/cluster.ts';
 import { freePort } from '../../server/platform/postgres/free-port.ts';
 import { isAlive } from '../../server/platform/postgres/process-table.ts';
@@ -12,6 +12,9 @@ import { rounds } from './random.ts';
 
 /** Signals to each process of the chain npm → sh → start.mjs → serve.mjs → postgres, as a real `npm start` makes it. */
 const starter = fileURLToPath(new URL('../fixtures/start-without-console.mjs', import.meta.url));
+// They start the service up to three times, on a machine that may be busy.
+vi.setConfig({ testTimeout: 150_000 });
+
 let folder: string;
 let dataDir: string;
 const begun: number[] = [];
