@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import { isMasterKey } from './platform/crypto/master-key.ts';
 import { AllowListError, parseAllowList } from './platform/egress/addresses.ts';
@@ -85,6 +86,12 @@ const orchestratorSchema = z.object({
   /** Lua worker threads; default: one per core, at least 2. */
   BATON_LUA_WORKERS: integer(0, 0, 64),
   BATON_SHUTDOWN_GRACE_S: integer(10, 0, 600),
+  /** The results and the input of one run. */
+  BATON_MAX_RUN_MIB: integer(256, 1, 1_000_000),
+  /** Runs and results in memory; 0 = a quarter of the heap. */
+  BATON_MEMORY_MIB: integer(0, 0, 1_000_000),
+  /** Runs of one workspace in memory; 0 = half of what all of them may take. */
+  BATON_MEMORY_MIB_PER_TENANT: integer(0, 0, 1_000_000),
 });
 
 const retentionSchema = z.object({
@@ -211,6 +218,15 @@ export type Config = {
     maxActiveRunsPerTenant: number;
     luaWorkers: number;
     shutdownGraceMs: number;
+    /** In bytes; executors/embedded/memory-limits.ts says of what. */
+    memory: {
+      runBytes: number;
+      liveBytes: number;
+      liveBytesPerTenant: number;
+      landingBytes: number;
+      loadingBytes: number;
+      cacheBytes: number;
+    };
   };
   retention: { runDays: number; usageMonths: number };
   /** Null: secrets are kept in the database. */
@@ -313,6 +329,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
       maxActiveRunsPerTenant: orchestrator.BATON_MAX_ACTIVE_RUNS_PER_TENANT,
       luaWorkers: orchestrator.BATON_LUA_WORKERS,
       shutdownGraceMs: orchestrator.BATON_SHUTDOWN_GRACE_S * 1000,
+      memory: memoryLimits(orchestrator),
     },
     retention: { runDays: retention.BATON_RETENTION_DAYS, usageMonths: retention.BATON_USAGE_RETENTION_MONTHS },
     secrets: { vault: vaultSettings(secrets) },
@@ -345,3 +362,22 @@ const ownerSettings = (env: z.output<typeof ownerSchema>): Omit<OwnerSettings, '
   ownerPassword: env.BATON_OWNER_PASSWORD,
   pat: env.BATON_PAT,
 });
+
+const MIB = 1024 * 1024;
+/** Two results of the largest size fit in the smallest of the shares. */
+const LEAST_MEMORY = 16 * MIB;
+
+/** Half of the memory is for runs, a quarter for results that scripts bring, and an eighth each for those read and those kept. */
+function memoryLimits(env: z.output<typeof orchestratorSchema>): Config['orchestrator']['memory'] {
+  const set = env.BATON_MEMORY_MIB * MIB || getHeapStatistics().heap_size_limit / 4;
+  const memory = Math.max(LEAST_MEMORY, Math.floor(set));
+  const liveBytes = memory / 2;
+  return {
+    runBytes: env.BATON_MAX_RUN_MIB * MIB,
+    liveBytes,
+    liveBytesPerTenant: env.BATON_MEMORY_MIB_PER_TENANT * MIB || liveBytes / 2,
+    landingBytes: memory / 4,
+    loadingBytes: memory / 8,
+    cacheBytes: memory / 8,
+  };
+}

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DEFAULT_CONFIG } from '../../server/orchestrator/executors/embedded/testing.ts';
 import { createEmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';
@@ -28,6 +29,7 @@ function orchestrator(url: string) {
       maxActiveRunsPerTenant: 10,
       luaWorkers: 0,
       shutdownGraceMs: 0,
+      memory: DEFAULT_CONFIG.memory,
     },
   });
 }

@@ -127,5 +127,7 @@ export type OrchestratorLoad = {
   backlogRows: number;
   backlogBytes: number;
   timers: number;
+  /** Bytes in memory, approximately, by what they are for; docs/observability.md says more. */
+  memory: { runs: number; landing_results: number; loaded_results: number; cached_results: number };
   inFlightByTenant: ReadonlyMap<string, number>;
 };

@@ -1,4 +1,5 @@
 import { INSUFFICIENT_CREDITS, LOST_REPEATEDLY } from '../../orchestrator/core/attempts.ts';
+import { RUN_QUARANTINED } from '../../orchestrator/core/quarantine.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { transactOn } from '../../platform/postgres/transaction.ts';
 import { bucketOf, QUARTER } from './buckets.ts';
@@ -9,7 +10,7 @@ import { SESSION } from './session.ts';
 import { QUARTER_MS } from './time-zone.ts';
 
 /** Failures that are never billed (core/metering.ts): lost in crashes, or never begun for want of credits. */
-const NEVER_BILLED = [LOST_REPEATEDLY, INSUFFICIENT_CREDITS];
+const NEVER_BILLED = [LOST_REPEATEDLY, INSUFFICIENT_CREDITS, RUN_QUARANTINED];
 
 /**
  * `since`: from when on sums were compared with runs (ms since the epoch; null = all); older ones only with each other. `stepsSince`

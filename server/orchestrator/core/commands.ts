@@ -1,4 +1,5 @@
-import type { JsonMap, JsonValue, Paid, PauseReason, RunStartedData, StepError, TaskRequest } from './events.ts';
+import type { JsonMap, Paid, PauseReason, RunStartedData, StepError, TaskRequest } from './events.ts';
+import type { StepResult } from './stored-value.ts';
 
 /** Who gives steps their slots: the leader's term, and earlier terms whose process is known not to have died in them. */
 export type LeaderTerm = { readonly term: number; readonly survived: ReadonlySet<number> };
@@ -16,7 +17,7 @@ export type Command =
   | { type: 'complete_task'; step: string; approved: boolean; result: JsonMap; by: string; credits?: number }
   /** The scheduler gives a ready step its slot: a first attempt, a retry that is due, or one lost in a crash. */
   | { type: 'begin_attempt'; step: string; leader?: LeaderTerm }
-  | ({ type: 'attempt_succeeded'; step: string; attempt: number; result: JsonValue; log?: string[] } & Paid)
+  | ({ type: 'attempt_succeeded'; step: string; attempt: number; result: StepResult; log?: string[] } & Paid)
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
   /** `retryable: false` ends the step whatever `retry_count` says. `random` is 0..1, for the jitter. */
   | ({
@@ -34,6 +35,8 @@ export type Command =
   | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }
   /** Nobody works on this attempt any more (a crash) and, since the run is being stopped, nobody will. */
   | { type: 'abandon_attempt'; step: string }
+  /** Loading the run ended one process after another: it is to end without being loaded again. */
+  | { type: 'quarantine'; message: string }
   /** A human task's time is up. */
   | { type: 'task_timed_out'; step: string; credits?: number };
 

@@ -12,6 +12,7 @@ import { cascade, newDraft, skipIfDue } from './draft.ts';
 import { settle } from './ending.ts';
 import type { RunEvent, RunStartedData } from './events.ts';
 import { evolve, newRun } from './evolve.ts';
+import { quarantine } from './quarantine.ts';
 import type { RunState } from './state.ts';
 import { completeTask, taskTimedOut } from './tasks.ts';
 
@@ -46,6 +47,8 @@ export function decide(state: RunState, command: Command, now: number): RunEvent
       return logAttempt(state, command, now);
     case 'abandon_attempt':
       return abandonAttempt(state, command, now);
+    case 'quarantine':
+      return quarantine(state, command, now);
     case 'task_timed_out':
       return taskTimedOut(state, command, now);
   }

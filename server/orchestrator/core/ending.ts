@@ -23,8 +23,13 @@ export function settle(draft: Draft, skips: () => void): void {
 }
 
 /** The step fails and with it the run (interface.md, States); while stopping, the run still ends `stopped`. */
-export function failStep(draft: Draft, step: string, error: StepError, paid: Paid = {}): void {
-  const { attempt } = stepState(draft.state, step);
+export function failStep(
+  draft: Draft,
+  step: string,
+  error: StepError,
+  paid: Paid = {},
+  attempt = stepState(draft.state, step).attempt,
+): void {
   emit(draft, { type: 'step_failed', step, attempt, data: { error, ...paidOf(paid) } });
   if (draft.state.stopRequested !== null) {
     endStep(draft, step, { status: 'failed' });

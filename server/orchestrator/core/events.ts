@@ -1,3 +1,5 @@
+import type { StepResult } from './stored-value.ts';
+
 /**
  * The facts a run is made of (interface.md, Events; decisions.md, Runs). The log stores them, `evolve` folds them,
  * the API shows them. Adding an optional field is safe; anything else needs a new event type, since old logs are
@@ -64,7 +66,7 @@ export type RunEvent = { at: number } & (
       type: 'step_completed';
       step: string;
       attempt?: number;
-      data: { result: JsonValue; consumed?: Consumption[]; credits?: number } | { skipped: true; reason: SkipReason };
+      data: { result: StepResult; consumed?: Consumption[]; credits?: number } | { skipped: true; reason: SkipReason };
     }
   | {
       type: 'step_failed';

@@ -2,6 +2,7 @@ import { type CompiledGraph, withOverride } from './compile.ts';
 import type { RunEvent, RunStartedData } from './events.ts';
 import { seedOf, skippedEnd, takenBranch, verdict } from './skips.ts';
 import { effectiveStep, isTerminal, type RunState, type StepState, type StepStatus, stepState } from './state.ts';
+import { BYTES_PER_STEP, residentSize, resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';
 
 /** A run before its first event. O(steps). */
 export function newRun(runId: string, graph: CompiledGraph): RunState {
@@ -21,6 +22,9 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
     seq: 0,
     steps,
     results: new Map(),
+    storedResults: 0,
+    bytes: 0,
+    residentBytes: BYTES_PER_STEP * (graph.order.length + 8),
     done: 0,
     credits: 0,
     stopRequested: null,
@@ -114,6 +118,9 @@ function begin(state: RunState, data: RunStartedData, at: number): void {
   state.started = data;
   state.input = data.input;
   state.startedAt = at;
+  const held = sizeOf(data.input) + sizeOf(data.trigger_steps) + sizeOf(data.seed_results);
+  state.bytes += held;
+  state.residentBytes += held;
   const named = Object.keys(data.trigger_steps).filter(id => state.graph.steps.has(id));
   for (const id of named) {
     const override = data.trigger_steps[id];
@@ -141,10 +148,17 @@ function complete(state: RunState, id: string, step: StepState, data: Completed)
     end(state, id, step, 'skipped');
     return;
   }
-  state.results.set(id, data.result);
+  addResult(state, id, data.result);
   state.credits += data.credits ?? 0;
   step.branch = takenBranch(effectiveStep(state, id), data.result);
   end(state, id, step, 'completed');
+}
+
+function addResult(state: RunState, id: string, result: StepResult): void {
+  state.results.set(id, result);
+  if (result instanceof StoredValue) state.storedResults += 1;
+  state.bytes += resultSize(result);
+  state.residentBytes += residentSize(result);
 }
 
 function end(state: RunState, id: string, step: StepState, status: StepStatus): void {

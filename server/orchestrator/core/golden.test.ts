@@ -15,6 +15,7 @@ import {
   newRun,
   type RunEvent,
   type RunState,
+  type StepResult,
 } from './index.ts';
 import { type Golden, summary } from './testing/golden.ts';
 
@@ -148,7 +149,7 @@ const shapes = {
     step: z.string(),
     attempt: z.number().optional(),
     data: z.union([
-      z.strictObject({ result: json, consumed, credits }),
+      z.strictObject({ result: z.custom<StepResult>(value => value !== undefined), consumed, credits }),
       z.strictObject({
         skipped: z.literal(true),
         reason: z.enum(['blocked', 'out_of_scope', 'step_disabled', 'branch_not_taken', 'run_stopped']),

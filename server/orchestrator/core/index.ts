@@ -24,4 +24,6 @@ export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
 export type { Graph, GraphStep } from './graph.ts';
 export { consumedBy, creditsOf, type EndedAttempt, endsBillableAttempt } from './metering.ts';
+export { RUN_QUARANTINED } from './quarantine.ts';
 export { isTerminal, type RunState, type StepState, type StepStatus, stepSpec } from './state.ts';
+export { resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';

@@ -1,5 +1,6 @@
 import { INSUFFICIENT_CREDITS, LOST_REPEATEDLY } from './attempts.ts';
 import type { Consumption, RunEvent } from './events.ts';
+import { RUN_QUARANTINED } from './quarantine.ts';
 
 /** An attempt that came to an end of its own. */
 export type EndedAttempt = Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_retrying' }> & {
@@ -15,6 +16,7 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
     case 'step_completed':
       return event.attempt !== undefined && !('skipped' in event.data);
     case 'step_failed':
+      if (event.data.error.code === RUN_QUARANTINED) return false;
       return event.data.error.code !== LOST_REPEATEDLY && event.data.error.code !== INSUFFICIENT_CREDITS;
     case 'step_retrying':
       return true;

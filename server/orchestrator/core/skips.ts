@@ -1,6 +1,7 @@
 import type { Branch, CompiledStep } from './compile.ts';
 import type { JsonValue, SkipReason } from './events.ts';
 import { effectiveStep, isNamed, type RunState, type StepState } from './state.ts';
+import { type StepResult, StoredValue } from './stored-value.ts';
 
 /** How a step ended, as far as its dependents care. */
 export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch'>;
@@ -34,9 +35,11 @@ export function verdict(state: RunState, id: string, endOf: (step: string) => St
 }
 
 /** The branch that a result names, if the step is a condition that branches. */
-export function takenBranch(step: CompiledStep, result: JsonValue | undefined): Branch | undefined {
+export function takenBranch(step: CompiledStep, result: StepResult | undefined): Branch | undefined {
   if (step.branches === null || result === null || typeof result !== 'object' || Array.isArray(result))
     return undefined;
+  // A condition's result is a few bytes, so that it is never stored externally.
+  if (result instanceof StoredValue) return undefined;
   const branch = Object.hasOwn(result, 'branch') ? result.branch : undefined;
   return branch === 'then' || branch === 'else' ? branch : undefined;
 }

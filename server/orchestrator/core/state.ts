@@ -1,6 +1,7 @@
 import type { Branch, CompiledGraph, CompiledStep } from './compile.ts';
-import type { JsonMap, JsonValue, OnTimeout, RunError, RunStartedData, RunStatus, SkipReason } from './events.ts';
+import type { JsonMap, OnTimeout, RunError, RunStartedData, RunStatus, SkipReason } from './events.ts';
 import type { GraphStep } from './graph.ts';
+import type { StepResult } from './stored-value.ts';
 
 export type StepStatus =
   | 'pending' // a dependency has not ended
@@ -58,7 +59,13 @@ export type RunState = {
   seq: number;
   steps: Map<string, StepState>;
   /** Results by step id; seeded ones included; skipped steps have none (they read as null). */
-  results: Map<string, JsonValue>;
+  results: Map<string, StepResult>;
+  /** How many of them are in the log alone. */
+  storedResults: number;
+  /** The results and what the run was started with, in bytes: what its budget limits. */
+  bytes: number;
+  /** What the state takes in memory, approximately. */
+  residentBytes: number;
   /** Steps that have ended. */
   done: number;
   /** What its attempts cost so far, in microcredits. */

@@ -1,5 +1,5 @@
 import { newId } from '../../platform/ids.ts';
-import type { JsonValue, RunEvent } from '../core/index.ts';
+import { type JsonValue, type RunEvent, StoredValue } from '../core/index.ts';
 
 /** A field of an event's data larger than this goes to `run_payloads`, once (engine.md, Payloads). Bytes of JSON. */
 export const PAYLOAD_THRESHOLD_BYTES = 16 * 1024;
@@ -18,6 +18,9 @@ export type EventRow = {
 };
 export type PayloadRow = { id: string; json: string; at: number };
 
+/** The JSON text of a large result, made once, and the id under which it is to be stored. */
+export type LargeResult = { id: string; json: string };
+
 /**
  * Turns an event into its row, moving large fields into `payloads`. The value is serialised here and nowhere else.
  * Throws TypeError or RangeError for what JSON cannot hold (a BigInt, a cycle, nesting beyond the stack).
@@ -28,9 +31,21 @@ export function encodeEvent(event: RunEvent, seq: number, payloads: PayloadRow[]
     type: event.type,
     step: 'step' in event ? event.step : null,
     attempt: 'attempt' in event ? (event.attempt ?? null) : null,
-    json: encodeData(event.data, event.at, payloads),
+    json: isStored(event) ? encodeStored(event.data) : encodeData(event.data, event.at, payloads),
     at: event.at,
   };
+}
+
+type StoredResult = Extract<RunEvent, { type: 'step_completed' }> & { data: { result: StoredValue } };
+
+function isStored(event: RunEvent): event is StoredResult {
+  return event.type === 'step_completed' && 'result' in event.data && event.data.result instanceof StoredValue;
+}
+
+/** A result whose text is stored already, or is on its way together with this event. */
+function encodeStored({ result, ...rest }: StoredResult['data']): string {
+  const ref: PayloadRef = { payload_id: result.id, bytes: result.bytes };
+  return JSON.stringify({ result_ref: ref, ...rest });
 }
 
 function encodeData(data: RunEvent['data'], at: number, payloads: PayloadRow[]): string {

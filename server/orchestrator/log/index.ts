@@ -8,7 +8,7 @@
  *   toWireEvent               an event as the API shows it
  */
 export { decodeEvent } from './decode.ts';
-export { encodeEvent, PAYLOAD_THRESHOLD_BYTES, type PayloadRef } from './encode.ts';
+export { encodeEvent, type LargeResult, PAYLOAD_THRESHOLD_BYTES, type PayloadRef } from './encode.ts';
 export type {
   BillableAction,
   LogEntry,
@@ -27,7 +27,9 @@ export {
   MOST_BATCHES,
   type WriterLimits,
 } from './group-commit.ts';
+export { createLoadJournal, type LoadJournal, type LoadLane } from './load-journal.ts';
 export { type ActiveRunCounts, createLogReader, type LogReader, toWake, type Wake } from './log-reader.ts';
 export { type LoggedRun, readEvents, readPayload, readRun, readRuns } from './read.ts';
+export type { ReadOptions, RunRead, RunsRead } from './read-to-fold.ts';
 export { commitStatement, PLANNING } from './statement.ts';
 export { toWireEvent, type WireEvent } from './wire-event.ts';

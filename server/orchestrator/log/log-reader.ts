@@ -1,13 +1,15 @@
 import type { Pool } from 'pg';
-import { type LoggedRun, readRuns } from './read.ts';
+import { type ReadOptions, type RunsRead, readPayloadTexts, readRunsToFold } from './read-to-fold.ts';
 
 /** How many runs have not ended. */
 export type ActiveRunCounts = { byTenant: Map<string, number>; byStatus: Map<string, number> };
 
 /** What the leader reads of the log and its projections; never limited to a tenant. */
 export type LogReader = {
-  /** Whole runs, payloads in place, for folding; those that do not exist are absent. The caller bounds `runIds`. */
-  readRuns(runIds: readonly string[]): Promise<Map<string, LoggedRun>>;
+  /** Whole runs for folding, with large results left in the log. The caller bounds `runIds`. */
+  readRuns(runIds: readonly string[], options: ReadOptions): Promise<RunsRead>;
+  /** The JSON texts of large results of a run; those that the log does not have are absent. */
+  readStored(runId: string, ids: readonly string[]): Promise<Map<string, string>>;
   countActiveRuns(): Promise<ActiveRunCounts>;
   /** A page of the runs that have work to do now, newest first, those before `before` only. */
   movingRuns(before: string | null, limit: number): Promise<string[]>;
@@ -27,7 +29,12 @@ export function toWake(row: { id: string; next_timer_at: unknown }): Wake {
 /** Reads from PostgreSQL; every question is answered by an index of the runs that have not ended. */
 export function createLogReader(pool: Pool): LogReader {
   return {
-    readRuns: runIds => readRuns(pool, runIds),
+    readRuns: (runIds, options) => readRunsToFold(pool, runIds, options),
+    readStored: (runId, ids) =>
+      readPayloadTexts(
+        pool,
+        ids.map(id => ({ runId, id })),
+      ),
     async countActiveRuns() {
       const { rows } = await pool.query<{ tenant_id: string; status: string; count: number }>(
         'SELECT tenant_id, status, count(*)::int AS count FROM runs WHERE ended_at IS NULL GROUP BY tenant_id, status',

@@ -6,6 +6,7 @@ import { checkEffects } from './checkers/effects.ts';
 import { checkEndings } from './checkers/endings.ts';
 import { checkInbox } from './checkers/inbox.ts';
 import { checkLost } from './checkers/lost.ts';
+import { checkRunBudget } from './checkers/memory.ts';
 import { checkNotStuck } from './checkers/not-stuck.ts';
 import { checkOneEnd } from './checkers/one-end.ts';
 import { checkOrder } from './checkers/order.ts';
@@ -14,7 +15,7 @@ import { checkSequence } from './checkers/sequence.ts';
 import { checkSkips } from './checkers/skips.ts';
 import { checkUsage } from './checkers/usage.ts';
 import { type EventChecker, Violation } from './checkers/violation.ts';
-import { compiledGraph, type Database, decodeRows, type StoredRun } from './database.ts';
+import { compiledGraph, type Database, decodeRows, decodeToFold, type StoredRun } from './database.ts';
 import { History } from './history.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -61,11 +62,12 @@ export class Auditor {
     const run = this.#audited(entry.runId);
     run.changedAt = this.#at.agenda.now;
     if (entry.payloads.length > 0) this.#at.count('value kept apart');
+    const folded = entry.payloads.length === 0 ? null : decodeToFold(run.stored, entry.rows);
     for (const [index, event] of decodeRows(run.stored, entry.rows).entries()) {
       const expected = run.history.events.length + 1;
       if (entry.rows[index]?.seq !== expected)
         throw new Violation('sequence', `event ${entry.rows[index]?.seq} of ${run.id} where ${expected} is next`);
-      this.#event(run, event);
+      this.#event(run, event, folded?.[index] ?? event);
     }
     checkNotStuck(run.history);
     checkEffects(run.history, run.state);
@@ -74,14 +76,16 @@ export class Auditor {
     checkInbox(run);
     checkUsage(run, entry);
     checkCredits(run, entry, this.#at);
+    checkRunBudget(run, this.#at);
   }
 
-  #event(run: AuditedRun, event: RunEvent): void {
+  /** `folded`: the same event as a process reads it that folds the log. */
+  #event(run: AuditedRun, event: RunEvent, folded: RunEvent): void {
     checkSequence(run.history, event, { timeWentBack: this.#at.timeWentBack });
     for (const check of EVENT_CHECKERS) check(run.history, event);
     checkLost(run.history, event, this.#database.terms);
     run.history.add(event);
-    evolve(run.state, event);
+    evolve(run.state, folded);
     this.events += 1;
     this.#tally(run, event);
   }

@@ -45,7 +45,7 @@ export class Clients {
         if (error.code === 'insufficient_credits') {
           server.runtime?.credits.checkRefused(tenantId);
           this.postponed.add(scenario);
-        } else if (error.status === 429 && this.#at.calm) this.postponed.add(scenario);
+        } else if ((error.status === 429 || error.code === 'overloaded') && this.#at.calm) this.postponed.add(scenario);
         else if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
         this.#promises.startRefused(scenario, error, server.session?.committing === true || this.#starting);
       },
@@ -94,7 +94,7 @@ export class Clients {
       resolved: (snapshot, server) =>
         this.#promises.commanded(scenario, command, snapshot, server.holdsLock && !this.#at.twoLed ? known : 0),
       rejected: error => {
-        if (error.status === 503) this.#at.agenda.after(PATIENCE_MS, again);
+        if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
         this.#promises.refused(scenario, command, error, known);
       },
       unknown: again,

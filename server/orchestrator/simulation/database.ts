@@ -1,4 +1,12 @@
-import { type CompiledGraph, compile, evolve, newRun, type RunEvent, type RunState } from '../core/index.ts';
+import {
+  type CompiledGraph,
+  compile,
+  evolve,
+  newRun,
+  type RunEvent,
+  type RunState,
+  StoredValue,
+} from '../core/index.ts';
 import { decodeEvent, payloadRefs, type StoredEvent } from '../log/decode.ts';
 import type { EventRow, PayloadRow } from '../log/encode.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange, UsageRow } from '../log/index.ts';
@@ -41,6 +49,8 @@ export class DatabaseError extends Error {
 export class Database {
   readonly runs = new Map<string, StoredRun>();
   readonly terms = new TermTable();
+  readonly loads = new Map<string, { process: string; runIds: readonly string[] }>();
+  readonly loadDeaths = new Map<string, number>();
   readonly #accounts = new Map<string, AccountRow>();
 
   /** Throws for a workspace without one. */
@@ -123,6 +133,17 @@ function writeTask(run: StoredRun, { asked, ...change }: TaskChange): void {
   }
   const row = run.tasks.get(change.step);
   if (row !== undefined) Object.assign(row, change);
+}
+
+/** The events of a run as they are read for folding: large results stay in the log. Throws for a payload that is missing. */
+export function decodeToFold(run: StoredRun, rows: readonly EventRow[]): RunEvent[] {
+  return rows.map(row => {
+    const [event] = decodeRows(run, [row]);
+    const [stored] = payloadRefs(JSON.parse(row.json));
+    if (event === undefined) throw new Error('a row is an event');
+    if (event.type !== 'step_completed' || 'skipped' in event.data || stored?.field !== 'result') return event;
+    return { ...event, data: { ...event.data, result: new StoredValue(stored.ref.payload_id, stored.ref.bytes) } };
+  });
 }
 
 /** The events of a run as they are read back, payloads in place. Throws for a payload that is missing. */

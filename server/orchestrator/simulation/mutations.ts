@@ -1,6 +1,7 @@
 import { CREDITS } from './mutations-of-credits.ts';
 import { INPUTS } from './mutations-of-inputs.ts';
 import { LEADING } from './mutations-of-leadership.ts';
+import { MEMORY } from './mutations-of-memory.ts';
 import { SLOTS } from './mutations-of-slots.ts';
 import { LOG_AND_RUNTIME } from './mutations-of-the-runtime.ts';
 import type { Knobs } from './scenario.ts';
@@ -136,4 +137,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...SLOTS,
   ...LEADING,
   ...INPUTS,
+  ...MEMORY,
 ];

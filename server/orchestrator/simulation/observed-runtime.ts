@@ -34,6 +34,15 @@ export class ObservedRuntime extends Runtime {
     if (this.#server.alive) at.check(() => this.#checkClosed(startedAt));
   }
 
+  override schedule(run: LiveRun): void {
+    const { at } = this.#server;
+    // A start that was just admitted; it is counted itself by now.
+    const others = this.resources.memory.total - run.state.residentBytes;
+    if (run.state.status === null && others >= this.resources.limits.liveBytes)
+      at.fail('memory', `${run.identity.runId} starts while ${others} bytes are in memory`);
+    super.schedule(run);
+  }
+
   override claim(run: LiveRun): void {
     this.slots.claims(run);
     super.claim(run);
@@ -62,6 +71,8 @@ export class ObservedRuntime extends Runtime {
     const { at, postgres, alive } = this.#server;
     if (!alive) return;
     if (run.quiescent && !turn.ended) at.count('left memory');
+    // It holds none of its values.
+    if (run.quarantined !== null) return;
     at.check(() => {
       const logged = postgres.auditor.run(run.identity.runId);
       if (logged === undefined || run.state.seq > logged.state.seq)

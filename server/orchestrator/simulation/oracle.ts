@@ -1,4 +1,4 @@
-import type { GraphStep, JsonValue, SkipReason } from '../core/index.ts';
+import { type GraphStep, type JsonValue, type SkipReason, StoredValue } from '../core/index.ts';
 import { History } from './history.ts';
 import type { StepPlan } from './plans.ts';
 import type { Scenario } from './scenario.ts';
@@ -64,7 +64,8 @@ function leavesOut(history: History, condition: string, dependent: string): bool
 function resultOf(history: History, id: string): JsonValue {
   const end = history.step(id).end;
   if (end?.type !== 'step_completed') return null;
-  if (!('skipped' in end.data)) return end.data.result;
+  // A branching condition's result is never stored externally.
+  if (!('skipped' in end.data)) return end.data.result instanceof StoredValue ? null : end.data.result;
   if (end.data.reason !== 'out_of_scope' || history.started?.mode !== 'episode') return null;
   return Object.entries(history.started.seed_results).find(([step]) => step === id)?.[1] ?? null;
 }

@@ -44,7 +44,8 @@ const ODDITIES: readonly [StepPlan['kind'], number][] = [
   ['too-large', 1],
 ];
 
-export function stepPlan(random: Random, knobs: Knobs, step: GraphStep): StepPlan {
+/** `isHeavy`: most results of its run are large. */
+export function stepPlan(random: Random, knobs: Knobs, step: GraphStep, isHeavy: boolean): StepPlan {
   const isHuman = step.type === 'human_task';
   const kind = random.below(100) < knobs.oddities && !isHuman ? oddity(random) : 'works';
   const fails = random.below(100) < knobs.failures;
@@ -53,7 +54,7 @@ export function stepPlan(random: Random, knobs: Knobs, step: GraphStep): StepPla
     kind,
     failures: fails ? 1 + random.below(3) : 0,
     retryable: random.chance(0.8),
-    result: randomResult(random, step),
+    result: randomResult(random, step, isHeavy ? 0.7 : 0.04),
   };
 }
 
@@ -80,9 +81,13 @@ const ODD_RESULTS: readonly [JsonValue, ...JsonValue[]] = [
   [1, [2, [3, { a: null }]]],
 ];
 
-function randomResult(random: Random, step: GraphStep): JsonValue {
+function randomResult(random: Random, step: GraphStep, large: number): JsonValue {
   const value = random.chance(0.5);
   if (step.type === 'condition') return { value, branch: value ? 'then' : 'else' };
-  if (random.chance(0.02)) return { large: 'y'.repeat(16_500) };
+  // Around the threshold, and no two alike.
+  if (random.chance(large)) {
+    const length = random.pick([16_370, 16_372, 16_373, 17_500]) - step.id.length;
+    return { large: `${step.id}${'y'.repeat(length)}` };
+  }
   return random.pick(ODD_RESULTS);
 }

@@ -1,6 +1,6 @@
-import type { Graph } from '../core/index.ts';
-import { type ActiveRunCounts, type LoggedRun, type LogReader, toWake } from '../log/index.ts';
-import { type Database, decodeRows, type RunsRow } from './database.ts';
+import type { Graph, RunEvent } from '../core/index.ts';
+import { type ActiveRunCounts, type LogReader, type RunRead, toWake } from '../log/index.ts';
+import { type Database, decodeToFold, type RunsRow, type StoredRun } from './database.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -12,16 +12,29 @@ export function simulatedReader(database: Database, server: Server, at: Surround
   const ask = <T>(read: () => T): Promise<T> => answerOf(server, at, 'reading failed', read);
   const open = (): RunsRow[] => [...database.runs.values()].map(({ row }) => row).filter(row => row.endedAt === null);
   return {
-    readRuns: runIds =>
-      ask(() => {
-        const found = new Map<string, LoggedRun>();
-        for (const runId of runIds) {
+    readRuns: async (runIds, { skeleton, onLarge }) => {
+      const deadly = skeleton !== true && runIds.some(runId => database.runs.has(runId) && at.scenario(runId).deadly);
+      if (deadly) return dieOfLoading(server, at, onLarge);
+      return await ask(() => {
+        const runs = new Map<string, RunRead>();
+        for (const [index, runId] of runIds.entries()) {
+          // The runs before it were large enough.
+          if (index > 0 && at.random.chance(0.1)) return { runs, left: runIds.slice(index) };
           const run = database.runs.get(runId);
-          if (run === undefined) continue;
-          const { tenantId, projectId, workflowId, version } = run.row;
-          found.set(runId, { runId, tenantId, projectId, workflowId, version, events: decodeRows(run, run.events) });
+          if (run !== undefined) runs.set(runId, at.trouble(0.02) ? unreadable(at) : readOf(run, skeleton === true));
         }
-        return found;
+        return { runs, left: [] };
+      });
+    },
+    readStored: (runId, ids) =>
+      ask(() => {
+        at.count('large result read');
+        const payloads = database.runs.get(runId)?.payloads;
+        return new Map(
+          ids
+            .flatMap(id => [...(payloads?.values() ?? [])].filter(payload => payload.id === id))
+            .map(({ id, json }) => [id, json]),
+        );
       }),
     countActiveRuns: () =>
       ask(() => {
@@ -51,6 +64,34 @@ function storedTime(at: Surroundings, runId: string, time: number): Date | numbe
   const bad = at.badTime(runId);
   if (bad !== null) at.count('stored time of waking unusable');
   return bad ?? new Date(time);
+}
+
+/** What is read is so large that the process dies of it. */
+async function dieOfLoading(server: Server, at: Surroundings, onLarge?: () => Promise<void>): Promise<never> {
+  await onLarge?.();
+  at.count('crash by a load');
+  server.later(1, () => server.die());
+  return new Promise(() => {});
+}
+
+function unreadable(at: Surroundings): RunRead {
+  at.count('run not readable');
+  return { ok: false, error: new Error('a row that cannot be decoded') };
+}
+
+function readOf(run: StoredRun, isSkeleton: boolean): RunRead {
+  const { id: runId, tenantId, projectId, workflowId, version } = run.row;
+  const events = decodeToFold(run, run.events);
+  const read = isSkeleton ? events.map(withoutValues) : events;
+  return { ok: true, run: { runId, tenantId, projectId, workflowId, version, events: read } };
+}
+
+/** As if every value were too large for a skeleton. */
+function withoutValues(event: RunEvent): RunEvent {
+  if (event.type === 'run_started')
+    return { ...event, data: { ...event.data, input: {}, trigger_steps: {}, seed_results: {} } };
+  if (event.type !== 'step_completed' || 'skipped' in event.data) return event;
+  return { ...event, data: { ...event.data, result: null } };
 }
 
 /** Reads published versions. */

@@ -47,6 +47,8 @@ export type Scenario = {
   readonly unchecked: boolean;
   /** The database refuses what the run is started with. */
   readonly unstorable: boolean;
+  /** Loading the run from its log ends the process. */
+  readonly deadly: boolean;
 };
 
 /** Stands in values that the database refuses, as PostgreSQL refuses some. */
@@ -62,7 +64,12 @@ export function randomScenario(random: Random, values: Random, knobs: Knobs, ind
   const unstorable = knobs.oddities > 0 && random.chance(0.01);
   const data = randomStart(random, graph);
   if (unstorable) data.input = { text: REFUSED };
-  const plans = new Map(graph.steps.map(step => [step.id, isHostile ? ENDLESS : stepPlan(random, knobs, step)]));
+  // Many large results at a time: all steps begin together.
+  const isHeavy = knobs.oddities > 0 && random.chance(0.04);
+  if (isHeavy) for (const step of graph.steps.slice(0, -1)) step.depends_on = [];
+  const plans = new Map(
+    graph.steps.map(step => [step.id, isHostile ? ENDLESS : stepPlan(random, knobs, step, isHeavy)]),
+  );
   const odd = knobs.oddities > 0;
   return {
     runId: `run-${index}`,
@@ -75,6 +82,7 @@ export function randomScenario(random: Random, values: Random, knobs: Knobs, ind
     unchecked: odd && storedUnchecked(values, { steps: graph.steps, plans, data }),
     request: odd ? hostileRequest(values, graph.steps) : {},
     unstorable,
+    deadly: knobs.oddities > 0 && random.chance(0.01),
   };
 }
 

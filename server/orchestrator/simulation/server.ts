@@ -6,6 +6,7 @@ import type { LogReader, WriterLimits } from '../log/index.ts';
 import type { LeadershipWatch } from './checkers/leadership.ts';
 import { simulatedCredits } from './economy.ts';
 import { ServerTerms } from './leader-terms.ts';
+import { simulatedJournal } from './load-journal.ts';
 import { ObservedRuntime } from './observed-runtime.ts';
 import type { Postgres } from './postgres.ts';
 import { loadVersionOf, QUERY_TIMEOUT_MS, simulatedReader } from './reader.ts';
@@ -246,6 +247,7 @@ export class Server {
       ports: {
         reader: this.reader,
         terms: this.terms,
+        journal: simulatedJournal(this.postgres.database, this, at),
         alarm: (delayMs, ring) => this.later(Math.ceil(delayMs), ring, true),
         defer: callback => void this.later(at.random.below(2), callback),
         connect: () => {

@@ -186,6 +186,12 @@ export class Session implements LeaderConnection {
       if (runs.has(runId)) at.fail('log', `${runId} has two entries under way`);
       runs.add(runId);
     }
+    const { batchBytes } = this.server.config.writerLimits;
+    for (const { runId, payloads } of batch) {
+      const bytes = payloads.reduce((sum, { json }) => sum + json.length, 0);
+      if (payloads.length > 1 && bytes > batchBytes) at.fail('log', `an entry of ${runId} has ${bytes} bytes`);
+      if (payloads.length > 1) at.count('large results in one entry');
+    }
   }
 
   /** The oldest that was sent has reached the database, unless the network swallowed it. */

@@ -1,3 +1,4 @@
+import type { MemoryLimits } from '../executors/embedded/memory-limits.ts';
 import { Agenda } from './agenda.ts';
 import { type AuditedRun, Auditor } from './auditor.ts';
 import { LeadershipWatch } from './checkers/leadership.ts';
@@ -84,6 +85,7 @@ class World {
     this.#postgres = new Postgres(database, this.auditor, this.at);
     this.#work = new Work(this.at, this.auditor);
     this.#config = randomConfig(random);
+    this.at.runBytes = this.#config.memory.runBytes;
     this.#leadership = new LeadershipWatch(this.at);
     const promises = new Promises(this.at, this.auditor, this.#config.maxActiveRunsPerTenant);
     this.#clients = new Clients(this.at, promises, () => this.#reachable());
@@ -353,6 +355,19 @@ class World {
   }
 }
 
+/** One large result of the simulation has 17 kB, a run takes three. */
+function randomMemory(random: Random): MemoryLimits {
+  const small = random.chance(0.3);
+  return {
+    runBytes: random.chance(0.1) ? 20_000 : 1_000_000,
+    liveBytes: small ? 4_000 + random.below(20_000) : 1_000_000,
+    liveBytesPerTenant: small ? 4_000 + random.below(20_000) : 1_000_000,
+    landingBytes: 100 * 1024 * 1024,
+    loadingBytes: 40_000 + random.below(40_000),
+    cacheBytes: random.pick([0, 20_000, 100_000]),
+  };
+}
+
 /** Small limits, so that all of them are met. */
 function randomConfig(random: Random): ServerConfig {
   const maxInFlight = 1 + random.below(6);
@@ -364,11 +379,12 @@ function randomConfig(random: Random): ServerConfig {
     maxActiveRunsPerTenant: random.chance(0.2) ? 1 + random.below(2) : 100,
     luaWorkers: 0,
     shutdownGraceMs: random.pick([0, 500, 5_000]),
+    memory: randomMemory(random),
     writerLimits: {
       queuedRows: small ? 1 + random.below(6) : 1_000,
       queuedBytes: small ? 5_000 : 64 * 1024 * 1024,
       batchRows: small ? 1 + random.below(4) : 100,
-      batchBytes: 8 * 1024 * 1024,
+      batchBytes: random.pick([30_000, 60_000, 8 * 1024 * 1024]),
       worthEntries: 1 + random.below(3),
     },
   };

@@ -23,6 +23,8 @@ export class Surroundings {
   calm = false;
   /** Some clock has been set back: later events may look older. */
   timeWentBack = false;
+  /** The budget of a run. */
+  runBytes = Number.POSITIVE_INFINITY;
   /** The lock did not hold for a while: two processes led at a time. */
   twoLed = false;
   /** What happened when; kept only where somebody is going to read it. */

@@ -135,7 +135,10 @@ export class Work {
     for (const dependency of logged.history.step(step.id).dependencies) {
       if (logged.history.step(dependency).end === null)
         this.#at.fail('order', `${key} is being worked on before the end of "${dependency}" is in the log`);
-      const result = logged.state.results.get(dependency) ?? null;
+      const { end } = logged.history.step(dependency);
+      const data = end?.type === 'step_completed' ? end.data : null;
+      const isResult = data !== null && 'result' in data;
+      const result = isResult ? data.result : (logged.state.results.get(dependency) ?? null);
       if (JSON.stringify(attempt.result(dependency)) !== JSON.stringify(result))
         this.#at.fail('replay', `${key} sees another result of "${dependency}" than the log has`);
     }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CelSyntaxError, expression, LONGEST_EXPRESSION, typeName } from './cel/index.ts';
 import { fieldReader } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
+import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
 
@@ -61,6 +62,7 @@ export const condition: StepType = {
   defaultTimeoutS: 60,
   retries: true,
   rawFields: ['expression'],
+  reads: step => [...expression(read(step).expression).steps, ...stepsInTemplates({ ...step, expression: '' })],
   check,
   async execute(attempt) {
     try {

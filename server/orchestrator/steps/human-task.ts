@@ -3,6 +3,7 @@ import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, InvalidStep } from './common-fields.ts';
 import { outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
+import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
@@ -94,6 +95,7 @@ export const humanTask: StepType = {
   defaultTimeoutS: null,
   retries: false,
   rawFields: [],
+  reads: stepsInTemplates,
   check,
   async execute(attempt) {
     try {

@@ -5,6 +5,7 @@ import { fieldReader, InvalidStep, LONGEST_TEXT, unavailableMessage } from './co
 import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
+import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
@@ -38,6 +39,7 @@ export function llmCall(models: ModelCaller | undefined): StepType {
     external: true,
     io: true,
     rawFields: [],
+    reads: stepsInTemplates,
     check: async (step, scope) => [
       ...checkSchema(step),
       ...(await checkModel(step, model => models?.check(scope, { model }))),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonMap, JsonValue } from '../core/index.ts';
+import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, LONGEST_TEXT } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { type LuaData, type LuaPool, type LuaRun, type PreparedScript, prepareScript, sizeOf } from './lua/index.ts';
@@ -14,6 +14,8 @@ const fields = z.strictObject({
 const read = fieldReader(fields);
 /** What is sent to a worker at most; Lua's own memory would not hold more. */
 const LARGEST_DATA = 32 * 1024 * 1024;
+/** Parsing a result of this length takes about a millisecond. */
+const LARGE_RESULT = 64 * 1024;
 
 /** The input of a run is the same object for all its steps: its JSON is made once for those that follow each other. */
 class InputJson {
@@ -28,10 +30,10 @@ class InputJson {
   }
 }
 
-/** The result of an ancestor; undefined for any other name, which reads as nil like every absent field. */
-function resultOf(step: string, attempt: Attempt): JsonValue | undefined {
+/** The result of an ancestor as JSON; undefined for any other name, which reads as nil like every absent field. */
+function textOf(step: string, attempt: Attempt): string | undefined {
   try {
-    return attempt.result(step);
+    return attempt.resultText?.(step) ?? JSON.stringify(attempt.result(step));
   } catch {
     return undefined;
   }
@@ -77,9 +79,8 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
   const results: [string, string][] = [];
   let size = 0;
   for (const id of script.steps === 'all' ? attempt.ancestors() : script.steps) {
-    const result = resultOf(id, attempt);
-    if (result === undefined) continue;
-    const text = JSON.stringify(result);
+    const text = textOf(id, attempt);
+    if (text === undefined) continue;
     size += text.length;
     if (size > LARGEST_DATA) throw new DataTooLarge();
     results.push([id, text]);
@@ -88,6 +89,13 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
   if (results.length > 0) data.steps = Object.fromEntries(results);
   if (sizeOf(data) > LARGEST_DATA) throw new DataTooLarge();
   return data;
+}
+
+/** The steps whose results the script reads, directly or through a template. */
+function readsOf(step: GraphStep): Iterable<string> | 'all' {
+  const { steps, bound } = prepareScript(read(step).script);
+  if (steps === 'all') return 'all';
+  return [...steps, ...bound.flatMap(({ reference }) => reference.step ?? [])];
 }
 
 function outcome(run: LuaRun): Outcome {
@@ -128,6 +136,7 @@ export function luaScript(pool: LuaPool): StepType {
     retries: true,
     queues: true,
     rawFields: ['script'],
+    reads: readsOf,
     check: step => check(step.script, pool),
     async execute(attempt, signal) {
       try {
@@ -136,7 +145,10 @@ export function luaScript(pool: LuaPool): StepType {
         if (malformed) return failed('template_malformed', malformed.message);
         const began = () => attempt.began?.();
         const data = () => dataOf(script, attempt, input);
-        return outcome(await pool.run(script.source, data, { tenant: attempt.run.tenantId, signal, began }));
+        const run = await pool.run(script.source, data, { tenant: attempt.run.tenantId, signal, began });
+        // A worker answers for up to 32 scripts at a time: large results are parsed one by one.
+        if (run.ok && run.result.length > LARGE_RESULT) await attempt.ownTurn?.();
+        return outcome(run);
       } catch (error) {
         if (!(error instanceof DataTooLarge)) return outcomeOf(error);
         return failed('lua_data_too_large', 'what the script reads exceeds 32 MiB: name the steps it needs');

@@ -3,6 +3,7 @@ import { JsonObjectSchema } from '../../platform/json.ts';
 import type { JsonMap } from '../core/index.ts';
 import { fieldReader, unavailableMessage } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
+import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import type { Attempt, Outcome, StepType } from './step-type.ts';
 import { hasTemplate } from './templates.ts';
@@ -30,6 +31,7 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
     external: true,
     io: true,
     rawFields: [],
+    reads: stepsInTemplates,
     check(step, scope) {
       const parsed = fields.partial().loose().safeParse(step);
       if (!tools || !parsed.success) return [];

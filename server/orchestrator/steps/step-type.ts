@@ -16,12 +16,16 @@ export type Attempt = {
   readonly traceparent?: string | undefined;
   /** The result of an ancestor; null for a skipped one. Throws for a step that is no ancestor. */
   result(step: string): JsonValue;
+  /** The JSON text of a result, where it is at hand: a large result is loaded as text. */
+  resultText?(step: string): string | undefined;
   /** Ids of all ancestors. */
   ancestors(): ReadonlySet<string>;
   /** Keeps lines while the attempt still runs (streamed output). Lines known only at the end go into the outcome instead: one event less. */
   log(lines: string[]): void;
   /** A type that `queues` calls this when the attempt's own work begins: from then on its `timeout_s` runs. */
   began?(): void;
+  /** Settles in a turn of the event loop of its own: await it before work on a large value. */
+  ownTurn?(): Promise<void>;
 };
 
 export type Outcome =
@@ -60,6 +64,11 @@ export type StepType = {
   readonly queues?: boolean;
   /** Its attempts wait for an answer from elsewhere and use next to no CPU: they do not take the slots of those that do. */
   readonly io?: boolean;
+  /**
+   * Ids of the steps whose results `execute` may read, or `all` ancestors. Large results are loaded before it begins; they
+   * are there until it first awaits or, for a type that `queues`, until the attempt ends. Default: all, until it ends.
+   */
+  reads?(step: GraphStep): Iterable<string> | 'all';
   /** Semantic checks beside templates (which are checked for all string fields): Lua compiles, CEL parses, a form is a JSON Schema. */
   check(step: GraphStep, scope: CheckScope): Promise<StepProblem[]> | StepProblem[];
   /** String fields in which `{{…}}` is not substituted textually (Lua scripts). */

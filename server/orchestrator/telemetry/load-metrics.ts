@@ -65,6 +65,15 @@ export function loadMetrics(registry: Registry, source: Source): void {
     },
   });
   new Gauge({
+    name: 'baton_memory_bytes',
+    help: 'Bytes that runs and large results take in memory, approximately, by what they are for.',
+    labelNames: ['use'],
+    registers,
+    collect() {
+      for (const [use, bytes] of Object.entries(look().memory)) this.set({ use }, bytes);
+    },
+  });
+  new Gauge({
     name: 'baton_tenant_steps_in_flight',
     help: `Attempts in flight of the ${TENANTS_SHOWN} busiest tenants that have any, and of all others together.`,
     labelNames: ['tenant'],

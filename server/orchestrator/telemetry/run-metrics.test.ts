@@ -161,6 +161,7 @@ test('of many tenants the busiest have a series, the others share one', async ()
     backlogRows: 0,
     backlogBytes: 0,
     timers: 0,
+    memory: { runs: 1, landing_results: 0, loaded_results: 2, cached_results: 3 },
     inFlightByTenant,
   };
   loadMetrics(registry, { load: () => load, lua: scriptless });

@@ -2,10 +2,17 @@ import type { Pool } from 'pg';
 import type { Config } from '../../../config.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { unavailable } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Command } from '../../core/index.ts';
 import type { CreditSource } from '../../credits.ts';
-import { createLogReader, type LogReader, type WriterLimits } from '../../log/index.ts';
+import {
+  createLoadJournal,
+  createLogReader,
+  type LoadJournal,
+  type LogReader,
+  type WriterLimits,
+} from '../../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
 import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../orchestrator.ts';
 import type { StepTypes } from '../../steps/registry.ts';
@@ -60,6 +67,7 @@ export type OrchestratorPorts = {
   reader: LogReader;
   /** Default: by `pool`. */
   terms: LeaderTerms;
+  journal: LoadJournal;
   /** Default: to `connectionString`. */
   connect: LeaderConnector;
   /** What leadership waits by: its intervals are those of a connection, not of runs. Default setTimeout. */
@@ -121,6 +129,7 @@ export class Embedded implements EmbeddedOrchestrator {
     this.#ports = {
       reader: options.ports?.reader ?? createLogReader(options.pool),
       terms: options.ports?.terms ?? createLeaderTerms(options.pool, options.clock),
+      journal: options.ports?.journal ?? createLoadJournal(options.pool, newId()),
       connect: options.ports?.connect ?? postgresConnector(options.connectionString, options.lock),
       alarm: systemAlarm,
       defer: setImmediate,
@@ -306,10 +315,11 @@ export class Embedded implements EmbeddedOrchestrator {
 
   #newRuntime(session: LeaderSession, leader: OwnTerm): Runtime {
     const { clock, logger, stepTypes, config, random, alarm, writerLimits, credits } = this.#options;
-    const { reader, defer, createRuntime } = this.#ports;
+    const { reader, journal, defer, createRuntime } = this.#ports;
     const services: RuntimeServices = {
       reader,
       leader,
+      journal,
       clock,
       alarm: alarm ?? systemAlarm,
       logger,

@@ -15,8 +15,16 @@ export class FaultLog {
   }
 
   /** Whose it is is not known: it could not be read. */
-  notLoaded(runId: string, error: unknown): void {
-    this.#logger.error({ err: error, run_id: runId }, 'a run could not be loaded; trying again');
+  notLoaded(runId: string, error: unknown, againInMs: number): void {
+    const fields = { err: error, run_id: runId, again_in_ms: againInMs };
+    this.#logger.error(fields, 'a run could not be loaded; trying again');
+  }
+
+  quarantined(run: ObservedRun, reason: string): void {
+    this.#logger.error(
+      { ...about(run), reason },
+      'a run is failed, because loading it ended the service several times',
+    );
   }
 
   /** Rows that say when runs are to be woken hold a time that is none; the runs are read from the log instead. */
@@ -44,6 +52,14 @@ export class FaultLog {
 
   commandFailed(run: ObservedRun, command: string, error: unknown): void {
     this.#logger.error({ err: error, ...about(run), command }, 'a command failed because of a defect');
+  }
+
+  resultsNotLoaded({ run, step, attempt }: LiveAttempt, error: unknown): void {
+    const fields = { run_id: run.id, tenant_id: run.tenantId, workflow_id: run.workflowId };
+    this.#logger.error(
+      { err: error, ...fields, step_id: step.id, attempt },
+      'results that a step reads were not loaded',
+    );
   }
 
   stepThrew({ run, step, attempt }: LiveAttempt, error: unknown): void {

@@ -1,13 +1,15 @@
 import { afterAll, expect, test } from 'vitest';
 import { createLogger } from '../../../platform/logger.ts';
 import { compile, type GraphStep, newRun } from '../../core/index.ts';
+import type { LogReader } from '../../log/index.ts';
 import { unobserved } from '../../observer.ts';
 import { LuaPool } from '../../steps/lua/index.ts';
 import { luaScript } from '../../steps/lua-script.ts';
 import type { Outcome } from '../../steps/step-type.ts';
 import { FaultLog } from './fault-log.ts';
 import { LiveAttempt } from './live-attempt.ts';
-import { ManualTime } from './testing.ts';
+import { RunResources } from './run-resources.ts';
+import { DEFAULT_CONFIG, ManualTime } from './testing.ts';
 import { Timers } from './timers.ts';
 
 const pool = new LuaPool({ workers: 1 });
@@ -33,6 +35,7 @@ function start(time: ManualTime, script: string) {
       },
       cancelTimer: timer => timers.cancel(timer),
       faults: new FaultLog(createLogger('silent')),
+      resources: new RunResources({ config: DEFAULT_CONFIG, reader: {} as LogReader, defer: setImmediate }),
     },
   );
   attempt.start(type);

@@ -1,9 +1,15 @@
-import type { GraphStep, JsonMap, JsonValue, RunState } from '../../core/index.ts';
+import { type GraphStep, type JsonMap, type JsonValue, type RunState, StoredValue } from '../../core/index.ts';
 import type { AttemptEnd, OrchestratorObserver } from '../../observer.ts';
 import type { Attempt, Outcome, StepType } from '../../steps/step-type.ts';
 import type { FaultLog } from './fault-log.ts';
+import { isLarge } from './outcome.ts';
+import type { RunResources } from './run-resources.ts';
 import type { SlotKind } from './slots.ts';
+import { type LoadedResults, ResultMissing, ResultsTooLarge } from './stored-results.ts';
 import type { TimerHandle } from './timers.ts';
+
+/** How long to wait before results are loaded again that could not be. */
+const RELOAD_DELAY_MS = 1_000;
 
 /** What an attempt needs of the process. */
 export type AttemptHost = {
@@ -12,6 +18,7 @@ export type AttemptHost = {
   cancelTimer(timer: TimerHandle): void;
   readonly observer: OrchestratorObserver;
   readonly faults: FaultLog;
+  readonly resources: RunResources;
 };
 
 /** Where an attempt reports; both are called at most while it is live. */
@@ -38,6 +45,9 @@ export class LiveAttempt implements Attempt {
   readonly #abort = new AbortController();
   #timeoutS: number | null = null;
   #timeout: TimerHandle | null = null;
+  #loaded: LoadedResults | null = null;
+  /** Whether there is room for its result, if it is to be made. */
+  #hasRoom = false;
   #live = true;
 
   constructor(
@@ -58,14 +68,41 @@ export class LiveAttempt implements Attempt {
   /** Runs the step type; settles through the owner, never by throwing. */
   start(type: StepType | undefined): void {
     if (type === undefined) {
-      const message = `This server has no step type "${this.step.type}".`;
-      this.#end({ kind: 'failed', error: { code: 'unknown_step_type', message }, retryable: false });
+      this.#fail('unknown_step_type', `This server has no step type "${this.step.type}".`);
       return;
     }
     this.#timeoutS = this.#limit(type);
     // A script that waits for a worker does not use up its time: how long that takes is up to others.
     if (!type.queues) this.began();
-    void this.#execute(type);
+    else if (!this.#host.resources.landing.tryReserve(this.run.tenantId)) {
+      void this.#beginWhenRoom(type);
+      return;
+    } else this.#hasRoom = true;
+    this.#begin(type);
+  }
+
+  async #beginWhenRoom(type: StepType): Promise<void> {
+    const { landing } = this.#host.resources;
+    const { tenantId } = this.run;
+    try {
+      await landing.reserve(tenantId, this.#abort.signal);
+    } catch {
+      // It was aborted.
+      return;
+    }
+    if (!this.#live) {
+      landing.release(tenantId);
+      return;
+    }
+    this.#hasRoom = true;
+    this.#begin(type);
+  }
+
+  /** Executes it, once its large results are loaded. */
+  #begin(type: StepType): void {
+    const wanted = this.#state.storedResults === 0 ? null : this.#storedReads(type);
+    if (wanted === null || this.#loadCached(wanted)) void this.#execute(type);
+    else void this.#loadAndExecute(type, wanted);
   }
 
   /** Its `timeout_s` runs from here; called again, it changes nothing. */
@@ -89,7 +126,19 @@ export class LiveAttempt implements Attempt {
 
   result(step: string): JsonValue {
     if (!this.ancestors().has(step)) throw new Error(`step "${step}" is not an ancestor of "${this.step.id}"`);
-    return this.#state.results.get(step) ?? null;
+    const result = this.#state.results.get(step) ?? null;
+    if (!(result instanceof StoredValue)) return result;
+    if (this.#loaded === null) throw new Error(`the result of "${step}" is not loaded`);
+    return this.#loaded.value(step);
+  }
+
+  resultText(step: string): string | undefined {
+    const isStored = this.ancestors().has(step) && this.#state.results.get(step) instanceof StoredValue;
+    return isStored ? this.#loaded?.text(step) : undefined;
+  }
+
+  ownTurn(): Promise<void> {
+    return this.#host.resources.ownTurn();
   }
 
   ancestors(): ReadonlySet<string> {
@@ -103,7 +152,12 @@ export class LiveAttempt implements Attempt {
   async #execute(type: StepType): Promise<void> {
     let outcome: Outcome;
     try {
-      outcome = await type.execute(this, this.#abort.signal);
+      const executing = type.execute(this, this.#abort.signal);
+      // A type that says what it reads has read it by now, unless it waits for its turn.
+      if (type.reads !== undefined && !type.queues) this.#release();
+      outcome = await executing;
+      // Serialized next: one large result after the other, with the event loop free in between.
+      if (isLarge(outcome)) await this.#host.resources.ownTurn();
     } catch (error) {
       if (!this.#live) return;
       this.#host.faults.stepThrew(this, error);
@@ -111,6 +165,83 @@ export class LiveAttempt implements Attempt {
       outcome = { kind: 'failed', error: { code: 'internal_error', message }, retryable: true };
     }
     this.#end(outcome);
+  }
+
+  /** The large results that the step type may read, by step; null where there are none. */
+  #storedReads(type: StepType): ReadonlyMap<string, StoredValue> | null {
+    const { results } = this.#state;
+    const ancestors = this.ancestors();
+    let wanted: Map<string, StoredValue> | null = null;
+    for (const step of this.#readsOf(type, ancestors)) {
+      const result = results.get(step);
+      if (!(result instanceof StoredValue) || !ancestors.has(step)) continue;
+      wanted ??= new Map();
+      wanted.set(step, result);
+    }
+    return wanted;
+  }
+
+  #readsOf(type: StepType, ancestors: ReadonlySet<string>): Iterable<string> {
+    try {
+      const reads = type.reads?.(this.step) ?? 'all';
+      return reads === 'all' ? ancestors : reads;
+    } catch {
+      // Fields that cannot be read: executing the step says so.
+      return [];
+    }
+  }
+
+  #loadCached(results: ReadonlyMap<string, StoredValue>): boolean {
+    const { id: runId, tenantId } = this.run;
+    try {
+      this.#loaded = this.#host.resources.storedResults.loadCached({ runId, tenantId, results });
+      return this.#loaded !== null;
+    } catch {
+      // Loading says why not.
+      return false;
+    }
+  }
+
+  async #loadAndExecute(type: StepType, results: ReadonlyMap<string, StoredValue>): Promise<void> {
+    const { id: runId, tenantId } = this.run;
+    try {
+      const loaded = await this.#host.resources.storedResults.load({ runId, tenantId, results }, this.#abort.signal);
+      if (!this.#live) {
+        loaded.release();
+        return;
+      }
+      this.#loaded = loaded;
+    } catch (error) {
+      this.#notLoaded(type, results, error);
+      return;
+    }
+    await this.#execute(type);
+  }
+
+  #notLoaded(type: StepType, results: ReadonlyMap<string, StoredValue>, error: unknown): void {
+    if (!this.#live) return;
+    if (error instanceof ResultsTooLarge) {
+      this.#fail('step_data_too_large', error.message);
+      return;
+    }
+    this.#host.faults.resultsNotLoaded(this, error);
+    if (error instanceof ResultMissing) {
+      this.#fail('result_missing', 'A result that the step reads is missing in the log.');
+      return;
+    }
+    // The database is away or busy. The step has done nothing yet, so that this is no failure of its own.
+    this.#host.setTimer(this.#host.now() + RELOAD_DELAY_MS, () => {
+      if (this.#live) void this.#loadAndExecute(type, results);
+    });
+  }
+
+  #fail(code: string, message: string): void {
+    this.#end({ kind: 'failed', error: { code, message }, retryable: false });
+  }
+
+  #release(): void {
+    this.#loaded?.release();
+    this.#loaded = null;
   }
 
   /** A human task's `timeout_s` is the time its people have; it bounds the wait, not this attempt. */
@@ -139,6 +270,9 @@ export class LiveAttempt implements Attempt {
 
   #close(): void {
     this.#live = false;
+    this.#release();
+    if (this.#hasRoom) this.#host.resources.landing.release(this.run.tenantId);
+    this.#hasRoom = false;
     if (this.#timeout !== null) this.#host.cancelTimer(this.#timeout);
     this.#timeout = null;
   }

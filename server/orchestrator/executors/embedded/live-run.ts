@@ -9,21 +9,24 @@ import {
   type RunState,
   stepSpec,
 } from '../../core/index.ts';
-import type { LogEntry } from '../../log/index.ts';
+import type { LargeResult, LogEntry } from '../../log/index.ts';
 import type { RunSnapshot } from '../../orchestrator.ts';
 import type { Outcome } from '../../steps/step-type.ts';
 import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
 import { RunLog } from './log-budget.ts';
-import { outcomeCommand } from './outcome.ts';
+import { type Caller, type Mail, Mailbox, notStorable, toBlame } from './mailbox.ts';
+import { endOfAttempt } from './outcome.ts';
 import { type Lagging, RunProgress } from './progress.ts';
+import { beingLoaded } from './refusals.ts';
+import { withinBudget } from './run-budget.ts';
 import type { RunCredits } from './run-credits.ts';
-import type { AttemptRef, RunHost } from './run-host.ts';
+import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
+import { ResidentBytes } from './run-resources.ts';
 import { SlotWaits } from './slot-waits.ts';
 import type { Claimant, SlotKind } from './slots.ts';
 import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from './turn.ts';
 
 type Settlements = readonly (() => void)[];
-type Mail = { command: Command; caller: { resolve(run: RunSnapshot): void; reject(error: unknown): void } | null };
 
 /**
  * A run in memory: its state, a serial mailbox, and its attempts in flight. All that is in the mailbox is decided in one
@@ -38,7 +41,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly #onExcess: Pricing['onExcess'];
   /** Until what its workspace has left was read anew, nothing begins. */
   #asksForCredits: 'no' | 'asked' | 'answered' = 'no';
-  #mail: Mail[] = [];
+  readonly #mail = new Mailbox();
   /** Slots granted and not yet used. */
   #granted = 0;
   #appending = false;
@@ -53,10 +56,14 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   #due: Set<string> | null = null;
   readonly #log = new RunLog();
   readonly #slotWaits = new SlotWaits();
+  readonly #resident: ResidentBytes;
+  readonly quarantined: string | null;
 
-  constructor(identity: RunIdentity, state: RunState, credits: RunCredits, host: RunHost) {
+  constructor({ identity, state, quarantined }: HeldRun, credits: RunCredits, host: RunHost) {
     this.identity = identity;
     this.state = state;
+    this.quarantined = quarantined;
+    this.#resident = new ResidentBytes(host.resources.memory, identity.tenantId);
     this.#credits = credits;
     this.#onExcess = (step, said) => host.faults.excess(identity, step, said);
     this.#host = host;
@@ -64,6 +71,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     // Its row may still say that it drains, and nothing else would bring it up to date before it is resumed.
     this.#catchingUp = this.#lost !== null && state.status === 'paused';
     this.#progress.behind = this.#catchingUp;
+    if (!isTerminal(state.status)) this.#resident.set(state.residentBytes);
   }
 
   get tenantId(): string {
@@ -82,12 +90,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   get #idle(): boolean {
-    const waiting = this.#mail.length > 0 || this.#granted > 0 || this.#timerRang || this.#catchingUp;
+    const waiting = !this.#mail.isEmpty || this.#granted > 0 || this.#timerRang || this.#catchingUp;
     return !this.#appending && !waiting;
   }
 
   get #advancing(): boolean {
-    return this.state.status === 'running' && this.state.stopRequested === null;
+    return this.state.status === 'running' && this.state.stopRequested === null && this.quarantined === null;
   }
 
   /** A retry waits a minute at most: not worth leaving memory for. */
@@ -115,9 +123,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   /** A command of a caller; settles after the commit of what it brings about, and of what it relies upon. */
   submit(command: Command): Promise<RunSnapshot> {
-    return new Promise((resolve, reject) => {
-      this.#post({ command, caller: { resolve, reject } });
-    });
+    return new Promise((resolve, reject) => this.#post(command, { resolve, reject }));
   }
 
   /** Looks at what the run may do: after it was folded, or when its timer rang. */
@@ -134,30 +140,24 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   /** Ends attempts that the database refused the outcome of. */
   failAttempts(attempts: readonly AttemptRef[]): void {
-    const random = this.#host.random();
-    const error = { code: NOT_STORABLE, message: 'What the step returned cannot be stored.' };
-    for (const { step, attempt } of attempts)
-      this.#post({
-        command: { type: 'attempt_failed', step, attempt, error, retryable: false, random },
-        caller: null,
-      });
+    for (const attempt of attempts) this.#post(notStorable(attempt, this.#host.random()));
   }
 
   attemptEnded(live: LiveAttempt, outcome: Outcome): void {
     this.#attempts.delete(live.step.id);
     this.#host.releaseSlot(this.tenantId, live.slot);
     const step = live.step.id;
-    const command = outcomeCommand(step, live.attempt, this.#log.within(step, outcome), this.#host.random());
-    this.#post({ command, caller: null });
+    const threshold = this.#host.resources.memory.storeAbove(this.tenantId);
+    const ended = { step, attempt: live.attempt, random: this.#host.random(), threshold };
+    const { command, large } = endOfAttempt(ended, this.#log.within(step, outcome));
+    if (large !== null) this.#host.resources.landing.landed(this.tenantId, large.json.length);
+    this.#post(command, null, large);
   }
 
   attemptLogged(live: LiveAttempt, lines: string[]): void {
     const kept = this.#log.keep(live.step.id, lines);
     if (kept.length === 0) return;
-    this.#post({
-      command: { type: 'attempt_log', step: live.step.id, attempt: live.attempt, lines: kept },
-      caller: null,
-    });
+    this.#post({ type: 'attempt_log', step: live.step.id, attempt: live.attempt, lines: kept });
   }
 
   /** Forgets the run: it is no longer ours, or no longer true. Callers that wait get `error`. */
@@ -168,7 +168,14 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#abortAll();
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
     this.#credits.drop();
-    for (const { caller } of this.#mail.splice(0)) caller?.reject(error);
+    const mail = this.#mail.takeAll();
+    this.#host.resources.landed(this.tenantId, mail);
+    for (const { caller } of mail) caller?.reject(error);
+    this.leaveMemory();
+  }
+
+  leaveMemory(): void {
+    this.#resident.set(0);
   }
 
   /** Decides everything there is to decide and appends it. */
@@ -176,10 +183,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#appending || this.#dropped) return;
     const now = this.#host.now();
     const turn = new Turn(this.identity, this.state, { prices: this.#credits.prices, onExcess: this.#onExcess });
-    const mail = this.#mail.splice(0);
+    const mail = this.#mail.take(this.#host.resources.entryBytes);
+    if (this.quarantined !== null) turn.quarantine(this.quarantined, now);
     const settlements = this.#decideMail(mail, turn, now);
     if (this.#timerRang) this.#decideDue(turn, now);
     if (this.#mustAbandon) this.#abandonLost(turn, now);
+    if (this.quarantined !== null) turn.quarantine(this.quarantined, now);
     this.#credits.send(turn.credits);
     // It wants nothing before it can claim it.
     if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';
@@ -187,44 +196,51 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#granted > 0) this.#begin(turn, now);
     if (this.waitingSteps > 0) this.#slotWaits.left(this.state.ready, now);
     else this.#slotWaits.clear();
+    if (!isTerminal(this.state.status)) this.#resident.set(this.state.residentBytes);
     const catchUp = this.#catchingUp && this.#progress.behind;
     this.#catchingUp = false;
     if (turn.events.length === 0 && !catchUp) {
+      this.#host.resources.landed(this.tenantId, mail);
       for (const settle of settlements) settle();
       this.#host.wakeAt(this.identity.runId, nextTimer(this.state, this.#due));
       this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
+      if (!this.#mail.isEmpty) this.#host.schedule(this);
       return;
     }
-    this.#write(turn, mail, settlements, catchUp).catch((error: unknown) => this.#host.turnDefect(this, error));
+    this.#write(turn, mail, settlements, catchUp)
+      .catch((error: unknown) => this.#host.turnDefect(this, error))
+      .finally(() => this.#host.resources.landed(this.tenantId, mail));
   }
 
-  #post(mail: Mail): void {
+  #post(command: Command, caller: Caller | null = null, large: LargeResult | null = null): void {
     if (this.#dropped) {
-      mail.caller?.reject(new AppError(503, 'unavailable', 'The run is being loaded again.', RETRY_SOON));
+      caller?.reject(beingLoaded());
       return;
     }
-    this.#mail.push(mail);
+    this.#mail.push({ command, caller, large });
     this.#host.schedule(this);
   }
 
   /** Returns what is to be told to callers once the turn is committed, in order. */
   #decideMail(mail: readonly Mail[], turn: Turn, now: number): (() => void)[] {
     const settlements: (() => void)[] = [];
-    for (const { command, caller } of mail) {
+    for (const { command, caller, large } of mail) {
       // An outcome ends the attempt; any other command that names the step leaves it to be begun again.
       if ('attempt' in command && command.type !== 'attempt_log') {
         this.#lost?.delete(command.step);
         this.#credits.release(command.step);
       }
       try {
-        turn.apply(command, now);
+        const allowed = withinBudget(this.state, command, this.#host.resources.limits.runBytes);
+        turn.apply(allowed, now, allowed === command ? large : null);
         if (caller === null) continue;
         const snapshot = snapshotOf(this.identity, this.state, this.#interrupted);
         settlements.push(() => caller.resolve(snapshot));
       } catch (error) {
         const refusal = error instanceof CommandRefused ? conflict(error.code, error.message) : error;
         if (caller !== null) settlements.push(() => caller.reject(refusal));
-        if (!(error instanceof CommandRefused)) this.#host.faults.commandFailed(this.identity, command.type, error);
+        if (!(error instanceof CommandRefused || error instanceof AppError))
+          this.#host.faults.commandFailed(this.identity, command.type, error);
       }
     }
     return settlements;
@@ -334,6 +350,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#credits.sent(true);
     this.#host.observer.turnCommitted(this.identity, this.state, turn.events);
     if (this.#host.wantsStream(this.tenantId)) this.#host.publish(turn.streamItems());
+    if (turn.large.length > 0) this.#host.resources.storedResults.keep(turn.large);
     for (const settle of settlements) settle();
     for (const step of turn.cancelled) this.#abort(step);
     const ended = isTerminal(this.state.status);
@@ -358,12 +375,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #refuse(turn: Turn, mail: readonly Mail[], error: unknown): void {
     for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId, 'step');
-    // What a caller brought may be at fault as well: no step fails for that, its attempt is begun again.
-    const blamable = mail.some(({ caller }) => caller !== null) ? [] : mail;
-    const outcomes = blamable.flatMap(({ command }) =>
-      'attempt' in command && !isRefusedOutcome(command) ? [{ step: command.step, attempt: command.attempt }] : [],
-    );
-    const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes });
+    const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes: toBlame(mail) });
     for (const { caller } of mail) caller?.reject(reason);
     this.drop(reason);
   }
@@ -391,8 +403,3 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     for (const step of [...this.#attempts.keys()]) this.#abort(step);
   }
 }
-
-const NOT_STORABLE = 'not_storable';
-const isRefusedOutcome = (command: Command): boolean =>
-  command.type === 'attempt_failed' && command.error.code === NOT_STORABLE;
-const RETRY_SOON = { headers: { 'Retry-After': '1' } };

@@ -1,16 +1,16 @@
 import type { GroupCommitLog } from '../../log/index.ts';
 import type { OrchestratorLoad } from '../../observer.ts';
 import type { LiveRun } from './live-run.ts';
+import type { RunResources } from './run-resources.ts';
 import type { Slots } from './slots.ts';
 import type { Timers } from './timers.ts';
 
 export type RuntimeLoad = Omit<OrchestratorLoad, 'status'>;
 
+type Parts = { slots: Slots; log: GroupCommitLog; timers: Timers; resources: RunResources };
+
 /** How much a runtime has to do. O(runs in memory). */
-export function loadOf(
-  runs: ReadonlyMap<string, LiveRun>,
-  { slots, log, timers }: { slots: Slots; log: GroupCommitLog; timers: Timers },
-): RuntimeLoad {
+export function loadOf(runs: ReadonlyMap<string, LiveRun>, { slots, log, timers, resources }: Parts): RuntimeLoad {
   let stepsWaiting = 0;
   for (const run of runs.values()) stepsWaiting += run.waitingSteps;
   return {
@@ -20,6 +20,12 @@ export function loadOf(
     backlogRows: log.backlogRows,
     backlogBytes: log.backlogBytes,
     timers: timers.size,
+    memory: {
+      runs: resources.memory.total,
+      landing_results: resources.landing.bytes,
+      loaded_results: resources.storedResults.loadedBytes,
+      cached_results: resources.storedResults.cachedBytes,
+    },
     inFlightByTenant: slots.inUseByTenant(),
   };
 }
@@ -32,5 +38,6 @@ export const IDLE: RuntimeLoad = {
   backlogRows: 0,
   backlogBytes: 0,
   timers: 0,
+  memory: { runs: 0, landing_results: 0, loaded_results: 0, cached_results: 0 },
   inFlightByTenant: new Map(),
 };

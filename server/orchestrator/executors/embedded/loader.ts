@@ -1,8 +1,10 @@
 import { evolve, newRun, type RunEvent, type RunState } from '../../core/index.ts';
-import type { LoggedRun, LogReader } from '../../log/index.ts';
+import type { LoggedRun, LogReader, RunRead } from '../../log/index.ts';
 import type { CreditAccount } from './credit-account.ts';
 import type { CreditMeter } from './credit-meter.ts';
 import type { GraphCache } from './graph-cache.ts';
+import type { LoadSuspects } from './load-suspects.ts';
+import type { RunResources } from './run-resources.ts';
 import type { RunIdentity } from './turn.ts';
 
 /** Nothing of a run begins or is charged before the credits of its workspace are known. */
@@ -11,68 +13,217 @@ export type LoadedRun = {
   state: RunState;
   events: readonly RunEvent[];
   account: CreditAccount;
+  /** Why the run is to be ended at once; its state holds none of its values then. */
+  quarantined: string | null;
 };
 
 /** 100 runs of some 50 events are a read of ~1 MB; a read at a time leaves the pool to the API. */
 const BATCH = 100;
+/** A batch ends with the run that exceeds this. Parsed, it may take twenty times as much. */
+const BATCH_BYTES = 2 * 1024 * 1024;
+
+/** The log of this run cannot be folded, now or a moment later: not the database's fault. */
+export class RunUnreadable extends Error {}
 
 type Wanted = { runId: string; resolve: (run: LoadedRun | null) => void; reject: (error: unknown) => void };
 
-/** Folds runs from the log. Runs asked for at about the same time are read together. */
-export class Loader {
-  readonly #reader: LogReader;
-  readonly #graphs: GraphCache;
-  readonly #meter: CreditMeter;
-  #wanted: Wanted[] = [];
-  /** Of the read that is under way. */
-  #reads: readonly Wanted[] = [];
-  #reading = false;
+type Parts = {
+  meter: CreditMeter;
+  resources: Pick<RunResources, 'memory'>;
+  suspects: LoadSuspects;
+};
 
-  constructor(reader: LogReader, graphs: GraphCache, meter: CreditMeter) {
-    this.#reader = reader;
-    this.#meter = meter;
-    this.#graphs = graphs;
+/**
+ * Folds runs from the log. Runs asked for at about the same time are read together. Those that a caller waits for do not
+ * wait for those that are taken up in the background, which are read only while there is memory for them.
+ */
+export class Loader {
+  readonly #services: Parts & { reader: LogReader; graphs: GraphCache };
+  readonly #urgent = new Lane(() => void this.#readUrgent());
+  readonly #background = new Lane(() => void this.#readBackground());
+  #abandoned = false;
+
+  constructor({ reader, graphs }: { reader: LogReader; graphs: GraphCache }, parts: Parts) {
+    this.#services = { reader, graphs, ...parts };
   }
 
-  /** Null where there is no such run. Throws what the database says, or an Error for a log that cannot be folded. */
-  load(runId: string): Promise<LoadedRun | null> {
+  /** Null where there is no such run. Rejects with what the database says, or RunUnreadable. */
+  load(runId: string, isUrgent: boolean): Promise<LoadedRun | null> {
     return new Promise((resolve, reject) => {
-      this.#wanted.push({ runId, resolve, reject });
-      if (this.#reading) return;
-      this.#reading = true;
-      queueMicrotask(() => void this.#readAll());
+      const lane = isUrgent && !this.#services.suspects.has(runId) ? this.#urgent : this.#background;
+      lane.add({ runId, resolve, reject });
     });
+  }
+
+  /** Somebody waits for a run that is being loaded in the background. */
+  hurry(runId: string): void {
+    if (this.#services.suspects.has(runId)) return;
+    const wanted = this.#background.remove(runId);
+    if (wanted !== undefined) this.#urgent.add(wanted);
   }
 
   /** Refuses whoever waits: a read of a database that hangs would keep them for longer than anybody is to wait. */
   abandon(cause: unknown): void {
-    for (const { reject } of [...this.#reads, ...this.#wanted.splice(0)]) reject(cause);
+    this.#abandoned = true;
+    for (const lane of [this.#urgent, this.#background]) lane.abandon(cause);
   }
 
-  async #readAll(): Promise<void> {
-    while (this.#wanted.length > 0) {
-      const batch = this.#wanted.splice(0, BATCH);
-      this.#reads = batch;
-      try {
-        const runs = await this.#reader.readRuns(batch.map(({ runId }) => runId));
-        for (const wanted of batch) void this.#fold(runs.get(wanted.runId)).then(wanted.resolve, wanted.reject);
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
+  async #readUrgent(): Promise<void> {
+    const lane = this.#urgent;
+    for (;;) {
+      const batch = lane.next(BATCH, NONE);
+      if (batch !== null) {
+        const ids = batch.map(({ runId }) => runId);
+        // What is small is not worth the journal.
+        await this.#read(lane, batch, () => this.#services.suspects.loading('urgent', ids));
       }
+      if (lane.isEmpty && !this.#abandoned) await this.#services.suspects.loaded('urgent');
+      if (lane.rest()) return;
     }
-    this.#reads = [];
-    this.#reading = false;
   }
 
-  async #fold(run: LoggedRun | undefined): Promise<LoadedRun | null> {
-    if (run === undefined) return null;
-    const { events, ...identity } = run;
-    const cached = this.#graphs.get(identity);
+  async #readBackground(): Promise<void> {
+    const { suspects } = this.#services;
+    const { memory } = this.#services.resources;
+    const lane = this.#background;
+    for (;;) {
+      while (!memory.hasRoom && !lane.isEmpty) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        memory.onRoom(resolve);
+        await promise;
+      }
+      const batch = lane.next(BATCH, suspects);
+      if (batch !== null) await this.#readJournaled(batch);
+      if (lane.isEmpty && !this.#abandoned) await suspects.loaded('background');
+      if (lane.rest()) return;
+    }
+  }
+
+  async #readJournaled(batch: readonly Wanted[]): Promise<void> {
+    const ids = batch.map(({ runId }) => runId);
+    try {
+      await this.#services.suspects.loading('background', ids);
+    } catch (error) {
+      this.#background.refuse(batch, error);
+      return;
+    }
+    if (this.#abandoned) return;
+    await this.#read(this.#background, batch);
+    if (!this.#abandoned) this.#services.suspects.survived(ids);
+  }
+
+  /** Settles when all runs of the batch are folded. */
+  async #read(lane: Lane, batch: readonly Wanted[], onLarge?: () => Promise<void>): Promise<void> {
+    const { reader, suspects } = this.#services;
+    const [first] = batch;
+    const quarantined = first !== undefined && batch.length === 1 ? suspects.quarantine(first.runId) : null;
+    try {
+      const ids = batch.map(({ runId }) => runId);
+      const skeleton = quarantined !== null;
+      const { runs, left } = await reader.readRuns(ids, { maxBytes: BATCH_BYTES, skeleton, onLarge });
+      const again = new Set(left);
+      lane.putBack(batch.filter(({ runId }) => again.has(runId)));
+      await Promise.all(
+        batch.map(wanted => {
+          if (again.has(wanted.runId)) return undefined;
+          return this.#fold(runs.get(wanted.runId), quarantined).then(wanted.resolve, wanted.reject);
+        }),
+      );
+    } catch (error) {
+      lane.refuse(batch, error);
+      return;
+    }
+    lane.done();
+  }
+
+  async #fold(read: RunRead | undefined, quarantined: string | null): Promise<LoadedRun | null> {
+    if (read === undefined) return null;
+    if (!read.ok) throw new RunUnreadable('the log of the run cannot be read', { cause: read.error });
+    const { events, ...identity } = read.run;
+    const { graphs, meter } = this.#services;
+    const cached = graphs.get(identity);
     const graph = cached instanceof Promise ? await cached : cached;
-    const known = this.#meter.get(identity.tenantId);
+    const known = meter.get(identity.tenantId);
     const account = known instanceof Promise ? await known : known;
-    const state = newRun(identity.runId, graph);
+    return { identity, state: folded(newRun(identity.runId, graph), events), events, account, quarantined };
+  }
+}
+
+function folded(state: RunState, events: LoggedRun['events']): RunState {
+  try {
     for (const event of events) evolve(state, event);
-    return { identity, state, events, account };
+  } catch (error) {
+    throw new RunUnreadable('the log of the run cannot be folded', { cause: error });
+  }
+  return state;
+}
+
+type Suspects = Pick<LoadSuspects, 'isEmpty' | 'has'>;
+const NONE: Suspects = { isEmpty: true, has: () => false };
+
+/** Runs that wait to be read, one batch after the other. */
+class Lane {
+  #waiting: Wanted[] = [];
+  /** Of the batch that is being read. */
+  #reads: readonly Wanted[] = [];
+  #reading = false;
+  readonly #start: () => void;
+
+  constructor(start: () => void) {
+    this.#start = start;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  add(wanted: Wanted): void {
+    this.#waiting.push(wanted);
+    if (this.#reading) return;
+    this.#reading = true;
+    queueMicrotask(this.#start);
+  }
+
+  /** The next runs to read together. A suspect is read alone, and after all others. Null where nothing waits. */
+  next(most: number, suspects: Suspects): readonly Wanted[] | null {
+    this.#reads = suspects.isEmpty ? this.#waiting.splice(0, most) : this.#nextOf(most, suspects);
+    return this.#reads.length === 0 ? null : this.#reads;
+  }
+
+  #nextOf(most: number, suspects: Suspects): readonly Wanted[] {
+    const others = this.#waiting.filter(({ runId }) => !suspects.has(runId)).slice(0, most);
+    const batch = others.length > 0 ? others : this.#waiting.slice(0, 1);
+    const taken = new Set(batch);
+    this.#waiting = this.#waiting.filter(wanted => !taken.has(wanted));
+    return batch;
+  }
+
+  /** Ends reading, unless something came meanwhile. */
+  rest(): boolean {
+    if (this.#waiting.length > 0) return false;
+    this.#reading = false;
+    return true;
+  }
+
+  putBack(wanted: readonly Wanted[]): void {
+    this.#waiting.unshift(...wanted);
+  }
+
+  remove(runId: string): Wanted | undefined {
+    const place = this.#waiting.findIndex(wanted => wanted.runId === runId);
+    return place < 0 ? undefined : this.#waiting.splice(place, 1)[0];
+  }
+
+  done(): void {
+    this.#reads = [];
+  }
+
+  refuse(batch: readonly Wanted[], cause: unknown): void {
+    this.done();
+    for (const { reject } of batch) reject(cause);
+  }
+
+  abandon(cause: unknown): void {
+    for (const { reject } of [...this.#reads, ...this.#waiting.splice(0)]) reject(cause);
   }
 }

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
+import { type JsonValue, StoredValue } from '../../core/index.ts';
 import { LogBudget, MAX_LOG_BYTES } from './log-budget.ts';
-import { MAX_RESULT_BYTES, outcomeCommand, resultProblem } from './outcome.ts';
+import { endOfAttempt, MAX_RESULT_BYTES } from './outcome.ts';
+
+const ATTEMPT = { step: 'a', attempt: 1, random: 0.5 };
+const end = (result: unknown) => endOfAttempt(ATTEMPT, { kind: 'completed', result: result as JsonValue });
+
+/** Why a result cannot be kept, or null. */
+function resultProblem(result: unknown): { code: string } | null {
+  const { command } = end(result);
+  return command.type === 'attempt_failed' ? command.error : null;
+}
 
 test.each([
   ['nothing', undefined],
@@ -30,7 +40,7 @@ test('what JSON can hold is a result: odd text, null objects, absent fields', ()
 });
 
 test('a result that cannot be kept fails the step for good', () => {
-  expect(outcomeCommand('a', 1, { kind: 'completed', result: Number.NaN, log: ['l'] }, 0.5)).toMatchObject({
+  expect(endOfAttempt(ATTEMPT, { kind: 'completed', result: Number.NaN, log: ['l'] }).command).toMatchObject({
     type: 'attempt_failed',
     retryable: false,
     error: { code: 'result_not_json' },
@@ -50,4 +60,13 @@ test('64 KiB of log lines are kept for a step, and the cut is said once', () => 
   expect(kept.at(-1)).toContain('not kept');
   expect(budget.take('a', ['more'])).toEqual([]);
   expect(budget.take('b', ['more'])).toEqual(['more']);
+});
+
+test('a result over the threshold becomes a reference, with its text made once', () => {
+  const at = 'x'.repeat(16 * 1024 - 2);
+  expect(end(at)).toMatchObject({ command: { result: at }, large: null });
+  const above = `${at}x`;
+  const { command, large } = end(above);
+  expect(large).toEqual({ id: expect.any(String), json: JSON.stringify(above) });
+  expect(command).toMatchObject({ type: 'attempt_succeeded', result: new StoredValue(large?.id ?? '', 16 * 1024 + 1) });
 });

@@ -1,4 +1,13 @@
-import type { Command, Consumption, StepError } from '../../core/index.ts';
+import { newId } from '../../../platform/ids.ts';
+import {
+  type Command,
+  type Consumption,
+  type JsonValue,
+  type StepError,
+  StoredValue,
+  sizeOf,
+} from '../../core/index.ts';
+import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../../log/index.ts';
 import type { Outcome } from '../../steps/step-type.ts';
 
 /** engine.md, Payloads. */
@@ -8,27 +17,51 @@ const MAX_DEPTH = 200;
 /** A public message is read by people; a provider's whole error page is not one. */
 const MAX_ERROR_LENGTH = 4_000;
 
-/** What the core is told about an attempt's end. `random` (0..1) is for the jitter of a retry. */
-export function outcomeCommand(step: string, attempt: number, outcome: Outcome, random: number): Command {
+/** Whether serializing the result may take a millisecond or more. */
+export function isLarge(outcome: Outcome): boolean {
+  return outcome.kind === 'completed' && sizeOf(outcome.result) > LARGE_BYTES;
+}
+const LARGE_BYTES = 64 * 1024;
+
+/** What the core is told about an attempt's end, and the text of its result where that is stored externally. */
+export type Ended = { command: Command; large: LargeResult | null };
+
+/**
+ * Translates an outcome. `random` (0..1) is for the jitter of a retry. A result of more than `threshold` bytes of JSON
+ * becomes a reference at once: waiting for its commit it takes no more memory than its text.
+ */
+export function endOfAttempt(
+  { step, attempt, random, threshold = PAYLOAD_THRESHOLD_BYTES }: EndedAttempt,
+  outcome: Outcome,
+): Ended {
+  if (outcome.kind !== 'completed') return { command: outcomeCommand(step, attempt, outcome, random), large: null };
+  const read = readResult(outcome.result, threshold);
+  const { log } = outcome;
+  const consumed = consumedIn(outcome);
+  if (read.error !== null) {
+    const failed = { type: 'attempt_failed', step, attempt, error: read.error, retryable: false, random } as const;
+    return { command: { ...failed, log, ...consumed }, large: null };
+  }
+  if (read.large === null)
+    return {
+      command: { type: 'attempt_succeeded', step, attempt, result: outcome.result, log, ...consumed },
+      large: null,
+    };
+  const result = new StoredValue(read.large.id, read.bytes);
+  return { command: { type: 'attempt_succeeded', step, attempt, result, log, ...consumed }, large: read.large };
+}
+
+export type EndedAttempt = { step: string; attempt: number; random: number; threshold?: number };
+
+function outcomeCommand(
+  step: string,
+  attempt: number,
+  outcome: Exclude<Outcome, { kind: 'completed' }>,
+  random: number,
+): Command {
   switch (outcome.kind) {
     case 'waiting':
       return { type: 'attempt_waiting', step, attempt, task: outcome.task };
-    case 'completed': {
-      const error = resultProblem(outcome.result);
-      const consumed = consumedIn(outcome);
-      if (error !== null)
-        return {
-          type: 'attempt_failed',
-          step,
-          attempt,
-          error,
-          retryable: false,
-          random,
-          log: outcome.log,
-          ...consumed,
-        };
-      return { type: 'attempt_succeeded', step, attempt, result: outcome.result, log: outcome.log, ...consumed };
-    }
     case 'failed': {
       const { error, retryable, retryAfterMs, log } = outcome;
       const consumed = consumedIn(outcome);
@@ -58,15 +91,24 @@ function shortened(error: StepError): StepError {
   return { code: error.code, message: `${error.message.slice(0, MAX_ERROR_LENGTH)}…` };
 }
 
-/** What keeps a result from being stored as it is, or null. Memory and log must agree on it, so nothing is coerced. */
-export function resultProblem(result: unknown): StepError | null {
-  const size = jsonSizeBound(result, 0);
-  if (typeof size === 'string') return { code: 'result_not_json', message: `The step's result is not JSON: ${size}.` };
-  if (size <= MAX_RESULT_BYTES) return null;
-  const bytes = Buffer.byteLength(JSON.stringify(result));
-  if (bytes <= MAX_RESULT_BYTES) return null;
-  return { code: 'result_too_large', message: `The step's result has ${bytes} bytes of JSON; at most 1 MiB is kept.` };
+type ReadResult = { error: StepError } | { error: null; bytes: number; large: LargeResult | null };
+
+/** Memory and log must agree on a result, so nothing is coerced. Only what may be large is serialized. */
+function readResult(result: JsonValue, threshold: number): ReadResult {
+  const bound = jsonSizeBound(result, 0);
+  if (typeof bound === 'string') {
+    return { error: { code: 'result_not_json', message: `The step's result is not JSON: ${bound}.` } };
+  }
+  if (bound <= threshold) return SMALL;
+  const json = JSON.stringify(result);
+  const bytes = Buffer.byteLength(json);
+  if (bytes <= threshold) return SMALL;
+  if (bytes <= MAX_RESULT_BYTES) return { error: null, bytes, large: { id: newId(), json } };
+  const message = `The step's result has ${bytes} bytes of JSON; at most 1 MiB is kept.`;
+  return { error: { code: 'result_too_large', message } };
 }
+
+const SMALL: ReadResult = { error: null, bytes: 0, large: null };
 
 /** An upper bound of the bytes of a value's JSON, found without serialising it; or what is not JSON in it. */
 function jsonSizeBound(value: unknown, depth: number): number | string {

@@ -33,6 +33,7 @@ export function priced(command: Command, prices: ActionPrices, onExcess: OnExces
     case 'attempt_waiting':
     case 'attempt_log':
     case 'abandon_attempt':
+    case 'quarantine':
       return command;
   }
 }

@@ -12,6 +12,7 @@ export async function recoverRuns(
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<{ recovered: number }> {
+  await runtime.suspects.recall();
   // Where the timers cannot be read, the runs that have work to do now are taken up all the same.
   const [timers] = await Promise.allSettled([recoverTimers(reader, runtime, signal)]);
   const moving = await recoverMovingRuns(reader, runtime, signal);

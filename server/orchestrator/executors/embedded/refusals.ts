@@ -1,4 +1,4 @@
-import { AppError, conflict } from '../../../platform/errors.ts';
+import { AppError, conflict, unavailable } from '../../../platform/errors.ts';
 import { INSUFFICIENT_CREDITS } from '../../core/index.ts';
 
 /** A start that its workspace cannot pay one step of. */
@@ -6,3 +6,6 @@ export const insufficientCredits = (): AppError =>
   new AppError(422, INSUFFICIENT_CREDITS, 'The workspace has too few credits left to run a step.');
 
 export const runIdTaken = (): AppError => conflict('run_id_taken', 'A run with this id exists already.');
+
+/** The run left memory between the call and its turn. */
+export const beingLoaded = (): AppError => unavailable('unavailable', 'The run is being loaded again.', 1);

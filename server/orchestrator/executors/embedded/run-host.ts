@@ -1,11 +1,12 @@
 import type { AppError } from '../../../platform/errors.ts';
-import type { LeaderTerm } from '../../core/index.ts';
+import type { LeaderTerm, RunState } from '../../core/index.ts';
 import type { LogEntry } from '../../log/index.ts';
 import type { StreamItem } from '../../orchestrator.ts';
 import type { StepType } from '../../steps/step-type.ts';
 import type { AttemptHost } from './live-attempt.ts';
 import type { LiveRun } from './live-run.ts';
 import type { SlotKind } from './slots.ts';
+import type { RunIdentity } from './turn.ts';
 
 /** What a run in memory needs of the runtime. */
 export type RunHost = AttemptHost & {
@@ -33,5 +34,8 @@ export type RunHost = AttemptHost & {
   /** A turn could not be taken or acted upon: a defect. The run's memory cannot be trusted any more. */
   turnDefect(run: LiveRun, error: unknown): void;
 };
+
+/** What a run in memory begins with. `quarantined`: why it is to end at once; its state holds none of its values then. */
+export type HeldRun = { identity: RunIdentity; state: RunState; quarantined: string | null };
 
 export type AttemptRef = { step: string; attempt: number };

@@ -2,7 +2,7 @@ import type { Config } from '../../../config.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { CreditSource } from '../../credits.ts';
-import type { LogReader, WriterLimits } from '../../log/index.ts';
+import type { LoadJournal, LogReader, WriterLimits } from '../../log/index.ts';
 import type { OrchestratorObserver } from '../../observer.ts';
 import type { StepTypes } from '../../steps/registry.ts';
 import type { GraphCache } from './graph-cache.ts';
@@ -28,6 +28,8 @@ export type RuntimeServices = {
   writerLimits?: WriterLimits;
   /** Default: nobody watches. */
   observer?: OrchestratorObserver;
+  /** Default: no run is ever suspected of what a process died of. */
+  journal?: LoadJournal | undefined;
   /** Default: everything is free. */
   credits?: CreditSource | undefined;
 };

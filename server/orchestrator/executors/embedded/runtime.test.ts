@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import { decodeEvent } from '../../log/decode.ts';
-import type { LogEntry, LoggedRun, LogReader } from '../../log/index.ts';
+import { DEFAULT_LIMITS, type LogEntry, type LoggedRun, type LogReader, type RunRead } from '../../log/index.ts';
 import { GraphCache } from './graph-cache.ts';
 import { Hub } from './hub.ts';
+import { Mailbox } from './mailbox.ts';
 import { Runtime } from './runtime.ts';
 import { chain, DEFAULT_CONFIG, Gate, ManualTime, startRun } from './testing.ts';
 
@@ -15,8 +16,12 @@ function memoryLog() {
   const reader: LogReader = {
     readRuns: runIds =>
       new Promise(resolve => {
-        reads.push(() => resolve(new Map(runIds.flatMap(id => [...runs].filter(([runId]) => runId === id)))));
+        reads.push(() => {
+          const found = runIds.flatMap(id => runs.get(id) ?? []);
+          resolve({ runs: new Map(found.map(run => [run.runId, { ok: true, run } satisfies RunRead])), left: [] });
+        });
       }),
+    readStored: async () => new Map(),
     countActiveRuns: async () => ({ byTenant: new Map(), byStatus: new Map() }),
     movingRuns: async () => [],
     wakes: async () => [],
@@ -31,7 +36,7 @@ function memoryLog() {
       runs.set(runId, run);
     }
   };
-  return { reader, reads, session: { commit } };
+  return { reader, reads, runs, session: { commit } };
 }
 
 test('a start waits for a read of the log that asks for the same run: the run would be in memory twice', async () => {
@@ -63,4 +68,52 @@ test('a start waits for a read of the log that asks for the same run: the run wo
   expect(runtime.liveRuns).toBe(1);
   runtime.abandon(new Error('over'));
   expect(gate.waiting.map(({ signal }) => signal.aborted)).toEqual([true]);
+});
+
+test('large results that come together are cut into entries of what a commit takes', async () => {
+  const { reader, session } = memoryLog();
+  const gate = new Gate();
+  const logger = createLogger('silent');
+  const sizes: number[] = [];
+  const commit = async (batch: readonly LogEntry[]) => {
+    for (const { payloads } of batch) sizes.push(payloads.reduce((sum, { json }) => sum + json.length, 0));
+    await session.commit(batch);
+  };
+  const batchBytes = 1_000_000;
+  const services = {
+    reader,
+    clock: new ManualClock(),
+    alarm: new ManualTime().alarm,
+    logger,
+    stepTypes: new Map([gate.type]),
+    config: DEFAULT_CONFIG,
+    random: () => 0.5,
+    defer: setImmediate,
+    graphs: new GraphCache(async () => ({
+      steps: Array.from({ length: 20 }, (_, n) => ({ id: `s${n}`, type: 'gate' })),
+    })),
+    leader: { term: 1, survived: new Set([1]) },
+    hub: new Hub(logger),
+    writerLimits: { ...DEFAULT_LIMITS, batchBytes },
+  };
+  const runtime = new Runtime(services, { commit }, () => undefined);
+  await runtime.start(startRun({ tenantId: 'acme', projectId: 'p', workflowId: 'w' }));
+  await gate.arrived(20);
+  for (const { settle } of gate.waiting) settle({ kind: 'completed', result: 'x'.repeat(300_000) });
+  while (runtime.liveRuns > 0) await new Promise(setImmediate);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(batchBytes);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(20 * 300_002);
+  runtime.abandon(new Error('over'));
+});
+
+test('a result larger than what a commit takes is an entry of its own', () => {
+  const mailbox = new Mailbox();
+  const mail = (bytes: number) => ({
+    command: { type: 'attempt_succeeded', step: 'a', attempt: 1, result: null } as const,
+    caller: null,
+    large: { id: '', json: 'x'.repeat(bytes) },
+  });
+  for (const bytes of [101, 50, 50, 1]) mailbox.push(mail(bytes));
+  const taken = () => mailbox.take(100).map(({ large }) => large?.json.length);
+  expect([taken(), taken(), taken(), taken()]).toEqual([[101], [50, 50], [1], []]);
 });

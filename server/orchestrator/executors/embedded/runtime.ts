@@ -1,5 +1,5 @@
 import { AppError, notFound, unavailable } from '../../../platform/errors.ts';
-import { type Command, type CompiledGraph, newRun, type RunState } from '../../core/index.ts';
+import { type Command, type CompiledGraph, newRun } from '../../core/index.ts';
 import { AppendError, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
 import { type OrchestratorObserver, unobserved } from '../../observer.ts';
 import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../orchestrator.ts';
@@ -11,19 +11,21 @@ import { FaultLog } from './fault-log.ts';
 import type { OwnTerm } from './leader-terms.ts';
 import { LiveRun } from './live-run.ts';
 import { loadOf, type RuntimeLoad } from './load.ts';
-import { Loader } from './loader.ts';
+import { LoadSuspects } from './load-suspects.ts';
+import { type LoadedRun, Loader } from './loader.ts';
 import { ProgressSweep } from './progress.ts';
+import { REFOLD_DELAY_MS, Refolds } from './refolds.ts';
 import { insufficientCredits, runIdTaken } from './refusals.ts';
+import { checkStart } from './run-budget.ts';
 import { RunCredits } from './run-credits.ts';
-import type { AttemptRef, RunHost } from './run-host.ts';
+import { RunFinder } from './run-finder.ts';
+import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
+import { RunResources } from './run-resources.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 import { type SlotKind, Slots } from './slots.ts';
 import { atMost, type TimerHandle, Timers } from './timers.ts';
-import type { RunIdentity } from './turn.ts';
 import { Wakes } from './wakes.ts';
 
-/** How long to wait before a run is folded again that could not be, or that another writer has advanced. */
-const REFOLD_DELAY_MS = 1_000;
 /** A database that has not taken the last events by then will not be waited for at shutdown. */
 const LONGEST_FLUSH_MS = 5_000;
 
@@ -41,8 +43,11 @@ export class Runtime implements RunHost {
   readonly #slots: Slots;
   readonly timers: Timers;
   readonly #loader: Loader;
+  readonly suspects: LoadSuspects;
+  readonly #refolds = new Refolds();
+  readonly #finder: RunFinder;
+  readonly resources: RunResources;
   readonly #runs = new Map<string, LiveRun>();
-  readonly #loading = new Map<string, Promise<LiveRun | null>>();
   /** Starts under way: what they begin is not a run until its commit. */
   readonly #starting = new Map<string, Promise<RunSnapshot>>();
   readonly #wakes: Wakes;
@@ -68,7 +73,11 @@ export class Runtime implements RunHost {
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
     this.#wakes = new Wakes(this.timers, runId => this.#wake(runId));
     this.meter = new CreditMeter(services.credits, this);
-    this.#loader = new Loader(services.reader, services.graphs, this.meter);
+    this.resources = new RunResources(services);
+    this.suspects = new LoadSuspects(services.journal);
+    this.#loader = new Loader(services, { meter: this.meter, resources: this.resources, suspects: this.suspects });
+    const runs = { live: this.#runs, starting: this.#starting };
+    this.#finder = new RunFinder({ ...runs, loader: this.#loader, takeUp: this.#takeUp });
   }
 
   /** Runs in memory; the others are in the log alone. */
@@ -77,13 +86,14 @@ export class Runtime implements RunHost {
   }
 
   load(): RuntimeLoad {
-    return loadOf(this.#runs, { slots: this.#slots, log: this.#log, timers: this.timers });
+    return loadOf(this.#runs, { slots: this.#slots, log: this.#log, timers: this.timers, resources: this.resources });
   }
 
   /** Starts a run; see Orchestrator.start. */
   async start(run: StartRun): Promise<RunSnapshot> {
     this.#refuseWhenBusy();
     const { runId, tenantId, projectId, workflowId, data } = run;
+    checkStart(data, this.resources.limits.runBytes);
     const identity = { runId, tenantId, projectId, workflowId, version: data.version };
     const cached = this.#services.graphs.get(identity);
     const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
@@ -92,13 +102,14 @@ export class Runtime implements RunHost {
     const isPoor = !account.affordsStep;
     // An id is not taken before its run is there: whoever is refused may look for that run at once.
     // And a read of the log that began before would come back with what has started since, and make a second run of it.
-    for (let under = this.#underWay(runId); under !== undefined; under = this.#underWay(runId))
+    for (let under = this.#finder.underWay(runId); under !== undefined; under = this.#finder.underWay(runId))
       await under.catch(() => undefined);
     this.#refuseWhenBusy();
     if (this.#runs.has(runId)) throw runIdTaken();
     if (isPoor) throw insufficientCredits();
+    this.resources.memory.admit(tenantId);
     this.#activeRuns.reserve(tenantId);
-    const live = this.#inMemory(identity, newRun(runId, graph), account);
+    const live = this.#inMemory({ identity, state: newRun(runId, graph), quarantined: null }, account);
     const started = live.submit({ type: 'start', data });
     this.#starting.set(runId, started);
     try {
@@ -111,19 +122,15 @@ export class Runtime implements RunHost {
     }
   }
 
-  #inMemory(identity: RunIdentity, state: RunState, account: CreditAccount): LiveRun {
-    return new LiveRun(identity, state, new RunCredits(account, this.meter), this);
-  }
-
-  #underWay(runId: string): Promise<unknown> | undefined {
-    return this.#starting.get(runId) ?? this.#loading.get(runId);
+  #inMemory(held: HeldRun, account: CreditAccount): LiveRun {
+    return new LiveRun(held, new RunCredits(account, this.meter), this);
   }
 
   /** Sends a command to a run, which is folded if it is not in memory. AppError 404 if the reference does not match. */
   async command(ref: RunRef, command: Command): Promise<RunSnapshot> {
     this.#refuseWhenBusy();
     // Without an await where it is in memory: it could leave memory in between.
-    const run = this.#runs.get(ref.runId) ?? (await this.#find(ref.runId));
+    const run = this.#runs.get(ref.runId) ?? (await this.#findFor(ref, command));
     this.#refuseWhenBusy();
     if (run === null) throw notFound('Run');
     const { tenantId, projectId, workflowId } = run.identity;
@@ -149,12 +156,13 @@ export class Runtime implements RunHost {
     if (this.#abandoned) return;
     try {
       // Folding it wakes it.
-      await this.#find(runId);
+      await this.#finder.find(runId, false);
     } catch (error) {
       // It is the affair of whichever process leads next.
       if (this.#closing || this.#abandoned) return;
-      this.faults.notLoaded(runId, error);
-      this.#later(runId);
+      const delayMs = this.#refolds.delayAfter(runId, error);
+      this.faults.notLoaded(runId, error, delayMs);
+      this.wakeAt(runId, this.now() + delayMs);
     }
   }
 
@@ -173,6 +181,7 @@ export class Runtime implements RunHost {
 
   async #flush(): Promise<void> {
     this.#behind.sweep();
+    await this.suspects.close();
     do {
       await new Promise<void>(resolve => this.#services.defer(resolve));
       await this.#log.drain();
@@ -186,6 +195,7 @@ export class Runtime implements RunHost {
     this.timers.clear();
     this.#log.abandon(cause);
     this.#loader.abandon(cause);
+    void this.suspects.close();
     this.meter.abandon(cause);
     const error = unavailable('not_leading', 'The service is not ready to take commands.', 2, cause);
     for (const run of [...this.#runs.values(), ...this.#scheduled]) run.drop(error);
@@ -272,12 +282,14 @@ export class Runtime implements RunHost {
     const { runId } = run.identity;
     if (isNew && !ended) this.#runs.set(runId, run);
     if (ended) {
+      this.suspects.ended(runId);
       // A run that had ended before it was folded (for a command that is then refused) was not counted as active.
       if (isNew || this.#runs.get(runId) === run) this.#forgetEnded(run);
       return;
     }
     if (!run.quiescent || this.#runs.get(runId) !== run) return;
     this.#runs.delete(runId);
+    run.leaveMemory();
     this.observer.runReleased(runId);
   }
 
@@ -339,43 +351,30 @@ export class Runtime implements RunHost {
 
   #forgetEnded(run: LiveRun): void {
     this.#runs.delete(run.identity.runId);
+    run.leaveMemory();
     this.observer.runReleased(run.identity.runId);
     this.#activeRuns.release(run.identity.tenantId);
   }
 
-  /** The run in memory, folded if need be; null if there is none. */
-  async #find(runId: string): Promise<LiveRun | null> {
-    const starting = this.#starting.get(runId);
-    // A start that fails is the affair of its caller; here it only means that the log is to be asked.
-    if (starting !== undefined) await starting.catch(() => undefined);
-    const asked = this.#loading.get(runId);
-    // Whoever asks first goes on first, so all of them wait for the same promise in the same way.
-    const run = this.#runs.get(runId) ?? (await (asked ?? this.#load(runId)));
-    if (run !== null || asked === undefined) return run;
-    // The log was read before this caller came, who may know of a run that another process has started since.
-    return this.#runs.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId);
+  /** The run that a caller's command is for. One that would go on is loaded only if there is memory for it. */
+  #findFor(ref: RunRef, command: Command): Promise<LiveRun | null> {
+    if (command.type === 'resume' || command.type === 'complete_task') this.resources.memory.admit(ref.tenantId);
+    return this.#finder.find(ref.runId, true);
   }
 
-  #load(runId: string): Promise<LiveRun | null> {
-    const loading = this.#loader
-      .load(runId)
-      .then(loaded => {
-        if (loaded === null || this.#abandoned) return null;
-        const run = this.#inMemory(loaded.identity, loaded.state, loaded.account);
-        if (loaded.state.endedAt === null) {
-          this.#runs.set(runId, run);
-          this.observer.runLoaded(loaded.identity, loaded.state, loaded.events);
-        }
-        run.wake();
-        return run;
-      })
-      .catch((error: unknown) => {
-        throw unavailable('unavailable', 'The run cannot be read at the moment.', 2, error);
-      })
-      .finally(() => this.#loading.delete(runId));
-    this.#loading.set(runId, loading);
-    return loading;
-  }
+  readonly #takeUp = ({ identity, state, events, account, quarantined }: LoadedRun): LiveRun | null => {
+    if (this.#abandoned) return null;
+    const { runId } = identity;
+    this.#refolds.succeeded(runId);
+    if (quarantined !== null) this.faults.quarantined(identity, quarantined);
+    const run = this.#inMemory({ identity, state, quarantined }, account);
+    if (state.endedAt === null) {
+      this.#runs.set(runId, run);
+      this.observer.runLoaded(identity, state, events);
+    }
+    run.wake();
+    return run;
+  };
 
   #wake(runId: string): void {
     const run = this.#runs.get(runId);
@@ -391,7 +390,7 @@ export class Runtime implements RunHost {
   /** A value that the database refuses would be refused for ever: the attempts that brought it fail instead. */
   async #failRejected(runId: string, outcomes: AttemptRef[]): Promise<void> {
     try {
-      const run = await this.#find(runId);
+      const run = await this.#finder.find(runId, true);
       run?.failAttempts(outcomes);
     } catch {
       this.#later(runId);

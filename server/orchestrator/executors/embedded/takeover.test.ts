@@ -105,7 +105,8 @@ class Process {
 
   #reader(): LogReader {
     return {
-      readRuns: async () => new Map(),
+      readRuns: async () => ({ runs: new Map(), left: [] }),
+      readStored: async () => new Map(),
       countActiveRuns: () => this.#ask('countActiveRuns'),
       movingRuns: async () => [],
       wakes: async () => [],

@@ -142,6 +142,14 @@ export const DEFAULT_CONFIG = {
   maxActiveRunsPerTenant: 20_000,
   luaWorkers: 0,
   shutdownGraceMs: 0,
+  memory: {
+    runBytes: 256 * 1024 * 1024,
+    liveBytes: 256 * 1024 * 1024,
+    liveBytesPerTenant: 128 * 1024 * 1024,
+    landingBytes: 256 * 1024 * 1024,
+    loadingBytes: 64 * 1024 * 1024,
+    cacheBytes: 64 * 1024 * 1024,
+  },
 };
 
 class DatabaseHarness implements Harness {

@@ -1,4 +1,5 @@
 import { AppError } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
 import {
   type Command,
   consumedBy,
@@ -13,13 +14,18 @@ import {
   type RunEvent,
   type RunState,
   type RunStatus,
+  type StepResult,
+  StoredValue,
+  sizeOf,
   stepSpec,
 } from '../../core/index.ts';
 import type { ActionPrices } from '../../credits.ts';
 import {
   encodeEvent,
+  type LargeResult,
   type LogEntry,
   type NewRun,
+  PAYLOAD_THRESHOLD_BYTES,
   type RunProjection,
   type TaskChange,
   type UsageRow,
@@ -50,6 +56,8 @@ export class Turn {
   readonly #firstSeq: number;
   readonly #isNew: boolean;
   readonly #pricing: Pricing;
+  /** Texts of large results whose events are of this turn. */
+  #large: LargeResult[] | null = null;
   #tasks: Map<string, TaskChange> | null = null;
   #entry: LogEntry | null = null;
 
@@ -66,10 +74,21 @@ export class Turn {
     return this.#isNew;
   }
 
-  /** Decides and folds one command; returns the number of its events. Throws CommandRefused, with nothing changed. */
-  apply(command: Command, now: number): number {
+  /** Large results that this turn stores. */
+  get large(): readonly LargeResult[] {
+    return this.#large ?? [];
+  }
+
+  /**
+   * Decides and folds one command; returns the number of its events. `large` is the text of the result that it refers to.
+   * Throws CommandRefused, with nothing changed.
+   */
+  apply(command: Command, now: number, large: LargeResult | null = null): number {
     const events = decide(this.#state, priced(command, this.#pricing.prices, this.#pricing.onExcess), now);
-    for (const event of events) {
+    // An outcome that comes too late brings about nothing, and its result is not stored.
+    if (large !== null && events.length > 0) this.#store(large);
+    for (const decided of events) {
+      const event = command.type === 'complete_task' ? this.#withStoredResult(decided) : decided;
       this.#note(event);
       evolve(this.#state, event);
       if (endsBillableAttempt(event)) this.credits += creditsOf(event);
@@ -78,10 +97,39 @@ export class Turn {
     return events.length;
   }
 
+  /** Ends the run without anything that it would need its values for. */
+  quarantine(message: string, now: number): void {
+    this.apply({ type: 'quarantine', message }, now);
+    // What begins only to fail takes no slot.
+    this.begun.length = 0;
+  }
+
+  #store(large: LargeResult): void {
+    this.#large ??= [];
+    this.#large.push(large);
+  }
+
+  /** The answer of a person becomes a result only when it is decided: a large one is stored externally here. */
+  #withStoredResult(event: RunEvent): RunEvent {
+    if (event.type !== 'step_completed' || !('result' in event.data)) return event;
+    const stored = this.#storedResult(event.data.result);
+    return stored === null ? event : { ...event, data: { ...event.data, result: stored } };
+  }
+
+  #storedResult(result: StepResult): StoredValue | null {
+    if (result instanceof StoredValue || sizeOf(result) * LONGEST_ESCAPE <= PAYLOAD_THRESHOLD_BYTES) return null;
+    const json = JSON.stringify(result);
+    const bytes = Buffer.byteLength(json);
+    if (bytes <= PAYLOAD_THRESHOLD_BYTES) return null;
+    const stored = new StoredValue(newId(), bytes);
+    this.#store({ id: stored.id, json });
+    return stored;
+  }
+
   /** The turn as one entry of the log, with the whole projection; serialised once. */
   entry(nextTimerAt: number | null, interrupted: number): LogEntry & { projection: RunProjection } {
     const state = this.#state;
-    const payloads: LogEntry['payloads'][number][] = [];
+    const payloads = this.large.map(({ id, json }) => ({ id, json, at: this.events[0]?.at ?? 0 }));
     const rows = this.events.map((event, index) => encodeEvent(event, this.#firstSeq + index, payloads));
     const usage = this.#usage();
     const entry = {
@@ -234,6 +282,8 @@ export class Turn {
   }
 }
 
+/** Characters of JSON that one character of a value may take: `\u0000`. */
+const LONGEST_ESCAPE = 6;
 const OUTCOMES = { step_completed: 'completed', step_failed: 'failed', step_retrying: 'retried' } as const;
 
 function runStarted({ at, data }: Extract<RunEvent, { type: 'run_started' }>): UsageRow {

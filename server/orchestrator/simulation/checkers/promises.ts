@@ -49,9 +49,20 @@ export class Promises {
       if (run !== undefined) this.#fail(`the start of ${runId} was refused, but is in the log`);
     }
     // Runs that ended a moment ago may still be counted, or in a commit that hangs, and so may starts that are not in the log yet.
-    if (status === 429 && this.#at.calm && !committing && this.#recentlyActive(tenantId, runId) < this.#maxActive)
+    if (
+      code === 'too_many_active_runs' &&
+      this.#at.calm &&
+      !committing &&
+      this.#recentlyActive(tenantId, runId) < this.#maxActive
+    )
       this.#at.fail('active-runs', `${tenantId} is said to have as many runs as it may, but has not`);
-    const expected = ['run_id_taken', 'not_storable', 'too_many_active_runs', 'insufficient_credits'];
+    const expected = [
+      'run_id_taken',
+      'not_storable',
+      'too_many_active_runs',
+      'insufficient_credits',
+      'too_much_memory',
+    ];
     if (status !== 503 && !expected.includes(code))
       this.#at.fail('answers', `a start of ${runId} got ${status} ${code}`);
   }
@@ -85,6 +96,8 @@ export class Promises {
       not_found: known === 0 || (step !== undefined && step.spec.type !== 'human_task'),
       // What others brought at the same time is refused together.
       not_storable: true,
+      // ObservedRuntime and the checker of memory say whether it is used up.
+      too_much_memory: true,
     };
     if (holds[code] === undefined) this.#at.fail('answers', `${command.type} of ${runId} got ${status} ${code}`);
     else if (!holds[code]) this.#fail(`${command.type} of ${runId} was refused as ${code}, which the log does not say`);

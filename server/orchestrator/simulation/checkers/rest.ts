@@ -6,6 +6,7 @@ import { expectedEnd } from '../oracle.ts';
 import type { Server } from '../server.ts';
 import type { Surroundings } from '../surroundings.ts';
 import type { Work } from '../work.ts';
+import { checkMemory } from './memory.ts';
 import { checkProgress } from './projection.ts';
 import { Violation } from './violation.ts';
 
@@ -38,7 +39,9 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
     throw new Violation('not-stuck', `${run.identity.runId} waits for a slot while there is one`);
   for (const run of runs) {
     // Behind attempts that never end, a run may wait for a slot for ever: that is what the limits are for.
-    checkRunAtRest(run, busy.has(run.id) || slots.queues(run.id));
+    // And where memory is used up by them, it may wait in the log.
+    const waits = slots.queues(run.id) || (!leader.runtime.resources.memory.hasRoom && !run.history.isTerminal);
+    checkRunAtRest(run, busy.has(run.id) || waits);
     if (run.history.status === 'paused' && !run.history.stopping) checkPaused(run, busy.has(run.id));
     if (run.stored.events.at(-1)?.writer === leader.session?.writer) checkProgress(run);
     if (run.history.isTerminal) at.check(() => checkEnd(at, run));
@@ -47,6 +50,8 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   if (leader.runtime.liveRuns > needed)
     throw new Violation('memory', `${leader.runtime.liveRuns} runs are in memory, ${needed} of them at work`);
   leader.stream.checkAtRest();
+  const resident = runs.filter(run => busy.has(run.id) || slots.queues(run.id));
+  checkMemory(leader.runtime, resident, live);
   checkTimers(leader.runtime.timers);
 }
 
@@ -91,6 +96,15 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
   if (!open.some(([, step]) => step.asked !== null)) throw new Violation('not-stuck', `nothing carries ${run.id} on`);
 }
 
+/** Failures that are not of the run's own making. */
+const DISTURBANCES: readonly string[] = [
+  'task_timed_out',
+  'attempt_lost_repeatedly',
+  'insufficient_credits',
+  'run_too_large',
+  'run_quarantined',
+];
+
 /** The end that the run would have come to without any trouble, unless people or the clock had a hand in it. */
 export function checkEnd(at: Surroundings, run: AuditedRun): void {
   const scenario = at.scenario(run.id);
@@ -98,8 +112,7 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
   const disturbed = history.events.some(
     event =>
       (event.type === 'state_changed' && event.data.to === 'stopped') ||
-      (event.type === 'step_failed' &&
-        ['task_timed_out', 'attempt_lost_repeatedly', 'insufficient_credits'].includes(event.data.error.code)) ||
+      (event.type === 'step_failed' && DISTURBANCES.includes(event.data.error.code)) ||
       ((event.type === 'step_failed' || event.type === 'step_retrying') &&
         event.data.error.code === 'step_timed_out' &&
         scenario.plans.get(event.step)?.kind !== 'hangs'),

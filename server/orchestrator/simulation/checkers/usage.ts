@@ -21,7 +21,7 @@ export function isPaidFor(event: RunEvent): boolean {
   return event.type === 'step_failed' && !UNPAID.includes(event.data.error.code);
 }
 
-const UNPAID: readonly string[] = ['attempt_lost_repeatedly', 'insufficient_credits'];
+const UNPAID: readonly string[] = ['attempt_lost_repeatedly', 'insufficient_credits', 'run_quarantined'];
 
 /** The step itself, and what its attempt used. */
 function linesOf(event: RunEvent): string[] {

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import type { Graph } from '../../server/orchestrator/core/index.ts';
+import { newId } from '../../server/platform/ids.ts';
+import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { Installation, type Service } from '../fixtures/service.ts';
+import { Client } from './client.ts';
+import { rounds, timeoutFor } from './random.ts';
+
+const RUNS = 10;
+const RESULTS = 30;
+const HEAP_MIB = 250;
+
+const makers = Array.from({ length: RESULTS }, (_, n) => `make${n}`);
+/** Thirty results of a megabyte each, a person, and a step that reads one of them. */
+const graph: Graph = {
+  steps: [
+    ...makers.map(id => ({ id, type: 'lua_script', script: 'return string.rep("x", 1000000)' })),
+    { id: 'ask', type: 'human_task', depends_on: makers },
+    { id: 'read', type: 'lua_script', depends_on: ['ask'], script: 'return #steps.make7.result' },
+  ],
+};
+
+async function publish(client: Client): Promise<string> {
+  const created = await client.call('POST', '/v1/workflows', { name: 'large results', graph });
+  expect(created.status).toBe(201);
+  const id = String(created.body.id);
+  expect((await client.call('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' })).status).toBe(201);
+  return id;
+}
+
+test(
+  `${RUNS * RESULTS} results of 1 MB with a heap of ${HEAP_MIB} MB: killed and started again, it always serves, and every run ends`,
+  async () => {
+    await using db = await createTestDatabase();
+    const env = { DATABASE_URL: db.url, NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` };
+    await using installation = await Installation.create(env);
+    const count = async (where: string) =>
+      Number((await db.pool.query<{ n: string }>(`SELECT count(*) AS n FROM ${where}`)).rows[0]?.n);
+    const reach = async (service: Service, where: string, least: number) => {
+      await expect
+        .poll(
+          async () => {
+            if (!service.alive) throw new Error(`the service died:\n${service.output()}`);
+            return count(where);
+          },
+          { timeout: 120_000, interval: 50 },
+        )
+        .toBeGreaterThanOrEqual(least);
+    };
+    let service = await installation.launch();
+    await service.until('ready', 60_000);
+    const client = new Client(service.url, installation.pat);
+    client.mayDisconnect = true;
+    const again = async () => {
+      await service.kill();
+      service = await installation.launch();
+      await service.until('ready', 60_000);
+      client.url = service.url;
+    };
+    const workflow = await publish(client);
+    const runIds = Array.from({ length: RUNS }, newId);
+    const start = (run_id: string) =>
+      client.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: { run_id } });
+    expect((await Promise.all(runIds.map(start))).map(({ status }) => status)).toEqual(runIds.map(() => 200));
+    for (let round = 1; round <= rounds; round++) {
+      await reach(service, 'run_payloads', Math.floor((RUNS * RESULTS * round) / (rounds + 1)));
+      await again();
+    }
+    await reach(service, `human_tasks WHERE state = 'pending'`, RUNS);
+    await again();
+    const complete = (runId: string) =>
+      client.call('POST', `/v1/workflows/${workflow}/runs/${runId}/tasks/ask/complete`, { approved: true, result: {} });
+    expect((await Promise.all(runIds.map(complete))).map(({ status }) => status)).toEqual(runIds.map(() => 200));
+    await reach(service, `runs WHERE status = 'completed'`, RUNS);
+    expect(await count(`run_events WHERE step_id = 'read' AND data->>'result' = '1000000'`)).toBe(RUNS);
+    expect(client.violations).toEqual([]);
+  },
+  timeoutFor(60_000),
+);

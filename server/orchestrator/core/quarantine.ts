@@ -1,0 +1,44 @@
+import type { Command } from './commands.ts';
+import { emit, newDraft } from './draft.ts';
+import { failStep, finishStop } from './ending.ts';
+import type { RunEvent } from './events.ts';
+import { isTerminal, type RunState } from './state.ts';
+
+/** The code of the step, and so of the run, that is failed because loading the run ended one process after another. */
+export const RUN_QUARANTINED = 'run_quarantined';
+
+type Quarantine = Extract<Command, { type: 'quarantine' }>;
+
+/**
+ * Ends a run that may not be loaded any more. It needs to know which steps have ended, but none of their values. One step
+ * fails, as in every failed run: one that was begun, or else the next one. A paused run of which nothing was begun stays
+ * as it is until it is resumed or stopped.
+ */
+export function quarantine(state: RunState, { message }: Quarantine, now: number): RunEvent[] {
+  if (state.status === null || isTerminal(state.status)) return [];
+  const draft = newDraft(state, now);
+  if (state.stopRequested !== null) {
+    finishStop(draft, state.stopRequested.by);
+    return draft.events;
+  }
+  const error = { code: RUN_QUARANTINED, message };
+  const [begun] = [...state.inFlight, ...state.retrying, ...state.waiting];
+  if (begun !== undefined) {
+    failStep(draft, begun, error);
+    return draft.events;
+  }
+  const next = nextStep(state);
+  if (next === undefined || state.status === 'paused') return [];
+  const attempt = (state.steps.get(next)?.attempt ?? 0) + 1;
+  emit(draft, { type: 'step_started', step: next, attempt, data: {} });
+  failStep(draft, next, error, {}, attempt);
+  return draft.events;
+}
+
+/** Without what the run was started with, it is not known which steps are ready: one whose dependencies have ended. */
+function nextStep(state: RunState): string | undefined {
+  return state.graph.order.find(id => {
+    const step = state.steps.get(id);
+    return step?.open === 0 && (step.status === 'pending' || step.status === 'ready');
+  });
+}

@@ -1,0 +1,58 @@
+import { ByteBudget } from './byte-budget.ts';
+import { MAX_RESULT_BYTES } from './outcome.ts';
+
+/**
+ * Limits, for each tenant, the results that scripts may bring at a time and those that wait for their commit. Workers
+ * are quicker than a busy database: hundreds of scripts in flight would bring hundreds of megabytes. What answers from
+ * elsewhere cannot be held up, so that its results are only counted.
+ */
+export class Landing {
+  readonly #limit: number;
+  readonly #tenants = new Map<string, ByteBudget>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const budget of this.#tenants.values()) bytes += budget.used;
+    return bytes;
+  }
+
+  /** Makes room for the result of a script, if there is some. */
+  tryReserve(tenantId: string): boolean {
+    return this.#of(tenantId).tryTake(MAX_RESULT_BYTES);
+  }
+
+  /** Settles when there is room. Rejects when `signal` aborts first. */
+  reserve(tenantId: string, signal: AbortSignal): Promise<void> {
+    return this.#of(tenantId).take(tenantId, MAX_RESULT_BYTES, signal);
+  }
+
+  /** The script has ended: its result is counted as what it is. */
+  release(tenantId: string): void {
+    this.committed(tenantId, MAX_RESULT_BYTES);
+  }
+
+  /** A result waits for its commit. */
+  landed(tenantId: string, bytes: number): void {
+    this.#of(tenantId).add(bytes);
+  }
+
+  /** Results wait for nothing any more. */
+  committed(tenantId: string, bytes: number): void {
+    const budget = this.#of(tenantId);
+    budget.give(bytes);
+    if (budget.used === 0) this.#tenants.delete(tenantId);
+  }
+
+  #of(tenantId: string): ByteBudget {
+    let budget = this.#tenants.get(tenantId);
+    if (budget === undefined) {
+      budget = new ByteBudget(this.#limit);
+      this.#tenants.set(tenantId, budget);
+    }
+    return budget;
+  }
+}

@@ -1,0 +1,59 @@
+import { AppError, unavailable } from '../../../platform/errors.ts';
+import { PAYLOAD_THRESHOLD_BYTES } from '../../log/index.ts';
+import type { MemoryLimits } from './memory-limits.ts';
+
+const TIGHT_THRESHOLD_BYTES = 1_024;
+
+/** Counts what the runs in memory take, by tenant, and says whether there is room for more. */
+export class LiveMemory {
+  readonly #limits: MemoryLimits;
+  readonly #byTenant = new Map<string, number>();
+  #total = 0;
+  #whenRoom: (() => void)[] = [];
+
+  constructor(limits: MemoryLimits) {
+    this.#limits = limits;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Whether another run may be loaded. With nothing in memory there is always room, so that every run comes to its turn. */
+  get hasRoom(): boolean {
+    return this.#total < this.#limits.liveBytes;
+  }
+
+  /** Results larger than this many bytes are stored externally: small ones too while memory is running out. */
+  storeAbove(tenantId: string): number {
+    const isTight = !this.hasRoom || this.#of(tenantId) >= this.#limits.liveBytesPerTenant;
+    return isTight ? TIGHT_THRESHOLD_BYTES : PAYLOAD_THRESHOLD_BYTES;
+  }
+
+  /** Counts a change of what a run takes. */
+  add(tenantId: string, bytes: number): void {
+    this.#total += bytes;
+    const held = this.#of(tenantId) + bytes;
+    if (held > 0) this.#byTenant.set(tenantId, held);
+    else this.#byTenant.delete(tenantId);
+    if (bytes < 0 && this.#whenRoom.length > 0 && this.hasRoom) for (const act of this.#whenRoom.splice(0)) act();
+  }
+
+  /** Calls back once, as soon as there is room. */
+  onRoom(act: () => void): void {
+    this.#whenRoom.push(act);
+  }
+
+  /** Refuses a new run, or one that would come back to memory: AppError 429 for its tenant's limit, 503 for that of all. */
+  admit(tenantId: string): void {
+    if (!this.hasRoom) throw unavailable('overloaded', 'The runs under way take all the memory that they may.', 5);
+    if (this.#of(tenantId) < this.#limits.liveBytesPerTenant) return;
+    throw new AppError(429, 'too_much_memory', 'The runs of the workspace take all the memory that they may.', {
+      headers: { 'Retry-After': '5' },
+    });
+  }
+
+  #of(tenantId: string): number {
+    return this.#byTenant.get(tenantId) ?? 0;
+  }
+}

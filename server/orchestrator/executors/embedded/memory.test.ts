@@ -1,0 +1,210 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import type { Graph } from '../../core/index.ts';
+import { createLoadJournal } from '../../log/index.ts';
+import {
+  createHarness,
+  DEFAULT_CONFIG,
+  Gate,
+  type Harness,
+  type HarnessOptions,
+  outline,
+  stepType,
+} from './testing.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+// What a test leaves under way is not the next one's.
+afterEach(() => db.pool.query('UPDATE runs SET ended_at = started_at'));
+
+const LARGE = { text: 'x'.repeat(500_000) };
+const large = stepType('large', async () => ({ kind: 'completed', result: LARGE }));
+const PAIR: Graph = {
+  steps: [
+    { id: 'a', type: 'large' },
+    { id: 'b', type: 'gate', depends_on: ['a'] },
+  ],
+};
+
+async function withHarness(options: HarnessOptions, act: (harness: Harness) => Promise<void>): Promise<void> {
+  const harness = await createHarness(db, options);
+  try {
+    await act(harness);
+  } finally {
+    await harness.orchestrator.close();
+  }
+}
+
+const limits = (memory: Partial<typeof DEFAULT_CONFIG.memory>) => ({
+  config: { ...DEFAULT_CONFIG, memory: { ...DEFAULT_CONFIG.memory, ...memory } },
+});
+
+test('a large result is not held by the run; the next process reads it when a step needs it', async () => {
+  const first = new Gate();
+  const ref = await begin(first);
+  await withHarness({ types: [large, first.type] }, async () => undefined);
+  const gate = new Gate();
+  await withHarness({ types: [large, gate.type] }, async harness => {
+    await gate.arrived(1);
+    expect(gate.waiting[0]?.attempt.result('a')).toEqual(LARGE);
+    const { runs, loaded_results, cached_results } = harness.orchestrator.load().memory;
+    expect(runs).toBeLessThan(10_000);
+    expect([loaded_results, cached_results]).toEqual([500_011, 500_011]);
+    gate.waiting[0]?.settle({ kind: 'completed', result: 1 });
+    await harness.ended(ref);
+    expect(harness.orchestrator.load().memory).toEqual({
+      runs: 0,
+      landing_results: 0,
+      loaded_results: 0,
+      cached_results: 500_011,
+    });
+  });
+
+  async function begin(waiting: Gate) {
+    const harness = await createHarness(db, { types: [large, waiting.type] });
+    const run = await harness.start(harness.workflow(PAIR));
+    await waiting.arrived(1);
+    await harness.orchestrator.close();
+    return run;
+  }
+});
+
+test('what a step reads is limited: at the limit it is loaded, above it the step fails', async () => {
+  const text = (step: string) => ({ id: `read_${step}`, type: 'reader', depends_on: [step] });
+  const graph: Graph = { steps: [{ id: 'a', type: 'large' }, text('a')] };
+  const reader = stepType('reader', async attempt => ({
+    kind: 'completed',
+    result: JSON.stringify(attempt.result('a')).length,
+  }));
+  for (const [loadingBytes, end] of [
+    [500_011, 'completed'],
+    [500_010, 'failed'],
+  ] as const) {
+    await withHarness({ types: [large, reader], ...limits({ loadingBytes }) }, async harness => {
+      const run = await harness.start(harness.workflow(graph));
+      await harness.ended(run);
+      expect(outline(await harness.events(run)).at(-1)).toBe(`state_changed ${end}`);
+    });
+  }
+});
+
+test('a step whose result exceeds the budget of the run fails; one that just fits does not', async () => {
+  const graph: Graph = { steps: [{ id: 'a', type: 'large' }] };
+  // The start holds three empty objects.
+  for (const [runBytes, code] of [
+    [500_011 + 3 * 56, undefined],
+    [500_011 + 3 * 56 - 1, 'run_too_large'],
+  ] as const) {
+    await withHarness({ types: [large], ...limits({ runBytes }) }, async harness => {
+      const run = await harness.start(harness.workflow(graph));
+      await harness.ended(run);
+      const failed = (await harness.events(run)).find(({ event }) => event.type === 'step_failed')?.event;
+      expect(failed?.type === 'step_failed' ? failed.data.error.code : undefined).toBe(code);
+    });
+  }
+});
+
+describe('starts', () => {
+  const graph: Graph = { steps: [{ id: 'a', type: 'gate' }] };
+
+  test('are refused with what the run may not hold', async () => {
+    const gate = new Gate();
+    await withHarness({ types: [gate.type], ...limits({ runBytes: 1_000 }) }, async harness => {
+      const input = { text: 'x'.repeat(1_000) };
+      await expect(harness.start(harness.workflow(graph), { input })).rejects.toMatchObject({
+        status: 422,
+        code: 'run_too_large',
+      });
+      await harness.start(harness.workflow(graph), { input: { text: 'x'.repeat(700) } });
+    });
+  });
+
+  test('are refused when the runs of their workspace take all that they may, and those of others are not', async () => {
+    const gate = new Gate();
+    await withHarness({ types: [gate.type], ...limits({ liveBytesPerTenant: 4_000 }) }, async harness => {
+      const acme = harness.workflow(graph);
+      await harness.start(acme);
+      await harness.start(acme);
+      await expect(harness.start(acme)).rejects.toMatchObject({ status: 429, code: 'too_much_memory' });
+      await harness.start(harness.workflow(graph, 'other'));
+      await gate.arrived(3);
+      for (const { settle } of gate.waiting) settle({ kind: 'completed', result: 1 });
+    });
+  });
+
+  test('are refused when the runs of all take all that they may', async () => {
+    const gate = new Gate();
+    await withHarness({ types: [gate.type], ...limits({ liveBytes: 2_000 }) }, async harness => {
+      await harness.start(harness.workflow(graph));
+      await expect(harness.start(harness.workflow(graph, 'other'))).rejects.toMatchObject({
+        status: 503,
+        code: 'overloaded',
+      });
+    });
+  });
+});
+
+describe('a run that processes died of', () => {
+  const graph: Graph = { steps: [{ id: 'a', type: 'gate' }] };
+
+  async function inFlight(): Promise<{ runId: string; read(harness: Harness): Promise<string[]> }> {
+    const gate = new Gate();
+    const harness = await createHarness(db, { types: [gate.type] });
+    const run = await harness.start(harness.workflow(graph));
+    await gate.arrived(1);
+    await harness.orchestrator.close();
+    return { runId: run.runId, read: async next => outline(await next.events(run)) };
+  }
+
+  test('is loaded alone, counted by each death, and forgotten once it was loaded', async () => {
+    const dead = createLoadJournal(db.pool, newId());
+    const next = createLoadJournal(db.pool, newId());
+    const runId = newId();
+    await dead.begin('background', [runId, newId()]);
+    await dead.begin('background', [runId]);
+    await dead.begin('urgent', [runId]);
+    expect([...(await next.deaths())]).toEqual([[runId, 2]]);
+    await next.begin('background', [runId]);
+    // Its own entry is no death: it lives.
+    expect([...(await next.deaths())]).toEqual([[runId, 2]]);
+    await next.forget(runId);
+    expect((await next.deaths()).size).toBe(0);
+  });
+
+  test('two times is loaded once more; three times it is failed, and other runs go on', async () => {
+    const [twice, often, never] = [await inFlight(), await inFlight(), await inFlight()];
+    await db.pool.query('INSERT INTO run_load_deaths (run_id, deaths) VALUES ($1, 2), ($2, 3)', [
+      twice.runId,
+      often.runId,
+    ]);
+    const gate = new Gate();
+    await withHarness({ types: [gate.type] }, async harness => {
+      await harness.orchestrator.recovered;
+      await gate.arrived(2);
+      expect(gate.waiting.map(({ attempt }) => attempt.run.id).sort()).toEqual([twice.runId, never.runId].sort());
+      await harness.until({ ...harness.workflow(graph), runId: often.runId }, event => event.type === 'state_changed');
+      expect(await often.read(harness)).toEqual([
+        'run_started',
+        'step_started a',
+        'step_failed a',
+        'state_changed failed',
+      ]);
+      const { rows } = await db.pool.query<{ error: { code: string; message: string } }>(
+        'SELECT error FROM runs WHERE id = $1',
+        [often.runId],
+      );
+      expect(rows[0]?.error).toEqual({
+        code: 'run_quarantined',
+        message: 'The service ended 3 times while it loaded this run.',
+        step_id: 'a',
+      });
+      for (const { settle } of gate.waiting) settle({ kind: 'completed', result: 1 });
+    });
+    expect((await db.pool.query('SELECT * FROM run_loads')).rows).toEqual([]);
+    expect((await db.pool.query('SELECT * FROM run_load_deaths')).rows).toEqual([]);
+  });
+});

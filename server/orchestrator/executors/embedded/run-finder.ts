@@ -1,0 +1,57 @@
+import { unavailable } from '../../../platform/errors.ts';
+import type { RunSnapshot } from '../../orchestrator.ts';
+import type { LiveRun } from './live-run.ts';
+import type { LoadedRun, Loader } from './loader.ts';
+
+type Runs = {
+  /** In memory. */
+  live: ReadonlyMap<string, LiveRun>;
+  /** Starts under way: what they begin is not a run until its commit. */
+  starting: ReadonlyMap<string, Promise<RunSnapshot>>;
+  loader: Loader;
+  /** Takes a run that was folded into memory; null where nothing is taken up any more. */
+  takeUp: (loaded: LoadedRun) => LiveRun | null;
+};
+
+/** Finds runs in memory or, one read for all who ask, in the log. */
+export class RunFinder {
+  readonly #runs: Runs;
+  readonly #loading = new Map<string, Promise<LiveRun | null>>();
+
+  constructor(runs: Runs) {
+    this.#runs = runs;
+  }
+
+  /** A start or a load of the run that has not come to its end. */
+  underWay(runId: string): Promise<unknown> | undefined {
+    return this.#runs.starting.get(runId) ?? this.#loading.get(runId);
+  }
+
+  /** The run in memory, folded if need be; null if there is none. `isUrgent`: a caller waits for it. */
+  async find(runId: string, isUrgent: boolean): Promise<LiveRun | null> {
+    const { live, starting, loader } = this.#runs;
+    const start = starting.get(runId);
+    // A start that fails is the affair of its caller; here it only means that the log is to be asked.
+    if (start !== undefined) await start.catch(() => undefined);
+    const asked = this.#loading.get(runId);
+    if (asked !== undefined && isUrgent) loader.hurry(runId);
+    // Whoever asks first goes on first, so all of them wait for the same promise in the same way.
+    const run = live.get(runId) ?? (await (asked ?? this.#load(runId, isUrgent)));
+    if (run !== null || asked === undefined) return run;
+    // The log was read before this caller came, who may know of a run that another process has started since.
+    return live.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId, isUrgent);
+  }
+
+  #load(runId: string, isUrgent: boolean): Promise<LiveRun | null> {
+    const { loader, takeUp } = this.#runs;
+    const loading = loader
+      .load(runId, isUrgent)
+      .then(loaded => (loaded === null ? null : takeUp(loaded)))
+      .catch((error: unknown) => {
+        throw unavailable('unavailable', 'The run cannot be read at the moment.', 2, error);
+      })
+      .finally(() => this.#loading.delete(runId));
+    this.#loading.set(runId, loading);
+    return loading;
+  }
+}

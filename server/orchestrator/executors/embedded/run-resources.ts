@@ -1,0 +1,61 @@
+import { DEFAULT_LIMITS } from '../../log/index.ts';
+import { Landing } from './landing.ts';
+import { LiveMemory } from './live-memory.ts';
+import type { Mail } from './mailbox.ts';
+import type { MemoryLimits } from './memory-limits.ts';
+import type { RuntimeServices } from './runtime-services.ts';
+import { StoredResults } from './stored-results.ts';
+
+type Services = Pick<RuntimeServices, 'config' | 'reader' | 'writerLimits' | 'defer'>;
+
+/** What the runs of a process share and must not use up: memory, the size of commits, and the event loop. */
+export class RunResources {
+  readonly limits: MemoryLimits;
+  readonly memory: LiveMemory;
+  readonly storedResults: StoredResults;
+  readonly landing: Landing;
+  /** The most that one entry of the log is to hold, in bytes. */
+  readonly entryBytes: number;
+  readonly #defer: Services['defer'];
+  #lastTurn: Promise<void> = Promise.resolve();
+
+  constructor({ config, reader, writerLimits = DEFAULT_LIMITS, defer }: Services) {
+    this.limits = config.memory;
+    this.memory = new LiveMemory(this.limits);
+    this.storedResults = new StoredResults(reader.readStored, this.limits);
+    this.landing = new Landing(this.limits.landingBytes);
+    this.entryBytes = writerLimits.batchBytes;
+    this.#defer = defer;
+  }
+
+  /** These results wait for no commit any more. */
+  landed(tenantId: string, mail: readonly Mail[]): void {
+    let bytes = 0;
+    for (const { large } of mail) bytes += large?.json.length ?? 0;
+    if (bytes > 0) this.landing.committed(tenantId, bytes);
+  }
+
+  /** Settles in a turn of the event loop that nobody else who asks for one gets. */
+  ownTurn(): Promise<void> {
+    this.#lastTurn = this.#lastTurn.then(() => new Promise(resolve => this.#defer(resolve)));
+    return this.#lastTurn;
+  }
+}
+
+/** The bytes that are counted for one run while it is in memory. */
+export class ResidentBytes {
+  readonly #memory: LiveMemory;
+  readonly #tenantId: string;
+  #bytes = 0;
+
+  constructor(memory: LiveMemory, tenantId: string) {
+    this.#memory = memory;
+    this.#tenantId = tenantId;
+  }
+
+  set(bytes: number): void {
+    if (bytes === this.#bytes) return;
+    this.#memory.add(this.#tenantId, bytes - this.#bytes);
+    this.#bytes = bytes;
+  }
+}

@@ -1,0 +1,140 @@
+import type { JsonValue, StoredValue } from '../../core/index.ts';
+import type { LargeResult } from '../../log/index.ts';
+import { ByteBudget } from './byte-budget.ts';
+import type { MemoryLimits } from './memory-limits.ts';
+import { TextCache } from './text-cache.ts';
+
+/** Reads the JSON texts of stored values; those that the log does not have are absent. */
+export type ReadStored = (runId: string, ids: readonly string[]) => Promise<Map<string, string>>;
+
+/** What is to be loaded: the stored results that an attempt may read, by step. */
+export type Wanted = { runId: string; tenantId: string; results: ReadonlyMap<string, StoredValue> };
+
+/** A stored result that the log does not have: it can never be read. */
+export class ResultMissing extends Error {}
+
+/** The results that an attempt needs are larger than what may be loaded at a time. */
+export class ResultsTooLarge extends Error {}
+
+/** Stored results in memory for one attempt, until they are released. */
+export class LoadedResults {
+  readonly #texts: Map<string, string>;
+  readonly #values = new Map<string, JsonValue>();
+  readonly #onRelease: () => void;
+  #released = false;
+
+  constructor(texts: Map<string, string>, onRelease: () => void) {
+    this.#texts = texts;
+    this.#onRelease = onRelease;
+  }
+
+  /** The JSON text of a step's result. Throws an Error if it was not loaded or was released. */
+  text(step: string): string {
+    const text = this.#texts.get(step);
+    if (text === undefined) throw new Error(`the result of "${step}" is not loaded`);
+    return text;
+  }
+
+  /** The value, parsed once however many templates refer to it. Throws like `text`. */
+  value(step: string): JsonValue {
+    const known = this.#values.get(step);
+    if (known !== undefined) return known;
+    const value = JSON.parse(this.text(step)) as JsonValue;
+    this.#values.set(step, value);
+    return value;
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#texts.clear();
+    this.#values.clear();
+    this.#onRelease();
+  }
+}
+
+/**
+ * Loads large results when attempts need them. What attempts hold at a time and what is kept for later are both limited in
+ * bytes; results that were just committed are kept, because the steps that read them usually follow at once.
+ */
+export class StoredResults {
+  readonly #read: ReadStored;
+  readonly #cache: TextCache;
+  readonly #loading: ByteBudget;
+  readonly #limits: MemoryLimits;
+
+  constructor(read: ReadStored, limits: MemoryLimits) {
+    this.#read = read;
+    this.#limits = limits;
+    this.#cache = new TextCache(limits.cacheBytes);
+    this.#loading = new ByteBudget(limits.loadingBytes);
+  }
+
+  /** Bytes kept for later. */
+  get cachedBytes(): number {
+    return this.#cache.size;
+  }
+
+  /** Bytes that attempts hold. */
+  get loadedBytes(): number {
+    return this.#loading.used;
+  }
+
+  /** Keeps results that were just committed. */
+  keep(results: readonly LargeResult[]): void {
+    for (const { id, json } of results) this.#cache.put(id, json);
+  }
+
+  /** Loads without waiting, if everything is in memory and there is room; otherwise null. Throws ResultsTooLarge. */
+  loadCached({ results }: Wanted): LoadedResults | null {
+    const bytes = this.#bytesOf(results);
+    const texts = new Map<string, string>();
+    for (const [step, { id }] of results) {
+      const text = this.#cache.get(id);
+      if (text === undefined) return null;
+      texts.set(step, text);
+    }
+    return this.#loading.tryTake(bytes) ? new LoadedResults(texts, () => this.#loading.give(bytes)) : null;
+  }
+
+  /** Waits for room, then reads what is not in memory. Rejects with ResultsTooLarge, ResultMissing, the abort or the database's error. */
+  async load({ runId, tenantId, results }: Wanted, signal: AbortSignal): Promise<LoadedResults> {
+    const bytes = this.#bytesOf(results);
+    await this.#loading.take(tenantId, bytes, signal);
+    try {
+      const texts = new Map<string, string>();
+      for (const [step, { id }] of results) {
+        const text = this.#cache.get(id);
+        if (text !== undefined) texts.set(step, text);
+      }
+      const missing = [...results].filter(([step]) => !texts.has(step));
+      const read =
+        missing.length === 0
+          ? null
+          : await this.#read(
+              runId,
+              missing.map(([, { id }]) => id),
+            );
+      for (const [step, { id }] of missing) {
+        const text = read?.get(id);
+        if (text === undefined) throw new ResultMissing(`the result of "${step}" is missing in the log`);
+        this.#cache.put(id, text);
+        texts.set(step, text);
+      }
+      return new LoadedResults(texts, () => this.#loading.give(bytes));
+    } catch (error) {
+      this.#loading.give(bytes);
+      throw error;
+    }
+  }
+
+  #bytesOf(results: ReadonlyMap<string, StoredValue>): number {
+    let bytes = 0;
+    for (const result of results.values()) bytes += result.bytes;
+    const { loadingBytes } = this.#limits;
+    if (bytes <= loadingBytes) return bytes;
+    throw new ResultsTooLarge(
+      `The results that the step reads have ${bytes} bytes; at most ${loadingBytes} can be loaded at a time.`,
+    );
+  }
+}

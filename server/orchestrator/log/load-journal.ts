@@ -1,0 +1,54 @@
+import type { Pool } from 'pg';
+
+/** Runs that callers wait for are loaded beside those that are taken up in the background. */
+export type LoadLane = 'urgent' | 'background';
+
+/**
+ * Remembers which runs this process is loading, so that the process after it knows what the one before died of. Only a
+ * process that died leaves its entry behind.
+ */
+export type LoadJournal = {
+  /** The runs that processes died of while they loaded them, each with how many did. */
+  deaths(): Promise<Map<string, number>>;
+  /** From now on these runs are being loaded in this lane, and no others. */
+  begin(lane: LoadLane, runIds: readonly string[]): Promise<void>;
+  /** Nothing is being loaded in this lane any more. */
+  end(lane: LoadLane): Promise<void>;
+  /** The run was loaded and nobody died of it, or it has ended. */
+  forget(runId: string): Promise<void>;
+};
+
+/** A journal in PostgreSQL. `processId` is this process's for as long as it lives, however often it leads. */
+export function createLoadJournal(pool: Pool, processId: string): LoadJournal {
+  return {
+    async deaths() {
+      await pool.query(
+        `WITH left_behind AS (DELETE FROM run_loads RETURNING process_id, run_ids),
+              counted AS (SELECT u.run_id, count(*)::int AS deaths
+                          FROM left_behind l, unnest(l.run_ids) AS u(run_id) WHERE l.process_id <> $1 GROUP BY u.run_id)
+         INSERT INTO run_load_deaths AS d (run_id, deaths) SELECT run_id, deaths FROM counted
+         ON CONFLICT (run_id) DO UPDATE SET deaths = d.deaths + excluded.deaths`,
+        [processId],
+      );
+      const { rows } = await pool.query<{ run_id: string; deaths: number }>(
+        'SELECT run_id, deaths FROM run_load_deaths',
+      );
+      return new Map(rows.map(({ run_id, deaths }) => [run_id, deaths]));
+    },
+    async begin(lane, runIds) {
+      await pool.query({
+        name: 'log_loads_begin',
+        text: `INSERT INTO run_loads (process_id, lane, run_ids) VALUES ($1, $2, $3::uuid[])
+               ON CONFLICT (process_id, lane) DO UPDATE SET run_ids = excluded.run_ids`,
+        values: [processId, lane, runIds],
+      });
+    },
+    async end(lane) {
+      const text = 'DELETE FROM run_loads WHERE process_id = $1 AND lane = $2';
+      await pool.query({ name: 'log_loads_end', text, values: [processId, lane] });
+    },
+    async forget(runId) {
+      await pool.query('DELETE FROM run_load_deaths WHERE run_id = $1', [runId]);
+    },
+  };
+}

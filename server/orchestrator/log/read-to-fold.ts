@@ -1,0 +1,209 @@
+import type { Pool } from 'pg';
+import { isDatabaseAway } from '../../platform/postgres/away.ts';
+import { type JsonMap, type JsonValue, type RunEvent, StoredValue } from '../core/index.ts';
+import { decodeEvent, payloadRefs } from './decode.ts';
+import type { LoggedRun } from './read.ts';
+
+/** A run as it was read, or why it could not be; other runs that were read with it are not affected. */
+export type RunRead = { ok: true; run: LoggedRun } | { ok: false; error: unknown };
+
+export type RunsRead = {
+  /** Runs that do not exist are absent. */
+  runs: Map<string, RunRead>;
+  /** Runs that were not read because the others were large enough; to be asked for again. */
+  left: string[];
+};
+
+export type ReadOptions = {
+  /** Where the runs read so far hold this many bytes, no further run is read. A single run is always read whole. */
+  maxBytes: number;
+  /** Leaves out what ending the run does not need: large fields of events, whatever they hold. */
+  skeleton?: boolean;
+  /** Awaited before what was read is parsed, once, where it is LARGE_BYTES or more. */
+  onLarge?: () => Promise<void>;
+};
+
+/** Below this, folding cannot be what a process dies of. */
+export const LARGE_BYTES = 1024 * 1024;
+
+type RunRow = { id: string; tenant_id: string; project_id: string; workflow_id: string; version: number };
+type EventRow = {
+  run_id: string;
+  seq: number;
+  event_type: string;
+  step_id: string | null;
+  attempt: number | null;
+  data: string;
+  created_at: Date;
+};
+
+/** 1,000 events are 150 KB in most runs, and 16 MiB where each holds as much as an event may. */
+const PAGE = 1_000;
+/** A field of an event that is longer than this is no part of a skeleton. */
+const SKELETON_FIELD_BYTES = 1_024;
+
+/**
+ * Reads whole runs for folding, page by page. Large results stay references; what the start of a run brought is put in
+ * place. Log lines are left out: no state depends on them. Rejects only where the database is away.
+ */
+export async function readRunsToFold(pool: Pool, runIds: readonly string[], options: ReadOptions): Promise<RunsRead> {
+  try {
+    const reading = new Reading(pool, options);
+    await reading.read(runIds);
+    return { runs: reading.runs, left: reading.left };
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    const [only] = runIds;
+    if (only === undefined) return { runs: new Map(), left: [] };
+    if (runIds.length === 1) return { runs: new Map([[only, { ok: false, error }]]), left: [] };
+    // The database refuses to read one of them: halved until it stands alone.
+    const half = runIds.length >> 1;
+    const first = await readRunsToFold(pool, runIds.slice(0, half), options);
+    const second = await readRunsToFold(pool, runIds.slice(half), options);
+    return { runs: new Map([...first.runs, ...second.runs]), left: [...first.left, ...second.left] };
+  }
+}
+
+class Reading {
+  readonly runs = new Map<string, RunRead>();
+  left: string[] = [];
+  readonly #pool: Pool;
+  readonly #options: ReadOptions;
+  readonly #started: { runId: string; data: JsonMap; field: string; id: string }[] = [];
+  #bytes = 0;
+  #readBytes = 0;
+  #told = false;
+
+  constructor(pool: Pool, options: ReadOptions) {
+    this.#pool = pool;
+    this.#options = options;
+  }
+
+  async read(runIds: readonly string[]): Promise<void> {
+    const { rows } = await this.#pool.query<RunRow>({
+      name: 'log_fold_runs',
+      text: 'SELECT id, tenant_id, project_id, workflow_id, version FROM runs WHERE id = ANY($1::uuid[]) ORDER BY id',
+      values: [runIds],
+    });
+    for (const { id, tenant_id, project_id, workflow_id, version } of rows) {
+      const identity = { runId: id, tenantId: tenant_id, projectId: project_id, workflowId: workflow_id, version };
+      this.runs.set(id, { ok: true, run: { ...identity, events: [] } });
+    }
+    await this.#readEvents(rows.map(({ id }) => id));
+    await this.#resolveStarted();
+    // Every log begins with an event: such a run was deleted by retention between the two questions.
+    for (const [runId, read] of this.runs) if (read.ok && read.run.events.length === 0) this.runs.delete(runId);
+  }
+
+  async #readEvents(ids: readonly string[]): Promise<void> {
+    let after = { run: FIRST_UUID, seq: 0 };
+    for (let rest = ids; rest.length > 0; ) {
+      const rows: EventRow[] = await this.#page(rest, after);
+      await this.#tellLarge(rows);
+      for (const row of rows) {
+        if (row.run_id !== after.run && this.#bytes >= this.#options.maxBytes) {
+          this.#leave(ids.filter(id => id >= row.run_id));
+          return;
+        }
+        after = { run: row.run_id, seq: row.seq };
+        this.#add(row);
+      }
+      if (rows.length < PAGE) return;
+      const last = after.run;
+      rest = rest.filter(id => id >= last);
+    }
+  }
+
+  async #page(ids: readonly string[], after: { run: string; seq: number }): Promise<EventRow[]> {
+    const { rows } = await this.#pool.query<EventRow>({
+      name: this.#options.skeleton ? 'log_fold_skeletons' : 'log_fold_events',
+      text: `SELECT run_id, seq, event_type, step_id, attempt, created_at,
+                    CASE WHEN event_type = 'step_log' THEN '{"lines":[]}' ELSE ${this.#options.skeleton ? SMALL_FIELDS : 'data::text'} END AS data
+             FROM run_events
+             WHERE run_id = ANY($1::uuid[]) AND (run_id, seq) > ($2::uuid, $3::int)
+             ORDER BY run_id, seq LIMIT ${PAGE}`,
+      values: [ids, after.run, after.seq],
+    });
+    return rows;
+  }
+
+  async #tellLarge(rows: readonly EventRow[]): Promise<void> {
+    for (const { data } of rows) this.#readBytes += data.length;
+    if (this.#readBytes < LARGE_BYTES || this.#told) return;
+    this.#told = true;
+    await this.#options.onLarge?.();
+  }
+
+  #leave(ids: string[]): void {
+    this.left = ids;
+    for (const id of ids) this.runs.delete(id);
+  }
+
+  #add(row: EventRow): void {
+    const read = this.runs.get(row.run_id);
+    if (!read?.ok) return;
+    this.#bytes += row.data.length;
+    try {
+      read.run.events.push(this.#decode(row));
+    } catch (error) {
+      const cause = new Error(`event ${row.seq} cannot be read`, { cause: error });
+      this.runs.set(row.run_id, { ok: false, error: cause });
+    }
+  }
+
+  #decode(row: EventRow): RunEvent {
+    const data = JSON.parse(row.data) as JsonMap;
+    if (row.event_type === 'step_completed') return decodeEvent({ ...row, data: withStoredResult(data) });
+    if (row.event_type === 'run_started') {
+      for (const { field, ref } of payloadRefs(data)) {
+        this.#bytes += ref.bytes;
+        this.#started.push({ runId: row.run_id, data, field, id: ref.payload_id });
+      }
+      if (this.#options.skeleton) return decodeEvent({ ...row, data: { ...EMPTY_START, ...data } });
+    }
+    return decodeEvent({ ...row, data });
+  }
+
+  /** Puts the large values that runs were started with in their place. */
+  async #resolveStarted(): Promise<void> {
+    const wanted = this.#options.skeleton ? [] : this.#started.filter(({ runId }) => this.runs.has(runId));
+    if (wanted.length === 0) return;
+    const texts = await readPayloadTexts(this.#pool, wanted);
+    for (const { runId, data, field, id } of wanted) {
+      const text = texts.get(id);
+      if (text === undefined) this.runs.set(runId, { ok: false, error: new Error(`payload ${id} is missing`) });
+      else {
+        delete data[`${field}_ref`];
+        data[field] = JSON.parse(text) as JsonValue;
+      }
+    }
+  }
+}
+
+const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
+const EMPTY_START: JsonMap = { input: {}, trigger_steps: {}, seed_results: {} };
+const SMALL_FIELDS = `(SELECT coalesce(json_object_agg(f.key, f.value), '{}')::text FROM json_each(data) f
+  WHERE octet_length(f.value::text) <= ${SKELETON_FIELD_BYTES})`;
+
+function withStoredResult(data: JsonMap): JsonMap {
+  const [stored] = payloadRefs(data);
+  if (stored?.field !== 'result') return data;
+  const { result_ref: _ref, ...rest } = data;
+  // A result that is a StoredValue is no JSON: decodeEvent takes the data as an event's, which may hold one.
+  return { result: new StoredValue(stored.ref.payload_id, stored.ref.bytes), ...rest } as unknown as JsonMap;
+}
+
+/** The JSON texts of payloads; those that do not exist are absent. */
+export async function readPayloadTexts(
+  pool: Pool,
+  wanted: readonly { runId: string; id: string }[],
+): Promise<Map<string, string>> {
+  const { rows } = await pool.query<{ id: string; body: string }>({
+    name: 'log_read_payload_texts',
+    // The run says in which partition a payload lies; the key begins with it.
+    text: `SELECT p.id, p.body::text AS body FROM unnest($1::uuid[], $2::uuid[]) AS w(run_id, id)
+           JOIN run_payloads p ON p.run_id = w.run_id AND p.id = w.id`,
+    values: [wanted.map(({ runId }) => runId), wanted.map(({ id }) => id)],
+  });
+  return new Map(rows.map(({ id, body }) => [id, body]));
+}

@@ -1,0 +1,27 @@
+import type { AuditedRun } from '../auditor.ts';
+import type { ObservedRuntime } from '../observed-runtime.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { Violation } from './violation.ts';
+
+/** Answers of people may be taken beyond it: each takes a few hundred bytes. */
+const ANSWERS_BYTES = 5_000;
+
+/** What is counted is what the runs in memory take, and nothing else. */
+export function checkMemory(runtime: ObservedRuntime, resident: readonly AuditedRun[], attempts: number): void {
+  const { memory, storedResults, landing, limits } = runtime.resources;
+  if (attempts === 0 && landing.bytes !== 0)
+    throw new Violation('memory', `${landing.bytes} bytes of results are said to wait for their commit`);
+  const bytes = resident.reduce((sum, { state }) => sum + state.residentBytes, 0);
+  if (runtime.liveRuns === resident.length && memory.total !== bytes)
+    throw new Violation('memory', `${memory.total} bytes are counted for runs that take ${bytes}`);
+  if (attempts === 0 && storedResults.loadedBytes !== 0)
+    throw new Violation('memory', `${storedResults.loadedBytes} bytes of results are held for no attempt`);
+  if (storedResults.cachedBytes > limits.cacheBytes)
+    throw new Violation('memory', `${storedResults.cachedBytes} bytes of results are kept`);
+}
+
+/** No run holds more than its budget. */
+export function checkRunBudget(run: AuditedRun, { runBytes }: Pick<Surroundings, 'runBytes'>): void {
+  if (run.state.bytes > runBytes + ANSWERS_BYTES)
+    throw new Violation('memory', `${run.id} has ${run.state.bytes} bytes of ${runBytes}`);
+}

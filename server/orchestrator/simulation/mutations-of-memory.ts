@@ -1,0 +1,129 @@
+import type { Mutation } from './mutations.ts';
+
+const LOADER = 'executors/embedded/loader.ts';
+const RESULTS = 'executors/embedded/stored-results.ts';
+
+/** Ways to hold too much in memory, to see wrong values, and to die of the same run again and again. */
+export const MEMORY: readonly Mutation[] = [
+  {
+    name: 'a run that cannot be read fails those read with it',
+    file: LOADER,
+    find: "if (!read.ok) throw new RunUnreadable('the log of the run cannot be read', { cause: read.error });",
+    replace:
+      "if (!read.ok) { this.abandon(read.error); throw new RunUnreadable('the log of the run cannot be read'); }",
+    caughtBy: ['not-stuck', 'answers', 'liveness'],
+  },
+  {
+    name: 'runs that were left out of a batch are not read again',
+    file: LOADER,
+    find: 'lane.putBack(batch.filter(({ runId }) => again.has(runId)));',
+    replace: '',
+    caughtBy: ['not-stuck', 'answers'],
+  },
+  {
+    name: 'runs are taken up although memory is used up',
+    file: LOADER,
+    find: 'while (!memory.hasRoom && !lane.isEmpty) {',
+    replace: 'while (false as boolean) {',
+    caughtBy: ['memory'],
+  },
+  {
+    name: 'runs are started although memory is used up',
+    file: 'executors/embedded/runtime.ts',
+    find: 'if (isPoor) throw insufficientCredits();\n    this.resources.memory.admit(tenantId);',
+    replace: 'if (isPoor) throw insufficientCredits();',
+    caughtBy: ['memory'],
+  },
+  {
+    name: 'a run that has ended goes on being counted',
+    file: 'executors/embedded/runtime.ts',
+    find: 'run.leaveMemory();\n    this.observer.runReleased(run.identity.runId);',
+    replace: 'this.observer.runReleased(run.identity.runId);',
+    caughtBy: ['memory', 'not-stuck', 'liveness'],
+  },
+  {
+    name: 'nothing is taken up when there is memory again',
+    file: 'executors/embedded/live-memory.ts',
+    find: 'for (const act of this.#whenRoom.splice(0)) act();',
+    replace: 'this.#whenRoom.length = 0;',
+    caughtBy: ['not-stuck'],
+  },
+  {
+    name: 'results that were loaded are never released',
+    file: RESULTS,
+    find: 'this.#released = true;\n    this.#texts.clear();',
+    replace: 'this.#released = true;\n    return;\n    this.#texts.clear();',
+    caughtBy: ['memory', 'not-stuck'],
+  },
+  {
+    name: 'the cache of results has no limit',
+    file: 'executors/embedded/text-cache.ts',
+    find: 'if (this.#texts.has(id) || text.length > this.#limit) return;',
+    replace:
+      'if (this.#texts.has(id)) return;\n    this.#texts.set(id, text);\n    this.#size += text.length;\n    return;',
+    caughtBy: ['memory'],
+  },
+  {
+    name: 'a step sees the large result of another step',
+    file: RESULTS,
+    find: 'this.#cache.put(id, text);\n        texts.set(step, text);',
+    replace: 'this.#cache.put(id, text);\n        texts.set(step, [...(read?.values() ?? [])][0] ?? text);',
+    caughtBy: ['replay'],
+  },
+  {
+    name: 'a step begins before its large results are loaded',
+    file: 'executors/embedded/live-attempt.ts',
+    find: 'else void this.#loadAndExecute(type, wanted);',
+    replace: 'else void this.#execute(type);',
+    caughtBy: ['defect', 'undisturbed'],
+  },
+  {
+    name: 'results that could not be read are not read again',
+    file: 'executors/embedded/live-attempt.ts',
+    find: 'if (this.#live) void this.#loadAndExecute(type, results);',
+    replace: '',
+    caughtBy: ['liveness', 'slots', 'not-stuck'],
+  },
+  {
+    name: 'the text of a large result is not written',
+    file: 'executors/embedded/turn.ts',
+    find: 'if (large !== null && events.length > 0) this.#store(large);',
+    replace: '',
+    caughtBy: ['replay'],
+  },
+  {
+    name: 'a turn takes all results that have come',
+    file: 'executors/embedded/mailbox.ts',
+    find: 'if (count > 0 && bytes > maxBytes) return this.#mail.splice(0, count);',
+    replace: '',
+    caughtBy: ['log'],
+  },
+  {
+    name: 'results that did not fit into a turn are forgotten',
+    file: 'executors/embedded/mailbox.ts',
+    find: 'return this.#mail.splice(0, count);',
+    replace: 'return this.takeAll().slice(0, count);',
+    caughtBy: ['not-stuck', 'slots', 'answers'],
+  },
+  {
+    name: 'a run has no budget',
+    file: 'executors/embedded/run-budget.ts',
+    find: 'state.bytes + resultSize(command.result) <= maxBytes) return command;',
+    replace: 'maxBytes > 0) return command;',
+    caughtBy: ['memory'],
+  },
+  {
+    name: 'the process dies of the same run again and again',
+    file: 'executors/embedded/load-suspects.ts',
+    find: 'return deaths < MAX_LOAD_DEATHS ? null :',
+    replace: 'return deaths < 1_000 ? null :',
+    caughtBy: ['liveness'],
+  },
+  {
+    name: 'a run that processes died of is loaded with others',
+    file: LOADER,
+    find: 'suspects.isEmpty ? this.#waiting.splice(0, most)',
+    replace: 'most > 0 ? this.#waiting.splice(0, most)',
+    caughtBy: ['quarantine', 'liveness'],
+  },
+];
