@@ -22,9 +22,9 @@ function start(time: ManualTime, script: string) {
   const timed = Promise.withResolvers<number>();
   const ended = Promise.withResolvers<Outcome>();
   const step: GraphStep = { id: 's', type: 'lua_script', script, timeout_s: 60 };
-  const run = { id: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' };
+  const identity = { runId: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' };
   const attempt = new LiveAttempt(
-    { run, state: newRun('r', compile({ steps: [step] })), step, attempt: 1 },
+    { identity, state: newRun('r', compile({ steps: [step] })), step, attempt: 1 },
     { attemptEnded: (_, outcome) => ended.resolve(outcome), attemptLogged: () => {} },
     {
       observer: unobserved,

@@ -7,6 +7,7 @@ import type { RunResources } from './run-resources.ts';
 import type { SlotKind } from './slots.ts';
 import { type LoadedResults, ResultMissing, ResultsTooLarge } from './stored-results.ts';
 import type { TimerHandle } from './timers.ts';
+import type { RunIdentity } from './turn.ts';
 
 /** How long to wait before results are loaded again that could not be. */
 const RELOAD_DELAY_MS = 1_000;
@@ -51,11 +52,12 @@ export class LiveAttempt implements Attempt {
   #live = true;
 
   constructor(
-    of: { run: Attempt['run']; state: RunState; step: GraphStep; attempt: number },
+    of: { identity: RunIdentity; state: RunState; step: GraphStep; attempt: number },
     owner: AttemptOwner,
     host: AttemptHost,
   ) {
-    this.run = of.run;
+    const { runId: id, workflowId, version, tenantId, projectId } = of.identity;
+    this.run = { id, workflowId, version, tenantId, projectId };
     this.step = of.step;
     this.attempt = of.attempt;
     this.now = host.now();

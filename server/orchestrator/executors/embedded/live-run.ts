@@ -17,7 +17,7 @@ import { RunLog } from './log-budget.ts';
 import { type Caller, type Mail, Mailbox, notStorable, toBlame } from './mailbox.ts';
 import { endOfAttempt } from './outcome.ts';
 import { type Lagging, RunProgress } from './progress.ts';
-import { beingLoaded } from './refusals.ts';
+import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
 import { withinBudget } from './run-budget.ts';
 import type { RunCredits } from './run-credits.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
@@ -168,9 +168,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#abortAll();
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
     this.#credits.drop();
-    const mail = this.#mail.takeAll();
-    this.#host.resources.landed(this.tenantId, mail);
-    for (const { caller } of mail) caller?.reject(error);
+    this.#host.resources.landed(this.tenantId, this.#mail.rejectAll(error));
     this.leaveMemory();
   }
 
@@ -311,8 +309,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     }
     this.#beginOne(turn, step, now);
     const attempt = this.state.steps.get(step)?.attempt ?? 0;
-    const error = { code: INSUFFICIENT_CREDITS, message: 'The workspace has too few credits left to begin this step.' };
-    turn.apply({ type: 'attempt_failed', step, attempt, error, retryable: false, random: 0 }, now);
+    turn.apply({ type: 'attempt_failed', step, attempt, error: TOO_FEW_CREDITS, retryable: false, random: 0 }, now);
   }
 
   /** Gives back the slot and the credits of a step that has none at work any more. */
@@ -381,10 +378,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   #startAttempt({ step, attempt }: AttemptRef): void {
-    const { runId, workflowId, version, tenantId, projectId } = this.identity;
-    const run = { id: runId, workflowId, version, tenantId, projectId };
     const spec = stepSpec(this.state, step);
-    const live = new LiveAttempt({ run, state: this.state, step: spec, attempt }, this, this.#host);
+    const live = new LiveAttempt({ identity: this.identity, state: this.state, step: spec, attempt }, this, this.#host);
     this.#attempts.set(step, live);
     const type = this.#host.stepType(spec.type);
     if (type?.io && this.#host.moveToCalls(this.tenantId)) live.slot = 'call';

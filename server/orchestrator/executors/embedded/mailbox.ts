@@ -61,6 +61,13 @@ export class Mailbox {
     return this.takeAll();
   }
 
+  /** Takes everything, and refuses the callers that wait for it. */
+  rejectAll(error: unknown): Mail[] {
+    const mail = this.takeAll();
+    for (const { caller } of mail) caller?.reject(error);
+    return mail;
+  }
+
   takeAll(): Mail[] {
     const mail = this.#mail;
     this.#mail = [];

@@ -9,3 +9,9 @@ export const runIdTaken = (): AppError => conflict('run_id_taken', 'A run with t
 
 /** The run left memory between the call and its turn. */
 export const beingLoaded = (): AppError => unavailable('unavailable', 'The run is being loaded again.', 1);
+
+/** Why a step fails that its workspace cannot pay. */
+export const TOO_FEW_CREDITS = {
+  code: INSUFFICIENT_CREDITS,
+  message: 'The workspace has too few credits left to begin this step.',
+};
