@@ -1,9 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MAX_LOST_ATTEMPTS } from '../../server/orchestrator/core/attempts.ts';
 import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
-import { Installation } from '../fixtures/service.ts';
+import { Installation, type Service } from '../fixtures/service.ts';
 import { Client } from './client.ts';
 import { rounds, timeoutFor } from './random.ts';
+
+/** The standby that leads now. */
+async function firstReady(standbys: readonly Service[]): Promise<Service> {
+  for (const deadline = performance.now() + 20_000; performance.now() < deadline; await delay(100))
+    for (const standby of standbys) if ((await standby.readyz()).body.status === 'ready') return standby;
+  throw new Error('no standby took over within 20 s');
+}
 
 const endless = { steps: [{ id: 'work', type: 'lua_script', script: 'while true do end', timeout_s: 86_400 }] };
 
@@ -34,7 +42,7 @@ test(
     for (let attempt = 1; attempt <= deployments; attempt++) {
       await expect.poll(events, { interval: 20, timeout: 20_000 }).toContain(`step_started ${attempt}`);
       expect(await leader.terminate()).toBe(0);
-      leader = await Promise.any(next.map(standby => standby.until('ready', 20_000).then(() => standby)));
+      leader = await firstReady(next);
       next.splice(next.indexOf(leader), 1);
     }
     await expect.poll(events, { interval: 20, timeout: 20_000 }).toContain(`step_started ${deployments + 1}`);

@@ -8,8 +8,8 @@ export type Attack = {
   readonly params: JsonMap;
   /** How many runs are started. */
   readonly runs: number;
-  /** What a start may be answered: 200 where it is let in, 4xx where it is refused. */
-  readonly refused?: true;
+  /** The status of a start that is refused; default: it is let in. */
+  readonly refusedWith?: number;
 };
 
 const script = (id: string, text: string, more: JsonMap = {}) => ({ id, type: 'lua_script', script: text, ...more });
@@ -72,6 +72,6 @@ export const ATTACKS: readonly Attack[] = [
     graph: { steps: [{ id: 'ask', type: 'human_task' }] },
     params: { trigger_steps: { ask: { timeout_s: 1e308 } } },
     runs: 10,
-    refused: true,
+    refusedWith: 422,
   },
 ];
