@@ -101,6 +101,10 @@ describe('a script with thousands of templates', () => {
     const script = (count: number) => `local n = 0\n${many(count, n => `n = n + ${spelled[n % 4]}.n`)}\nreturn n`;
     expect(await run(script(8_000), large)).toMatchObject({ kind: 'completed', result: 8_000 });
     expect(await run(script(9_999), large)).toMatchObject({ kind: 'completed', result: 9_999 });
+    // A hundred bindings of 900 KB would be more than the 32 MiB that a script is sent.
+    const fallbacks = `local n = 0\n${many(100, n => `n = n + {{input ?? ${n}}}.n`)}\nreturn n`;
+    expect(prepareScript(fallbacks).bound).toHaveLength(100);
+    expect(await run(fallbacks, large)).toMatchObject({ kind: 'completed', result: 100 });
   });
 
   test('reads the same value as a value and as text', async () => {
