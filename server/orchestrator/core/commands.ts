@@ -36,7 +36,7 @@ export type Command =
   /** Nobody works on this attempt any more (a crash) and, since the run is being stopped, nobody will. */
   | { type: 'abandon_attempt'; step: string }
   /** Loading the run ended one process after another: it is to end without being loaded again. */
-  | { type: 'quarantine'; message: string }
+  | { type: 'quarantine'; message: string; leader?: LeaderTerm }
   /** A human task's time is up. */
   | { type: 'task_timed_out'; step: string; credits?: number };
 

@@ -14,7 +14,7 @@ type Quarantine = Extract<Command, { type: 'quarantine' }>;
  * fails, as in every failed run: one that was begun, or else the next one. A paused run of which nothing was begun stays
  * as it is until it is resumed or stopped.
  */
-export function quarantine(state: RunState, { message }: Quarantine, now: number): RunEvent[] {
+export function quarantine(state: RunState, { message, leader }: Quarantine, now: number): RunEvent[] {
   if (state.status === null || isTerminal(state.status)) return [];
   const draft = newDraft(state, now);
   if (state.stopRequested !== null) {
@@ -30,7 +30,7 @@ export function quarantine(state: RunState, { message }: Quarantine, now: number
   const next = nextStep(state);
   if (next === undefined || state.status === 'paused') return [];
   const attempt = (state.steps.get(next)?.attempt ?? 0) + 1;
-  emit(draft, { type: 'step_started', step: next, attempt, data: {} });
+  emit(draft, { type: 'step_started', step: next, attempt, data: leader === undefined ? {} : { term: leader.term } });
   failStep(draft, next, error, {}, attempt);
   return draft.events;
 }

@@ -78,7 +78,7 @@ export const CREDITS: readonly Mutation[] = [
   {
     name: 'a cancelled attempt goes on holding its credits',
     file: 'executors/embedded/live-run.ts',
-    find: 'this.#attempts.delete(step);\n    this.#forgo(step);',
+    find: 'this.#attempts.delete(step);\n    this.#forgo(step, attempt.slot);',
     replace: 'this.#attempts.delete(step);\n    this.#host.releaseSlot(this.tenantId);',
     caughtBy: ['credits'],
     knobs: { commands: 12 },

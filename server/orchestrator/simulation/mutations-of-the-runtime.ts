@@ -143,7 +143,7 @@ const RUN: readonly Mutation[] = [
   {
     name: 'the slots of a turn that was not written are lost',
     file: 'executors/embedded/live-run.ts',
-    find: 'for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId);',
+    find: "for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId, 'step');",
     replace: '',
     caughtBy: ['slots', 'not-stuck'],
   },
@@ -231,7 +231,7 @@ const RUNTIME: readonly Mutation[] = [
   {
     name: 'the timer of a run is lost when the run leaves memory',
     file: 'executors/embedded/runtime.ts',
-    find: 'this.#runs.delete(runId);\n    this.observer.runReleased(runId);',
+    find: 'this.#runs.delete(runId);\n    run.leaveMemory();\n    this.observer.runReleased(runId);',
     replace: 'this.#runs.delete(runId);\n    this.wakeAt(runId, null);',
     caughtBy: ['not-stuck'],
   },
@@ -252,8 +252,8 @@ const RUNTIME: readonly Mutation[] = [
   {
     name: 'a run that could not be read is not tried again',
     file: 'executors/embedded/runtime.ts',
-    find: 'this.faults.notLoaded(runId, error);\n      this.#later(runId);',
-    replace: 'this.faults.notLoaded(runId, error);',
+    find: 'this.wakeAt(runId, this.now() + delayMs);',
+    replace: '',
     caughtBy: ['not-stuck'],
   },
   {
@@ -287,9 +287,9 @@ const RUNTIME: readonly Mutation[] = [
   },
   {
     name: 'a start does not wait for a read of its run',
-    file: 'executors/embedded/runtime.ts',
-    find: 'return this.#starting.get(runId) ?? this.#loading.get(runId);',
-    replace: 'return this.#starting.get(runId);',
+    file: 'executors/embedded/run-finder.ts',
+    find: 'return this.#runs.starting.get(runId) ?? this.#loading.get(runId);',
+    replace: 'return this.#runs.starting.get(runId);',
     caughtBy: [
       'log',
       'shutdown',

@@ -88,7 +88,8 @@ class World {
     this.#config = randomConfig(random);
     // Every start fits: whether one is refused is what memory.test.ts asks.
     const { memory } = this.#config;
-    for (const { data } of scenarios.values()) memory.runBytes = Math.max(memory.runBytes, 2 * sizeOf(data));
+    for (const { data, request } of scenarios.values())
+      memory.runBytes = Math.max(memory.runBytes, 2 * (sizeOf(data) + sizeOf(request)));
     this.at.runBytes = memory.runBytes;
     this.#leadership = new LeadershipWatch(this.at);
     const promises = new Promises(this.at, this.auditor, this.#config.maxActiveRunsPerTenant);

@@ -182,11 +182,11 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const now = this.#host.now();
     const turn = new Turn(this.identity, this.state, { prices: this.#credits.prices, onExcess: this.#onExcess });
     const mail = this.#mail.take(this.#host.resources.entryBytes);
-    if (this.quarantined !== null) turn.quarantine(this.quarantined, now);
+    if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
     const settlements = this.#decideMail(mail, turn, now);
     if (this.#timerRang) this.#decideDue(turn, now);
     if (this.#mustAbandon) this.#abandonLost(turn, now);
-    if (this.quarantined !== null) turn.quarantine(this.quarantined, now);
+    if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
     this.#credits.send(turn.credits);
     // It wants nothing before it can claim it.
     if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';

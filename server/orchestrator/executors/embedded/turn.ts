@@ -10,6 +10,7 @@ import {
   endsBillableAttempt,
   evolve,
   isTerminal,
+  type LeaderTerm,
   phase,
   type RunEvent,
   type RunState,
@@ -98,8 +99,8 @@ export class Turn {
   }
 
   /** Ends the run without anything that it would need its values for. */
-  quarantine(message: string, now: number): void {
-    this.apply({ type: 'quarantine', message }, now);
+  quarantine(message: string, leader: LeaderTerm, now: number): void {
+    this.apply({ type: 'quarantine', message, leader }, now);
     // What begins only to fail takes no slot.
     this.begun.length = 0;
   }
