@@ -4,7 +4,7 @@
 CREATE TABLE "run_loads" (
     "process_id" UUID NOT NULL,
     "lane" TEXT NOT NULL,
-    "run_ids" UUID[] NOT NULL,
+    "run_ids" UUID[],
 
     CONSTRAINT "run_loads_pkey" PRIMARY KEY ("process_id", "lane")
 );
