@@ -41,14 +41,16 @@ export class Loader {
   readonly #services: Parts & { reader: LogReader; graphs: GraphCache };
   readonly #urgent = new Lane(() => void this.#readUrgent());
   readonly #background = new Lane(() => void this.#readBackground());
-  #abandoned = false;
+  #abandoned: { cause: unknown } | null = null;
 
   constructor({ reader, graphs }: { reader: LogReader; graphs: GraphCache }, parts: Parts) {
     this.#services = { reader, graphs, ...parts };
   }
 
-  /** Null where there is no such run. Rejects with what the database says, or RunUnreadable. */
+  /** Null where there is no such run. Rejects with what the database says, RunUnreadable, or the cause of `abandon`. */
   load(runId: string, isUrgent: boolean): Promise<LoadedRun | null> {
+    // Whoever waited for a start meanwhile asks as late as this; a shutdown waits for their answer.
+    if (this.#abandoned !== null) return Promise.reject(this.#abandoned.cause);
     return new Promise((resolve, reject) => {
       const lane = isUrgent && !this.#services.suspects.has(runId) ? this.#urgent : this.#background;
       lane.add({ runId, resolve, reject });
@@ -64,7 +66,7 @@ export class Loader {
 
   /** Refuses whoever waits: a read of a database that hangs would keep them for longer than anybody is to wait. */
   abandon(cause: unknown): void {
-    this.#abandoned = true;
+    this.#abandoned = { cause };
     for (const lane of [this.#urgent, this.#background]) lane.abandon(cause);
   }
 
@@ -77,7 +79,7 @@ export class Loader {
         // What is small is not worth the journal.
         await this.#read(lane, batch, () => this.#services.suspects.loading('urgent', ids));
       }
-      if (lane.isEmpty && !this.#abandoned) await this.#services.suspects.loaded('urgent');
+      if (lane.isEmpty && this.#abandoned === null) await this.#services.suspects.loaded('urgent');
       if (lane.rest()) return;
     }
   }
@@ -94,7 +96,7 @@ export class Loader {
       }
       const batch = lane.next(BATCH, suspects);
       if (batch !== null) await this.#readJournaled(batch);
-      if (lane.isEmpty && !this.#abandoned) await suspects.loaded('background');
+      if (lane.isEmpty && this.#abandoned === null) await suspects.loaded('background');
       if (lane.rest()) return;
     }
   }
@@ -107,9 +109,9 @@ export class Loader {
       this.#background.refuse(batch, error);
       return;
     }
-    if (this.#abandoned) return;
+    if (this.#abandoned !== null) return;
     await this.#read(this.#background, batch);
-    if (!this.#abandoned) this.#services.suspects.survived(ids);
+    if (this.#abandoned === null) this.#services.suspects.survived(ids);
   }
 
   /** Settles when all runs of the batch are folded. */
