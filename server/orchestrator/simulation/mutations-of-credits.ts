@@ -79,7 +79,7 @@ export const CREDITS: readonly Mutation[] = [
     name: 'a cancelled attempt goes on holding its credits',
     file: 'executors/embedded/live-run.ts',
     find: 'this.#attempts.delete(step);\n    this.#forgo(step, attempt.slot);',
-    replace: 'this.#attempts.delete(step);\n    this.#host.releaseSlot(this.tenantId);',
+    replace: 'this.#attempts.delete(step);\n    this.#host.releaseSlot(this.tenantId, attempt.slot);',
     caughtBy: ['credits'],
     knobs: { commands: 12 },
   },

@@ -69,6 +69,7 @@ export const MEMORY: readonly Mutation[] = [
     find: 'this.#cache.put(id, text);\n        texts.set(step, text);',
     replace: 'this.#cache.put(id, text);\n        texts.set(step, [...(read?.values() ?? [])][0] ?? text);',
     caughtBy: ['replay'],
+    knobs: { heavy: 60 },
   },
   {
     name: 'a step begins before its large results are loaded',
@@ -83,6 +84,7 @@ export const MEMORY: readonly Mutation[] = [
     find: 'if (this.#live) void this.#loadAndExecute(type, results);',
     replace: '',
     caughtBy: ['liveness', 'slots', 'not-stuck'],
+    knobs: { heavy: 100, faults: 12 },
   },
   {
     name: 'the text of a large result is not written',
@@ -97,6 +99,7 @@ export const MEMORY: readonly Mutation[] = [
     find: 'if (count > 0 && bytes > maxBytes) return this.#mail.splice(0, count);',
     replace: '',
     caughtBy: ['log'],
+    knobs: { heavy: 60 },
   },
   {
     name: 'results that did not fit into a turn are forgotten',
@@ -104,6 +107,7 @@ export const MEMORY: readonly Mutation[] = [
     find: 'return this.#mail.splice(0, count);',
     replace: 'return this.takeAll().slice(0, count);',
     caughtBy: ['not-stuck', 'slots', 'answers'],
+    knobs: { heavy: 60 },
   },
   {
     name: 'a run has no budget',

@@ -49,7 +49,7 @@ const LOG: readonly Mutation[] = [
     find: 'void this.#write(this.#takeBatch());',
     replace:
       'const batch = this.#takeBatch();\n      if (this.#underWay > 0) for (const { resolve } of batch) resolve();\n      void this.#write(batch);',
-    caughtBy: ['durability', 'stream', 'replay'],
+    caughtBy: ['durability', 'stream', 'replay', 'log'],
   },
   {
     name: 'a third batch is sent behind two',
@@ -124,7 +124,7 @@ const RUN: readonly Mutation[] = [
     file: 'executors/embedded/live-run.ts',
     find: 'this.#lost = state.inFlight.size > 0 ? new Set(state.inFlight) : null;',
     replace: 'this.#lost = null;',
-    caughtBy: ['not-stuck'],
+    caughtBy: ['not-stuck', 'projection'],
   },
   {
     name: 'what a crash has interrupted is not given up when the run is to stop',
@@ -232,7 +232,8 @@ const RUNTIME: readonly Mutation[] = [
     name: 'the timer of a run is lost when the run leaves memory',
     file: 'executors/embedded/runtime.ts',
     find: 'this.#runs.delete(runId);\n    run.leaveMemory();\n    this.observer.runReleased(runId);',
-    replace: 'this.#runs.delete(runId);\n    this.wakeAt(runId, null);',
+    replace:
+      'this.#runs.delete(runId);\n    run.leaveMemory();\n    this.observer.runReleased(runId);\n    this.wakeAt(runId, null);',
     caughtBy: ['not-stuck'],
   },
   {
@@ -268,7 +269,7 @@ const RUNTIME: readonly Mutation[] = [
     file: 'executors/embedded/runtime.ts',
     find: 'if (this.#slots.waiting && !this.#abandoned) this.#tickSoon();',
     replace: '',
-    caughtBy: ['not-stuck'],
+    caughtBy: ['not-stuck', 'fairness'],
     knobs: { commands: 8, oddities: 50, faults: 1 },
   },
   {

@@ -28,6 +28,8 @@ export type StepPlan = {
   /** Its failures allow another attempt. */
   readonly retryable: boolean;
   readonly result: JsonValue;
+  /** Ends when others of its run do. */
+  readonly together: boolean;
 };
 
 /** How often each oddity is drawn. What is slow to simulate is rare. */
@@ -55,6 +57,7 @@ export function stepPlan(random: Random, knobs: Knobs, step: GraphStep, isHeavy:
     failures: fails ? 1 + random.below(3) : 0,
     retryable: random.chance(0.8),
     result: randomResult(random, step, isHeavy ? 0.7 : 0.04),
+    together: isHeavy,
   };
 }
 

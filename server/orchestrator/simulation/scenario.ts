@@ -19,6 +19,8 @@ export type Knobs = {
   hostile: number;
   /** Chance that the process is replaced again and again, in percent. */
   deployments: number;
+  /** Chance that most steps of a run begin together and return large results, in percent. */
+  heavy: number;
 };
 
 export const FULL: Knobs = {
@@ -30,6 +32,7 @@ export const FULL: Knobs = {
   oddities: 9,
   hostile: 5,
   deployments: 4,
+  heavy: 4,
 };
 
 /** A run that is to be started: what it is made of, and what its steps are going to do. */
@@ -64,9 +67,8 @@ export function randomScenario(random: Random, values: Random, knobs: Knobs, ind
   const unstorable = knobs.oddities > 0 && random.chance(0.01);
   const data = randomStart(random, graph);
   if (unstorable) data.input = { text: REFUSED };
-  // Many large results at a time: all steps begin together.
-  const isHeavy = knobs.oddities > 0 && random.chance(0.04);
-  if (isHeavy) for (const step of graph.steps.slice(0, -1)) step.depends_on = [];
+  const isHeavy = knobs.oddities > 0 && random.below(100) < knobs.heavy;
+  if (isHeavy) gather(graph);
   const plans = new Map(
     graph.steps.map(step => [step.id, isHostile ? ENDLESS : stepPlan(random, knobs, step, isHeavy)]),
   );
@@ -84,6 +86,13 @@ export function randomScenario(random: Random, values: Random, knobs: Knobs, ind
     unstorable,
     deadly: knobs.oddities > 0 && random.chance(0.01),
   };
+}
+
+/** Many large results at a time: all steps begin together, but for one that reads some of the others. */
+function gather({ steps }: Graph): void {
+  const [reader, ...others] = steps;
+  for (const step of others) step.depends_on = [];
+  if (reader !== undefined) reader.depends_on = others.slice(0, 3).map(({ id }) => id);
 }
 
 function randomGraph(random: Random, maxSteps: number): Graph {
@@ -111,7 +120,7 @@ function hostileGraph(random: Random, maxSteps: number): Graph {
   };
 }
 
-const ENDLESS: StepPlan = { kind: 'endless', failures: 0, retryable: false, result: null };
+const ENDLESS: StepPlan = { kind: 'endless', failures: 0, retryable: false, result: null, together: false };
 
 type Place = { before: readonly string[]; all: readonly string[]; width: number };
 

@@ -12,6 +12,8 @@ export type Execution = { server: Server; attempt: Attempt; signal: AbortSignal;
 
 /** How long the end of a run, or of a step, may take to reach the attempts that it ends, ms: the longest answer. */
 const ABORT_WITHIN_MS = 1_000;
+/** What ends together ends at a multiple of this. */
+const TOGETHER_MS = 200;
 
 /** What attempts do, by the plans of their steps; and what must be true whenever one begins or ends. */
 export class Work {
@@ -90,7 +92,9 @@ export class Work {
     if (attempt.step.type === 'mcp_call' && waits === 0) attempt.began?.();
     if (plan.kind === 'hangs' || plan.kind === 'endless') return;
     const most = plan.kind === 'tight' ? 4_000 : random.chance(0.5) ? 20 : 1_500;
-    const duration = waits + random.below(most);
+    const drawn = waits + random.below(most);
+    const { now } = this.#at.agenda;
+    const duration = plan.together ? upTo(now + drawn, TOGETHER_MS) - now : drawn;
     if (random.chance(0.1)) server.later(duration / 2, () => attempt.log(random.chance(0.8) ? ['working'] : []));
     if (plan.kind === 'chatty') server.later(duration / 3, () => attempt.log(['z'.repeat(40_000), 'z'.repeat(40_000)]));
     server.later(duration, settle);
@@ -182,6 +186,10 @@ export class Work {
     }
     return { kind: 'completed', result: resultOf(plan), ...log };
   }
+}
+
+function upTo(time: number, multiple: number): number {
+  return Math.ceil(time / multiple) * multiple;
 }
 
 const UNUSABLE: readonly [number, ...number[]] = [Number.NaN, Number.POSITIVE_INFINITY];

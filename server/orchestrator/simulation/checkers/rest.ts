@@ -102,6 +102,7 @@ const DISTURBANCES: readonly string[] = [
   'attempt_lost_repeatedly',
   'insufficient_credits',
   'run_too_large',
+  'step_data_too_large',
   'run_quarantined',
 ];
 
