@@ -151,13 +151,14 @@ describe('starts', () => {
 describe('a run that processes died of', () => {
   const graph: Graph = { steps: [{ id: 'a', type: 'gate' }] };
 
-  async function inFlight(): Promise<{ runId: string; read(harness: Harness): Promise<string[]> }> {
+  /** Runs with a step in flight. One process starts them all: a second one would begin the steps of the first again. */
+  async function inFlight(count: number): Promise<{ runId: string; read(harness: Harness): Promise<string[]> }[]> {
     const gate = new Gate();
     const harness = await createHarness(db, { types: [gate.type] });
-    const run = await harness.start(harness.workflow(graph));
-    await gate.arrived(1);
+    const runs = await Promise.all(Array.from({ length: count }, () => harness.start(harness.workflow(graph))));
+    await gate.arrived(count);
     await harness.orchestrator.close();
-    return { runId: run.runId, read: async next => outline(await next.events(run)) };
+    return runs.map(run => ({ runId: run.runId, read: async next => outline(await next.events(run)) }));
   }
 
   test('is loaded alone, counted by each death, and forgotten once it was loaded', async () => {
@@ -176,7 +177,8 @@ describe('a run that processes died of', () => {
   });
 
   test('two times is loaded once more; three times it is failed, and other runs go on', async () => {
-    const [twice, often, never] = [await inFlight(), await inFlight(), await inFlight()];
+    const [twice, often, never] = await inFlight(3);
+    if (twice === undefined || often === undefined || never === undefined) throw new Error('three runs were started');
     await db.pool.query('INSERT INTO run_load_deaths (run_id, deaths) VALUES ($1, 2), ($2, 3)', [
       twice.runId,
       often.runId,
