@@ -134,6 +134,34 @@ describe('attempts that hang hold back what others need', () => {
     expect(order.slice(6)).toEqual(['a']);
   });
 
+  test('all that wait for what one tenant releases are served before it is served twice', () => {
+    const slots = slotsOf(6, 6, 1);
+    const order: string[] = [];
+    slots.offer(claimant('b', 5, order));
+    slots.pump();
+    slots.offer(claimant('c', 2, order));
+    slots.offer(claimant('d', 2, order));
+    slots.pump();
+    expect(order).toEqual(['b', 'b', 'b', 'c', 'd']);
+    for (let n = 0; n < 3; n++) slots.release('b', 'step');
+    slots.pump();
+    expect(order.slice(5)).toEqual(['c', 'b', 'd']);
+  });
+
+  test('of those that wait for the same slot the first comes first, also where it releases that slot itself', () => {
+    const slots = slotsOf(4, 4, 1);
+    const order: string[] = [];
+    for (const [tenant, wanted] of [['a', 1] as const, ['c', 3] as const, ['b', 3] as const])
+      slots.offer(claimant(tenant, wanted, order));
+    slots.pump();
+    expect(order).toEqual(['a', 'c', 'b']);
+    slots.release('c', 'step');
+    slots.pump();
+    slots.release('c', 'step');
+    slots.pump();
+    expect(order.slice(3)).toEqual(['c', 'b', 'c']);
+  });
+
   test.each([
     [63, 1],
     [64, 1],

@@ -53,7 +53,9 @@ export class Slots {
   #calls = 0;
   readonly #tenants = new Map<string, Tenant>();
   /** Tenants that wait, whose turn is next first. */
-  readonly #round = new Fifo<Tenant>();
+  #round = new Fifo<Tenant>();
+  /** Tenants that had their turn in this round and wait for the next one. */
+  #served = new Fifo<Tenant>();
   /** Tenants that wait and hold as many slots as were free when it was their turn, or more: by how many they hold. */
   readonly #parked = new Map<number, Set<Tenant>>();
   /** No tenant that holds fewer slots than this is parked. */
@@ -127,7 +129,7 @@ export class Slots {
         this.#queued.add(claimant);
         tenant.waiting.push(claimant);
       }
-      this.#enter(tenant);
+      this.#enter(tenant, this.#served);
     }
     this.#parkedFrom = Math.max(0, this.#free);
   }
@@ -141,11 +143,11 @@ export class Slots {
   }
 
   #releaseStep(tenant: Tenant): void {
+    // It waits for just this slot, and longer than the tenant that releases it if that one is parked there as well.
+    const [next] = this.#parked.get(this.#free) ?? [];
     this.#unpark(tenant);
     tenant.steps -= 1;
     this.#steps -= 1;
-    // It waited for just this slot: its turn comes before that of the tenant that releases it.
-    const [next] = this.#parked.get(this.#free - 1) ?? [];
     if (next !== undefined) {
       this.#unpark(next);
       this.#enter(next);
@@ -153,8 +155,13 @@ export class Slots {
     this.#enter(tenant);
   }
 
+  /** Parked tenants come to their turn before anybody begins another round. */
   #next(): Tenant | undefined {
-    const tenant = this.#round.shift() ?? this.#eligible();
+    let tenant = this.#round.shift() ?? this.#eligible();
+    if (tenant === undefined) {
+      [this.#round, this.#served] = [this.#served, this.#round];
+      tenant = this.#round.shift();
+    }
     if (tenant !== undefined) tenant.queued = false;
     return tenant;
   }
@@ -195,11 +202,11 @@ export class Slots {
     return undefined;
   }
 
-  #enter(tenant: Tenant): void {
+  #enter(tenant: Tenant, round = this.#round): void {
     if (tenant.queued || tenant.parkedAt !== -1) return;
     if (tenant.waiting.size === 0 || tenant.steps >= this.#limits.maxInFlightPerTenant) return;
     tenant.queued = true;
-    this.#round.push(tenant);
+    round.push(tenant);
   }
 
   #tenant(id: string): Tenant {
