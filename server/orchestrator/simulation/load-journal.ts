@@ -6,7 +6,16 @@ import type { Surroundings } from './surroundings.ts';
 
 /** The journal of loads as load-journal.ts keeps it, in the simulated database. */
 export function simulatedJournal(database: Database, server: Server, at: Surroundings): LoadJournal {
-  const ask = <T>(act: () => T): Promise<T> => answerOf(server, at, 'journal failed', act);
+  /** Whether there was room for a run when the write began that ended last, and when it ended. */
+  const before = { hadRoom: false, endedAt: -1 };
+  const hasRoom = () => server.runtime?.resources.memory.hasRoom !== false;
+  const ask = <T>(act: () => T): Promise<T> => {
+    const hadRoom = hasRoom();
+    const ended = () => void Object.assign(before, { hadRoom, endedAt: at.agenda.now });
+    const answered = answerOf(server, at, 'journal failed', act);
+    answered.then(ended, ended);
+    return answered;
+  };
   return {
     deaths: () =>
       ask(() => {
@@ -18,7 +27,9 @@ export function simulatedJournal(database: Database, server: Server, at: Surroun
         return new Map(database.loadDeaths);
       }),
     begin: (lane, runIds) => {
-      if (lane === 'background' && server.runtime?.resources.memory.hasRoom === false)
+      // What waited for another write to end was decided upon when there was room.
+      const hadRoom = before.endedAt === at.agenda.now && before.hadRoom;
+      if (lane === 'background' && !hasRoom() && !hadRoom)
         at.fail('memory', `${runIds.length} runs are loaded in the background while memory is used up`);
       return ask(() => void database.loads.set(`${server.name} ${lane}`, { process: server.name, runIds }));
     },

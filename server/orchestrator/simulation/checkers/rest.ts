@@ -40,9 +40,12 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   for (const run of runs) {
     // Behind attempts that never end, a run may wait for a slot for ever: that is what the limits are for.
     // And where memory is used up by them, it may wait in the log.
-    const waits = slots.queues(run.id) || (!leader.runtime.resources.memory.hasRoom && !run.history.isTerminal);
+    const isLeftOut = !leader.runtime.resources.memory.hasRoom && !busy.has(run.id);
+    const waits = slots.queues(run.id) || (isLeftOut && !run.history.isTerminal);
     checkRunAtRest(run, busy.has(run.id) || waits);
-    if (run.history.status === 'paused' && !run.history.stopping) checkPaused(run, busy.has(run.id));
+    // The row that a dead process left says that it drains until somebody loads the run.
+    const drains = isLeftOut && run.stored.events.at(-1)?.writer !== leader.session?.writer;
+    if (run.history.status === 'paused' && !run.history.stopping && !drains) checkPaused(run, busy.has(run.id));
     if (run.stored.events.at(-1)?.writer === leader.session?.writer) checkProgress(run);
     if (run.history.isTerminal) at.check(() => checkEnd(at, run));
   }
