@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import type { LogReader } from '../../log/index.ts';
+import type { LoadJournal, LogReader } from '../../log/index.ts';
 import type { CreditMeter } from './credit-meter.ts';
 import type { GraphCache } from './graph-cache.ts';
 import { LoadSuspects } from './load-suspects.ts';
 import { Loader } from './loader.ts';
 import type { RunResources } from './run-resources.ts';
 
-/** A loader of a database that holds no runs. */
-function emptyLoader(): { loader: Loader; reads: () => number } {
+/** A loader of a database that holds no runs, of which processes died of one. */
+async function emptyLoader(suspect = 'suspect') {
   let reads = 0;
   const reader = {
     readRuns: async () => {
@@ -15,21 +15,35 @@ function emptyLoader(): { loader: Loader; reads: () => number } {
       return { runs: new Map(), left: [] };
     },
   } as unknown as LogReader;
+  const journal: LoadJournal = {
+    deaths: async () => new Map([[suspect, 1]]),
+    begin: async () => {},
+    end: async () => {},
+    forget: async () => {},
+  };
+  const suspects = new LoadSuspects(journal);
+  await suspects.recall();
+  const rooms: (() => void)[] = [];
+  const memory = { hasRoom: true, onRoom: (act: () => void) => void rooms.push(act) };
   const loader = new Loader(
     { reader, graphs: {} as GraphCache },
     {
       meter: {} as CreditMeter,
-      resources: { memory: { hasRoom: true } } as Pick<RunResources, 'memory'>,
-      suspects: new LoadSuspects(undefined),
+      resources: { memory } as unknown as Pick<RunResources, 'memory'>,
+      suspects,
     },
   );
-  return { loader, reads: () => reads };
+  const makeRoom = () => {
+    memory.hasRoom = true;
+    for (const act of rooms.splice(0)) act();
+  };
+  return { loader, memory, makeRoom, reads: () => reads };
 }
 
 test.each([['for a caller', true] as const, ['in the background', false] as const])(
   'what is asked for %s once nothing is loaded any more is refused',
   async (_, isUrgent) => {
-    const { loader, reads } = emptyLoader();
+    const { loader, reads } = await emptyLoader();
     expect(await loader.load('run', isUrgent)).toBe(null);
     const cause = new Error('the session of the leader ended');
     loader.abandon(cause);
@@ -37,3 +51,24 @@ test.each([['for a caller', true] as const, ['in the background', false] as cons
     expect(reads()).toBe(1);
   },
 );
+
+test('while memory is used up nobody waits for a run that processes may have died of', async () => {
+  const { loader, memory, makeRoom, reads } = await emptyLoader();
+  memory.hasRoom = false;
+  await expect(loader.load('suspect', true)).rejects.toThrow('no memory');
+  const recovered = loader.load('suspect', false);
+  const other = loader.load('other', false);
+  loader.hurry('suspect');
+  await expect(recovered).rejects.toThrow('no memory');
+  expect(reads()).toBe(0);
+  makeRoom();
+  expect(await other).toBe(null);
+  expect(await loader.load('suspect', true)).toBe(null);
+});
+
+test('a caller is refused as well where memory is used up after he began to wait', async () => {
+  const { loader, memory } = await emptyLoader();
+  const found = loader.load('suspect', true);
+  memory.hasRoom = false;
+  await expect(found).rejects.toThrow('no memory');
+});

@@ -25,7 +25,16 @@ const BATCH_BYTES = 2 * 1024 * 1024;
 /** The log of this run cannot be folded, now or a moment later: not the database's fault. */
 export class RunUnreadable extends Error {}
 
-type Wanted = { runId: string; resolve: (run: LoadedRun | null) => void; reject: (error: unknown) => void };
+type Wanted = {
+  runId: string;
+  /** A caller waits for it. */
+  isUrgent: boolean;
+  resolve: (run: LoadedRun | null) => void;
+  reject: (error: unknown) => void;
+};
+
+/** Nobody waits for as long as others keep the memory that a suspect may take. */
+const noRoom = () => new Error('there is no memory to load a run of which the service may have died');
 
 type Parts = {
   meter: CreditMeter;
@@ -51,17 +60,23 @@ export class Loader {
   load(runId: string, isUrgent: boolean): Promise<LoadedRun | null> {
     // Whoever waited for a start meanwhile asks as late as this; a shutdown waits for their answer.
     if (this.#abandoned !== null) return Promise.reject(this.#abandoned.cause);
+    const { suspects, resources } = this.#services;
+    const isSuspect = suspects.has(runId);
+    if (isUrgent && isSuspect && !resources.memory.hasRoom) return Promise.reject(noRoom());
     return new Promise((resolve, reject) => {
-      const lane = isUrgent && !this.#services.suspects.has(runId) ? this.#urgent : this.#background;
-      lane.add({ runId, resolve, reject });
+      const lane = isUrgent && !isSuspect ? this.#urgent : this.#background;
+      lane.add({ runId, isUrgent, resolve, reject });
     });
   }
 
   /** Somebody waits for a run that is being loaded in the background. */
   hurry(runId: string): void {
-    if (this.#services.suspects.has(runId)) return;
+    const { suspects, resources } = this.#services;
     const wanted = this.#background.remove(runId);
-    if (wanted !== undefined) this.#urgent.add(wanted);
+    if (wanted === undefined) return;
+    if (!suspects.has(runId)) this.#urgent.add(wanted);
+    else if (resources.memory.hasRoom) this.#background.add({ ...wanted, isUrgent: true });
+    else wanted.reject(noRoom());
   }
 
   /** Refuses whoever waits: a read of a database that hangs would keep them for longer than anybody is to wait. */
@@ -90,6 +105,8 @@ export class Loader {
     const lane = this.#background;
     for (;;) {
       while (!memory.hasRoom && !lane.isEmpty) {
+        lane.refuseUrgent(noRoom());
+        if (lane.isEmpty) break;
         const { promise, resolve } = Promise.withResolvers<void>();
         memory.onRoom(resolve);
         await promise;
@@ -223,6 +240,14 @@ class Lane {
   refuse(batch: readonly Wanted[], cause: unknown): void {
     this.done();
     for (const { reject } of batch) reject(cause);
+  }
+
+  /** Refuses the runs that callers wait for; the others go on waiting. */
+  refuseUrgent(cause: unknown): void {
+    const urgent = this.#waiting.filter(({ isUrgent }) => isUrgent);
+    if (urgent.length === 0) return;
+    this.#waiting = this.#waiting.filter(({ isUrgent }) => !isUrgent);
+    for (const { reject } of urgent) reject(cause);
   }
 
   abandon(cause: unknown): void {
