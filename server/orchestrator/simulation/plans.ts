@@ -89,7 +89,9 @@ function randomResult(random: Random, step: GraphStep, large: number): JsonValue
   if (step.type === 'condition') return { value, branch: value ? 'then' : 'else' };
   // Around the threshold, and no two alike.
   if (random.chance(large)) {
-    const length = random.pick([16_370, 16_372, 16_373, 17_500]) - step.id.length;
+    const drawn = random.pick([16_370, 16_372, 16_373, 17_500]);
+    // Where there are many, all are stored apart.
+    const length = Math.max(drawn, large > 0.5 ? 16_373 : 0) - step.id.length;
     return { large: `${step.id}${'y'.repeat(length)}` };
   }
   return random.pick(ODD_RESULTS);

@@ -313,6 +313,9 @@ export class Session implements LeaderConnection {
     const { at } = this.#postgres;
     const { random } = at;
     const fate: Fate = { sendMs: random.below(3), answerMs: random.below(3), applies: true, answers: 'ok' };
+    // Still on its way when the session is lost.
+    const before = this.#underWay.findLast(({ batch }) => batch !== null);
+    if (before?.fate.answers === 'lost') return { ...fate, sendMs: random.below(40) };
     if (!at.trouble(0.06)) return fate;
     const kind = random.next();
     if (kind < 0.6) {

@@ -368,18 +368,20 @@ function randomMemory(random: Random): MemoryLimits {
     liveBytes: small ? 4_000 + random.below(20_000) : 1_000_000,
     liveBytesPerTenant: small ? 4_000 + random.below(20_000) : 1_000_000,
     landingBytes: 100 * 1024 * 1024,
-    loadingBytes: 40_000 + random.below(40_000),
+    loadingBytes: 20_000 + random.below(60_000),
     cacheBytes: random.pick([0, 20_000, 100_000]),
   };
 }
 
 /** Small limits, so that all of them are met. */
 function randomConfig(random: Random): ServerConfig {
-  const maxInFlight = 1 + random.below(6);
+  // With many slots, many results come at a time.
+  const wide = random.chance(0.15);
+  const maxInFlight = wide ? 20 : 1 + random.below(6);
   const small = random.chance(0.15);
   return {
     maxInFlight,
-    maxInFlightPerTenant: Math.min(maxInFlight, 1 + random.below(4)),
+    maxInFlightPerTenant: wide ? 10 : Math.min(maxInFlight, 1 + random.below(4)),
     maxCallsInFlight: 1 + random.below(4),
     maxActiveRunsPerTenant: random.chance(0.2) ? 1 + random.below(2) : 100,
     luaWorkers: 0,
