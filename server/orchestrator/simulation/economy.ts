@@ -41,10 +41,16 @@ export function simulatedCredits(database: Database, server: Server, at: Surroun
   };
   return {
     load: tenantId =>
-      answerOf(server, at, 'credits not readable', () => {
-        database.open(tenantId, at.economy.funds.get(tenantId) ?? 0);
-        return read(tenantId);
-      }),
+      answerOf(
+        server,
+        at,
+        'credits not readable',
+        () => {
+          database.open(tenantId, at.economy.funds.get(tenantId) ?? 0);
+          return read(tenantId);
+        },
+        0.12,
+      ),
     refresh: tenantIds => {
       at.count('credits read again');
       return answerOf(server, at, 'credits not readable', () => new Map(tenantIds.map(id => [id, read(id)])));

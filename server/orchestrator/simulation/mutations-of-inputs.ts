@@ -50,7 +50,7 @@ export const INPUTS: readonly Mutation[] = [
     find: '(bounded(spec.retry_delay_s, { min: 0, max: MAX_RETRY_DELAY_S }) ?? DEFAULT_RETRY_DELAY_S)',
     replace: '((spec.retry_delay_s as number | undefined) ?? DEFAULT_RETRY_DELAY_S)',
     caughtBy: ['attempts', 'defect'],
-    knobs: { failures: 60 },
+    knobs: { failures: 90, oddities: 1, commands: 0 },
   },
   {
     name: 'a service says when it is called again, however absurd',
@@ -80,7 +80,7 @@ export const INPUTS: readonly Mutation[] = [
     find: 'row.next_timer_at instanceof Date ? row.next_timer_at.getTime() : Number.NaN;',
     replace: '(row.next_timer_at as Date).getTime();',
     caughtBy: ['liveness', 'not-stuck', 'answers'],
-    knobs: { faults: 12 },
+    knobs: { faults: 12, commands: 0 },
   },
   {
     name: 'a run whose row has an unusable time is forgotten',
@@ -88,6 +88,6 @@ export const INPUTS: readonly Mutation[] = [
     find: 'unusable.slice(at, at + PAGE).map(runId => runtime.recover(runId))',
     replace: '[]',
     caughtBy: ['not-stuck', 'liveness'],
-    knobs: { faults: 12 },
+    knobs: { faults: 12, commands: 0 },
   },
 ];

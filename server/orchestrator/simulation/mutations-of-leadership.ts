@@ -66,7 +66,7 @@ export const LEADING: readonly Mutation[] = [
     file: ORCHESTRATOR,
     find: 'const cause = await Promise.race([session.lost, this.#whenClosing]);',
     replace: 'const cause = await this.#whenClosing;',
-    caughtBy: ['leadership', 'liveness'],
+    caughtBy: ['leadership', 'liveness', 'not-stuck'],
   },
   {
     name: 'a session is not released when its leadership fails to begin',

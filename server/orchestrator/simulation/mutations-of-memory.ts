@@ -84,7 +84,7 @@ export const MEMORY: readonly Mutation[] = [
     find: 'if (this.#live) void this.#loadAndExecute(type, results);',
     replace: '',
     caughtBy: ['liveness', 'slots', 'not-stuck'],
-    knobs: { heavy: 100, faults: 12 },
+    knobs: { heavy: 60 },
   },
   {
     name: 'the text of a large result is not written',
@@ -115,6 +115,7 @@ export const MEMORY: readonly Mutation[] = [
     find: 'state.bytes + resultSize(command.result) <= maxBytes) return command;',
     replace: 'maxBytes > 0) return command;',
     caughtBy: ['memory'],
+    knobs: { heavy: 100 },
   },
   {
     name: 'the process dies of the same run again and again',
@@ -122,6 +123,7 @@ export const MEMORY: readonly Mutation[] = [
     find: 'return deaths < MAX_LOAD_DEATHS ? null :',
     replace: 'return deaths < 1_000 ? null :',
     caughtBy: ['liveness'],
+    knobs: { faults: 12 },
   },
   {
     name: 'a run that processes died of is loaded with others',

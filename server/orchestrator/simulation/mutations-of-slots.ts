@@ -87,6 +87,7 @@ export const SLOTS: readonly Mutation[] = [
     find: "state.inFlight.size > interrupted ? 'draining'",
     replace: "state.inFlight.size < interrupted ? 'draining'",
     caughtBy: ['projection'],
+    knobs: { commands: 12 },
   },
   {
     name: 'shutdowns count as deaths of the process',

@@ -14,6 +14,7 @@ const LOG: readonly Mutation[] = [
     find: 'else if (batch.length === 1) for',
     replace: 'else if (batch.length >= 1) for',
     caughtBy: ['undisturbed', 'durability'],
+    knobs: { oddities: 40, failures: 0 },
   },
   {
     name: 'a fence is taken for a bad value',
@@ -78,6 +79,7 @@ const LOG: readonly Mutation[] = [
     find: 'if (projection !== null && run.row.lastSeq <= projection.lastSeq)',
     replace: 'if (projection !== null)',
     caughtBy: ['projection'],
+    knobs: { commands: 12 },
   },
   {
     name: 'the key does not fence',

@@ -9,7 +9,7 @@ export const QUERY_TIMEOUT_MS = 9_000;
 
 /** Reads the simulated database as log-reader.ts reads the real one: slowly at times, and in vain at others. */
 export function simulatedReader(database: Database, server: Server, at: Surroundings): LogReader {
-  const ask = <T>(read: () => T): Promise<T> => answerOf(server, at, 'reading failed', read);
+  const ask = <T>(read: () => T, risk?: number): Promise<T> => answerOf(server, at, 'reading failed', read, risk);
   const open = (): RunsRow[] => [...database.runs.values()].map(({ row }) => row).filter(row => row.endedAt === null);
   return {
     readRuns: async (runIds, { skeleton, onLarge }) => {
@@ -35,7 +35,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
             .flatMap(id => [...(payloads?.values() ?? [])].filter(payload => payload.id === id))
             .map(({ id, json }) => [id, json]),
         );
-      }),
+      }, 0.2),
     countActiveRuns: () =>
       ask(() => {
         const { byTenant, byStatus }: ActiveRunCounts = { byTenant: new Map(), byStatus: new Map() };
@@ -104,7 +104,7 @@ export function loadVersionOf(
 }
 
 /** What the database answers, as of when it was asked; late at times, and never where the process is gone. */
-export function answerOf<T>(server: Server, at: Surroundings, failure: string, read: () => T): Promise<T> {
+export function answerOf<T>(server: Server, at: Surroundings, failure: string, read: () => T, risk = 0.04): Promise<T> {
   if (!server.seam()) return new Promise(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const { poolDownMs } = server;
@@ -117,7 +117,7 @@ export function answerOf<T>(server: Server, at: Surroundings, failure: string, r
   }
   const slow = at.trouble(0.03);
   if (slow) at.count('slow read');
-  const fails = at.trouble(0.04);
+  const fails = at.trouble(risk);
   if (fails) at.count(failure);
   at.agenda.after(at.random.below(slow ? 800 : 3), () => {
     // The answer is as of when the database gave it.
