@@ -49,7 +49,6 @@ export const EXPECTED = [
   'step failed: result_too_large',
   'step failed: run_too_large',
   'step failed: run_quarantined',
-  'step failed: step_data_too_large',
   'step failed: unknown_step_type',
   'step failed: internal_error',
   'log cut at 64 KiB',
