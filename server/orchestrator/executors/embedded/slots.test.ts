@@ -162,6 +162,24 @@ describe('attempts that hang hold back what others need', () => {
     expect(order.slice(3)).toEqual(['c', 'b', 'c']);
   });
 
+  test('a parked tenant that wants nothing any more leaves its turn to the next one', () => {
+    const slots = slotsOf(5, 5, 1);
+    const order: string[] = [];
+    pumped(slots, ['a', 2]);
+    let isStopped = false;
+    const stopped = claimant('c', 2, order);
+    slots.offer({ ...stopped, wants: () => !isStopped && stopped.wants() });
+    slots.offer(claimant('b', 2, order));
+    slots.pump();
+    slots.offer(claimant('a', 1, order));
+    slots.pump();
+    expect(order).toEqual(['c', 'b']);
+    isStopped = true;
+    slots.release('a', 'step');
+    slots.pump();
+    expect(order.slice(2)).toEqual(['b']);
+  });
+
   test.each([
     [63, 1],
     [64, 1],

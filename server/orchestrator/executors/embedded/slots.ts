@@ -115,12 +115,15 @@ export class Slots {
 
   /** Grants what is free. */
   pump(): void {
-    for (let tenant = this.#next(); tenant !== undefined; tenant = this.#next()) {
+    let isTurnLeft = false;
+    for (let tenant = this.#next(false); tenant !== undefined; tenant = this.#next(isTurnLeft)) {
+      isTurnLeft = false;
       if (!this.#mayTake(tenant)) {
         this.#park(tenant);
         continue;
       }
       const claimant = this.#nextOf(tenant);
+      isTurnLeft = claimant === undefined;
       if (claimant === undefined) continue;
       tenant.steps += 1;
       this.#steps += 1;
@@ -155,9 +158,9 @@ export class Slots {
     this.#enter(tenant);
   }
 
-  /** Parked tenants come to their turn before anybody begins another round. */
-  #next(): Tenant | undefined {
-    let tenant = this.#round.shift() ?? this.#eligible();
+  /** Parked tenants come to their turn before anybody begins another round, and in place of one that left its turn. */
+  #next(isTurnLeft: boolean): Tenant | undefined {
+    let tenant = (isTurnLeft ? this.#eligible() : undefined) ?? this.#round.shift() ?? this.#eligible();
     if (tenant === undefined) {
       [this.#round, this.#served] = [this.#served, this.#round];
       tenant = this.#round.shift();
