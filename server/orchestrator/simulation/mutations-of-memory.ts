@@ -18,7 +18,7 @@ export const MEMORY: readonly Mutation[] = [
     file: LOADER,
     find: 'lane.putBack(batch.filter(({ runId }) => again.has(runId)));',
     replace: '',
-    caughtBy: ['not-stuck', 'answers'],
+    caughtBy: ['not-stuck', 'answers', 'shutdown'],
   },
   {
     name: 'runs are taken up although memory is used up',
