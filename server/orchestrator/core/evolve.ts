@@ -2,7 +2,14 @@ import { type CompiledGraph, withOverride } from './compile.ts';
 import type { RunEvent, RunStartedData } from './events.ts';
 import { seedOf, skippedEnd, takenBranch, verdict } from './skips.ts';
 import { effectiveStep, isTerminal, type RunState, type StepState, type StepStatus, stepState } from './state.ts';
-import { BYTES_PER_STEP, residentSize, resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';
+import {
+  BYTES_PER_STEP,
+  BYTES_PER_STORED_VALUE,
+  resultSize,
+  type StepResult,
+  StoredValue,
+  sizeOf,
+} from './stored-value.ts';
 
 /** A run before its first event. O(steps). */
 export function newRun(runId: string, graph: CompiledGraph): RunState {
@@ -156,9 +163,12 @@ function complete(state: RunState, id: string, step: StepState, data: Completed)
 
 function addResult(state: RunState, id: string, result: StepResult): void {
   state.results.set(id, result);
-  if (result instanceof StoredValue) state.storedResults += 1;
-  state.bytes += resultSize(result);
-  state.residentBytes += residentSize(result);
+  const bytes = resultSize(result);
+  state.bytes += bytes;
+  if (result instanceof StoredValue) {
+    state.storedResults += 1;
+    state.residentBytes += BYTES_PER_STORED_VALUE;
+  } else state.residentBytes += bytes;
 }
 
 function end(state: RunState, id: string, step: StepState, status: StepStatus): void {

@@ -26,4 +26,4 @@ export type { Graph, GraphStep } from './graph.ts';
 export { consumedBy, creditsOf, type EndedAttempt, endsBillableAttempt } from './metering.ts';
 export { RUN_QUARANTINED } from './quarantine.ts';
 export { isTerminal, type RunState, type StepState, type StepStatus, stepSpec } from './state.ts';
-export { resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';
+export { MAX_BYTES_PER_JSON_BYTE, resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';

@@ -21,6 +21,10 @@ export type StepResult = JsonValue | StoredValue;
 export const BYTES_PER_STEP = 256;
 const BYTES_PER_VALUE = 16;
 const BYTES_PER_OBJECT = 56;
+/** What the reference to a stored result takes in memory. */
+export const BYTES_PER_STORED_VALUE: number = BYTES_PER_OBJECT;
+/** No value takes more than this for each byte of its JSON text: nested lists take 64 for every `[]`. */
+export const MAX_BYTES_PER_JSON_BYTE = 32;
 const DEEPEST = 500;
 
 /**
@@ -44,9 +48,4 @@ export function sizeOf(value: JsonValue | undefined, depth = 0): number {
 /** What a result counts towards the budget of its run. */
 export function resultSize(result: StepResult): number {
   return result instanceof StoredValue ? result.bytes : sizeOf(result);
-}
-
-/** What a result takes in memory while its run is there. */
-export function residentSize(result: StepResult): number {
-  return result instanceof StoredValue ? BYTES_PER_OBJECT : sizeOf(result);
 }

@@ -112,7 +112,7 @@ export const MEMORY: readonly Mutation[] = [
   {
     name: 'a run has no budget',
     file: 'executors/embedded/run-budget.ts',
-    find: 'state.bytes + resultSize(command.result) <= maxBytes) return command;',
+    find: 'fits(state.bytes, command.result, maxBytes)) return command;',
     replace: 'maxBytes > 0) return command;',
     caughtBy: ['memory'],
     knobs: { heavy: 100 },

@@ -1,5 +1,15 @@
 import { AppError } from '../../../platform/errors.ts';
-import { type Command, type RunStartedData, type RunState, resultSize, sizeOf } from '../../core/index.ts';
+import {
+  type Command,
+  MAX_BYTES_PER_JSON_BYTE,
+  type RunStartedData,
+  type RunState,
+  resultSize,
+  type StepResult,
+  StoredValue,
+  sizeOf,
+} from '../../core/index.ts';
+import { PAYLOAD_THRESHOLD_BYTES } from '../../log/index.ts';
 
 /** The code of a step whose result the run has no room for, and of a start or an answer that is refused for the same reason. */
 export const RUN_TOO_LARGE = 'run_too_large';
@@ -10,6 +20,9 @@ export function checkStart(data: RunStartedData, maxBytes: number): void {
   if (bytes > maxBytes)
     throw tooLarge(`What the run is started with exceeds the ${mib(maxBytes)} that a run may hold.`);
 }
+
+/** A result that is not stored externally takes at most this. */
+const MAX_INLINE_BYTES = PAYLOAD_THRESHOLD_BYTES * MAX_BYTES_PER_JSON_BYTE;
 
 /** An approval or a short form is always taken, or a run that is full could only be stopped. */
 const SMALL_ANSWER_BYTES = 4_096;
@@ -24,10 +37,16 @@ export function withinBudget(state: RunState, command: Command, maxBytes: number
     if (bytes > SMALL_ANSWER_BYTES && state.bytes + bytes > maxBytes) throw tooLarge(messageOf(maxBytes));
     return command;
   }
-  if (command.type !== 'attempt_succeeded' || state.bytes + resultSize(command.result) <= maxBytes) return command;
+  if (command.type !== 'attempt_succeeded' || fits(state.bytes, command.result, maxBytes)) return command;
   const { step, attempt, result: _result, type: _type, ...rest } = command;
   const error = { code: RUN_TOO_LARGE, message: messageOf(maxBytes) };
   return { ...rest, type: 'attempt_failed', step, attempt, error, retryable: false, random: 0 };
+}
+
+/** Where half a megabyte is left, as nearly always, a result that is held inline need not be measured. */
+function fits(held: number, result: StepResult, maxBytes: number): boolean {
+  const isInline = !(result instanceof StoredValue);
+  return (isInline && held + MAX_INLINE_BYTES <= maxBytes) || held + resultSize(result) <= maxBytes;
 }
 
 const messageOf = (maxBytes: number): string =>

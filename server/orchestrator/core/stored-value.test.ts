@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { MAX_BYTES_PER_JSON_BYTE, sizeOf } from './stored-value.ts';
+
+test('no value takes more memory than its JSON text allows for', () => {
+  const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+  for (const value of [[], {}, 1, '', null, nested(1), nested(200), Array(1_000).fill([]), Array(1_000).fill({})])
+    expect(sizeOf(value)).toBeLessThanOrEqual(MAX_BYTES_PER_JSON_BYTE * JSON.stringify(value).length);
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 8 }), value => {
+      expect(sizeOf(value as never)).toBeLessThanOrEqual(
+        MAX_BYTES_PER_JSON_BYTE * Buffer.byteLength(JSON.stringify(value)),
+      );
+    }),
+  );
+  // It is not larger than it has to be.
+  expect(sizeOf(nested(200))).toBeGreaterThan((MAX_BYTES_PER_JSON_BYTE - 1) * 400);
+});
