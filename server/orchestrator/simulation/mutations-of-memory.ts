@@ -106,7 +106,7 @@ export const MEMORY: readonly Mutation[] = [
     file: 'executors/embedded/mailbox.ts',
     find: 'return this.#mail.splice(0, count);',
     replace: 'return this.takeAll().slice(0, count);',
-    caughtBy: ['not-stuck', 'slots', 'answers'],
+    caughtBy: ['not-stuck', 'slots', 'answers', 'memory'],
     knobs: { heavy: 60 },
   },
   {
