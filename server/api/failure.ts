@@ -35,6 +35,8 @@ export function logFailure(logger: Logger, error: AppError, about: { requestId: 
     request_id: about.requestId,
     operation: about.operation,
   };
-  if (error.status === 503) logger.warn(fields, error.message);
+  // The orchestrator says once why it does not lead; during an outage every request would repeat it.
+  if (error.code === 'not_leading') logger.debug(fields, error.message);
+  else if (error.status === 503) logger.warn(fields, error.message);
   else logger.error(fields, 'a request failed');
 }

@@ -1,0 +1,16 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { AppError, unavailable } from '../platform/errors.ts';
+import { logFailure } from './failure.ts';
+
+test.each([
+  ['a defect', new AppError(500, 'internal_error', 'The server failed to answer.'), 'error'],
+  ['a database that is away', unavailable('database_unavailable', 'The database is not available.', 2), 'warn'],
+  ['a process that does not lead, which the orchestrator logs once', unavailable('not_leading', 'No.', 2), 'debug'],
+  ['an error of the caller', new AppError(422, 'invalid', 'No.'), undefined],
+] as const)('%s is logged as %3$s', (_, error, level) => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'trace', base: null, timestamp: false }, { write: line => lines.push(line) });
+  logFailure(logger, error, { requestId: 'r' });
+  expect(lines.map(line => pino.levels.labels[JSON.parse(line).level])).toEqual(level === undefined ? [] : [level]);
+});
