@@ -205,9 +205,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       if (!this.#mail.isEmpty) this.#host.schedule(this);
       return;
     }
-    this.#write(turn, mail, settlements, catchUp)
-      .catch((error: unknown) => this.#host.turnDefect(this, error))
-      .finally(() => this.#host.resources.landed(this.tenantId, mail));
+    const written = this.#write(turn, mail, settlements, catchUp).catch(error => this.#host.turnDefect(this, error));
+    this.#host.resources.landedAfter(written, this.tenantId, mail);
   }
 
   #post(command: Command, caller: Caller | null = null, large: LargeResult | null = null): void {

@@ -35,6 +35,11 @@ export class RunResources {
     if (bytes > 0) this.landing.committed(tenantId, bytes);
   }
 
+  /** The same once their turn is written. Nearly every turn brings none, and is spared the promises of a `finally`. */
+  landedAfter(written: Promise<void>, tenantId: string, mail: readonly Mail[]): void {
+    if (mail.some(({ large }) => large !== null)) void written.finally(() => this.landed(tenantId, mail));
+  }
+
   /** Settles in a turn of the event loop that nobody else who asks for one gets. */
   ownTurn(): Promise<void> {
     this.#lastTurn = this.#lastTurn.then(() => new Promise(resolve => this.#defer(resolve)));
