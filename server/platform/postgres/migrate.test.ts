@@ -260,3 +260,80 @@ test('what was charged commit by commit counts as posted, and what is left of ea
     ['second', 10],
   ]);
 });
+
+test('connections are bound to where they are used, and to the project that uses them', async () => {
+  await using database = await emptyDatabase();
+  const { pool } = database;
+  await migrate(database.url, undefined, await asOf('0016_leader_terms'));
+  // Ids end in what they are: a0 and a1 are the projects of `two`, b0 is the only one of `one`.
+  const id = (end: string) => `00000000-0000-7000-8000-${end.padStart(12, '0')}`;
+  const user = id('e0');
+  await pool.query(
+    "INSERT INTO tenants (slug, name, created_at) SELECT t, t, now() FROM unnest('{one,two}'::text[]) t",
+  );
+  for (const [project, tenant] of [
+    ['a0', 'two'],
+    ['a1', 'two'],
+    ['b0', 'one'],
+  ] as const) {
+    const values = [id(project), tenant, project];
+    await pool.query('INSERT INTO projects (id, tenant_id, name, created_at) VALUES ($1, $2, $3, now())', values);
+  }
+  type Sort = { service?: string; provider?: string; config?: object; rotated?: string };
+  const connection = async (end: string, tenant: string, more: Sort = {}) => {
+    const { service = 'api_key', provider = 'custom', config = {}, rotated = '2026-01-01' } = more;
+    await pool.query(
+      `INSERT INTO connections (id, tenant_id, name, provider, service, status, credential_keys, config, rotated_at,
+         created_by, created_at, updated_at) VALUES ($1::uuid, $2, $1::text, $3, $4, 'active', '{token}', $5, $6, $7, '2026-01-01', '2026-01-01')`,
+      [id(end), tenant, provider, service, JSON.stringify(config), rotated, user],
+    );
+  };
+  const server = (end: string, url: string, mode = 'token') =>
+    pool.query(
+      `INSERT INTO mcp_servers (id, tenant_id, name, service, canonical_url, mode, auth_mode, status, tool_count, created_by, created_at, updated_at)
+       VALUES ($1, 'two', $2, $2, $3, 'third_party', $4, 'published', 0, $5, now(), now())`,
+      [id(end), end, url, mode, user],
+    );
+  const instance = (end: string, project: string, of: string, connected: string | null) =>
+    pool.query(
+      `INSERT INTO mcp_instances (id, tenant_id, project_id, server_id, name, connection_id, config, created_by, created_at, updated_at)
+       VALUES ($1, 'two', $2, $3, 'i', $4, '{}', $5, now(), now())`,
+      [id(end), id(project), id(of), connected && id(connected), user],
+    );
+  await connection('1', 'one');
+  await connection('2', 'two');
+  await connection('3', 'two');
+  await connection('4', 'two', { rotated: '2026-01-02' });
+  const llm = { service: 'llm', provider: 'openai' };
+  await connection('5', 'two', llm);
+  await connection('6', 'one', { ...llm, config: { base_url: 'HTTPS://Proxy.Example.com:443/v1' } });
+  await connection('7', 'two', { provider: 'suite', rotated: '2026-01-02' });
+  await server('c0', 'https://first.example.com/mcp?x=1');
+  await server('c1', 'http://second.example.com:8080/mcp');
+  await server('c2', 'https://open.example.com/mcp', 'none');
+  await instance('d0', 'a0', 'c0', '2');
+  await instance('d1', 'a0', 'c2', '2');
+  await instance('d2', 'a0', 'c0', '3');
+  await instance('d3', 'a1', 'c0', null);
+  await pool.query(
+    `INSERT INTO mcp_config_profiles (id, tenant_id, instance_id, name, settings, connection_id, created_at, updated_at)
+     SELECT gen_random_uuid(), 'two', i.id, c::text, '{}', c, now(), now() FROM mcp_instances i, unnest($2::uuid[]) c WHERE i.id = $1`,
+    [id('d3'), [id('3')]],
+  );
+  await pool.query('UPDATE mcp_instances SET server_id = $1 WHERE id = $2', [id('c1'), id('d3')]);
+  await migrate(database.url);
+  const { rows } = await pool.query(
+    `SELECT right(id::text, 1) AS id, right(project_id::text, 2) AS project, origins, secret_set_by IS NOT NULL AS known
+     FROM connections ORDER BY 1`,
+  );
+  const [first, second] = ['https://first.example.com', 'http://second.example.com:8080'];
+  expect(rows.map(row => ({ ...row, origins: row.origins.sort() }))).toEqual([
+    { id: '1', project: 'b0', origins: [], known: true },
+    { id: '2', project: 'a0', origins: [first], known: true },
+    { id: '3', project: null, origins: [second, first], known: true },
+    { id: '4', project: null, origins: [], known: false },
+    { id: '5', project: null, origins: ['https://api.openai.com'], known: true },
+    { id: '6', project: 'b0', origins: ['https://proxy.example.com'], known: true },
+    { id: '7', project: null, origins: [], known: true },
+  ]);
+});
