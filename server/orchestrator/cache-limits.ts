@@ -11,4 +11,6 @@ export const CACHE_LIMITS = {
   templates: 16 * 1024 * 1024,
   /** Compiled CEL expressions: closures take some 200 bytes for each character. */
   expressions: 16 * 1024 * 1024,
+  /** Compiled regular expressions of conditions and forms. */
+  patterns: 16 * 1024 * 1024,
 } as const;

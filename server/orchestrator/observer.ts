@@ -123,6 +123,8 @@ export type OrchestratorLoad = {
   slotsInUse: number;
   /** Steps that could begin if there were a slot. */
   stepsWaiting: number;
+  /** Attempts in flight that begin as soon as there is memory for the results that they read or bring. */
+  stepsWaitingForMemory: number;
   /** Of the log: queued and on the way to the database. */
   backlogRows: number;
   backlogBytes: number;

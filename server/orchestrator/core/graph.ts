@@ -11,6 +11,7 @@ export type GraphStep = {
   depends_on?: string[];
   disabled?: boolean;
   gated?: boolean;
+  overridable?: string[];
   [field: string]: JsonValue | undefined;
 };
 export type Graph = { steps: GraphStep[] };

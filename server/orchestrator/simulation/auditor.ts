@@ -18,6 +18,7 @@ import { type EventChecker, Violation } from './checkers/violation.ts';
 import { compiledGraph, type Database, decodeRows, decodeToFold, type StoredRun } from './database.ts';
 import { History } from './history.ts';
 import type { Surroundings } from './surroundings.ts';
+import type { SimulatedTerm } from './term-table.ts';
 
 const EVENT_CHECKERS: readonly EventChecker[] = [checkOneEnd, checkOrder, checkAttempts, checkSkips, checkEndings];
 
@@ -51,14 +52,15 @@ export class Auditor {
     return this.runs.get(runId);
   }
 
-  /** After a batch was committed. */
-  committed(batch: readonly LogEntry[]): void {
+  /** After a batch was committed by the leader in `term`. */
+  committed(batch: readonly LogEntry[], term: number | null): void {
     if (batch.length > 1) this.#at.count('batch of many');
-    for (const entry of batch) this.#at.check(() => this.#entry(entry));
+    const leader = this.#database.terms.get(term ?? 0);
+    for (const entry of batch) this.#at.check(() => this.#entry(entry, leader));
     this.#at.check(() => checkBooks(this.runs.values(), this.#database, this.#at));
   }
 
-  #entry(entry: LogEntry): void {
+  #entry(entry: LogEntry, leader: SimulatedTerm | undefined): void {
     const run = this.#audited(entry.runId);
     run.changedAt = this.#at.agenda.now;
     if (entry.payloads.length > 0) this.#at.count('value kept apart');
@@ -67,6 +69,7 @@ export class Auditor {
       const expected = run.history.events.length + 1;
       if (entry.rows[index]?.seq !== expected)
         throw new Violation('sequence', `event ${entry.rows[index]?.seq} of ${run.id} where ${expected} is next`);
+      checkLost(run.history, event, { terms: this.#database.terms, leader });
       this.#event(run, event, folded?.[index] ?? event);
     }
     checkNotStuck(run.history);
@@ -83,7 +86,6 @@ export class Auditor {
   #event(run: AuditedRun, event: RunEvent, folded: RunEvent): void {
     checkSequence(run.history, event, { timeWentBack: this.#at.timeWentBack });
     for (const check of EVENT_CHECKERS) check(run.history, event);
-    checkLost(run.history, event, this.#database.terms);
     run.history.add(event);
     evolve(run.state, folded);
     this.events += 1;

@@ -22,6 +22,7 @@ export class ServerTerms implements LeaderTerms {
     answerOf(this.#server, this.#at, 'term not recorded', () => {
       for (const before of this.#table.of(this.#process)) before.survived = true;
       const { term } = this.#table.begin(this.#process);
+      if (this.#server.session !== null) this.#server.session.term = term;
       return { term, survived: this.#table.survived.add(term) };
     });
 

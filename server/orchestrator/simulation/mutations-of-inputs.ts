@@ -5,8 +5,8 @@ export const INPUTS: readonly Mutation[] = [
   {
     name: 'overrides are not validated when a run starts',
     file: 'validation/overrides.ts',
-    find: 'found.push(...into.errors.filter(',
-    replace: 'found.push(...into.warnings.filter(',
+    find: 'const within = into.errors.items.filter(',
+    replace: 'const within = into.warnings.items.filter(',
     caughtBy: ['overrides'],
   },
   {

@@ -48,8 +48,8 @@ export const SLOTS: readonly Mutation[] = [
   {
     name: 'a tenant that waits for its share comes after those who hold as much',
     file: 'executors/embedded/slots.ts',
-    find: 'if (next !== undefined) {',
-    replace: 'if (next !== undefined && next === tenant) {',
+    find: 'if (other !== undefined) {',
+    replace: 'if (other !== undefined && other === tenant) {',
     caughtBy: ['fairness'],
   },
   {

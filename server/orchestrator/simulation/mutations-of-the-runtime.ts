@@ -291,7 +291,7 @@ const RUNTIME: readonly Mutation[] = [
   {
     name: 'a start does not wait for a read of its run',
     file: 'executors/embedded/run-finder.ts',
-    find: 'return this.#runs.starting.get(runId) ?? this.#loading.get(runId);',
+    find: 'return starting.get(runId) ?? loading;',
     replace: 'return this.#runs.starting.get(runId);',
     caughtBy: [
       'log',

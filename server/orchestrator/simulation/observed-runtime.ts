@@ -82,9 +82,9 @@ export class ObservedRuntime extends Runtime {
     });
   }
 
-  /** A tenant that waits gets its share, unless nobody gets anything: the log is full, or the process is about to end. */
+  /** A tenant that waits gets its share, unless nobody gets anything: the process is frozen or about to end, or the log is full. */
   checkGuarantees(): void {
-    this.slots.checkGuarantees(() => !this.#server.leads || this.load().backlogRows > 0);
+    this.slots.checkGuarantees(() => this.#server.isFrozen || !this.#server.leads || this.load().backlogRows > 0);
   }
 
   /** After a graceful shutdown nothing is at work any more, and nothing is left to be written that could be. */

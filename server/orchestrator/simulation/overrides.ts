@@ -20,8 +20,15 @@ const TYPES: StepTypes = new Map(
 
 const COMMON: Readonly<Record<string, z.core.$ZodType>> = commonFields;
 const FIXED = ['id', 'type', 'depends_on'];
+const DECIDE_APPROVALS = ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'];
 /** Fields in which a problem is not the schema's affair. */
-const SCHEMA_CODES = new Set(['unknown_field', 'missing_field', 'invalid_field', 'retries_not_supported']);
+const SCHEMA_CODES = new Set([
+  'unknown_field',
+  'missing_field',
+  'invalid_field',
+  'retries_not_supported',
+  'not_overridable',
+]);
 const SCOPE = { tenantId: 'tenant', projectId: 'project' };
 
 type Overrides = Record<string, JsonMap>;
@@ -50,6 +57,7 @@ function isRefusedBySchema(step: GraphStep, override: JsonMap): boolean {
   const fields = new Map(Object.entries(fieldsOf(step)));
   return Object.entries(override).some(([name, value]) => {
     if (FIXED.includes(name)) return false;
+    if (step.type === 'human_task' && DECIDE_APPROVALS.includes(name)) return true;
     if (step.type === 'human_task' && name === 'retry_count' && value) return true;
     const schema = fields.get(name);
     return schema === undefined ? TYPES.has(step.type) : !z.safeParse(schema, value).success;

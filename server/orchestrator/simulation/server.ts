@@ -173,7 +173,7 @@ export class Server {
   /** Stands still, as under SIGSTOP or a long pause of the event loop. */
   freeze(ms: number): void {
     this.at.count('frozen process');
-    this.#frozenUntil = this.at.agenda.now + ms;
+    this.#frozenUntil = Math.max(this.#frozenUntil, this.at.agenda.now + ms);
     this.#frozenMs += ms;
   }
 

@@ -38,6 +38,8 @@ export class Session implements LeaderConnection {
   readonly server: Server;
   /** Stands beside what it writes. */
   readonly writer: string;
+  /** The term in which its process leads, as soon as it does. */
+  term: number | null = null;
   readonly lost: Promise<unknown>;
   readonly #postgres: Postgres;
   backend: Backend | null = null;
@@ -276,7 +278,7 @@ export class Session implements LeaderConnection {
     if (!this.server.alive) at.count('commit of a dead process applied');
     if (this.#broken) at.count('commit of a lost session applied');
     if (answers === 'lost') at.count('commit applied, answer lost');
-    auditor.committed(batch);
+    auditor.committed(batch, this.term);
     return null;
   }
 

@@ -6,6 +6,8 @@ export type SimulatedTerm = {
   readonly term: number;
   readonly process: Process;
   survived: boolean;
+  /** The terms whose processes had said that they live when this one began: its leader is told of no others. */
+  readonly known: ReadonlySet<number>;
   fate: 'open' | 'died' | 'outlived' | 'died while it shut down';
 };
 
@@ -26,7 +28,9 @@ export class TermTable {
   }
 
   begin(process: Process): SimulatedTerm {
-    const begun: SimulatedTerm = { term: this.#terms.length + 1, process, survived: false, fate: 'open' };
+    const alive = this.#terms.filter(({ survived, process }) => survived || process.leftInOrder);
+    const known = new Set(alive.map(({ term }) => term));
+    const begun: SimulatedTerm = { term: this.#terms.length + 1, process, survived: false, known, fate: 'open' };
     this.#terms.push(begun);
     return begun;
   }

@@ -28,6 +28,11 @@ export function loadMetrics(registry: Registry, source: Source): void {
     ],
     ['baton_steps_in_flight', 'Attempts in flight: slots in use.', load => load.slotsInUse],
     ['baton_steps_waiting', 'Steps that could begin if there were a slot.', load => load.stepsWaiting],
+    [
+      'baton_steps_waiting_for_memory',
+      'Attempts in flight that wait for memory for the results that they read or bring.',
+      load => load.stepsWaitingForMemory,
+    ],
     ['baton_log_backlog_rows', 'Events that wait for their commit, or are on the way.', load => load.backlogRows],
     ['baton_log_backlog_bytes', 'The same in bytes.', load => load.backlogBytes],
     ['baton_timers', 'Timers set: timeouts, retries, tasks, waking of runs.', load => load.timers],

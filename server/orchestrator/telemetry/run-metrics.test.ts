@@ -158,6 +158,7 @@ test('of many tenants the busiest have a series, the others share one', async ()
     runsInMemory: 0,
     slotsInUse: 0,
     stepsWaiting: 0,
+    stepsWaitingForMemory: 0,
     backlogRows: 0,
     backlogBytes: 0,
     timers: 0,

@@ -1,32 +1,47 @@
 type Waiter = { bytes: number; grant: () => void };
 
 /**
- * A semaphore that counts bytes. Tenants that wait are served in turns, each tenant's requests in their order. A request
- * larger than the limit is granted when nothing else is in use, so that no request waits forever.
+ * A semaphore that counts bytes. Tenants that wait are served in turns, each tenant's requests in their order; one whose
+ * request does not fit is passed over. A request that is larger than it could ever get is granted when nothing else is in
+ * use, so that none waits forever.
  */
 export class ByteBudget {
   readonly #limit: number;
+  readonly #isShared: boolean;
+  readonly #held = new Map<string, number>();
   readonly #waiting = new Map<string, Waiter[]>();
   #used = 0;
 
-  constructor(limit: number) {
+  /**
+   * `isShared`: tenants share it by a dynamic threshold. One takes bytes only as long as it then holds no more than is left
+   * for all others: whatever it holds and for how long, half of what there was is left for those who come later.
+   */
+  constructor(limit: number, { isShared }: { isShared: boolean }) {
     this.#limit = limit;
+    this.#isShared = isShared;
   }
 
   get used(): number {
     return this.#used;
   }
 
-  /** Takes the bytes if they are free and nobody waits for some. */
-  tryTake(bytes: number): boolean {
-    if (this.#waiting.size > 0 || !this.#fits(bytes)) return false;
-    this.#used += bytes;
+  /** Requests that wait. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const { length } of this.#waiting.values()) waiting += length;
+    return waiting;
+  }
+
+  /** Takes the bytes if there is room for them and the tenant does not wait for some already. */
+  tryTake(tenant: string, bytes: number): boolean {
+    if (this.#waiting.has(tenant) || !this.#fits(tenant, bytes)) return false;
+    this.add(tenant, bytes);
     return true;
   }
 
   /** Settles once the bytes are taken. Rejects when `signal` aborts first. */
   take(tenant: string, bytes: number, signal: AbortSignal): Promise<void> {
-    if (this.tryTake(bytes)) return Promise.resolve();
+    if (this.tryTake(tenant, bytes)) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const abort = () => {
         this.#remove(tenant, waiter);
@@ -45,34 +60,47 @@ export class ByteBudget {
     });
   }
 
-  /** Takes the bytes whether they are free or not. */
-  add(bytes: number): void {
+  /** Takes the bytes whether there is room for them or not. */
+  add(tenant: string, bytes: number): void {
     this.#used += bytes;
+    this.#held.set(tenant, this.#heldBy(tenant) + bytes);
   }
 
-  give(bytes: number): void {
+  give(tenant: string, bytes: number): void {
     this.#used -= bytes;
+    const left = this.#heldBy(tenant) - bytes;
+    if (left > 0) this.#held.set(tenant, left);
+    else this.#held.delete(tenant);
     this.#grant();
   }
 
-  #fits(bytes: number): boolean {
-    return this.#used === 0 || this.#used + bytes <= this.#limit;
+  #heldBy(tenant: string): number {
+    return this.#held.get(tenant) ?? 0;
+  }
+
+  #fits(tenant: string, bytes: number): boolean {
+    const besides = this.#isShared ? this.#heldBy(tenant) : 0;
+    return this.#used === 0 || besides + bytes <= this.#limit - this.#used;
   }
 
   #grant(): void {
-    for (;;) {
-      // The first key is the tenant that was served longest ago. Its request is not passed over for a smaller one.
-      const [next] = this.#waiting;
-      if (next === undefined) return;
-      const [tenant, queue] = next;
-      const [waiter] = queue;
-      if (waiter === undefined || !this.#fits(waiter.bytes)) return;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const [tenant, queue, waiter] = next;
       queue.shift();
+      // The first key is the tenant that was served longest ago.
       this.#waiting.delete(tenant);
       if (queue.length > 0) this.#waiting.set(tenant, queue);
-      this.#used += waiter.bytes;
+      this.add(tenant, waiter.bytes);
       waiter.grant();
     }
+  }
+
+  #next(): [string, Waiter[], Waiter] | undefined {
+    for (const [tenant, queue] of this.#waiting) {
+      const [waiter] = queue;
+      if (waiter !== undefined && this.#fits(tenant, waiter.bytes)) return [tenant, queue, waiter];
+    }
+    return undefined;
   }
 
   #remove(tenant: string, waiter: Waiter): void {

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Config } from '../../../config.ts';
+import type { OrchestratorSettings } from '../../../orchestrator-settings.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
@@ -38,7 +38,7 @@ export type EmbeddedOrchestratorOptions = {
   clock: Clock;
   logger: Logger;
   stepTypes: StepTypes;
-  config: Config['orchestrator'];
+  config: OrchestratorSettings;
   /** Default: `workflow_versions`. */
   loadVersion?: LoadVersion;
   /** 0..1, for the jitter of retries; default Math.random. */

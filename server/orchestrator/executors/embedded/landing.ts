@@ -20,9 +20,16 @@ export class Landing {
     return bytes;
   }
 
+  /** Scripts that wait for room. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const budget of this.#tenants.values()) waiting += budget.waiting;
+    return waiting;
+  }
+
   /** Makes room for the result of a script, if there is some. */
   tryReserve(tenantId: string): boolean {
-    return this.#of(tenantId).tryTake(MAX_RESULT_BYTES);
+    return this.#of(tenantId).tryTake(tenantId, MAX_RESULT_BYTES);
   }
 
   /** Settles when there is room. Rejects when `signal` aborts first. */
@@ -37,20 +44,20 @@ export class Landing {
 
   /** A result waits for its commit. */
   landed(tenantId: string, bytes: number): void {
-    this.#of(tenantId).add(bytes);
+    this.#of(tenantId).add(tenantId, bytes);
   }
 
   /** Results wait for nothing any more. */
   committed(tenantId: string, bytes: number): void {
     const budget = this.#of(tenantId);
-    budget.give(bytes);
+    budget.give(tenantId, bytes);
     if (budget.used === 0) this.#tenants.delete(tenantId);
   }
 
   #of(tenantId: string): ByteBudget {
     let budget = this.#tenants.get(tenantId);
     if (budget === undefined) {
-      budget = new ByteBudget(this.#limit);
+      budget = new ByteBudget(this.#limit, { isShared: false });
       this.#tenants.set(tenantId, budget);
     }
     return budget;

@@ -364,7 +364,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #entry(turn: Turn, wakeAt: number | null, catchUp: boolean): LogEntry {
     const entry = turn.entry(wakeAt, this.#interrupted);
-    const projection = this.#progress.take(entry.projection, { now: this.#host.now(), must: catchUp || turn.isNew });
+    const must = catchUp || turn.writesProjection;
+    const projection = this.#progress.take(entry.projection, { now: this.#host.now(), must });
     this.#host.progressBehind(this, projection === null);
     return projection === null ? { ...entry, projection } : entry;
   }

@@ -22,9 +22,12 @@ export class RunFinder {
     this.#runs = runs;
   }
 
-  /** A start or a load of the run that has not come to its end. */
+  /** A start or a load of the run that has not come to its end, for a caller: in the background it may wait for memory. */
   underWay(runId: string): Promise<unknown> | undefined {
-    return this.#runs.starting.get(runId) ?? this.#loading.get(runId);
+    const { starting, loader } = this.#runs;
+    const loading = this.#loading.get(runId);
+    if (loading !== undefined) loader.hurry(runId);
+    return starting.get(runId) ?? loading;
   }
 
   /** The run in memory, folded if need be; null if there is none. `isUrgent`: a caller waits for it. */

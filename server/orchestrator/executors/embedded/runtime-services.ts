@@ -1,4 +1,4 @@
-import type { Config } from '../../../config.ts';
+import type { OrchestratorSettings } from '../../../orchestrator-settings.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { CreditSource } from '../../credits.ts';
@@ -19,7 +19,7 @@ export type RuntimeServices = {
   alarm: Alarm;
   logger: Logger;
   stepTypes: StepTypes;
-  config: Config['orchestrator'];
+  config: OrchestratorSettings;
   random: () => number;
   /** Calls back once what happens in this turn of the event loop has happened: setImmediate. */
   defer: (callback: () => void) => void;

@@ -106,6 +106,39 @@ test('large results that come together are cut into entries of what a commit tak
   runtime.abandon(new Error('over'));
 });
 
+test('a stop is written to the row of its run, although the row should say `draining` already', async () => {
+  const { reader, session } = memoryLog();
+  const gate = new Gate();
+  const logger = createLogger('silent');
+  const phases: (string | undefined)[] = [];
+  const commit = async (batch: readonly LogEntry[]) => {
+    for (const { projection } of batch) phases.push(projection?.phase);
+    await session.commit(batch);
+  };
+  const services = {
+    reader,
+    clock: new ManualClock(),
+    alarm: new ManualTime().alarm,
+    logger,
+    stepTypes: new Map([gate.type]),
+    config: DEFAULT_CONFIG,
+    random: () => 0.5,
+    defer: setImmediate,
+    graphs: new GraphCache(async () => chain(1, 'gate')),
+    leader: { term: 1, survived: new Set([1]) },
+    hub: new Hub(logger),
+  };
+  const runtime = new Runtime(services, { commit }, () => undefined);
+  const run = startRun({ tenantId: 'acme', projectId: 'p', workflowId: 'w' });
+  await runtime.start(run);
+  await gate.arrived(1);
+  await runtime.command(run, { type: 'pause', by: 'ann' });
+  phases.length = 0;
+  await runtime.command(run, { type: 'stop', mode: 'graceful', by: 'ann' });
+  expect(phases).toEqual(['draining']);
+  runtime.abandon(new Error('over'));
+});
+
 test('a result larger than what a commit takes is an entry of its own', () => {
   const mailbox = new Mailbox();
   const mail = (bytes: number) => ({

@@ -148,6 +148,21 @@ describe('attempts that hang hold back what others need', () => {
     expect(order.slice(5)).toEqual(['c', 'b', 'd']);
   });
 
+  test('each slot that is released brings a parked tenant to its turn, also where its tenant was parked first', () => {
+    const slots = slotsOf(5, 2, 1);
+    const order: string[] = [];
+    slots.offer(claimant('b', 3, order));
+    slots.pump();
+    slots.offer(claimant('a', 3, order));
+    slots.offer(claimant('c', 3, order));
+    slots.pump();
+    expect(order).toEqual(['b', 'b', 'a', 'c']);
+    slots.release('a', 'step');
+    slots.release('b', 'step');
+    slots.pump();
+    expect(order.slice(4)).toEqual(['a', 'c']);
+  });
+
   test('of those that wait for the same slot the first comes first, also where it releases that slot itself', () => {
     const slots = slotsOf(4, 4, 1);
     const order: string[] = [];

@@ -151,9 +151,12 @@ export class Slots {
     this.#unpark(tenant);
     tenant.steps -= 1;
     this.#steps -= 1;
-    if (next !== undefined) {
-      this.#unpark(next);
-      this.#enter(next);
+    if (next === tenant) this.#enter(tenant);
+    // Each slot brings a parked tenant to its turn: more than one may be released before any is given out.
+    const other = next === tenant || next === undefined ? this.#eligible() : next;
+    if (other !== undefined) {
+      this.#unpark(other);
+      this.#enter(other);
     }
     this.#enter(tenant);
   }

@@ -67,7 +67,7 @@ export class StoredResults {
     this.#read = read;
     this.#limits = limits;
     this.#cache = new TextCache(limits.cacheBytes);
-    this.#loading = new ByteBudget(limits.loadingBytes);
+    this.#loading = new ByteBudget(limits.loadingBytes, { isShared: true });
   }
 
   /** Bytes kept for later. */
@@ -80,13 +80,18 @@ export class StoredResults {
     return this.#loading.used;
   }
 
+  /** Attempts that wait for room. */
+  get waiting(): number {
+    return this.#loading.waiting;
+  }
+
   /** Keeps results that were just committed. */
   keep(results: readonly LargeResult[]): void {
     for (const { id, json } of results) this.#cache.put(id, json);
   }
 
   /** Loads without waiting, if everything is in memory and there is room; otherwise null. Throws ResultsTooLarge. */
-  loadCached({ results }: Wanted): LoadedResults | null {
+  loadCached({ tenantId, results }: Wanted): LoadedResults | null {
     const bytes = this.#bytesOf(results);
     const texts = new Map<string, string>();
     for (const [step, { id }] of results) {
@@ -94,7 +99,7 @@ export class StoredResults {
       if (text === undefined) return null;
       texts.set(step, text);
     }
-    return this.#loading.tryTake(bytes) ? new LoadedResults(texts, () => this.#loading.give(bytes)) : null;
+    return this.#loading.tryTake(tenantId, bytes) ? this.#loaded(tenantId, bytes, texts) : null;
   }
 
   /** Waits for room, then reads what is not in memory. Rejects with ResultsTooLarge, ResultMissing, the abort or the database's error. */
@@ -121,11 +126,15 @@ export class StoredResults {
         this.#cache.put(id, text);
         texts.set(step, text);
       }
-      return new LoadedResults(texts, () => this.#loading.give(bytes));
+      return this.#loaded(tenantId, bytes, texts);
     } catch (error) {
-      this.#loading.give(bytes);
+      this.#loading.give(tenantId, bytes);
       throw error;
     }
+  }
+
+  #loaded(tenantId: string, bytes: number, texts: Map<string, string>): LoadedResults {
+    return new LoadedResults(texts, () => this.#loading.give(tenantId, bytes));
   }
 
   #bytesOf(results: ReadonlyMap<string, StoredValue>): number {

@@ -75,6 +75,14 @@ export class Turn {
     return this.#isNew;
   }
 
+  /**
+   * Whether the projection must be written, whatever is known of the row. A stop is: whoever took the run over meanwhile
+   * may have called it paused, and recovery would leave it so.
+   */
+  get writesProjection(): boolean {
+    return this.#isNew || this.#state.stopRequested !== null;
+  }
+
   /** Large results that this turn stores. */
   get large(): readonly LargeResult[] {
     return this.#large ?? [];

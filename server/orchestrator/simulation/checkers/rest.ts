@@ -33,6 +33,10 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
     busy.add(attempt.run.id);
     live += 1;
   }
+  // Behind attempts that never end, others may wait for the memory that those hold.
+  const { stepsWaitingForMemory } = leader.runtime.load();
+  live += stepsWaitingForMemory;
+  if (stepsWaitingForMemory > 0) for (const { id, state } of runs) if (state.inFlight.size > 0) busy.add(id);
   const { slots } = leader.runtime;
   if (slots.total !== live) throw new Violation('slots', `${slots.total} slots are in use for ${live} attempts`);
   for (const run of slots.neglected)
