@@ -4,8 +4,8 @@ import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import type { CheckScope } from '../../orchestrator/steps/step-type.ts';
 import {
-  type GraphProblem,
   type GraphReport,
+  ProblemList,
   validateGraph,
   validateOverrides,
 } from '../../orchestrator/validation/index.ts';
@@ -37,21 +37,19 @@ export async function validateDraft(
   const overrides = (draft.run_setup.trigger_steps ?? {}) as Record<string, JsonMap>;
   if (!report.valid || Object.keys(overrides).length === 0) return report;
   const steps = new Set(draft.graph.steps.map(({ id }) => id));
-  const unknown = Object.keys(overrides).filter(step => !steps.has(step));
-  const warnings = unknown.map(
-    (step): GraphProblem => ({
-      step_id: null,
-      path: `run_setup.trigger_steps.${step}`,
-      code: 'unknown_step',
-      message: `there is no step "${step.slice(0, 80)}"`,
-    }),
-  );
-  const problems = await validateOverrides(draft.graph, overrides, stepTypes, scope);
-  const errors = problems.map(
-    (problem): GraphProblem => ({
-      ...problem,
-      path: `run_setup.trigger_steps.${problem.step_id ?? ''}.${problem.path}`,
-    }),
-  );
-  return { valid: errors.length === 0, errors, warnings: [...report.warnings, ...warnings] };
+  const warnings = new ProblemList();
+  for (const step of Object.keys(overrides)) {
+    if (steps.has(step)) continue;
+    const message = `there is no step "${step.slice(0, 80)}"`;
+    warnings.push({ step_id: null, path: `run_setup.trigger_steps.${step}`, code: 'unknown_step', message });
+  }
+  const errors = new ProblemList();
+  for (const problem of await validateOverrides(draft.graph, overrides, stepTypes, scope)) {
+    errors.push({ ...problem, path: `run_setup.trigger_steps.${problem.step_id ?? ''}.${problem.path}` });
+  }
+  return {
+    valid: errors.count === 0,
+    errors: errors.toReport(),
+    warnings: [...report.warnings, ...warnings.toReport()],
+  };
 }

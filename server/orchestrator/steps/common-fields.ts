@@ -31,6 +31,11 @@ export const commonFields = {
   depends_on: z.array(z.string()).max(2_000).optional().meta({ description: 'Ids of the steps that must end first' }),
   disabled: z.boolean().optional().meta({ description: 'Skipped with reason step_disabled; counts as done' }),
   gated: z.boolean().optional().meta({ description: 'Runs only where trigger_steps names it' }),
+  overridable: z
+    .array(z.string().max(80))
+    .max(50)
+    .optional()
+    .meta({ description: 'Data fields that a start may override with the scope workflow:run alone. Default: none' }),
   position: z.strictObject({ x: z.number(), y: z.number() }).optional().meta({ description: 'Editor only' }),
 } as const;
 
@@ -38,6 +43,15 @@ export const commonFields = {
 export const CommonStepFields = z.object(commonFields);
 
 export const commonFieldNames: ReadonlySet<string> = new Set(Object.keys(commonFields));
+
+/** Common fields that hold data; an author may open them to overrides. */
+const COMMON_DATA_FIELDS: readonly string[] = ['name', 'timeout_s', 'retry_count', 'retry_delay_s'];
+
+/** The fields that a step of the type may name in `overridable`. */
+export function openableFields({ dataFields, approvalFields = [], retries }: StepType): string[] {
+  const common = COMMON_DATA_FIELDS.filter(name => retries || !name.startsWith('retry_'));
+  return [...common, ...dataFields].filter(name => !approvalFields.includes(name));
+}
 
 /** The fields of a step beside the common ones. */
 export function ownFields(step: GraphStep): JsonMap {

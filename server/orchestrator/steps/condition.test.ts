@@ -1,9 +1,13 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonMap } from '../core/index.ts';
 import { CelError, CelSyntaxError, expression } from './cel/index.ts';
 import { condition } from './condition.ts';
+import { LuaPool } from './lua/index.ts';
 import type { Attempt } from './step-type.ts';
+
+const pool = new LuaPool({ workers: 1 });
+afterAll(() => pool.close());
 
 const input: JsonMap = {
   n: 1,
@@ -159,7 +163,7 @@ describe('expressions', () => {
 });
 
 describe('the step', () => {
-  const run = (fields: JsonMap) => {
+  const run = (fields: JsonMap, more: Partial<Attempt> = {}, signal = new AbortController().signal) => {
     const attempt: Attempt = {
       ...scope,
       run: { id: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' },
@@ -167,8 +171,9 @@ describe('the step', () => {
       attempt: 1,
       now: 0,
       log: () => {},
+      ...more,
     };
-    return condition.execute(attempt, new AbortController().signal);
+    return condition(pool).execute(attempt, signal);
   };
   test('branches', async () => {
     expect(await run({ expression: 'input.n == 1' })).toEqual({
@@ -195,5 +200,60 @@ describe('the step', () => {
     [1, 'invalid_step'],
   ])('%s fails with %s', async (text, code) => {
     expect(await run({ expression: text })).toMatchObject({ kind: 'failed', error: { code } });
+  });
+
+  test('evaluates in a worker what is not small, with what it reads and the message of a large result', async () => {
+    const large = { text: 'x'.repeat(400_000), list: Array.from({ length: 5_000 }, (_, n) => n) };
+    let isReadable = true;
+    const attempt: Partial<Attempt> = {
+      result: () => {
+        if (!isReadable) throw new Error('the result is not loaded');
+        return large;
+      },
+      resultText: () => (isReadable ? JSON.stringify(large) : undefined),
+    };
+    const sum = 'steps.a.result.list.filter(x, x % 2 == input.n).size()';
+    const running = run({ expression: `${sum} == 2500` }, attempt);
+    // As the executor does it: large results are released at the first await.
+    isReadable = false;
+    expect(await running).toMatchObject({ kind: 'completed', result: { branch: 'then' } });
+    isReadable = true;
+    const fields = { mode: 'validate', message: '{{steps.a.result.list[1]}}' };
+    const validating = run({ ...fields, expression: `${sum} == 1` }, attempt);
+    isReadable = false;
+    expect(await validating).toMatchObject({ kind: 'failed', error: { code: 'condition_not_met', message: '1' } });
+  });
+
+  test.each([
+    ['input.big.map(x, x * 2).size()', 'expression_not_boolean'],
+    ['input.big.all(x, input.big.exists(y, y == x))', 'expression_too_costly'],
+    ['input.big.map(x, x * 2)[2000]', 'expression_failed'],
+  ])('%s fails in a worker with %s', async (expression, code) => {
+    expect(await run({ expression })).toMatchObject({ kind: 'failed', error: { code } });
+  });
+
+  test('ends with its signal, wherever it is evaluated', async () => {
+    const ended = AbortSignal.abort();
+    expect(await run({ expression: 'input.big.all(x, x * 2 >= 0 && x * 3 >= 0)' }, {}, ended)).toMatchObject({
+      kind: 'failed',
+      error: { code: 'lua_aborted' },
+    });
+  });
+
+  test('refuses to send a worker more than it can hold', async () => {
+    const result = () => 'x'.repeat(3 * 1024 * 1024);
+    const expression = '["a", "b", "c"].all(id, size(steps[id].result) > 0)';
+    const attempt = { result, resultText: () => JSON.stringify(result()), ancestors: () => new Set(['a', 'b', 'c']) };
+    expect(await run({ expression }, attempt)).toMatchObject({
+      kind: 'failed',
+      error: { code: 'expression_too_costly' },
+    });
+  });
+
+  test('says which results it reads, all of them where it does not name them', () => {
+    const reads = (expression: string) => condition(pool).reads?.({ id: 's', type: 'condition', expression });
+    expect(reads('steps.a.result == 1 && steps["b"].result == 2')).toEqual(['a', 'b']);
+    expect(reads('steps[input.s].result == 1')).toBe('all');
+    expect(reads('size(steps) == 1')).toBe('all');
   });
 });

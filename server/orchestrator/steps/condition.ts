@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { CelSyntaxError, expression, LONGEST_EXPRESSION, typeName } from './cel/index.ts';
+import { CelSyntaxError, type Expression, expression, LONGEST_EXPRESSION, typeName } from './cel/index.ts';
 import { fieldReader } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
+import type { LuaData, LuaPool, LuaRun, Verdict } from './lua/index.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
@@ -18,25 +19,103 @@ const fields = z.strictObject({
 });
 const read = fieldReader(fields);
 
-function evaluate(attempt: Attempt): Outcome {
-  const step = read(attempt.step);
-  const value = expression(step.expression).evaluate(attempt);
-  if (typeof value !== 'boolean') {
+/**
+ * What an expression may read in a worker, in characters of JSON. As values they take up to 21 times as much, and a
+ * thread whose heap is full does not fail alone, V8 ends the process.
+ */
+const MAX_DATA_CHARACTERS = 8 * 1024 * 1024;
+
+const TOO_COSTLY = failed(
+  'expression_too_costly',
+  'the expression does too much work or reads too much: loop over less, or use a lua_script step',
+);
+
+function outcomeOfVerdict(verdict: Verdict, whenFalse: () => Outcome): Outcome {
+  if ('type' in verdict) {
     return failed(
       'expression_not_boolean',
-      `the expression must be true or false, but it is a value of type ${typeName(value)}`,
+      `the expression must be true or false, but it is a value of type ${verdict.type}`,
     );
   }
-  if (step.mode === 'validate' && !value) {
-    const { message = 'the condition is not met' } = step;
+  return verdict.value ? { kind: 'completed', result: { value: true, branch: 'then' } } : whenFalse();
+}
+
+/** The outcome of a false expression; a validation's message is rendered here. */
+function outcomeOfFalse(attempt: Attempt): Outcome {
+  const { mode, message = 'the condition is not met' } = read(attempt.step);
+  if (mode !== 'validate') return { kind: 'completed', result: { value: false, branch: 'else' } };
+  try {
     return failed('condition_not_met', new Rendering(attempt).text('message', message));
+  } catch (error) {
+    return outcomeOf(error);
   }
-  return { kind: 'completed', result: { value, branch: value ? 'then' : 'else' } };
+}
+
+/** What the expression reads exceeds MAX_DATA_CHARACTERS. */
+class DataTooLarge extends Error {}
+
+function resultText(step: string, attempt: Attempt): string | undefined {
+  try {
+    return JSON.stringify(attempt.result(step));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What the expression can read, made when a worker is free: thousands may wait. Large results are there until the first
+ * await alone, so that their texts are taken now. The function throws DataTooLarge.
+ */
+function dataOf({ steps, readsAnyStep }: Expression, attempt: Attempt): () => LuaData {
+  const names = readsAnyStep ? attempt.ancestors() : steps;
+  const loaded = new Map([...names].map(step => [step, attempt.resultText?.(step)]));
+  return () => {
+    const input = JSON.stringify(attempt.input);
+    let size = input.length;
+    const texts: [string, string][] = [];
+    for (const step of names) {
+      const text = loaded.get(step) ?? resultText(step, attempt);
+      if (text === undefined) continue;
+      size += text.length;
+      if (size > MAX_DATA_CHARACTERS) throw new DataTooLarge();
+      texts.push([step, text]);
+    }
+    // fromEntries defines: a step may be called __proto__.
+    return { values: [], input, steps: Object.fromEntries(texts) };
+  };
+}
+
+function outcomeOfRun(run: LuaRun, whenFalse: () => Outcome): Outcome {
+  if (run.ok) return outcomeOfVerdict(JSON.parse(run.result) as Verdict, whenFalse);
+  // A worker that died of it had no memory left.
+  return run.code === 'lua_crashed' ? TOO_COSTLY : failed(run.code, run.message);
+}
+
+/** The outcome of an expression that is small; undefined for one that is not. */
+function evaluateAtOnce(attempt: Attempt, compiled: Expression): Outcome | undefined {
+  const value = compiled.evaluateSmall(attempt);
+  if (value === undefined) return undefined;
+  const verdict = typeof value === 'boolean' ? { value } : { type: typeName(value) };
+  return outcomeOfVerdict(verdict, () => outcomeOfFalse(attempt));
+}
+
+async function evaluateInWorker(attempt: Attempt, signal: AbortSignal, pool: LuaPool): Promise<Outcome> {
+  const { expression: text } = read(attempt.step);
+  const data = dataOf(expression(text), attempt);
+  // The message may read large results as well.
+  const whenFalse = outcomeOfFalse(attempt);
+  try {
+    const run = await pool.evaluate(text, data, { tenant: attempt.run.tenantId, signal });
+    return outcomeOfRun(run, () => whenFalse);
+  } catch (error) {
+    if (error instanceof DataTooLarge) return TOO_COSTLY;
+    throw error;
+  }
 }
 
 function check(step: Parameters<StepType['check']>[0]): StepProblem[] {
   const text = step.expression;
-  if (typeof text !== 'string') return [];
+  if (typeof text !== 'string' || text.length > LONGEST_EXPRESSION) return [];
   const problem = (code: string, message: string): StepProblem[] => [{ path: 'expression', code, message }];
   if (/\{\{\s*(input|steps)\b/.test(text)) {
     return problem(
@@ -53,22 +132,35 @@ function check(step: Parameters<StepType['check']>[0]): StepProblem[] {
   }
 }
 
-/** `condition`: branches on a CEL expression, or fails the step where it is false (decisions.md, Steps). */
-export const condition: StepType = {
-  type: 'condition',
-  label: 'Condition',
-  fields,
-  available: true,
-  defaultTimeoutS: 60,
-  retries: true,
-  rawFields: ['expression'],
-  reads: step => [...expression(read(step).expression).steps, ...stepsInTemplates({ ...step, expression: '' })],
-  check,
-  async execute(attempt) {
-    try {
-      return evaluate(attempt);
-    } catch (error) {
-      return outcomeOf(error);
-    }
-  },
-};
+function readsOf(step: Parameters<StepType['check']>[0]): Iterable<string> | 'all' {
+  const { steps, readsAnyStep } = expression(read(step).expression);
+  return readsAnyStep ? 'all' : [...steps, ...stepsInTemplates({ ...step, expression: '' })];
+}
+
+/**
+ * `condition`: branches on a CEL expression, or fails the step where it is false. Small expressions are evaluated at once,
+ * which a chain of thousands of conditions depends on; others by the workers of `pool`.
+ */
+export function condition(pool: LuaPool): StepType {
+  return {
+    type: 'condition',
+    label: 'Condition',
+    fields,
+    available: true,
+    defaultTimeoutS: 60,
+    retries: true,
+    dataFields: ['message'],
+    decides: true,
+    rawFields: ['expression'],
+    reads: readsOf,
+    check,
+    async execute(attempt, signal) {
+      try {
+        const outcome = evaluateAtOnce(attempt, expression(read(attempt.step).expression));
+        return outcome ?? (await evaluateInWorker(attempt, signal, pool));
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
+  };
+}

@@ -1,7 +1,9 @@
 import { format as formats, type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
+import { formWork } from './form-work.ts';
+import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from './pattern.ts';
 import type { StepProblem } from './step-type.ts';
 
 /**
@@ -11,10 +13,18 @@ import type { StepProblem } from './step-type.ts';
  */
 const LARGEST_FORM = 64 * 1024;
 const LONGEST_FORMATTED = 2_000;
-/** Schema nodes × result nodes: ~100 ms of interpreting at worst. */
-const MOST_WORK = 2_000_000;
+/** Units of form-work.ts: ~100 ms at worst. */
+const MAX_WORK = 1_000_000;
+/** Up to here everything that is wrong is told; beyond it the first problem alone, since each keeps its text in memory. */
+const MAX_FULL_REPORT_WORK = 50_000;
 /** uniqueItems compares every pair. */
 const MOST_UNIQUE = 500;
+/** Instructions of all patterns of a form: up to 30 ms to compile. */
+const MAX_PATTERNS_SIZE = 3_200;
+/** Characters of a value as a problem names it. */
+const LONGEST_EXPECTATION = 200;
+const LONGEST_MESSAGE = 1_000;
+const LONGEST_PATH = 500;
 
 const schemaIn = new Set(['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else']);
 const schemaListIn = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
@@ -58,16 +68,6 @@ formats['bounded url'] = text => text.length <= LONGEST_FORMATTED && URL.canPars
 const isObject = (value: JsonValue | undefined): value is JsonMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(item => typeof item === 'string');
-
-/** A pattern that takes linear time; undefined where RE2 cannot read it. */
-export function compilePattern(source: string): RE2JS | undefined {
-  if (source.length > 1_000) return undefined;
-  try {
-    return RE2JS.compile(source);
-  } catch {
-    return undefined;
-  }
-}
 
 /** What is wrong with one keyword, or undefined. */
 function keywordProblem(keyword: string, value: JsonValue): string | undefined {
@@ -118,6 +118,7 @@ export function checkForm(form: JsonMap, field = 'form'): StepProblem[] {
   if (JSON.stringify(form).length > LARGEST_FORM) {
     return [{ path: field, code: `${field}_too_large`, message: `must not exceed ${LARGEST_FORM} characters` }];
   }
+  let patternsSize = 0;
   const visit = (schema: JsonValue, path: string, depth: number): void => {
     const report = (message: string, at = path): void => {
       if (problems.length < 20) problems.push({ path: at, code: `${field}_invalid`, message });
@@ -131,7 +132,11 @@ export function checkForm(form: JsonMap, field = 'form'): StepProblem[] {
       const inner = subschemas(keyword, value);
       if (inner) for (const [suffix, item] of inner) visit(item, `${path}.${keyword}${suffix}`, depth + 1);
       else {
-        const problem = keywordProblem(keyword, value);
+        if (keyword === 'pattern' && typeof value === 'string' && value.length <= MAX_PATTERN_CHARACTERS) {
+          patternsSize += patternSize(value);
+        }
+        const isTooMuch = keyword === 'pattern' && patternsSize > MAX_PATTERNS_SIZE;
+        const problem = isTooMuch ? 'makes the patterns of this form too large' : keywordProblem(keyword, value);
         if (problem) report(`${keyword} ${problem}`, `${path}.${keyword}`);
       }
     }
@@ -147,7 +152,20 @@ export function checkForm(form: JsonMap, field = 'form'): StepProblem[] {
   return problems;
 }
 
-type Prepared = { validator: Validator; patterns: ReadonlyMap<string, RE2JS>; nodes: number };
+type Prepared = {
+  /** Finds everything that is wrong. */
+  full: Validator;
+  /** Stops at the first problem. */
+  quick: Validator;
+  patterns: ReadonlyMap<string, RE2JS>;
+};
+
+/** The same values under a shorter name: a problem quotes all of them, for each item that is none of them. */
+function quotedShort(values: JsonValue[]): JsonValue[] {
+  const text = JSON.stringify(values);
+  if (text.length <= LONGEST_EXPECTATION) return values;
+  return Object.defineProperty([...values], 'toJSON', { value: () => `${text.slice(0, LONGEST_EXPECTATION)}…` });
+}
 
 /** Runs `validate` while the library knows these patterns: it looks formats up in one table, and validation is synchronous. */
 export function withPatterns<T>(patterns: ReadonlyMap<string, RE2JS>, validate: () => T): T {
@@ -162,10 +180,8 @@ export function withPatterns<T>(patterns: ReadonlyMap<string, RE2JS>, validate: 
 /** The same schema with patterns and formats behind names of our own. */
 function prepare(form: JsonMap): Prepared {
   const patterns = new Map<string, RE2JS>();
-  let nodes = 0;
   const rewrite = (schema: JsonValue): JsonValue => {
     if (!isObject(schema)) return schema;
-    nodes += 1 + Object.keys(schema).length;
     const out: JsonMap = {};
     const extra: JsonValue[] = [];
     for (const [keyword, value] of Object.entries(schema)) {
@@ -175,6 +191,9 @@ function prepare(form: JsonMap): Prepared {
         extra.push({ format: `pattern ${value}` });
       } else if (keyword === 'format' && typeof value === 'string') {
         if (Object.hasOwn(formats, `bounded ${value}`)) extra.push({ format: `bounded ${value}` });
+      } else if (keyword === 'enum' && Array.isArray(value)) out.enum = quotedShort(value);
+      else if (keyword === 'const' && JSON.stringify(value).length > LONGEST_EXPECTATION) {
+        extra.push({ enum: quotedShort([value]) });
       } else if (schemaIn.has(keyword)) out[keyword] = rewrite(value);
       else if (schemaListIn.has(keyword) && Array.isArray(value)) out[keyword] = value.map(rewrite);
       else if (schemaMapIn.has(keyword) && isObject(value)) {
@@ -187,18 +206,14 @@ function prepare(form: JsonMap): Prepared {
     return out;
   };
   const schema = rewrite(form);
-  return { validator: new Validator(schema as Schema, '2020-12', false), patterns, nodes };
+  return {
+    full: new Validator(schema as Schema, '2020-12', false),
+    quick: new Validator(schema as Schema, '2020-12', true),
+    patterns,
+  };
 }
 
 const prepared = new WeakMap<JsonMap, Prepared>();
-
-function countNodes(value: JsonValue): number {
-  if (typeof value === 'string') return 1 + (value.length >> 6);
-  if (value === null || typeof value !== 'object') return 1;
-  let count = 1;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) count += countNodes(item);
-  return count;
-}
 
 /** `#/a/0/b` → `<root>.a[0].b`. */
 function detailPath(location: string, root: string): string {
@@ -233,8 +248,8 @@ function readable(keyword: string, error: string): string {
 export function describeErrors(errors: readonly OutputUnit[], root: string): ErrorDetail[] {
   const telling = errors.filter(error => !UNHELPFUL.has(error.keyword));
   return (telling.length > 0 ? telling : errors).slice(0, 50).map(error => ({
-    path: detailPath(error.instanceLocation, root),
-    message: readable(error.keyword, error.error),
+    path: detailPath(error.instanceLocation, root).slice(0, LONGEST_PATH),
+    message: readable(error.keyword, error.error).slice(0, LONGEST_MESSAGE),
     code: error.keyword,
   }));
 }
@@ -244,15 +259,23 @@ export function describeErrors(errors: readonly OutputUnit[], root: string): Err
  * fits. The form must have passed `checkForm`.
  */
 export function validateForm(form: JsonMap, result: JsonMap): ErrorDetail[] {
+  const work = formWork(form, result, MAX_WORK);
+  if (work === undefined) return [TOO_LARGE];
   let ready = prepared.get(form);
   if (!ready) {
     ready = prepare(form);
     prepared.set(form, ready);
   }
-  if (ready.nodes * countNodes(result) > MOST_WORK) {
-    return [{ path: 'result', message: 'is too large for this form', code: 'result_too_large' }];
+  const { full, quick, patterns } = ready;
+  const validator = work > MAX_FULL_REPORT_WORK ? quick : full;
+  try {
+    const outcome = withPatterns(patterns, () => validator.validate(result));
+    return outcome.valid ? [] : describeErrors(outcome.errors, 'result');
+  } catch (error) {
+    // The validator passes its problems on as arguments of one call: there can be too many of them.
+    if (error instanceof RangeError) return [TOO_LARGE];
+    throw error;
   }
-  const { validator, patterns } = ready;
-  const outcome = withPatterns(patterns, () => validator.validate(result));
-  return outcome.valid ? [] : describeErrors(outcome.errors, 'result');
 }
+
+const TOO_LARGE: ErrorDetail = { path: 'result', message: 'is too large for this form', code: 'result_too_large' };

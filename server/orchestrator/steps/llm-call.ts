@@ -38,6 +38,8 @@ export function llmCall(models: ModelCaller | undefined): StepType {
     retries: true,
     external: true,
     io: true,
+    dataFields: ['model', 'prompt', 'system', 'temperature', 'max_tokens', 'response_schema'],
+    filledFields: ['prompt'],
     rawFields: [],
     reads: stepsInTemplates,
     check: async (step, scope) => [

@@ -135,6 +135,7 @@ export function luaScript(pool: LuaPool): StepType {
     defaultTimeoutS: 60,
     retries: true,
     queues: true,
+    dataFields: [],
     rawFields: ['script'],
     reads: readsOf,
     check: step => check(step.script, pool),

@@ -30,6 +30,8 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
     retries: true,
     external: true,
     io: true,
+    dataFields: ['tool_args'],
+    filledFields: ['tool_args'],
     rawFields: [],
     reads: stepsInTemplates,
     check(step, scope) {

@@ -13,6 +13,7 @@ export type StepTypes = ReadonlyMap<string, StepType>;
 
 /** All step types there are. A new type is one file and one line here. The caller closes the pool. */
 export function createStepTypes(services: { luaPool: LuaPool; tools?: ToolCaller; models?: ModelCaller }): StepTypes {
-  const types = [luaScript(services.luaPool), condition, humanTask, mcpCall(services.tools), llmCall(services.models)];
+  const { luaPool, tools, models } = services;
+  const types = [luaScript(luaPool), condition(luaPool), humanTask, mcpCall(tools), llmCall(models)];
   return new Map(types.map(type => [type.type, type]));
 }

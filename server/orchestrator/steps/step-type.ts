@@ -71,6 +71,14 @@ export type StepType = {
   reads?(step: GraphStep): Iterable<string> | 'all';
   /** Semantic checks beside templates (which are checked for all string fields): Lua compiles, CEL parses, a form is a JSON Schema. */
   check(step: GraphStep, scope: CheckScope): Promise<StepProblem[]> | StepProblem[];
+  /** Its own fields that hold data rather than logic or authority: an author may open them to overrides (`overridable`). */
+  readonly dataFields: readonly string[];
+  /** Of those, the ones whose templates of the run's input a start may fill in itself, without their being opened. */
+  readonly filledFields?: readonly string[];
+  /** Fields, common ones too, that decide who approves, when and how: no run can override them. */
+  readonly approvalFields?: readonly string[];
+  /** Whether what comes after it runs is for this step to decide: a check or an approval. */
+  readonly decides?: true;
   /** String fields in which `{{…}}` is not substituted textually (Lua scripts). */
   readonly rawFields: readonly string[];
   execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;

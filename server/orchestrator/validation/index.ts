@@ -1,3 +1,5 @@
-export { isWithin, validateOverrides } from './overrides.ts';
-export { checkShape, type GraphProblem, LARGEST_GRAPH, MOST_STEPS } from './shape.ts';
+export { guardedFields, passedOver } from './override-rights.ts';
+export { approvalProblems, isWithin, validateOverrides } from './overrides.ts';
+export { type GraphProblem, MAX_PROBLEMS, ProblemList } from './problem-list.ts';
+export { checkShape, LARGEST_GRAPH, MOST_STEPS } from './shape.ts';
 export { type GraphReport, validateGraph } from './validate.ts';

@@ -3,17 +3,17 @@ import type { Graph, GraphStep, JsonMap } from '../core/index.ts';
 import { commonFieldNames } from '../steps/common-fields.ts';
 import type { StepTypes } from '../steps/registry.ts';
 import type { CheckScope } from '../steps/step-type.ts';
-import type { GraphProblem } from './shape.ts';
+import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { type Topology, topology } from './topology.ts';
 import { Collector, checkCommonFields, checkStep, STEPS_AT_ONCE } from './validate.ts';
 
-/** Fields that a run cannot change; `withOverride` (core/compile.ts) leaves them out as well. */
-const FIXED = new Set(['id', 'type', 'depends_on']);
+/** Fields that a run cannot change and that an override may hold all the same; `withOverride` (core/compile.ts) leaves them out. */
+export const FIXED_FIELDS: ReadonlySet<string> = new Set(['id', 'type', 'depends_on']);
 
 /**
  * What is wrong with the fields that `trigger_steps` puts over those of published steps: each step is checked as it would be
- * when published, and a problem counts where it lies in a field that the override brings. Overrides of steps that the graph
- * does not have are left out. `path` is relative to the step.
+ * when published, and a problem counts where it lies in a field that the override brings. Fields that decide an approval cannot be
+ * overridden at all. Overrides of steps that the graph does not have are left out. `path` is relative to the step.
  */
 export async function validateOverrides(
   graph: Graph,
@@ -22,14 +22,17 @@ export async function validateOverrides(
   scope: CheckScope,
 ): Promise<GraphProblem[]> {
   const given = new Map(Object.entries(overrides));
-  const found: GraphProblem[] = [];
+  const found = new ProblemList();
+  for (const problem of approvalProblems(graph, overrides, types)) found.push(problem);
   // Most overrides set a time limit or a switch, for which nobody needs to know who comes before whom.
   let order: Topology | undefined;
   let checked = 0;
   for (const step of graph.steps) {
     const override = given.get(step.id);
     if (override === undefined) continue;
-    const fields = new Set(Object.keys(override).filter(name => !FIXED.has(name)));
+    const barred = types.get(step.type)?.approvalFields ?? [];
+    const names = Object.keys(override).filter(name => !FIXED_FIELDS.has(name) && !barred.includes(name));
+    const fields = new Set(names);
     if (fields.size === 0) continue;
     if (++checked % STEPS_AT_ONCE === 0) await setImmediate();
     const merged = overridden(step, override);
@@ -40,9 +43,31 @@ export async function validateOverrides(
       order ??= topology(graph.steps);
       await checkStep(merged, { types, scope }, order, into);
     }
-    found.push(...into.errors.filter(({ path }) => isWithin(path, fields)));
+    const within = into.errors.items.filter(({ path }) => isWithin(path, fields));
+    for (const problem of within) found.push(problem);
+    // Those that were left out may lie in the override.
+    if (into.errors.isCut && within.length === 0) for (const problem of into.errors.items) found.push(problem);
   }
-  return found;
+  return found.toReport();
+}
+
+/** The overridden fields that decide an approval, which no run can override. */
+export function approvalProblems(
+  graph: Graph,
+  overrides: Readonly<Record<string, JsonMap>>,
+  types: StepTypes,
+): GraphProblem[] {
+  const given = new Map(Object.entries(overrides));
+  return graph.steps.flatMap(step => {
+    const fields = given.get(step.id) ?? {};
+    const named = types.get(step.type)?.approvalFields ?? [];
+    return named
+      .filter(name => Object.hasOwn(fields, name))
+      .map(path => {
+        const message = `${path} decides an approval: a run cannot override it`;
+        return { step_id: step.id, path, code: 'not_overridable', message };
+      });
+  });
 }
 
 function overridden(step: GraphStep, override: JsonMap): GraphStep {
@@ -51,11 +76,24 @@ function overridden(step: GraphStep, override: JsonMap): GraphStep {
 
 /**
  * Whether a path such as `form.properties` or `then[0]` lies in one of the fields. A field's name may hold dots itself, and
- * there may be tens of thousands: each prefix of the path is looked up, instead of the path being compared with each field.
+ * there may be tens of thousands, or one of a megabyte: the path's beginning of each length that a field has is looked up,
+ * which is linear in what the fields' names take together.
  */
 export function isWithin(path: string, fields: ReadonlySet<string>): boolean {
   if (fields.has(path)) return true;
-  for (let at = 0; at < path.length; at++)
-    if ((path[at] === '.' || path[at] === '[') && fields.has(path.slice(0, at))) return true;
+  for (const length of lengthsIn(fields)) {
+    if ((path[length] === '.' || path[length] === '[') && fields.has(path.slice(0, length))) return true;
+  }
   return false;
+}
+
+const lengthsOf = new WeakMap<ReadonlySet<string>, ReadonlySet<number>>();
+
+function lengthsIn(fields: ReadonlySet<string>): ReadonlySet<number> {
+  const known = lengthsOf.get(fields);
+  if (known) return known;
+  const lengths = new Set<number>();
+  for (const { length } of fields) lengths.add(length);
+  lengthsOf.set(fields, lengths);
+  return lengths;
 }

@@ -1,12 +1,12 @@
 import type { GraphStep } from '../core/index.ts';
-import type { GraphProblem } from './shape.ts';
+import { ProblemList } from './problem-list.ts';
 
 /** Who comes before whom. Step ids are unique here: later duplicates are left out. */
 export type Topology = {
   readonly steps: ReadonlyMap<string, GraphStep>;
   readonly dependents: ReadonlyMap<string, readonly string[]>;
   isAncestor(ancestor: string, of: string): boolean;
-  readonly problems: readonly GraphProblem[];
+  readonly problems: ProblemList;
 };
 
 function dependenciesOf(step: GraphStep): string[] {
@@ -78,7 +78,7 @@ function ancestorSets(steps: ReadonlyMap<string, GraphStep>): (ancestor: string,
 /** Orders the steps and finds duplicate ids, unknown dependencies and cycles. With a cycle every step counts as an ancestor: one mistake is reported once. */
 export function topology(list: readonly GraphStep[]): Topology {
   const steps = new Map<string, GraphStep>();
-  const problems: GraphProblem[] = [];
+  const problems = new ProblemList();
   const dependents = new Map<string, string[]>();
   const report = (step_id: string, path: string, code: string, message: string) =>
     problems.push({ step_id, path, code, message });

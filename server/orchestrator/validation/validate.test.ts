@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Graph, GraphStep } from '../core/index.ts';
 import { LuaPool } from '../steps/lua/index.ts';
 import { createStepTypes } from '../steps/registry.ts';
-import { checkShape, validateGraph } from './index.ts';
+import { checkShape, isWithin, MAX_PROBLEMS, ProblemList, validateGraph, validateOverrides } from './index.ts';
 
 const pool = new LuaPool({ workers: 2 });
 const types = createStepTypes({ luaPool: pool });
@@ -72,6 +72,20 @@ describe('every rule', () => {
     ['timeout over a day', graph(lua('a', { timeout_s: 86_401 })), ['a:timeout_s:invalid_field']],
     ['timeout of a day', graph(lua('a', { timeout_s: 86_400 })), []],
     ['11 retries', graph(lua('a', { retry_count: 11 })), ['a:retry_count:invalid_field']],
+    [
+      'a script opened to overrides',
+      graph({ ...lua('a'), overridable: ['script'] }),
+      ['a:overridable[0]:not_openable'],
+    ],
+    ['data opened to overrides', graph({ ...lua('a'), overridable: ['name', 'timeout_s', 'retry_count'] }), []],
+    ['a field that is none', graph(task('a', { overridable: ['name', 'x'] })), ['a:overridable[1]:not_openable']],
+    ['a decision opened', graph(task('a', { overridable: ['assignees'] })), ['a:overridable[0]:not_openable']],
+    [
+      'retries of a person opened',
+      graph(task('a', { overridable: ['retry_count'] })),
+      ['a:overridable[0]:not_openable'],
+    ],
+    ['an opening that is no list', graph(task('a', { overridable: 'name' as never })), ['a:overridable:invalid_field']],
     ['retries of a person', graph(task('a', { retry_count: 1 })), ['a:retry_count:retries_not_supported']],
     ['an unknown dependency', graph(lua('a', { depends_on: ['z'] })), ['a:depends_on[0]:unknown_dependency']],
     [
@@ -188,5 +202,90 @@ describe('every rule', () => {
     expect((await validateGraph({ steps }, types, scope)).valid).toBe(true);
     ended = true;
     expect(turns).toBeGreaterThanOrEqual(9);
+  });
+});
+
+describe('a report', () => {
+  const scope = { tenantId: 't', projectId: 'p' };
+  const unknown = (count: number) => [
+    { id: 'a', type: 'condition', expression: 'true', depends_on: Array.from({ length: count }, (_, n) => `x${n}`) },
+  ];
+
+  test.each([MAX_PROBLEMS - 1, MAX_PROBLEMS, MAX_PROBLEMS + 1])(
+    'of %i problems shows 200 and says the rest',
+    async n => {
+      const { errors } = await validateGraph({ steps: unknown(n) }, types, scope);
+      expect(errors.length).toBe(Math.min(n, MAX_PROBLEMS + 1));
+      const more = errors.filter(({ code }) => code === 'more_problems').map(({ message }) => message);
+      expect(more).toEqual(n > MAX_PROBLEMS ? ['1 more problem is not shown'] : []);
+    },
+  );
+
+  test('of the largest graphs is small, and quickly made', async () => {
+    const long = 'x'.repeat(400_000);
+    const graphs = [
+      unknown(200_000),
+      Array.from({ length: 2_000 }, (_, n) => ({
+        id: `s${n}`,
+        type: 'lua_script',
+        script: '{{steps.q.result}} '.repeat(25),
+      })),
+      [{ id: 'a', type: 'condition', expression: '{{input.a}}'.repeat(90_000) }],
+      [{ id: 'a', type: 'lua_script', script: '{{input.a ?? ['.repeat(70_000) }],
+      [{ id: 'a', type: 'mcp_call', [long]: '{{steps.', tool_args: { [long]: ['{{steps.', '{{input.'] } }],
+      [
+        { id: long, type: long, depends_on: [long] },
+        { id: long, type: long },
+      ],
+    ];
+    for (const steps of graphs) {
+      const before = process.cpuUsage();
+      const report = await validateGraph({ steps } as Graph, types, scope);
+      const { user } = process.cpuUsage(before);
+      expect(report.valid).toBe(false);
+      expect(JSON.stringify(report).length).toBeLessThan(200_000);
+      expect(user / 1_000_000).toBeLessThan(2);
+    }
+  });
+
+  test('of a malformed draft is small', () => {
+    const shape = checkShape({ steps: Array.from({ length: 2_000 }, () => ({})) });
+    expect(shape.length).toBe(MAX_PROBLEMS + 1);
+    expect(shape.at(-1)?.message).toBe('3800 more problems are not shown');
+  });
+
+  test('of an override with more problems than are kept refuses it, wherever they lie', async () => {
+    const steps = unknown(0).map(step => ({
+      ...step,
+      ...Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`f${n}`, 1])),
+    }));
+    const problems = await validateOverrides({ steps } as Graph, { a: { zzz: 1 } }, types, scope);
+    expect(problems.length).toBeGreaterThan(0);
+  });
+
+  test.each([199, 200, 201])('of a step of %i fields names the limit', count => {
+    const fields = Object.fromEntries(Array.from({ length: count - 2 }, (_, n) => [`f${n}`, 1]));
+    const found = checkShape({ steps: [{ id: 'a', type: 'condition', ...fields }] }).map(({ code }) => code);
+    expect(found).toEqual(count > 200 ? ['too_many_fields'] : []);
+  });
+
+  test('adds up what its parts left out', () => {
+    const problem = { step_id: null, path: '', code: 'x', message: '' };
+    const part = new ProblemList();
+    for (let n = 0; n < 250; n++) part.push(problem);
+    const whole = new ProblemList();
+    whole.append(part);
+    whole.append(part);
+    expect(whole.count).toBe(500);
+    expect(whole.toReport().at(-1)?.message).toBe('300 more problems are not shown');
+  });
+
+  test('finds the field of a path in time linear in their names', () => {
+    const path = 'a.'.repeat(500_000);
+    const fields = new Set(Array.from({ length: 1_000 }, (_, n) => `${'a.'.repeat(n)}b`));
+    expect(isWithin(path, fields)).toBe(false);
+    expect(isWithin('then[0]', new Set(['then']))).toBe(true);
+    expect(isWithin('a.b.c', new Set(['a.b']))).toBe(true);
+    expect(isWithin('ab', new Set(['a']))).toBe(false);
   });
 });

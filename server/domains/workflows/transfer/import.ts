@@ -16,7 +16,7 @@ export async function importWorkflow(
   if (document !== undefined && given) {
     throw invalid('Give the document as fields or as text, not both.', [{ path: 'document', message: 'stands alone' }]);
   }
-  const value = document === undefined ? fields : await readDocumentText(document);
+  const value = document === undefined ? fields : await readDocumentText(document, ctx.principal.tenantId);
   // Before the schema, which recurses: what is nested too deeply must not overflow its stack.
   const problem = storageProblem(value);
   if (problem !== null) throw invalid('The document holds a value that cannot be stored.', [problem]);

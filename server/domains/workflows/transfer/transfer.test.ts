@@ -8,6 +8,7 @@ import { workflowOperations } from '../operations.ts';
 import { call, chain, contextFor, createServicesWithSteps, refusal } from '../testing.ts';
 import { readDocumentText } from './parse-document.ts';
 import { readYaml } from './yaml.ts';
+import { YamlReaders } from './yaml-readers.ts';
 
 const [, create] = workflowOperations;
 const [exporting, importing] = workflowOperations.slice(-2) as [
@@ -117,15 +118,38 @@ describe('hostile text', () => {
   test('that keeps the YAML library busy does not keep anybody else waiting', async () => {
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);
-    const reading = readDocumentText('"'.repeat(30_000));
+    const reading = readDocumentText('"'.repeat(30_000), 'acme');
     await expect(reading).rejects.toThrow(AppError);
     clearInterval(timer);
     expect(ticks).toBeGreaterThan(10);
   });
 
+  test('that fills any heap ends the process that reads it, and no other', async () => {
+    for (const document of [`a: [${'{},'.repeat(330_000)}`, '{'.repeat(1_000_000)]) {
+      expect((await refusal(call(importing, as(), { document }))).status).toBe(422);
+    }
+    expect(await readDocumentText('a: 1', 'acme')).toEqual({ a: 1 });
+  });
+
+  test('is read by two processes at most, one for each tenant, who may have four at once', async () => {
+    const readers = new YamlReaders();
+    const document = '"'.repeat(15_000);
+    const reading = ['acme', 'rival'].flatMap(name => Array.from({ length: 4 }, () => readers.read(name, document)));
+    expect(readers.processes).toBe(2);
+    await expect(readers.read('acme', document)).rejects.toMatchObject({ status: 429, code: 'too_many_imports' });
+    const third = readers.read('third', 'a: 1');
+    expect(await third).toEqual({ ok: true, json: '{"a":1}' });
+    // Those of the others have not been read by then: a tenant waits for one turn, not for all that came before.
+    expect(await Promise.race([Promise.all(reading), 'not yet'])).toBe('not yet');
+    await Promise.all(reading);
+    expect(readers.processes).toBe(0);
+    expect(await readers.read('acme', 'a: 1')).toMatchObject({ ok: true });
+  });
+
   test('cannot reach a prototype', async () => {
     const read = (await readDocumentText(
       '__proto__: {polluted: true}\nconstructor: {prototype: {polluted: true}}',
+      'acme',
     )) as object;
     expect(Object.keys(read)).toEqual(['__proto__', 'constructor']);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();

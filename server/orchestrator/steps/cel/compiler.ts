@@ -11,12 +11,18 @@ import {
   equal,
   isMap,
   member,
-  spend,
+  quote,
   typeName,
 } from './values.ts';
 
 /** What an expression reads. `result` throws for a step that is no ancestor. */
-export type CelScope = { input: JsonMap; result(step: string): JsonValue; ancestors(): ReadonlySet<string> };
+export type CelScope = {
+  input: JsonMap;
+  result(step: string): JsonValue;
+  /** The JSON text of a result that still has to be parsed. */
+  resultText?(step: string): string | undefined;
+  ancestors(): ReadonlySet<string>;
+};
 
 export type Frame = { scope: CelScope; budget: Budget; locals: CelValue[] };
 export type Run = (frame: Frame) => CelValue;
@@ -31,6 +37,9 @@ const boolean = (value: CelValue, what: string): boolean => {
   throw new CelError(`${what} takes booleans, not ${typeName(value)}`);
 };
 
+/** An error takes a few microseconds: it holds the stack. */
+const ERROR_UNITS = 20;
+
 /** `a && b` and `a || b` as CEL has them: an error on one side does not matter where the other decides. */
 function logical(left: Run, right: Run, decisive: boolean, name: string): Run {
   return frame => {
@@ -39,6 +48,7 @@ function logical(left: Run, right: Run, decisive: boolean, name: string): Run {
       if (boolean(left(frame), name) === decisive) return decisive;
     } catch (error) {
       if (!(error instanceof CelError) || error.code === 'expression_too_costly') throw error;
+      frame.budget.spend(ERROR_UNITS);
       failure = error;
     }
     if (boolean(right(frame), name) === decisive) return decisive;
@@ -47,8 +57,11 @@ function logical(left: Run, right: Run, decisive: boolean, name: string): Run {
   };
 }
 
+const PARSED_CHARACTERS_PER_UNIT = 32;
+
 /** Asks for the result and not for the set of ancestors, which costs time to build for each step of a long chain. */
-function stepResult(step: string, scope: CelScope): JsonValue {
+function stepResult(step: string, { scope, budget }: Frame): JsonValue {
+  budget.spend(Math.ceil((scope.resultText?.(step)?.length ?? 0) / PARSED_CHARACTERS_PER_UNIT));
   try {
     return scope.result(step);
   } catch {
@@ -60,12 +73,14 @@ function stepResult(step: string, scope: CelScope): JsonValue {
 export class Compiler {
   /** Ids of the steps named literally so far. */
   readonly steps = new Set<string>();
+  /** Whether it reads steps that it does not name: `steps` as a whole, or `steps[input.name]`. */
+  readsAnyStep = false;
   #locals: string[] = [];
 
   compile(node: Node): Run {
     const run = this.#node(node);
     return frame => {
-      spend(frame.budget, 1);
+      frame.budget.spend(1);
       return run(frame);
     };
   }
@@ -143,11 +158,12 @@ export class Compiler {
     if (local !== -1) return frame => frame.locals[local] ?? null;
     if (name === 'input') return frame => frame.scope.input;
     if (name === 'steps') {
+      this.readsAnyStep = true;
       return frame => {
         const all: [string, CelValue][] = [];
         for (const step of frame.scope.ancestors()) {
-          spend(frame.budget, 1);
-          all.push([step, { result: frame.scope.result(step) }]);
+          frame.budget.spend(1);
+          all.push([step, { result: stepResult(step, frame) }]);
         }
         return Object.fromEntries(all);
       };
@@ -162,7 +178,7 @@ export class Compiler {
     if (object.op === 'id' && object.args === 'steps' && !this.#locals.includes('steps')) {
       if (literal !== null) {
         this.steps.add(literal);
-        return frame => ({ result: stepResult(literal, frame.scope) });
+        return frame => ({ result: stepResult(literal, frame) });
       }
       return this.#dynamicStep(key as Node);
     }
@@ -180,19 +196,20 @@ export class Compiler {
       const value = of(frame);
       const index = at(frame);
       const found = member(value, index);
-      if (found === undefined) throw new CelError(`there is no [${JSON.stringify(index).slice(0, 80)}]`);
+      if (found === undefined) throw new CelError(`there is no [${quote(index)}]`);
       return found;
     };
   }
 
   #dynamicStep(key: Node): Run {
+    this.readsAnyStep = true;
     const by = this.compile(key);
     return frame => {
       const step = by(frame);
       if (typeof step !== 'string' || !frame.scope.ancestors().has(step)) {
-        throw new CelError(`${JSON.stringify(step).slice(0, 80)} is no step before this one`);
+        throw new CelError(`${quote(step)} is no step before this one`);
       }
-      return { result: frame.scope.result(step) };
+      return { result: stepResult(step, frame) };
     };
   }
 
@@ -206,7 +223,7 @@ export class Compiler {
     const [left, right] = this.#pair(node);
     const operator = node.op;
     return frame => {
-      const difference = compare(left(frame), right(frame), operator);
+      const difference = compare(left(frame), right(frame), operator, frame.budget);
       switch (operator) {
         case '<':
           return difference < 0;

@@ -2,7 +2,7 @@ import { ByteCache } from '../../../platform/byte-cache.ts';
 import { CACHE_LIMITS } from '../../cache-limits.ts';
 import { type CelScope, Compiler, type Run } from './compiler.ts';
 import { asSyntaxError, parse } from './syntax.ts';
-import type { CelValue } from './values.ts';
+import { Budget, CelError, type CelValue } from './values.ts';
 
 /**
  * CEL expressions over `input` and `steps` (decisions.md, Steps). The syntax is parsed by cel-js; its evaluator is not
@@ -12,12 +12,24 @@ import type { CelValue } from './values.ts';
 export type Expression = {
   /** Ids of the steps named literally, as in `steps.a` or `steps["a"]`. */
   readonly steps: ReadonlySet<string>;
-  /** Throws CelError. */
+  /** Whether it also reads steps that it does not name literally. */
+  readonly readsAnyStep: boolean;
+  /** Evaluates it to its end or to its limits. Throws CelError. */
   evaluate(scope: CelScope): CelValue;
+  /** Evaluates it if that takes little work; otherwise returns undefined. Throws CelError. */
+  evaluateSmall(scope: CelScope): CelValue | undefined;
 };
 
-/** ~2 ms at worst, so that no expression can stall the event loop for other runs. */
-const BUDGET = 50_000;
+/**
+ * What an expression may cost (values.ts) on the event loop: ~3 ms at worst. Larger ones are evaluated from the beginning
+ * in a worker (lua/pool.ts), which costs ~0.2 ms more and happens to next to none.
+ */
+export const SMALL_UNITS = 10_000;
+/** What an expression may cost at all: ~150 ms and ~50 MB at worst. */
+const MAX_UNITS = 500_000;
+/** Ends what the units did not foresee; the worker is also ended from outside when the step's time is up. */
+const MAX_SMALL_MS = 20;
+const MAX_MS = 2_000;
 
 function compileExpression(text: string): Expression {
   const compiler = new Compiler();
@@ -29,7 +41,17 @@ function compileExpression(text: string): Expression {
   }
   return {
     steps: compiler.steps,
-    evaluate: scope => run({ scope, budget: { left: BUDGET }, locals: [] }),
+    readsAnyStep: compiler.readsAnyStep,
+    evaluate: scope => run({ scope, budget: new Budget(MAX_UNITS, MAX_MS), locals: [] }),
+    evaluateSmall(scope) {
+      const budget = new Budget(SMALL_UNITS, MAX_SMALL_MS);
+      try {
+        return run({ scope, budget, locals: [] });
+      } catch (error) {
+        if (error instanceof CelError && error.code === 'expression_too_costly') return undefined;
+        throw error;
+      }
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { compilePattern, MAX_PATTERN_CHARACTERS, MAX_PATTERN_SIZE, patternSize } from '../pattern.ts';
 import {
   type Budget,
   CelError,
@@ -6,7 +6,7 @@ import {
   type CelValue,
   Duration,
   isMap,
-  spend,
+  quote,
   Timestamp,
   typeName,
 } from './values.ts';
@@ -32,7 +32,7 @@ function number(value: CelValue | undefined, what: string): number {
 
 function size(value: CelValue | undefined, budget: Budget): number {
   if (typeof value === 'string') {
-    spend(budget, value.length >> 3);
+    budget.spendText(value.length);
     let count = 0;
     for (const _ of value) count++;
     return count;
@@ -40,7 +40,7 @@ function size(value: CelValue | undefined, budget: Budget): number {
   if (Array.isArray(value)) return value.length;
   if (value !== undefined && isMap(value)) {
     const { length } = Object.keys(value);
-    spend(budget, length);
+    budget.spend(length);
     return length;
   }
   throw new CelError(`size takes a string, list or map, not ${typeName(value ?? null)}`);
@@ -67,34 +67,16 @@ function timestamp(value: string): Timestamp {
   return new Timestamp(ms);
 }
 
-// Patterns are compiled once; re2js runs in linear time, so that no text can stall the process (ReDoS).
-const patterns = new Map<string, RE2JS>();
-const LONGEST_PATTERN = 1_000;
-function pattern(source: string): RE2JS {
-  const known = patterns.get(source);
-  if (known) return known;
-  if (source.length > LONGEST_PATTERN) throw new CelError(`a pattern may have at most ${LONGEST_PATTERN} characters`);
-  try {
-    const compiled = RE2JS.compile(source);
-    if (patterns.size >= 500) patterns.clear();
-    patterns.set(source, compiled);
-    return compiled;
-  } catch {
-    throw new CelError(`"${source.slice(0, 80)}" is not a pattern in RE2 syntax`);
-  }
-}
-
 function toNumber(value: CelValue | undefined, name: string): number {
   const result =
     typeof value === 'number'
       ? value
-      : typeof value === 'string' && value.trim() !== '' && value.length < 400
+      : typeof value === 'string' && value.length < 400 && value.trim() !== ''
         ? Number(value)
         : value instanceof Timestamp
           ? value.ms / 1000
           : Number.NaN;
-  if (!Number.isFinite(result))
-    throw new CelError(`${name} cannot convert ${JSON.stringify(value ?? null).slice(0, 60)}`);
+  if (!Number.isFinite(result)) throw new CelError(`${name} cannot convert ${quote(value ?? null)}`);
   return result;
 }
 
@@ -110,16 +92,14 @@ function toBool(value: CelValue | undefined): boolean {
   if (typeof value === 'boolean') return value;
   if (value === 'true') return true;
   if (value === 'false') return false;
-  throw new CelError(`bool cannot convert ${JSON.stringify(value ?? null).slice(0, 60)}`);
+  throw new CelError(`bool cannot convert ${quote(value ?? null)}`);
 }
 
 function join(list: CelValue | undefined, separator: string, budget: Budget): string {
   if (!Array.isArray(list)) throw new CelError(`join takes a list, not ${typeName(list ?? null)}`);
   const texts = list.map(item => text(item, 'join'));
-  spend(
-    budget,
-    texts.reduce((sum, item) => sum + 1 + ((item.length + separator.length) >> 3), 0),
-  );
+  budget.spend(texts.length);
+  budget.spendText(texts.reduce((sum, item) => sum + item.length + separator.length, 0));
   return texts.join(separator);
 }
 
@@ -133,16 +113,28 @@ function clock(part: (date: Date) => number, ms: (value: Duration) => number): C
 const noDuration = (): never => {
   throw new CelError('a timestamp expected, not duration');
 };
-const charge = (budget: Budget, ...texts: string[]): void => {
-  for (const item of texts) spend(budget, item.length >> 3);
-};
+/** V8 finds a text in linear time unless it is longer than this; then in time proportional to both lengths. */
+const QUICKLY_FOUND_CHARACTERS = 250;
+const SLOW_STEPS_PER_UNIT = 512;
+
+/** Takes the cost of looking for one text in another. */
+function chargeSearch(budget: Budget, subject: string, needle: string): void {
+  budget.spendText(subject.length + needle.length);
+  const slow = Math.max(0, Math.min(needle.length, subject.length) - QUICKLY_FOUND_CHARACTERS);
+  budget.spend(Math.ceil((slow * subject.length) / SLOW_STEPS_PER_UNIT));
+}
+
+type Charge = (budget: Budget, subject: string, other: string) => void;
+const chargeSubject: Charge = (budget, subject) => budget.spendText(subject.length);
+const chargeShorter: Charge = (budget, subject, other) => budget.spendText(Math.min(subject.length, other.length));
+
 const onText =
-  (name: string, apply: (value: string, other: string) => CelValue): CelFunction['call'] =>
+  (name: string, charge: Charge, apply: (value: string, other: string) => CelValue): CelFunction['call'] =>
   ([value, other], budget) => {
-    const a = text(value, name);
-    const b = other === undefined ? '' : text(other, name);
-    charge(budget, a, b);
-    return apply(a, b);
+    const subject = text(value, name);
+    const argument = other === undefined ? '' : text(other, name);
+    charge(budget, subject, argument);
+    return apply(subject, argument);
   };
 
 /** `f(x)`. */
@@ -166,54 +158,66 @@ export const globalFunctions: ReadonlyMap<string, CelFunction> = new Map<string,
   ['matches', { arity: [2], call: matches }],
 ]);
 
+/** Compiling an instruction takes as long as so many units. */
+const COMPILE_UNITS = 10;
+
 function matches([value, source]: CelValue[], budget: Budget): boolean {
   const subject = text(value, 'matches');
-  const regex = text(source, 'matches');
-  // Linear in both, but with a larger constant than anything else here.
-  spend(budget, subject.length * Math.max(1, regex.length >> 2) + regex.length * 10);
-  return pattern(regex).matcher(subject).find();
+  const pattern = text(source, 'matches');
+  if (pattern.length > MAX_PATTERN_CHARACTERS) {
+    throw new CelError(`a pattern may have at most ${MAX_PATTERN_CHARACTERS} characters`);
+  }
+  const size = patternSize(pattern);
+  if (size > MAX_PATTERN_SIZE) throw new CelError(`the pattern ${quote(pattern)} is too large: repeat less often`);
+  budget.spend(size * (COMPILE_UNITS + subject.length));
+  const regex = compilePattern(pattern);
+  if (!regex) throw new CelError(`${quote(pattern)} is not a pattern in RE2 syntax`);
+  return regex.matcher(subject).find();
 }
 
 function substring([value, from, to]: CelValue[], budget: Budget): string {
   const subject = text(value, 'substring');
-  charge(budget, subject);
+  budget.spendText(subject.length);
   const start = number(from, 'substring');
   const end = to === undefined ? subject.length : number(to, 'substring');
   if (start < 0 || end > subject.length || start > end) throw new CelError('substring is out of range');
   return subject.slice(start, end);
 }
 
+/** Splits a text; never makes more parts than the budget can pay for. */
+function split(subject: string, separator: string, budget: Budget): string[] {
+  chargeSearch(budget, subject, separator);
+  const parts = subject.split(separator, budget.left + 1);
+  budget.spend(parts.length);
+  return parts;
+}
+
 function replace([value, search, by]: CelValue[], budget: Budget): string {
-  const subject = text(value, 'replace');
   const needle = text(search, 'replace');
   const replacement = text(by, 'replace');
-  // The worst case: one replacement for each character.
-  spend(budget, (subject.length * Math.max(1, replacement.length)) >> (needle === '' ? 0 : 3));
-  return subject.split(needle).join(replacement);
+  const parts = split(text(value, 'replace'), needle, budget);
+  budget.spendText(Math.max(0, parts.length - 1) * replacement.length);
+  return parts.join(replacement);
 }
 
 /** `x.f(y)`: the receiver is the first argument. */
 export const methods: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>([
   ['size', { arity: [1], call: ([value], budget) => size(value, budget) }],
-  ['contains', { arity: [2], call: onText('contains', (value, other) => value.includes(other)) }],
-  ['startsWith', { arity: [2], call: onText('startsWith', (value, other) => value.startsWith(other)) }],
-  ['endsWith', { arity: [2], call: onText('endsWith', (value, other) => value.endsWith(other)) }],
-  ['indexOf', { arity: [2], call: onText('indexOf', (value, other) => value.indexOf(other)) }],
+  ['contains', { arity: [2], call: onText('contains', chargeSearch, (value, other) => value.includes(other)) }],
+  ['startsWith', { arity: [2], call: onText('startsWith', chargeShorter, (value, other) => value.startsWith(other)) }],
+  ['endsWith', { arity: [2], call: onText('endsWith', chargeShorter, (value, other) => value.endsWith(other)) }],
+  ['indexOf', { arity: [2], call: onText('indexOf', chargeSearch, (value, other) => value.indexOf(other)) }],
   ['matches', { arity: [2], call: matches }],
-  ['lowerAscii', { arity: [1], call: onText('lowerAscii', value => value.toLowerCase()) }],
-  ['upperAscii', { arity: [1], call: onText('upperAscii', value => value.toUpperCase()) }],
-  ['trim', { arity: [1], call: onText('trim', value => value.trim()) }],
+  ['lowerAscii', { arity: [1], call: onText('lowerAscii', chargeSubject, value => value.toLowerCase()) }],
+  ['upperAscii', { arity: [1], call: onText('upperAscii', chargeSubject, value => value.toUpperCase()) }],
+  ['trim', { arity: [1], call: onText('trim', chargeSubject, value => value.trim()) }],
   ['substring', { arity: [2, 3], call: substring }],
   ['replace', { arity: [3], call: replace }],
   [
     'split',
     {
       arity: [2],
-      call: ([value, separator], budget) => {
-        const parts = text(value, 'split').split(text(separator, 'split'));
-        spend(budget, parts.length + (text(value, 'split').length >> 3));
-        return parts;
-      },
+      call: ([value, separator], budget) => split(text(value, 'split'), text(separator, 'split'), budget),
     },
   ],
   ['join', { arity: [1, 2], call: ([list, separator = ''], budget) => join(list, text(separator, 'join'), budget) }],
@@ -268,6 +272,6 @@ export const methods: ReadonlyMap<string, CelFunction> = new Map<string, CelFunc
 export function iterate(value: CelValue, budget: Budget): CelValue[] {
   const items = Array.isArray(value) ? value : isMap(value) ? Object.keys(value as CelMap) : undefined;
   if (!items) throw new CelError(`a list or map expected, not ${typeName(value)}`);
-  spend(budget, items.length);
+  budget.spend(items.length);
   return items;
 }

@@ -30,18 +30,66 @@ export class CelError extends Error {
   }
 }
 
-/** Counts work. Every node costs 1, and whatever touches n characters or elements costs about n. */
-export type Budget = { left: number };
+/**
+ * The work that an evaluation may still do. A node costs 1 unit and whatever touches n characters or elements costs in
+ * proportion to n, so that a unit is 10 to 300 ns and at most ~100 bytes (`cost.test.ts` measures every function).
+ */
+export class Budget {
+  #left: number;
+  /** Below this many units left, the clock is read again. */
+  #checkAt: number;
+  readonly #maxMs: number;
+  #deadline: number | undefined;
 
-/** Takes `units` of work from the budget. Throws CelError when it is used up. */
-export function spend(budget: Budget, units: number): void {
-  budget.left -= units;
-  if (budget.left < 0) {
-    throw new CelError(
-      'the expression does too much work: loop over less, or use a lua_script step',
-      'expression_too_costly',
-    );
+  /**
+   * An evaluation that takes longer than `maxMs` is too costly, whatever it has left. The clock is first read after some
+   * work: most evaluations end before, and reading it would take as long as they do.
+   */
+  constructor(units: number, maxMs = Number.POSITIVE_INFINITY) {
+    this.#left = units;
+    this.#maxMs = maxMs;
+    this.#checkAt = Math.max(0, units - UNITS_BETWEEN_CLOCK_READS);
   }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Takes `units` of work, a number that is not negative. Throws CelError when nothing is left or the time is up. */
+  spend(units: number): void {
+    this.#left -= units;
+    if (!(units >= 0 && this.#left >= this.#checkAt)) this.#check(units);
+  }
+
+  /** Takes the cost of reading or making a text of this length. */
+  spendText(length: number): void {
+    this.spend(Math.ceil(length / CHARACTERS_PER_UNIT));
+  }
+
+  #check(units: number): void {
+    if (!(units >= 0)) throw new RangeError(`a cost must not be ${units}`);
+    const now = performance.now();
+    this.#deadline ??= now + this.#maxMs;
+    if (this.#left < 0 || now > this.#deadline) {
+      throw new CelError(
+        'the expression does too much work: loop over less, or use a lua_script step',
+        'expression_too_costly',
+      );
+    }
+    this.#checkAt = Math.max(0, this.#left - UNITS_BETWEEN_CLOCK_READS);
+  }
+}
+
+const UNITS_BETWEEN_CLOCK_READS = 1_000;
+const CHARACTERS_PER_UNIT = 8;
+/** Comparing two texts takes a fraction of what reading them one character at a time does. */
+const COMPARED_CHARACTERS_PER_UNIT = 64;
+const LONGEST_QUOTE = 60;
+
+/** A value as an error message shows it. Cuts a text before quoting it: a message costs no more for a long one. */
+export function quote(value: CelValue): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, LONGEST_QUOTE));
+  return typeof value === 'object' && value !== null ? typeName(value) : String(value);
 }
 
 export function isMap(value: CelValue): value is CelMap {
@@ -73,7 +121,10 @@ export function typeName(value: CelValue): string {
 
 /** Deep equality; values of different types are unequal, never an error. */
 export function equal(a: CelValue, b: CelValue, budget: Budget): boolean {
-  spend(budget, 1);
+  budget.spend(1);
+  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) {
+    budget.spend(Math.floor(a.length / COMPARED_CHARACTERS_PER_UNIT));
+  }
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (a instanceof Timestamp) return b instanceof Timestamp && a.ms === b.ms;
@@ -83,15 +134,18 @@ export function equal(a: CelValue, b: CelValue, budget: Budget): boolean {
   }
   if (!isMap(b)) return false;
   const keys = Object.keys(a);
-  spend(budget, keys.length);
+  budget.spend(keys.length);
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every(key => Object.hasOwn(b, key) && equal(a[key] ?? null, b[key] ?? null, budget));
 }
 
 /** Orders two values of one type: negative, 0 or positive. Throws CelError for types that have no order. */
-export function compare(a: CelValue, b: CelValue, operator: string): number {
+export function compare(a: CelValue, b: CelValue, operator: string, budget: Budget): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0;
+  if (typeof a === 'string' && typeof b === 'string') {
+    budget.spend(Math.floor(Math.min(a.length, b.length) / COMPARED_CHARACTERS_PER_UNIT));
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
   if (a instanceof Timestamp && b instanceof Timestamp) return a.ms - b.ms;
   if (a instanceof Duration && b instanceof Duration) return a.ms - b.ms;
@@ -105,11 +159,11 @@ const finite = (value: number): number => {
 
 function add(a: CelValue, b: CelValue, budget: Budget): CelValue | undefined {
   if (typeof a === 'string' && typeof b === 'string') {
-    spend(budget, (a.length + b.length) >> 3);
+    budget.spendText(a.length + b.length);
     return a + b;
   }
   if (Array.isArray(a) && Array.isArray(b)) {
-    spend(budget, a.length + b.length);
+    budget.spend(a.length + b.length);
     return a.concat(b);
   }
   if (a instanceof Duration && b instanceof Duration) return new Duration(a.ms + b.ms);

@@ -5,6 +5,7 @@ import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } 
 import { TenantQueue } from './queue.ts';
 import { type LuaBinary, type LuaData, type LuaOutcome, MEMORY_LIMIT, prepareLua } from './sandbox.ts';
 import { nextTurn, type Turn } from './turns.ts';
+import { jobOf, type MakeData, type Work } from './work.ts';
 
 /** What became of a job: an outcome of the script, or why there is none. */
 export type LuaRun = LuaOutcome | { ok: false; code: 'lua_aborted' | 'lua_crashed'; message: string; log: string[] };
@@ -17,13 +18,8 @@ export type LuaRunOptions = {
   began?: () => void;
 };
 
-/** What a script is given, made when a worker is free: thousands may wait, each reading megabytes. */
-export type MakeData = () => LuaData;
-
 type Pending = {
-  script: string;
-  /** null = compile only. */
-  data: MakeData | null;
+  work: Work;
   options: LuaRunOptions;
   settle: (run: LuaRun) => void;
   reject: (error: unknown) => void;
@@ -81,7 +77,7 @@ const ABORTED: LuaRun = { ok: false, code: 'lua_aborted', message: 'the script w
 const CRASHED: LuaRun = { ok: false, code: 'lua_crashed', message: 'the Lua worker ended unexpectedly', log: [] };
 
 /**
- * Worker threads that run Lua scripts (engine.md: steps run off the event loop). Started when needed. Scripts have no
+ * Worker threads that run Lua scripts, and CEL expressions that are not small. Started when needed. Neither has
  * side effects, so a job that shared its worker with one that had to be killed is simply run again.
  *
  * Tenants share the workers fairly (turns.ts), so no number of tenants with endless scripts can shut another one out.
@@ -118,12 +114,17 @@ export class LuaPool {
    * what `data` throws, which is called when the script's turn comes, and again where it has to be run again.
    */
   run(script: string, data: MakeData, options: LuaRunOptions): Promise<LuaRun> {
-    return this.#submit(script, data, options);
+    return this.#submit({ language: 'lua', script, data }, options);
   }
 
   /** Compiles a prepared script without running it. All checks count as one tenant's. */
   check(script: string): Promise<LuaRun> {
-    return this.#submit(script, null, { tenant: '' });
+    return this.#submit({ language: 'lua', script, data: null }, { tenant: '' });
+  }
+
+  /** Evaluates a CEL expression that is not small; `result` is what `evaluateApart` says. Otherwise like `run`. */
+  evaluate(script: string, data: MakeData, options: LuaRunOptions): Promise<LuaRun> {
+    return this.#submit({ language: 'cel', script, data }, options);
   }
 
   /** Ends all workers; what runs or waits is answered `lua_aborted`. */
@@ -137,13 +138,12 @@ export class LuaPool {
     await Promise.all(slots.map(slot => slot.worker.terminate()));
   }
 
-  #submit(script: string, data: MakeData | null, options: LuaRunOptions): Promise<LuaRun> {
+  #submit(work: Work, options: LuaRunOptions): Promise<LuaRun> {
     const { tenant, signal } = options;
     if (this.#closed || signal?.aborted) return Promise.resolve(ABORTED);
     return new Promise((settle, reject) => {
       const pending: Pending = {
-        script,
-        data,
+        work,
         options,
         settle,
         reject,
@@ -305,9 +305,9 @@ export class LuaPool {
         break;
       }
       try {
-        const data = item.data?.() ?? null;
-        size += data ? sizeOf(data) : item.script.length;
-        jobs.push({ script: item.script, data });
+        const job = jobOf(item.work);
+        size += job.data ? sizeOf(job.data) : job.script.length;
+        jobs.push(job);
         pending.push(item);
       } catch (thrown) {
         this.#settle(item, { thrown });

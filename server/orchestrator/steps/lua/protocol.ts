@@ -1,7 +1,9 @@
 import type { LuaBinary, LuaData, LuaOutcome } from './sandbox.ts';
 
-/** One script to run, or only to compile (`data` null). */
-export type LuaJob = { script: string; data: LuaData | null };
+/** One script to run, or only to compile (`data` null), or one CEL expression to evaluate. */
+export type LuaJob =
+  | { language: 'lua'; script: string; data: LuaData | null }
+  | { language: 'cel'; script: string; data: LuaData };
 
 /**
  * Several jobs in one message: with many short scripts the messages cost more than the scripts. `claims` is shared: the

@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { JsonValue } from '../../core/index.ts';
+import type { CelError } from '../cel/index.ts';
 import { compileLua, instantiateLua, type LuaHost, LuaStatus, LuaType, REGISTRY } from './host.ts';
 import { LuaValues, ValueError } from './values.ts';
 
@@ -22,7 +23,7 @@ export type LuaErrorCode = 'lua_syntax' | 'lua_error' | 'lua_memory' | 'lua_resu
 /** `result` is JSON text. */
 export type LuaOutcome =
   | { ok: true; result: string; log: string[] }
-  | { ok: false; code: LuaErrorCode; message: string; log: string[] };
+  | { ok: false; code: LuaErrorCode | CelError['code']; message: string; log: string[] };
 
 export const MEMORY_LIMIT = 64 * 1024 * 1024;
 export const RESULT_LIMIT = 1024 * 1024;
@@ -236,19 +237,22 @@ export class LuaSandbox {
   }
 
   /** The table of what the script's templates stand for. Null is nil, as for every value that a script is given. */
-  #pushBound(L: number, { values, places = [...values.keys()] }: LuaData): void {
+  #pushBound(L: number, { values, places }: LuaData): void {
     const { api } = this.#host;
-    const bindings = Map.groupBy(places.keys(), binding => places[binding] ?? 0);
-    api.lua_createtable(L, places.length, 0);
-    for (const [index, text] of values.entries()) {
-      const value = parsed(text);
-      if (value === null) continue;
-      this.#values.push(L, value);
-      for (const binding of bindings.get(index) ?? []) {
-        api.lua_pushvalue(L, -1);
-        api.lua_rawseti(L, -3, BigInt(binding + 1));
+    const count = places?.length ?? values.length;
+    const pushedAs: bigint[] = [];
+    api.lua_createtable(L, count, 0);
+    for (let binding = 0; binding < count; binding++) {
+      const place = places?.[binding] ?? binding;
+      const pushed = pushedAs[place];
+      if (pushed !== undefined) api.lua_rawgeti(L, -1, pushed);
+      else {
+        const value = parsed(values[place] ?? 'null');
+        if (value === null) continue;
+        this.#values.push(L, value);
+        pushedAs[place] = BigInt(binding + 1);
       }
-      api.lua_settop(L, -2);
+      api.lua_rawseti(L, -2, BigInt(binding + 1));
     }
   }
 

@@ -3,12 +3,15 @@ import { kernelThreadId } from './priority.ts';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
 import { type LuaOutcome, LuaSandbox } from './sandbox.ts';
 
-/** The thread that runs scripts, one at a time. It is killed where a script does not end in time. */
+/** The thread that runs scripts and evaluates expressions, one at a time. It is killed where a script does not end in time. */
 const { memoryLimit, thread, ...binary } = workerData as LuaWorkerData;
 thread[0] = kernelThreadId();
+/** Loaded with the first expression: most workers never see one, and a start must be quick. */
+let expressions: typeof import('./expression-job.ts') | undefined;
 let sandbox = new LuaSandbox(binary, memoryLimit);
 
 function perform(job: LuaJob): LuaOutcome {
+  if (job.language === 'cel') return evaluate(job);
   try {
     return job.data === null ? sandbox.check(job.script) : sandbox.run(job.script, job.data);
   } catch {
@@ -18,7 +21,13 @@ function perform(job: LuaJob): LuaOutcome {
   }
 }
 
-parentPort?.on('message', ({ jobs, claims }: LuaBatch) => {
+function evaluate(job: LuaJob & { language: 'cel' }): LuaOutcome {
+  if (!expressions) throw new Error('expressions are not loaded');
+  return expressions.evaluateApart(job.script, job.data);
+}
+
+parentPort?.on('message', async ({ jobs, claims }: LuaBatch) => {
+  if (jobs.some(({ language }) => language === 'cel')) expressions ??= await import('./expression-job.ts');
   const reply = (message: LuaReply) => parentPort?.postMessage(message);
   let done = false;
   for (const [index, job] of jobs.entries()) {

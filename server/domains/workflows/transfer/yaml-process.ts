@@ -1,0 +1,29 @@
+import { readYaml } from './yaml.ts';
+import { MAX_DOCUMENT_JSON_CHARACTERS, type YamlAnswer } from './yaml-readers.ts';
+
+/** The process that reads one YAML text and ends. It says when it is ready: until then, its time does not run. */
+const send = (answer: YamlAnswer) => process.send?.(answer);
+
+/** As JSON; undefined where it holds what JSON does not have, such as `.nan`. */
+function jsonOf(value: unknown): string | undefined {
+  let isJson = true;
+  const json = JSON.stringify(value, (_, item: unknown) => {
+    if (typeof item === 'number' && !Number.isFinite(item)) isJson = false;
+    return item;
+  });
+  return isJson ? json : undefined;
+}
+
+process.once('message', (text: unknown) => {
+  const read = readYaml(String(text));
+  if (!read.ok) {
+    send({ kind: 'refused', message: read.message });
+    return;
+  }
+  const json = jsonOf(read.value);
+  if (json === undefined) send({ kind: 'refused', message: 'holds a value that JSON does not have' });
+  else if (json.length > MAX_DOCUMENT_JSON_CHARACTERS) send({ kind: 'refused', message: 'is too large' });
+  else send({ kind: 'read', json });
+});
+process.once('disconnect', () => process.exit());
+send({ kind: 'ready' });

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type CelFunction, globalFunctions, iterate, methods } from './functions.ts';
+import { expression, SMALL_UNITS } from './index.ts';
+import { arithmetic, Budget, CelError, type CelValue, compare, equal } from './values.ts';
+
+/**
+ * What an evaluation is charged bounds its time: every function and operator is given the largest and most repetitive
+ * arguments there are, and none may take more time for a unit than the limits of expression.ts are made for. CPU time of
+ * this process, the least of three tries: what else the machine does is not counted.
+ */
+const MOST_US_PER_UNIT = 1;
+/** A function may look at its arguments before it knows what they cost: once, and not for longer than this. */
+const MOST_MS_UNCHARGED = 30;
+
+const functions: [string, CelFunction][] = [
+  ...[...globalFunctions].map(([name, found]): [string, CelFunction] => [name, found]),
+  ...[...methods].map(([name, found]): [string, CelFunction] => [`.${name}`, found]),
+  ['+', { arity: [2], call: ([a = null, b = null], budget) => arithmetic('+', a, b, budget) }],
+  ['==', { arity: [2], call: ([a = null, b = null], budget) => equal(a, b, budget) }],
+  ['<', { arity: [2], call: ([a = null, b = null], budget) => compare(a, b, '<', budget) }],
+  ['iterate', { arity: [1], call: ([a = null], budget) => iterate(a, budget) }],
+];
+
+const long = 'a'.repeat(500_000);
+const extremes: CelValue[] = [
+  long,
+  `${'a'.repeat(499_999)}b`,
+  `aa${'b'}${'a'.repeat(10_000)}`,
+  'a'.repeat(60_000),
+  ' '.repeat(500_000),
+  '\u{1f600}'.repeat(100_000),
+  '',
+  'a',
+  'a'.repeat(30),
+  '(?:.?){1000}'.repeat(80),
+  '(a?){400}b',
+  '(?i)\\pL{1000}',
+  '[^\\pL]'.repeat(160),
+  Array.from({ length: 200_000 }, () => 'a'),
+  Array.from({ length: 50 }, () => long),
+  Array.from({ length: 100_000 }, (_, n) => [n]),
+  Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n])),
+  1,
+];
+
+/** For a third argument. */
+const few: CelValue[] = [long, '', 'a', 1];
+
+/** Every combination of as many extremes. */
+function* combinations(count: number): Generator<CelValue[]> {
+  if (count === 0) yield [];
+  else
+    for (const rest of combinations(count - 1)) for (const value of count > 2 ? few : extremes) yield [...rest, value];
+}
+
+/** What a call takes, in ms of CPU and in units; units of a call that was refused are the whole budget. */
+function measure(call: CelFunction['call'], args: CelValue[], units: number): { ms: number; units: number } {
+  const budget = new Budget(units);
+  const before = process.cpuUsage();
+  let isRefused = false;
+  try {
+    call(args, budget);
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error;
+    isRefused = error.code === 'expression_too_costly';
+  }
+  const { user, system } = process.cpuUsage(before);
+  expect(budget.left).toBeLessThanOrEqual(units);
+  return { ms: (user + system) / 1000, units: isRefused ? units : units - budget.left };
+}
+
+describe('the cost of', () => {
+  test.each(functions)('%s bounds its time', (name, { arity, call }) => {
+    const allowed = (units: number) => MOST_MS_UNCHARGED + (units * MOST_US_PER_UNIT) / 1000;
+    for (const args of arity.flatMap(count => [...combinations(count)])) {
+      const tries = () => measure(call, args, SMALL_UNITS);
+      let spent = tries();
+      for (let again = 0; again < 2 && spent.ms > allowed(spent.units); again++) spent = tries();
+      if (spent.ms > allowed(spent.units)) {
+        const shown = args.map(arg => JSON.stringify(arg).slice(0, 20)).join(', ');
+        expect.fail(`${name}(${shown}) takes ${spent.ms} ms for ${spent.units} units`);
+      }
+    }
+  });
+
+  test('texts is exact and never negative, whatever their lengths', () => {
+    const length = fc.integer({ min: 0, max: 2 ** 40 });
+    fc.assert(
+      fc.property(length, characters => {
+        const budget = new Budget(2 ** 50);
+        budget.spendText(characters);
+        expect(2 ** 50 - budget.left).toBe(Math.ceil(characters / 8));
+      }),
+    );
+  });
+
+  test.each([-1, Number.NaN])('%s is no cost', units => {
+    expect(() => new Budget(10).spend(units)).toThrow(RangeError);
+  });
+
+  test('a replacement that 32 bits cannot count is refused before it is made', () => {
+    const input = { long: 'a'.repeat(131_072), by: 'b'.repeat(32_768) };
+    const scope = { input, result: () => null, ancestors: () => new Set<string>() };
+    expect(() => expression('input.long.replace("a", input.by) == ""').evaluate(scope)).toThrow(
+      expect.objectContaining({ code: 'expression_too_costly' }),
+    );
+  });
+});
+
+describe('the limits of an evaluation', () => {
+  test('hold at, below and above the units', () => {
+    new Budget(10).spend(10);
+    expect(() => new Budget(10).spend(11)).toThrow(CelError);
+    const budget = new Budget(10);
+    for (let n = 0; n < 10; n++) budget.spend(1);
+    expect(() => budget.spend(1)).toThrow(CelError);
+  });
+
+  test('include a deadline, which is looked at while it evaluates', () => {
+    const budget = new Budget(1_000_000, -1);
+    expect(() => {
+      for (let n = 0; n < 2_000; n++) budget.spend(1);
+    }).toThrow(expect.objectContaining({ code: 'expression_too_costly' }));
+  });
+});

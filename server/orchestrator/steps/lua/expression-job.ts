@@ -1,0 +1,33 @@
+import type { JsonMap, JsonValue } from '../../core/index.ts';
+import { CelError, CelSyntaxError, expression, typeName } from '../cel/index.ts';
+import type { LuaData, LuaOutcome } from './sandbox.ts';
+
+/** What an expression came to: true or false, or the type of anything else. */
+export type Verdict = { value: boolean } | { type: string };
+
+/** Evaluates an expression in a worker, on the texts that it was sent. `result` is a Verdict as JSON. */
+export function evaluateApart(text: string, data: LuaData): LuaOutcome {
+  const texts = new Map(Object.entries(data.steps ?? {}));
+  const parsed = new Map<string, JsonValue>();
+  const result = (step: string): JsonValue => {
+    const known = parsed.get(step);
+    if (known !== undefined) return known;
+    const json = texts.get(step);
+    if (json === undefined) throw new Error(`"${step}" was not sent`);
+    const value = JSON.parse(json) as JsonValue;
+    parsed.set(step, value);
+    return value;
+  };
+  try {
+    const input = JSON.parse(data.input ?? '{}') as JsonMap;
+    const value = expression(text).evaluate({ input, result, ancestors: () => new Set(texts.keys()) });
+    const verdict: Verdict = typeof value === 'boolean' ? { value } : { type: typeName(value) };
+    return { ok: true, result: JSON.stringify(verdict), log: [] };
+  } catch (error) {
+    if (error instanceof CelError) return { ok: false, code: error.code, message: error.message, log: [] };
+    if (error instanceof CelSyntaxError) {
+      return { ok: false, code: 'expression_failed', message: error.message, log: [] };
+    }
+    throw error;
+  }
+}

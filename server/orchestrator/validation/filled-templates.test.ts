@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fillsTemplates } from './filled-templates.ts';
+
+const literal = fc.stringMatching(/^[ab]{1,4}$/);
+const value = fc.stringMatching(/^[abc]{0,4}$/);
+
+test('every text that a template can become fills it', () => {
+  const parts = fc.array(fc.tuple(literal, value), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(parts, literal, (pairs, end) => {
+      const published = `${pairs.map(([text]) => `${text}{{input.x}}`).join('')}${end}`;
+      const given = `${pairs.map(([text, filled]) => text + filled).join('')}${end}`;
+      expect(fillsTemplates(published, given)).toBe(true);
+    }),
+  );
+});
+
+test('and no other text does, as a regular expression says', () => {
+  fc.assert(
+    fc.property(
+      fc.array(literal, { minLength: 2, maxLength: 4 }),
+      fc.stringMatching(/^[abc]{0,12}$/),
+      (texts, given) => {
+        const expected = new RegExp(`^${texts.join('.*')}$`).test(given);
+        expect(fillsTemplates(texts.join('{{input.x}}'), given)).toBe(expected);
+      },
+    ),
+  );
+});
+
+test('in time that grows with the size, whatever is repeated', () => {
+  const published = `{{input.a}}b${'a'.repeat(120_000)}{{input.b}}`;
+  const began = performance.now();
+  expect(fillsTemplates(published, 'a'.repeat(1_000_000))).toBe(false);
+  expect(performance.now() - began).toBeLessThan(1_000);
+});
+
+test.each([
+  ['a result of a step', '{{steps.a.result}}', 'x'],
+  ['a result among others', '{{input.x}} {{steps.a.result}}', 'x y'],
+  ['nothing that is published', undefined, 'x'],
+  ['a key of the prototype', { a: '{{input.x}}' }, { constructor: 1 }],
+])('%s is not filled', (_what, published, given) => {
+  expect(fillsTemplates(published, given)).toBe(false);
+});

@@ -1,0 +1,71 @@
+import type { JsonValue } from '../core/index.ts';
+import { hasTemplate, parseTemplate, type Template } from '../steps/templates.ts';
+
+/**
+ * Whether `given` is `published` with nothing changed but its templates of the run's input, each replaced by a value: what the same
+ * step would have become with another input. Values that hold templates themselves do not count. Linear in the size of both.
+ */
+export function fillsTemplates(published: JsonValue | undefined, given: JsonValue | undefined): boolean {
+  if (published === undefined || given === undefined) return published === given;
+  if (typeof published === 'string') return published === given || fillsText(published, given);
+  if (Array.isArray(published)) {
+    if (!Array.isArray(given) || given.length !== published.length) return false;
+    return published.every((item, at) => fillsTemplates(item, given[at]));
+  }
+  if (typeof published === 'object' && published !== null) {
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
+    const names = Object.keys(published);
+    if (names.length !== Object.keys(given).length) return false;
+    return names.every(name => Object.hasOwn(given, name) && fillsTemplates(published[name], given[name]));
+  }
+  return published === given;
+}
+
+function fillsText(published: string, given: JsonValue): boolean {
+  if (!hasTemplate(published) || holdsTemplate(given)) return false;
+  const { parts, whole } = parseTemplate(published);
+  if (parts.some(part => typeof part !== 'string' && part.source !== 'input')) return false;
+  return whole !== null || (typeof given === 'string' && holdsInOrder(given, parts));
+}
+
+function holdsTemplate(value: JsonValue): boolean {
+  if (typeof value === 'string') return hasTemplate(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return (Array.isArray(value) ? value : Object.values(value)).some(holdsTemplate);
+}
+
+/** Whether the text begins and ends as the template does and holds its other literals in between, in their order. */
+function holdsInOrder(text: string, parts: Template['parts']): boolean {
+  const [first, ...middle] = parts;
+  const last = middle.pop();
+  const opening = typeof first === 'string' ? first : '';
+  const closing = typeof last === 'string' ? last : '';
+  const end = text.length - closing.length;
+  let at = opening.length;
+  if (at > end || !text.startsWith(opening) || !text.endsWith(closing)) return false;
+  for (const part of middle) {
+    if (typeof part !== 'string') continue;
+    at = endOfFirst(part, text, at, end);
+    if (at === -1) return false;
+  }
+  return true;
+}
+
+/**
+ * Where the first occurrence of `literal` in `text[from, to)` ends; -1 without one. By Knuth, Morris and Pratt: `indexOf` compares up
+ * to the product of both lengths, and both may be a quarter of a million characters that somebody chose.
+ */
+function endOfFirst(literal: string, text: string, from: number, to: number): number {
+  const borders = new Int32Array(literal.length);
+  for (let at = 1, matched = 0; at < literal.length; at++) {
+    while (matched > 0 && literal[at] !== literal[matched]) matched = borders[matched - 1] ?? 0;
+    if (literal[at] === literal[matched]) matched++;
+    borders[at] = matched;
+  }
+  for (let at = from, matched = 0; at < to; at++) {
+    while (matched > 0 && text[at] !== literal[matched]) matched = borders[matched - 1] ?? 0;
+    if (text[at] === literal[matched]) matched++;
+    if (matched === literal.length) return at + 1;
+  }
+  return -1;
+}

@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Graph, GraphStep, JsonMap, JsonValue } from '../core/index.ts';
+import { openableFields } from '../steps/common-fields.ts';
+import type { StepTypes } from '../steps/registry.ts';
+import type { StepType } from '../steps/step-type.ts';
+import { fillsTemplates } from './filled-templates.ts';
+import { FIXED_FIELDS } from './overrides.ts';
+
+type Overrides = Readonly<Record<string, JsonMap>>;
+
+/**
+ * The overridden fields that take the right to edit the workflow (docs/adr/0013): all but those that the step's author opened, what
+ * `saved` (the version's run setup) says already, and values in the place of templates. Fields that no run can override are left to
+ * `validateOverrides`, which refuses them.
+ */
+export function guardedFields(
+  graph: Graph,
+  { overrides, saved }: { overrides: Overrides; saved: Overrides },
+  types: StepTypes,
+): { step: string; field: string }[] {
+  const given = new Map(Object.entries(overrides));
+  const known = new Map(Object.entries(saved));
+  return graph.steps.flatMap(step => {
+    const override = Object.entries(given.get(step.id) ?? {});
+    if (override.length === 0) return [];
+    const type = types.get(step.type);
+    const free = new Set([...FIXED_FIELDS, ...(type?.approvalFields ?? []), ...openedFields(step, type)]);
+    const authored = new Map(Object.entries(known.get(step.id) ?? {}));
+    return override
+      .filter(([field, value]) => !free.has(field) && !isDeepStrictEqual(authored.get(field), value))
+      .filter(([field, value]) => !isFilled(step, type, [field, value]))
+      .map(([field]) => ({ step: step.id, field }));
+  });
+}
+
+function openedFields({ overridable }: GraphStep, type: StepType | undefined): string[] {
+  if (type === undefined || overridable === undefined) return [];
+  return openableFields(type).filter(name => overridable.includes(name));
+}
+
+/**
+ * Whoever starts a run chooses its input, and with it what such templates become. Only where no other step comes before: there may be
+ * a check or an approval among them of the input as it was then.
+ */
+function isFilled(step: GraphStep, type: StepType | undefined, [field, value]: [string, JsonValue]): boolean {
+  if (type?.filledFields?.includes(field) !== true || (step.depends_on ?? []).length > 0) return false;
+  return step[field] !== undefined && fillsTemplates(step[field], value);
+}
+
+/**
+ * What of a start's params passes steps over that others rely on: results that no step gave, and an episode that leaves out a check or
+ * an approval before a step it runs.
+ */
+export function passedOver(
+  graph: Graph,
+  { mode, trigger_steps, seed_results }: { mode: string; trigger_steps: Overrides; seed_results: JsonMap },
+  types: StepTypes,
+): { path: string; message: string }[] {
+  const problems = Object.keys(seed_results).map(step => ({
+    path: `seed_results.${step}`,
+    message: 'is a result that the step did not give',
+  }));
+  const deciding = new Set(graph.steps.filter(step => types.get(step.type)?.decides).map(({ id }) => id));
+  if (mode !== 'episode' || deciding.size === 0) return problems;
+  const inside = reachable(dependentsOf(graph), Object.keys(trigger_steps));
+  const before = reachable(new Map(graph.steps.map(step => [step.id, step.depends_on ?? []])), [...inside]);
+  for (const step of before)
+    if (!inside.has(step) && deciding.has(step)) problems.push({ path: 'mode', message: `leaves out "${step}"` });
+  return problems;
+}
+
+function dependentsOf(graph: Graph): Map<string, string[]> {
+  const dependents = new Map<string, string[]>(graph.steps.map(({ id }) => [id, []]));
+  for (const { id, depends_on = [] } of graph.steps) for (const before of depends_on) dependents.get(before)?.push(id);
+  return dependents;
+}
+
+function reachable(next: ReadonlyMap<string, readonly string[]>, from: readonly string[]): Set<string> {
+  // A Set is iterated in insertion order, including what is added meanwhile: it is its own queue.
+  const found = new Set(from);
+  for (const id of found) for (const other of next.get(id) ?? []) found.add(other);
+  return found;
+}

@@ -1,0 +1,53 @@
+/** A problem in a graph: `step_id` null where it is the graph's, `path` relative to the step. */
+export type GraphProblem = { step_id: string | null; path: string; code: string; message: string };
+
+/** Problems that a report shows. A graph of 1 MiB can hold 60,000: the response would be 4 MB. */
+export const MAX_PROBLEMS = 200;
+const LONGEST_STEP_ID = 64;
+const LONGEST_PATH = 300;
+const LONGEST_MESSAGE = 2_000;
+
+const cut = (text: string, longest: number): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
+
+/** The first problems that were found, and how many there were. */
+export class ProblemList {
+  readonly #items: GraphProblem[] = [];
+  #omitted = 0;
+
+  get count(): number {
+    return this.#items.length + this.#omitted;
+  }
+
+  /** Whether problems were left out of `items`. */
+  get isCut(): boolean {
+    return this.#omitted > 0;
+  }
+
+  /** The problems that were kept, with their whole paths. */
+  get items(): readonly GraphProblem[] {
+    return this.#items;
+  }
+
+  push(problem: GraphProblem): void {
+    if (this.#items.length < MAX_PROBLEMS) this.#items.push(problem);
+    else this.#omitted += 1;
+  }
+
+  append(list: ProblemList): void {
+    for (const problem of list.items) this.push(problem);
+    this.#omitted += list.#omitted;
+  }
+
+  /** The problems as a response shows them; the last one says how many more there are. */
+  toReport(): GraphProblem[] {
+    const shown = this.#items.map(({ step_id, path, code, message }) => ({
+      step_id: step_id === null ? null : cut(step_id, LONGEST_STEP_ID),
+      path: cut(path, LONGEST_PATH),
+      code,
+      message: cut(message, LONGEST_MESSAGE),
+    }));
+    if (this.#omitted === 0) return shown;
+    const message = `${this.#omitted} more ${this.#omitted === 1 ? 'problem is' : 'problems are'} not shown`;
+    return [...shown, { step_id: null, path: '', code: 'more_problems', message }];
+  }
+}
