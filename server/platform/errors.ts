@@ -1,6 +1,26 @@
 /** One item of `details` in an error response. */
 export type ErrorDetail = { path: string; message: string; code?: string; step_id?: string };
 
+/** Details that a response shows: a body of 1 MiB can have 70,000 unknown fields, which took a response of 4.4 MB. */
+export const MAX_DETAILS = 200;
+const LONGEST_DETAIL_PATH = 500;
+const LONGEST_DETAIL_MESSAGE = 2_000;
+
+const cut = (text: string, longest: number): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
+
+/** The first details, each of a bounded length; the last one says how many more there are. */
+function shownDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
+  const shown = details.slice(0, MAX_DETAILS).map(detail => ({
+    ...detail,
+    path: cut(detail.path, LONGEST_DETAIL_PATH),
+    message: cut(detail.message, LONGEST_DETAIL_MESSAGE),
+  }));
+  const more = details.length - shown.length;
+  if (more === 0) return shown;
+  const message = `${more} more ${more === 1 ? 'problem is' : 'problems are'} not shown`;
+  return [...shown, { path: '', message, code: 'more_problems' }];
+}
+
 /**
  * The one error that surfaces translate into a response. `message` is public: it never holds a secret or an internal.
  * What only the operator may see goes into `cause`, which is logged and never sent.
@@ -22,7 +42,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.status = status;
     this.code = code;
-    this.details = options.details;
+    this.details = options.details && shownDetails(options.details);
     this.headers = options.headers;
   }
 }

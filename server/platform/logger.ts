@@ -1,4 +1,6 @@
 import { type DestinationStream, pino } from 'pino';
+import type { Json } from './json.ts';
+import { redactorInUse } from './secrets/in-use.ts';
 import { traceIdOf } from './telemetry/trace-context.ts';
 
 export type Logger = pino.Logger;
@@ -12,7 +14,7 @@ const DEEPEST = 8;
 
 /**
  * Structured logs on standard output (docs/observability.md). Credentials are cut out by name wherever they stand, so that a
- * careless `logger.info({ headers })` leaks nothing. `traces`: a line about a run also names its trace.
+ * careless `logger.info({ headers })` leaks nothing, and by value while they are in use: messages and stacks of libraries quote them. `traces`: a line about a run also names its trace.
  */
 export function createLogger(
   level: string,
@@ -30,10 +32,17 @@ export function createLogger(
           return withoutSecrets(traced, 0) as Record<string, unknown>;
         },
       },
+      hooks: { streamWrite: withoutSecretsInUse },
       serializers: { err: error => withoutSecrets(pino.stdSerializers.err(error), 0) },
     },
     destination,
   );
+}
+
+/** The finished line: whatever its text came from. Most lines are written while no secret is in use. */
+function withoutSecretsInUse(line: string): string {
+  const redactor = redactorInUse();
+  return redactor === null ? line : `${JSON.stringify(redactor.json(JSON.parse(line) as Json))}\n`;
 }
 
 /** Plain objects and arrays are copied without their secrets; what has a class of its own is left to its serialiser. */

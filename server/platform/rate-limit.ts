@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /** `limit` 0 means that this kind is not limited. */
 export type RateLimitState = { limit: number; remaining: number; resetSeconds: number; allowed: boolean };
-export type RateLimitKind = 'principal' | 'address' | 'sign_in' | 'sign_in_address' | 'wrong_code';
+export type RateLimitKind = 'principal' | 'address' | 'sign_in' | 'sign_in_address' | 'wrong_code' | 'mail';
 
 /** Fixed windows in memory: one process serves, and a restart that forgets a window harms nobody. */
 export interface RateLimiter {
@@ -20,7 +20,10 @@ const windowsMs: Record<RateLimitKind, number> = {
   sign_in: minute,
   sign_in_address: minute,
   wrong_code: 60 * minute,
+  mail: 60 * minute,
 };
+/** Mails an hour to one address: enough for a person who lost one, too few to bury a mailbox. */
+const MAX_MAILS_PER_HOUR = 5;
 /** Keys kept per kind and window (~10 MB); beyond it the oldest is forgotten, so that a flood of addresses costs no more memory. */
 const maxKeys = 100_000;
 
@@ -40,6 +43,7 @@ export function createRateLimiter(
     sign_in: limits.signIn,
     sign_in_address: limits.signInPerAddress ?? 0,
     wrong_code: limits.wrongCodes,
+    mail: MAX_MAILS_PER_HOUR,
   };
   const windows: Record<RateLimitKind, Window> = {
     principal: { start: 0, counts: new Map() },
@@ -47,6 +51,7 @@ export function createRateLimiter(
     sign_in: { start: 0, counts: new Map() },
     sign_in_address: { start: 0, counts: new Map() },
     wrong_code: { start: 0, counts: new Map() },
+    mail: { start: 0, counts: new Map() },
   };
 
   const take = (kind: RateLimitKind, key: string): RateLimitState => {

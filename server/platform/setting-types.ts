@@ -15,3 +15,9 @@ export const integer = (fallback: number, min: number, max: number) => {
 export const optionalHttpUrl = optional.pipe(
   z.url({ protocol: /^https?$/, error: 'must be a URL with http:// or https://' }).optional(),
 );
+
+/** A token that a client presents as `Authorization: Bearer`. */
+export const optionalBearerToken = optional.refine(
+  token => token === undefined || /^[A-Za-z0-9._~+/=-]{16,512}$/.test(token),
+  'must be 16 to 512 characters of A-Z a-z 0-9 - . _ ~ + / = (openssl rand -hex 32)',
+);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { constantTimeEqual, deriveKey, randomToken, sha256 } from './digest.ts';
 import { DecryptionError, open, seal } from './envelope.ts';
 import { loadMasterKey, MasterKeyError } from './master-key.ts';
-import { defaultCost, hashPassword, needsRehash, verifyPassword } from './password.ts';
+import { defaultCost, hashPassword, haveSameSalt, matchPassword, needsRehash, verifyPassword } from './password.ts';
 
 describe('digest', () => {
   it('hashes, compares and derives', () => {
@@ -75,8 +75,19 @@ describe('password', () => {
     expect(await verifyPassword('caf\u00e9', await hashPassword('cafe\u0301', cheap))).toBe(true);
   });
 
-  it('is false for no account, and knows an outdated cost', async () => {
-    expect(await verifyPassword('anything', null)).toBe(false);
+  it('is matched against several hashes, and hashed with the salt of the first', async () => {
+    const { hash: first } = await matchPassword('first password', []);
+    const { matched, hash: second } = await matchPassword('second password', [first]);
+    expect(matched).toBeNull();
+    expect(haveSameSalt(first, second)).toBe(true);
+    const old = await hashPassword('old password', cheap);
+    expect(await matchPassword('second password', [first, second])).toEqual({ matched: 1, hash: second });
+    expect((await matchPassword('old password', [first, old])).matched).toBe(1);
+    expect((await matchPassword('another password', [first, second, old])).matched).toBeNull();
+    expect(haveSameSalt(first, old)).toBe(false);
+  });
+
+  it('knows an outdated cost', async () => {
     const strong = await hashPassword('correct horse');
     expect(strong.startsWith(`$scrypt$ln=${defaultCost.log2N},r=8,p=3$`)).toBe(true);
     expect(needsRehash(strong)).toBe(false);
@@ -89,7 +100,7 @@ describe('password', () => {
     );
     const refused = outcomes.filter(outcome => outcome.status === 'rejected');
     expect(refused).toHaveLength(80 - 66);
-    expect(refused[0]?.reason).toMatchObject({ status: 503, code: 'sign_in_busy' });
+    expect(refused[0]?.reason).toMatchObject({ status: 429, code: 'sign_in_busy', headers: { 'Retry-After': '5' } });
     expect(await verifyPassword('x', await hashPassword('x', cheap))).toBe(true); // the gate opened again
   });
 });

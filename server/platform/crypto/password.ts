@@ -1,5 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { unavailable } from '../errors.ts';
+import { AppError } from '../errors.ts';
+import { FairQueue, type Requester } from './fair-queue.ts';
 
 export type PasswordCost = { log2N: number; r: number; p: number };
 
@@ -8,33 +9,27 @@ export const defaultCost: PasswordCost = { log2N: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const keyBytes = 32;
 
+/** 64 waiting checks of 0.1 s, two at a time, take about this long. */
+const RETRY_AFTER_S = 5;
+
 // scrypt runs on libuv's four threads, which files and DNS share: two at a time leave room for them.
-const maxRunning = 2;
-const maxWaiting = 64;
-let running = 0;
-const waiting: (() => void)[] = [];
+const queue = new FairQueue({
+  running: 2,
+  waiting: 64,
+  refusal: () =>
+    new AppError(429, 'sign_in_busy', 'Too many sign-ins at once; try again shortly.', {
+      headers: { 'Retry-After': String(RETRY_AFTER_S) },
+    }),
+});
 
-async function gated<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= maxRunning) {
-    if (waiting.length >= maxWaiting)
-      throw unavailable('sign_in_busy', 'Too many sign-ins at once; try again shortly.');
-    await new Promise<void>(resolve => waiting.push(resolve)); // the place is handed over, `running` stays as it is
-  } else {
-    running += 1;
-  }
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else running -= 1;
-  }
-}
+/** Work that no client asked for: the start, a command of the operator. */
+const OWN_WORK: Requester = { address: '', account: '' };
 
-function derive(password: string, salt: Uint8Array, cost: PasswordCost): Promise<Buffer> {
+function derive(password: string, salt: Uint8Array, cost: PasswordCost, requester: Requester): Promise<Buffer> {
   const N = 2 ** cost.log2N;
   const options: ScryptOptions = { N, r: cost.r, p: cost.p, maxmem: 256 * N * cost.r };
-  return gated(
+  return queue.run(
+    requester,
     () =>
       new Promise<Buffer>((resolve, reject) => {
         // NFKC, so that a password typed on another keyboard or system is the same bytes.
@@ -46,17 +41,24 @@ function derive(password: string, salt: Uint8Array, cost: PasswordCost): Promise
 }
 
 const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+const encode = (cost: PasswordCost, salt: Buffer, key: Buffer) =>
+  `$scrypt$ln=${cost.log2N},r=${cost.r},p=${cost.p}$${base64(salt)}$${base64(key)}`;
 
 /** Hashes a password with scrypt; the result carries its parameters and salt: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. */
-export async function hashPassword(password: string, cost: PasswordCost = defaultCost): Promise<string> {
+export async function hashPassword(
+  password: string,
+  cost: PasswordCost = defaultCost,
+  requester: Requester = OWN_WORK,
+): Promise<string> {
   const salt = randomBytes(saltBytes);
-  const key = await derive(password, salt, cost);
-  return `$scrypt$ln=${cost.log2N},r=${cost.r},p=${cost.p}$${base64(salt)}$${base64(key)}`;
+  return encode(cost, salt, await derive(password, salt, cost, requester));
 }
 
 const encodedForm = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,86})\$([A-Za-z0-9+/]{43})$/;
 
-function decode(encoded: string): { cost: PasswordCost; salt: Buffer; key: Buffer } {
+type Decoded = { cost: PasswordCost; salt: Buffer; key: Buffer };
+
+function decode(encoded: string): Decoded {
   const match = encodedForm.exec(encoded);
   if (!match) throw new Error('A stored password hash is malformed.');
   const [, log2N, r, p, salt, key] = match;
@@ -68,21 +70,51 @@ function decode(encoded: string): { cost: PasswordCost; salt: Buffer; key: Buffe
 }
 
 /**
- * Whether a password is the one that was hashed, compared in constant time. `null` (there is no such account) costs
- * the same work and is false, so that the time of an answer does not tell which accounts exist.
- * AppError 503 when too many are waiting.
+ * Compares a password with several stored hashes, in constant time each. Returns the index of the first that it matches, else null,
+ * and its hash at today's cost with the salt of the first stored one, or a salt of its own where none is stored. Hashes with the same
+ * salt and cost need one derivation together, and so does none at all, so the time tells neither whether there are hashes nor how
+ * many. AppError 429 when too many are waiting.
  */
-export async function verifyPassword(password: string, encoded: string | null): Promise<boolean> {
-  if (encoded === null) {
-    await derive(password, Buffer.alloc(saltBytes), defaultCost);
-    return false;
+export async function matchPassword(
+  password: string,
+  stored: readonly string[],
+  requester: Requester = OWN_WORK,
+): Promise<{ matched: number | null; hash: string }> {
+  const decoded = stored.map(decode);
+  const salt = decoded[0]?.salt ?? randomBytes(saltBytes);
+  const hash = encode(defaultCost, salt, await derive(password, salt, defaultCost, requester));
+  const derived: Decoded[] = [decode(hash)];
+  let matched: number | null = null;
+  for (const [index, each] of decoded.entries()) {
+    let known = derived.find(({ salt, cost }) => salt.equals(each.salt) && isSameCost(cost, each.cost));
+    if (!known) {
+      known = { ...each, key: await derive(password, each.salt, each.cost, requester) };
+      derived.push(known);
+    }
+    if (timingSafeEqual(known.key, each.key)) matched ??= index;
   }
-  const { cost, salt, key } = decode(encoded);
-  return timingSafeEqual(await derive(password, salt, cost), key);
+  return { matched, hash };
 }
+
+/** Whether two hashes were made with the same salt, as those of all accounts with one address are. */
+export function haveSameSalt(one: string, other: string): boolean {
+  return decode(one).salt.equals(decode(other).salt);
+}
+
+/** Whether a password is the one that was hashed, compared in constant time. AppError 429 when too many are waiting. */
+export async function verifyPassword(
+  password: string,
+  encoded: string,
+  requester: Requester = OWN_WORK,
+): Promise<boolean> {
+  const { cost, salt, key } = decode(encoded);
+  return timingSafeEqual(await derive(password, salt, cost, requester), key);
+}
+
+const isSameCost = (one: PasswordCost, other: PasswordCost) =>
+  one.log2N === other.log2N && one.r === other.r && one.p === other.p;
 
 /** Whether a hash was made at another cost than today's, and should be made anew at the next sign-in. */
 export function needsRehash(encoded: string, cost: PasswordCost = defaultCost): boolean {
-  const stored = decode(encoded).cost;
-  return stored.log2N !== cost.log2N || stored.r !== cost.r || stored.p !== cost.p;
+  return !isSameCost(decode(encoded).cost, cost);
 }

@@ -9,14 +9,17 @@ export type Redactor = {
 
 /** Shorter values (a flag, a port, a country) stand in every text: cutting them out would shred it and hide nothing. */
 export const shortestSecret = 4;
-/** From here on base64 is also found in the middle of longer base64, as in `Basic`; shorter ones would match by accident. */
-const shortestInBase64 = 8;
+/**
+ * From here on base64 is also found in the middle of longer base64, as in `Basic`, and every form in whatever case its letters are written;
+ * shorter ones would match by accident (`Main`, `Test`).
+ */
+const shortestDistinctive = 8;
 /** jsonb takes a hundred levels, so a value this deep is refused later anyway; here it must not exhaust the stack. */
 const deepest = 1000;
 
 /**
- * A redactor for these values (decisions.md, Connections and secrets): exact matches, also as base64 and base64url, URL-encoded,
- * and escaped in JSON. Values shorter than four characters are left. All matches are found in one pass, and where they overlap
+ * A redactor for these values (decisions.md, Connections and secrets): as they are, as base64 and base64url, in hex, URL-encoded,
+ * and escaped in JSON; from eight characters on, also with the case of their letters changed. Values shorter than four characters are left. All matches are found in one pass, and where they overlap
  * their union goes, so that no rest of a secret stays. No secret occurs in what comes out; what held none is unchanged.
  */
 export function createRedactor(secrets: Iterable<string>): Redactor {
@@ -25,7 +28,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   if (forms.size === 0) return { text: value => value, json: value => value };
 
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
-  const anyForm = longestFirst.map(form => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');
+  const anyForm = longestFirst.map(patternOf).join('|');
   const present = new RegExp(anyForm);
   const everywhere = new RegExp(`(?=(${anyForm}))`, 'g');
   const mark = markApartFrom(forms);
@@ -42,6 +45,11 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     return Object.fromEntries(fields);
   };
   return { text, json: value => json(value) };
+}
+
+function patternOf(form: string): string {
+  const exact = form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return form.length >= shortestDistinctive ? `(?i:${exact})` : exact;
 }
 
 const isLongEnough = (value: string) => value.length >= shortestSecret;
@@ -76,6 +84,7 @@ function formsOf(secret: string): string[] {
     secret,
     JSON.stringify(secret).slice(1, -1),
     ...[encoded, form].flatMap(text => [text, text.replace(/%[0-9A-F]{2}/g, code => code.toLowerCase())]),
+    Buffer.from(secret, 'utf8').toString('hex'),
     ...base64Forms(Buffer.from(secret, 'utf8')),
   ];
 }
@@ -83,7 +92,7 @@ function formsOf(secret: string): string[] {
 function base64Forms(bytes: Buffer): string[] {
   const whole = bytes.toString('base64');
   const standard = [whole, whole.replace(/=+$/, '')];
-  if (bytes.length >= shortestInBase64) {
+  if (bytes.length >= shortestDistinctive) {
     // Three bytes are four characters, so a value inside a longer one reads in three ways, by where it begins. The characters
     // that it shares with its neighbours are theirs to decide: they are left off.
     for (const [before, shared] of [
@@ -104,9 +113,10 @@ function base64Forms(bytes: Buffer): string[] {
 
 /** A mark that has no character in common with any form at its ends and is in none, so that putting it in makes no new match. */
 function markApartFrom(forms: ReadonlySet<string>): string {
-  const all = [...forms].join('');
+  const known = [...forms].map(form => form.toLowerCase());
+  const all = known.join('');
   const apart = (mark: string) =>
-    ![...forms].some(form => mark.includes(form)) && !all.includes(mark.slice(0, 1)) && !all.includes(mark.slice(-1));
+    !known.some(form => mark.includes(form)) && !all.includes(mark.slice(0, 1)) && !all.includes(mark.slice(-1));
   for (const mark of ['[redacted]', '***', '•••']) if (apart(mark)) return mark;
   for (let code = 0x2580; ; code += 1) if (apart(String.fromCodePoint(code))) return String.fromCodePoint(code);
 }

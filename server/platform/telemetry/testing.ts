@@ -2,8 +2,8 @@
 export type Samples = ReadonlyMap<string, number>;
 
 /** Asks for metrics over HTTP and reads them. Throws for a line that is none of the text format. */
-export async function scrape(url: string): Promise<Samples> {
-  return parseSamples(await (await fetch(url)).text());
+export async function scrape(url: string, init?: RequestInit): Promise<Samples> {
+  return parseSamples(await (await fetch(url, init)).text());
 }
 
 export function parseSamples(text: string): Samples {
