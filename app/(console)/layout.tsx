@@ -5,10 +5,20 @@ import { CreditNotice } from '@/components/billing/credit-notice.tsx';
 import { NOTICE_COOKIE } from '@/components/billing/notice-cookie.ts';
 import { ConsoleSession } from '@/components/shell/session.tsx';
 import { Shell } from '@/components/shell/shell.tsx';
-import { loadBillingStatus, loadMe, setupRequired } from './load-me.ts';
+import { loadBillingStatus, loadMeIfAny, setupRequired } from './load-me.ts';
+
+function TooManyRequestsPage() {
+  return (
+    <main className="flex min-h-dvh flex-col items-center justify-center gap-1 p-6 text-center">
+      <h1 className="text-lg font-semibold">Too many requests</h1>
+      <p className="text-sm text-muted">Wait a minute, then load this page again.</p>
+    </main>
+  );
+}
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
-  const me = await loadMe();
+  const { me, limited } = await loadMeIfAny();
+  if (limited) return <TooManyRequestsPage />;
   if (!me) {
     if (await setupRequired()) redirect('/setup');
     const path = (await headers()).get('x-console-path') ?? '/';

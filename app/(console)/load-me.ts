@@ -1,7 +1,7 @@
 import { cookies, headers } from 'next/headers';
-import { clientOf, container } from '@/app/container.ts';
-import type { Outputs } from '@/components/trpc/provider.tsx';
-import { parseScope, SCOPE_COOKIE, scopeHeaders } from '@/components/trpc/scope.ts';
+import type { Outputs } from '../../components/trpc/provider.tsx';
+import { parseScope, SCOPE_COOKIE, scopeHeaders } from '../../components/trpc/scope.ts';
+import { clientOf, container } from '../container.ts';
 
 type Me = Outputs['me_get'];
 
@@ -29,9 +29,12 @@ async function wantedScopes(): Promise<Record<string, string>[]> {
   return [...(project ? [asked] : []), ...(kept ? [scopeHeaders(kept)] : []), {}];
 }
 
+/** Thrown where the service refuses to answer because there were too many requests. */
+export class TooManyRequests extends Error {}
+
 /**
  * Who is signed in, in the scope asked for; null without a session, or with one that opens nothing any more. A scope that is gone or not the user's (403, 404, 422)
- * falls back to the one before, at last to the user's first.
+ * falls back to the one before, at last to the user's first. Throws TooManyRequests.
  */
 export async function loadMe(): Promise<Me | null> {
   let response = new Response(null, { status: 401 });
@@ -41,8 +44,19 @@ export async function loadMe(): Promise<Me | null> {
   }
   // 403 where nothing is asked for: the user belongs to no workspace any more, and can only sign in as somebody else.
   if (response.status === 401 || response.status === 403) return null;
+  if (response.status === 429) throw new TooManyRequests();
   if (!response.ok) throw new Error(`The service answered ${response.status}.`);
   return (await response.json()) as Me;
+}
+
+/** The same for pages that work without a session: over the limit nobody is signed in, and `limited` says why. */
+export async function loadMeIfAny(): Promise<{ me: Me | null; limited: boolean }> {
+  try {
+    return { me: await loadMe(), limited: false };
+  } catch (error) {
+    if (error instanceof TooManyRequests) return { me: null, limited: true };
+    throw error;
+  }
 }
 
 /** The plan's status, for the notice over every page; null for viewers, who may not read it, and where it cannot be read now. */

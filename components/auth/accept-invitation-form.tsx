@@ -1,22 +1,23 @@
 'use client';
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { z } from 'zod';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
+import { BrokenLink } from './broken-link.tsx';
 import { postPublic } from './public-api.ts';
 import { signInWithPassword } from './sign-in.ts';
 import { useHydrated } from './use-hydrated.ts';
+import { useLinkToken } from './use-link-token.ts';
 
 const Accepted = z.looseObject({ email: z.string() });
 
 /** Joins a workspace. The token is in the URL's fragment, which no server or Referer header gets to see. */
 export function AcceptInvitationForm() {
   const hydrated = useHydrated();
-  const [token, setToken] = useState<string | null>(null);
+  const token = useLinkToken();
   const [pending, setPending] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  useEffect(() => setToken(new URLSearchParams(window.location.hash.slice(1)).get('token') ?? ''), []);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -33,15 +34,7 @@ export function AcceptInvitationForm() {
       setPending(false);
     }
   };
-  if (token === '')
-    return (
-      <>
-        <h1 className="text-lg font-semibold">This link is not whole</h1>
-        <p className="mt-1 text-sm text-muted">
-          Open the invitation link exactly as it was sent to you, or ask for a new one.
-        </p>
-      </>
-    );
+  if (token === '') return <BrokenLink what="invitation link" />;
   return (
     <form method="post" onSubmit={event => void submit(event)} className="flex flex-col gap-4">
       <div>

@@ -1,6 +1,18 @@
-/** Where to go after signing in: a path of this site, nothing else (an absolute or `//host` address would be an open redirect). */
+const CONSOLE_ORIGIN = 'http://console.internal';
+
+/**
+ * Returns where to go after signing in: a path of this site, or `/` for anything else, which would be an open redirect. The path
+ * must come out of a URL parser twice as the same path of the same origin, because a parser resolves dot segments: `/.//host` is
+ * a path here, and becomes `//host`, another site, for whoever parses it next.
+ */
 export function returnPath(next: string | undefined): string {
-  if (!next?.startsWith('/') || !URL.canParse(next, 'http://console.internal')) return '/';
-  const url = new URL(next, 'http://console.internal');
-  return url.origin === 'http://console.internal' ? `${url.pathname}${url.search}${url.hash}` : '/';
+  if (!next?.startsWith('/')) return '/';
+  const path = pathOfConsole(next);
+  return path !== null && !path.startsWith('//') && pathOfConsole(path) === path ? path : '/';
+}
+
+function pathOfConsole(path: string): string | null {
+  if (!URL.canParse(path, CONSOLE_ORIGIN)) return null;
+  const url = new URL(path, CONSOLE_ORIGIN);
+  return url.origin === CONSOLE_ORIGIN ? `${url.pathname}${url.search}${url.hash}` : null;
 }

@@ -49,6 +49,11 @@ export function SignInForm({
       <Button type="submit" variant="primary" disabled={!hydrated} pending={pending}>
         Sign in
       </Button>
+      <p className="text-center text-sm">
+        <Link href="/forgot-password" className="text-accent-text underline underline-offset-2">
+          Forgot your password?
+        </Link>
+      </p>
       {signUp ? (
         <p className="text-center text-sm text-muted">
           New here?{' '}

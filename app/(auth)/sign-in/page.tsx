@@ -1,6 +1,6 @@
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
-import { loadMe, setupRequired, signUpOpen } from '@/app/(console)/load-me.ts';
+import { loadMeIfAny, setupRequired, signUpOpen } from '@/app/(console)/load-me.ts';
 import { returnPath } from '@/components/auth/return-path.ts';
 import { SignInForm } from '@/components/auth/sign-in-form.tsx';
 
@@ -13,7 +13,9 @@ export default async function SignInPage({
 }) {
   const { next, error } = await searchParams;
   const path = typeof next === 'string' ? next : undefined;
-  if (await loadMe()) redirect(returnPath(path));
+  const { me, limited } = await loadMeIfAny();
+  if (me) redirect(returnPath(path));
   if (await setupRequired()) redirect('/setup');
-  return <SignInForm next={path} error={typeof error === 'string' ? error : undefined} signUp={await signUpOpen()} />;
+  const code = limited ? 'rate_limited' : typeof error === 'string' ? error : undefined;
+  return <SignInForm next={path} error={code} signUp={await signUpOpen()} />;
 }

@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import NextAuth from 'next-auth';
-import { decode } from 'next-auth/jwt';
+import { decode, encode } from 'next-auth/jwt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { authenticate } from '../../../server/api/authenticate.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from '../../../server/domains/identity/console.ts';
 import {
   createTestServices,
@@ -123,11 +124,11 @@ class Browser {
 }
 
 describe('the session cookie', () => {
-  it('holds user id and session epoch, no name, role or tenant, for 7 days', async () => {
+  it('holds the ids of user and session and the session epoch, no name, role or tenant, for 7 days', async () => {
     const browser = new Browser();
     expect(await browser.signIn(testPassword)).toMatchObject({ status: 302, redirect: origin });
     const token = await decode({ token: browser.sessionCookie, secret: sessionSecret });
-    expect(Object.keys(token ?? {}).sort()).toEqual(['exp', 'iat', 'jti', 'sessionEpoch', 'sub']);
+    expect(Object.keys(token ?? {}).sort()).toEqual(['exp', 'iat', 'jti', 'sessionEpoch', 'sessionId', 'sub']);
     expect(token).toMatchObject({ sub: acme.owner.userId, sessionEpoch: 0 });
     expect(Number(token?.exp) - Number(token?.iat)).toBe(week);
     expect(await browser.session()).toMatchObject({ user: { id: acme.owner.userId } });
@@ -144,8 +145,21 @@ describe('the session cookie', () => {
     expect(await secure.signIn(testPassword)).toMatchObject({ redirect: 'https://baton.example.com' });
     const safe = secure.lastSetCookies.find(text => text.includes('session-token'));
     expect(safe).toMatch(
-      /^__Secure-next-auth\.session-token=[^;]+; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
+      /^__Host-next-auth\.session-token=[^;]+; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
     );
+  });
+
+  it('has a name over https that only this host can set, as have all the others', async () => {
+    clock.advance(60_000);
+    const secure = new Browser({ BATON_URL: 'https://baton.example.com' });
+    await secure.signIn(testPassword);
+    expect([...secure.cookies.keys()].sort()).toEqual([
+      '__Host-next-auth.callback-url',
+      '__Host-next-auth.csrf-token',
+      '__Host-next-auth.session-token',
+    ]);
+    expect(secure.lastSetCookies.join()).not.toContain('Domain');
+    expect(await secure.session()).toMatchObject({ user: { id: acme.owner.userId } });
   });
 
   it('slides: reading the session sets it anew', async () => {
@@ -159,15 +173,45 @@ describe('the session cookie', () => {
     expect(token).toMatchObject({ sub: acme.owner.userId, sessionEpoch: 0 });
   });
 
-  it('is removed once its sessions were ended, and when signing out', async () => {
+  it('is dead after signing out, in every copy, while other sessions go on', async () => {
     clock.advance(60_000);
     const browser = new Browser();
     await browser.signIn(testPassword);
+    const other = new Browser();
+    await other.signIn(testPassword);
+    const stolen = new Browser();
+    for (const [name, value] of browser.cookies) stolen.cookies.set(name, value);
+    expect(await stolen.session()).toMatchObject({ user: { id: acme.owner.userId } });
+    const copy = stolen.sessionCookie ?? '';
+    const api = { services, sessionSecret };
+    const asks = () => authenticate(api, { kind: 'session', token: copy }, () => undefined);
+    expect(await asks()).toMatchObject({ userId: acme.owner.userId });
     const { body } = await browser.request('csrf');
-    const left = new Browser();
-    for (const [name, value] of browser.cookies) left.cookies.set(name, value);
-    await left.request('signout', { csrfToken: body.csrfToken });
-    expect(left.sessionCookie).toBeUndefined();
+    await browser.request('signout', { csrfToken: body.csrfToken });
+    expect(browser.sessionCookie).toBeUndefined();
+    expect(await asks()).toBeNull();
+    expect(await stolen.session()).toEqual({});
+    expect(stolen.sessionCookie).toBeUndefined();
+    expect(await other.session()).toMatchObject({ user: { id: acme.owner.userId } });
+    expect(reported).toEqual(['JWT_SESSION_ERROR']);
+  });
+
+  it('from before sessions had ids ends all sessions of the user when it is signed out', async () => {
+    clock.advance(60_000);
+    const { sub, sessionEpoch } = { sub: acme.contributor.userId, sessionEpoch: 0 };
+    const browser = new Browser();
+    const cookie = await encode({ secret: sessionSecret, token: { sub, sessionEpoch } });
+    browser.cookies.set('next-auth.session-token', cookie);
+    const { body } = await browser.request('csrf');
+    await browser.request('signout', { csrfToken: body.csrfToken });
+    const asks = authenticate({ services, sessionSecret }, { kind: 'session', token: cookie }, () => undefined);
+    expect(await asks).toBeNull();
+  });
+
+  it('is removed once all sessions were ended', async () => {
+    clock.advance(60_000);
+    const browser = new Browser();
+    await browser.signIn(testPassword);
     await db.pool.query('UPDATE users SET session_epoch = session_epoch + 1 WHERE id = $1', [acme.owner.userId]);
     expect(await browser.session()).toEqual({});
     expect(browser.sessionCookie).toBeUndefined();

@@ -1,10 +1,14 @@
 import type { AuthOptions, DefaultSession } from 'next-auth';
+import type { JWT } from 'next-auth/jwt';
 import CredentialsProvider from 'next-auth/providers/credentials';
 import type { ConsoleIdentity } from '../../../server/domains/identity/console.ts';
+import type { Session } from '../../../server/domains/identity/sessions.ts';
+import { hostCookies } from './cookies.ts';
 
 declare module 'next-auth' {
   interface User {
     sessionEpoch: number;
+    sessionId: string;
   }
   interface Session {
     user: DefaultSession['user'] & { id: string };
@@ -13,6 +17,7 @@ declare module 'next-auth' {
 declare module 'next-auth/jwt' {
   interface JWT {
     sessionEpoch?: number;
+    sessionId?: string;
   }
 }
 
@@ -54,30 +59,43 @@ function credentials(identity: ConsoleIdentity, outcome: SignInOutcome) {
   });
 }
 
+/** The session of a decoded cookie; null where there is none. */
+function sessionOf(token: JWT | null | undefined): Session | null {
+  const { sub, sessionEpoch, sessionId } = token ?? {};
+  return typeof sub === 'string' && typeof sessionEpoch === 'number' ? { userId: sub, sessionEpoch, sessionId } : null;
+}
+
 /**
  * next-auth with the credentials provider (decisions.md, Tenancy): the session is an encrypted cookie of 7 days, prolonged
- * whenever /api/auth/session is read. It holds the user's id and session epoch and nothing that could go stale: roles are
- * read at each request. Signing out deletes the cookie; changing the password moves the epoch, which ends all sessions.
+ * whenever /api/auth/session is read. It holds the ids of the user and of the session and the user's session epoch, nothing that
+ * could go stale: roles are read at each request. Signing out ends the session on the server, so that a copy of the cookie is dead too;
+ * changing the password moves the epoch, which ends all sessions.
  */
 export function authOptions(identity: ConsoleIdentity, outcome: SignInOutcome = {}): AuthOptions {
   return {
     secret: identity.sessionSecret,
     useSecureCookies: identity.url.startsWith('https://'),
+    cookies: hostCookies(identity.url),
     session: { strategy: 'jwt', maxAge: sessionSeconds },
     jwt: { maxAge: sessionSeconds }, // its own default, 30 days, would outlive the cookie
     pages: { signIn: '/sign-in', error: '/sign-in' },
     providers: [credentials(identity, outcome)],
     callbacks: {
       async jwt({ token, user }) {
-        if (user) return { sub: user.id, sessionEpoch: user.sessionEpoch };
-        const { sub, sessionEpoch } = token;
-        const known = typeof sub === 'string' && typeof sessionEpoch === 'number';
+        if (user) return { sub: user.id, sessionEpoch: user.sessionEpoch, sessionId: user.sessionId };
+        const session = sessionOf(token);
         // Thrown here, next-auth removes the cookie.
-        if (!known || !(await identity.isCurrent({ userId: sub, sessionEpoch })))
-          throw new Error('The session was ended.');
-        return { sub, sessionEpoch };
+        if (!session || !(await identity.isCurrent(session))) throw new Error('The session was ended.');
+        const { userId, sessionEpoch, sessionId } = session;
+        return { sub: userId, sessionEpoch, ...(sessionId === undefined ? {} : { sessionId }) };
       },
       session: ({ session, token }) => ({ expires: session.expires, user: { id: String(token.sub) } }),
+    },
+    events: {
+      async signOut({ token }) {
+        const session = sessionOf(token);
+        if (session) await identity.endSession(session);
+      },
     },
     logger: {
       error: code => identity.report(code === 'JWT_SESSION_ERROR' ? 'warn' : 'error', code),

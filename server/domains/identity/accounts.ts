@@ -20,10 +20,18 @@ export async function createTenant(
   return projectId;
 }
 
-/** Creates a user. The e-mail is in lower case already; one that is taken is Prisma's P2002. */
-export async function createUser(db: Database, user: NewUser, at: Date): Promise<string> {
+/**
+ * Creates a user. The email is in lower case already. `confirmed`: the account claims the address; another account that has is
+ * Prisma's P2002.
+ */
+export async function createUser(
+  db: Database,
+  user: NewUser,
+  at: Date,
+  { confirmed }: { confirmed: boolean },
+): Promise<string> {
   const id = newId();
-  await db.user.create({ data: { id, ...user, createdAt: at } });
+  await db.user.create({ data: { id, ...user, createdAt: at, confirmedAt: confirmed ? at : null } });
   return id;
 }
 

@@ -1,5 +1,7 @@
+import { randomToken } from '../../platform/crypto/digest.ts';
 import type { Services } from '../../services.ts';
 import type { IdentityKeys } from './keys.ts';
+import { endSession, isCurrentSession, type Session } from './sessions.ts';
 import { type SignedIn, type SignInAttempt, verifyPassword } from './sign-in.ts';
 
 /** What next-auth's route may reach through the container; it imports none of it (app/container.ts says why). */
@@ -7,10 +9,12 @@ export type ConsoleIdentity = {
   /** The public base URL; cookies are `Secure` when it is https. */
   url: string;
   sessionSecret: string;
-  /** See verifyPassword: null for an unknown account or a wrong password, AppError 429 over the limit. */
-  verifyPassword(attempt: SignInAttempt): Promise<SignedIn | null>;
-  /** Whether a session may be prolonged: its user exists and has not ended their sessions since. */
-  isCurrent(session: { userId: string; sessionEpoch: number }): Promise<boolean>;
+  /** Begins a session. See verifyPassword: null for an unknown account or a wrong password, AppError 429 over the limit. */
+  verifyPassword(attempt: SignInAttempt): Promise<(SignedIn & { sessionId: string }) | null>;
+  /** Whether a session may be prolonged: its user exists and has ended neither it nor all of theirs. */
+  isCurrent(session: Session): Promise<boolean>;
+  /** Ends a session on the server. */
+  endSession(session: Session): Promise<void>;
   /** Notes trouble that next-auth would otherwise print: its code alone, since details may hold a token. */
   report(level: 'error' | 'warn', code: string): void;
 };
@@ -23,11 +27,12 @@ export function createConsoleIdentity(
   return {
     url: services.config.http.url,
     sessionSecret,
-    verifyPassword: attempt => verifyPassword(services, attempt),
-    isCurrent: async ({ userId, sessionEpoch }) => {
-      const where = { id: userId, sessionEpoch };
-      return (await services.prisma.user.findFirst({ where, select: { id: true } })) !== null;
+    async verifyPassword(attempt) {
+      const user = await verifyPassword(services, attempt);
+      return user && { ...user, sessionId: randomToken(16) };
     },
+    isCurrent: session => isCurrentSession(services, session),
+    endSession: session => endSession(services, session),
     report: (level, code) => services.logger[level]({ code }, 'next-auth'),
   };
 }

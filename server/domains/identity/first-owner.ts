@@ -28,7 +28,8 @@ export async function createFirstOwner(
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(${firstOwnerLock}::bigint)`;
     if ((await tx.user.findFirst({ select: { id: true } })) !== null) return null;
     const projectId = await createTenant(tx, tenantId, at);
-    const userId = await createUser(tx, user, at);
+    // Whoever runs the deployment named the address.
+    const userId = await createUser(tx, user, at, { confirmed: true });
     await addMember(tx, { tenantId, userId, tenantAdmin: true, projectId, role: 'project_contributor' }, at);
     if (patToken !== undefined) {
       // No copy in the secret store: whoever set it up has it, so there is nothing to reveal.

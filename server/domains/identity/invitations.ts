@@ -3,13 +3,15 @@ import { type Context, type PublicContext, projectRoles } from '../../api/contex
 import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/crypto/digest.ts';
-import { hashPassword, verifyPassword } from '../../platform/crypto/password.ts';
-import { conflict, forbidden, notFound } from '../../platform/errors.ts';
+import { conflict, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Invitation as InvitationRow } from '../../platform/postgres/generated/client.ts';
-import { addMember, createUser, lockTenant } from './accounts.ts';
+import { addMember, lockTenant } from './accounts.ts';
+import { withAccount } from './address-accounts.ts';
 import { requireEveryScope } from './authority.ts';
+import { sendConfirmation } from './confirmation.ts';
 import { principalCache } from './principal-cache.ts';
+import { forgetTokens, replaceUnconfirmedMembers } from './replace-accounts.ts';
 import type {
   AcceptInvitationInput,
   AcceptInvitationOutput,
@@ -21,7 +23,7 @@ import type {
   ListInvitationsOutput,
 } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
-import { inTransaction, isUniqueViolation, olderThan } from './transaction.ts';
+import { inTransaction, olderThan } from './transaction.ts';
 
 const validForMs = 7 * 24 * 60 * 60 * 1000;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));
@@ -73,8 +75,10 @@ export async function createInvitation(
   const token = randomToken();
   const row = await inTransaction(services, async tx => {
     await lockTenant(tx, tenantId); // two invitations of one e-mail at once would both survive
-    if (await tx.membership.findFirst({ where: { tenantId, user: { email: input.email } } })) {
-      throw conflict('already_member', 'This e-mail belongs to a member of the workspace already.');
+    // An unconfirmed member may not be who the address belongs to: accepting the invitation replaces that account.
+    const confirmed = { email: input.email, confirmedAt: { not: null } };
+    if (await tx.membership.findFirst({ where: { tenantId, user: confirmed } })) {
+      throw conflict('already_member', 'This email belongs to a member of the workspace already.');
     }
     await tx.invitation.deleteMany({ where: { tenantId, email: input.email, acceptedAt: null } });
     return tx.invitation.create({
@@ -107,9 +111,10 @@ export async function deleteInvitation(
 }
 
 /**
- * POST /v1/invitations/accept. A new e-mail gets an account with this name and password; one that has an account must give
- * its present password, and keeps its name. AppError 404 for a token that is unknown, expired or used; 403
- * `wrong_password`; 409 `account_exists` when the account was made in this very instant; 429 as for sign-in.
+ * POST /v1/invitations/accept: the account whose address and password these are joins the workspace; where there is none, one is
+ * made, unconfirmed, with this name. So the answer does not tell whether the address has an account, and the inviter who accepts in
+ * the place of the invited gets an account of the workspace and no more. An unconfirmed member with the address is replaced.
+ * AppError 404 for a token that is unknown, expired or used; 429 as for sign-in.
  */
 export async function acceptInvitation(
   ctx: PublicContext,
@@ -118,33 +123,29 @@ export async function acceptInvitation(
   const { services } = ctx;
   const address = ctx.clientAddress ?? 'unknown';
   await limitAttemptsFrom(services, { kind: 'invitation', address });
-  const at = new Date(services.clock.now());
-  const where = { tokenHash: tokenHash(input.token), acceptedAt: null, expiresAt: { gt: at } };
+  const where = {
+    tokenHash: tokenHash(input.token),
+    acceptedAt: null,
+    expiresAt: { gt: new Date(services.clock.now()) },
+  };
   const found = await services.prisma.invitation.findFirst({ where });
   if (!found) throw gone();
-  const { email, tenantId, projectId, tenantAdmin } = found;
-  const user = await services.prisma.user.findUnique({ where: { email } });
-  if (user) {
-    // The link is for the invited alone, but whoever has it must not guess at their password with it either.
-    await limitAttempts(services, `sign-in:${address}:${email}`);
-    if (!(await verifyPassword(input.password, user.passwordHash))) {
-      throw forbidden('This e-mail has an account already; give its present password.', 'wrong_password');
-    }
-  }
-  // Scrypt before the transaction: it would hold its locks for as long as the hash takes.
-  const passwordHash = user ? null : await hashPassword(input.password);
-  const userId = await inTransaction(services, async tx => {
+  const { email, tenantId, projectId } = found;
+  // Whoever has the link must not guess at the password of the invited with it either.
+  await limitAttempts(services, `sign-in:${address}:${email}`);
+  const attempt = { email, password: input.password, name: input.name, requester: { address, account: email } };
+  const joined = await withAccount(services, attempt, async (tx, account, at) => {
     await lockTenant(tx, tenantId);
     // Of two that accept at once, one changes the row; so does one against a withdrawal.
     const { count } = await tx.invitation.updateMany({ where, data: { acceptedAt: at } });
     if (count === 0) throw gone();
-    const id = user?.id ?? (await createUser(tx, { email, name: input.name, passwordHash: passwordHash ?? '' }, at));
-    await addMember(tx, { tenantId, userId: id, tenantAdmin, projectId, role: storedRole(found) }, at);
-    return id;
-  }).catch(error => {
-    if (isUniqueViolation(error)) throw conflict('account_exists', 'This e-mail has an account by now; accept again.');
-    throw error;
+    const replaced = await replaceUnconfirmedMembers(tx, { tenantId, email, keep: account.id }, at);
+    const tenantAdmin = found.tenantAdmin || replaced.wasSoleAdmin;
+    await addMember(tx, { tenantId, userId: account.id, tenantAdmin, projectId, role: storedRole(found) }, at);
+    return { ...account, dead: replaced.dead };
   });
   principalCache(services).clear();
-  return { user_id: userId, tenant_id: tenantId, email };
+  await forgetTokens(services, joined.dead);
+  if (!joined.confirmed) sendConfirmation(services, { id: joined.id, email });
+  return { user_id: joined.id, tenant_id: tenantId, email };
 }

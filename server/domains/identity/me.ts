@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { type Context, projectRoles } from '../../api/context.ts';
-import { hashPassword, verifyPassword } from '../../platform/crypto/password.ts';
+import { matchPassword, verifyPassword } from '../../platform/crypto/password.ts';
 import { forbidden, unauthenticated } from '../../platform/errors.ts';
+import { checkPassword } from './address-accounts.ts';
 import { carriedScopes, requireEveryScope } from './authority.ts';
 import type { ChangePasswordInput, Me, UpdateMeInput, UpdateMeOutput } from './schemas.ts';
 import { limitAttempts } from './sign-in.ts';
@@ -36,13 +37,14 @@ async function reachable({ services }: Context, userId: string): Promise<TenantR
 export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
   const { principal } = ctx;
   const tenants = await reachable(ctx, principal.userId);
+  const confirmed = await isConfirmed(ctx);
   const tenant = tenants.find(({ slug }) => slug === principal.tenantId);
   const project = tenant?.projects.find(({ id }) => id === principal.projectId);
   // Removed in the instant since the credential was checked.
   if (!tenant || !project) throw unauthenticated();
   const visible = principal.credential.kind === 'pat' ? [{ ...tenant, projects: [project] }] : tenants;
   return {
-    user: { id: principal.userId, email: principal.email, name: principal.name },
+    user: { id: principal.userId, email: principal.email, name: principal.name, confirmed },
     tenant: { id: tenant.slug, name: tenant.name },
     project: { id: project.id, name: project.name },
     role: principal.role,
@@ -50,6 +52,11 @@ export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
     can_create_workspaces: mayCreate(ctx, visible),
     tenants: visible.map(({ slug, name, tenant_admin, projects }) => ({ id: slug, name, tenant_admin, projects })),
   };
+}
+
+async function isConfirmed({ principal, services }: Context): Promise<boolean> {
+  const where = { id: principal.userId, confirmedAt: { not: null } };
+  return (await services.prisma.user.findFirst({ where, select: { id: true } })) !== null;
 }
 
 /** As `createWorkspace` decides. */
@@ -66,7 +73,7 @@ export async function updateMe(
 ): Promise<z.input<typeof UpdateMeOutput>> {
   requireEveryScope(principal);
   const user = await services.prisma.user.update({ where: { id: principal.userId }, data: { name: input.name } });
-  return { id: user.id, email: user.email, name: user.name };
+  return { id: user.id, email: user.email, name: user.name, confirmed: user.confirmedAt !== null };
 }
 
 /**
@@ -74,7 +81,7 @@ export async function updateMe(
  * included (the epoch moves on); tokens stay. AppError 403 `wrong_password`, 429.
  */
 export async function changePassword(
-  { principal, services }: Context,
+  { principal, services, clientAddress }: Context,
   input: z.output<typeof ChangePasswordInput>,
 ): Promise<undefined> {
   requireEveryScope(principal);
@@ -82,12 +89,21 @@ export async function changePassword(
   await limitAttempts(services, `password:${principal.userId}`);
   const user = await prisma.user.findUniqueOrThrow({ where: { id: principal.userId } });
   const wrong = () => forbidden('The present password is wrong.', 'wrong_password');
-  if (!(await verifyPassword(input.current_password, user.passwordHash))) throw wrong();
-  const passwordHash = await hashPassword(input.new_password);
+  const requester = { address: clientAddress ?? 'unknown', account: user.email };
+  const matches = await checkPassword(services, () =>
+    verifyPassword(input.current_password, user.passwordHash, requester),
+  );
+  if (!matches) throw wrong();
+  // With the salt that it has, which all accounts of the address share.
+  const { hash } = await checkPassword(services, () =>
+    matchPassword(input.new_password, [user.passwordHash], requester),
+  );
   // Of two changes at once, the second was given a password that is no longer the present one.
   const { count } = await prisma.user.updateMany({
     where: { id: user.id, passwordHash: user.passwordHash },
-    data: { passwordHash, sessionEpoch: { increment: 1 } },
+    data: { passwordHash: hash, sessionEpoch: { increment: 1 } },
   });
   if (count === 0) throw wrong();
+  // A link to reset the password that was asked for before is void.
+  await prisma.accountToken.deleteMany({ where: { email: user.email, purpose: 'reset_password' } });
 }

@@ -8,6 +8,8 @@ export type MemberRow = {
   userId: string;
   email: string;
   name: string;
+  /** Whether the account has proved that the address is its own. */
+  confirmed: boolean;
   tenantAdmin: boolean;
   role: string | null;
   createdAt: Date;
@@ -29,6 +31,7 @@ export async function readMembers(
     userId: row.userId,
     email: row.user.email,
     name: row.user.name,
+    confirmed: row.user.confirmedAt !== null,
     tenantAdmin: row.tenantAdmin,
     role: row.user.projects[0]?.role ?? null,
     createdAt: row.createdAt,

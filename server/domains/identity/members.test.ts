@@ -54,6 +54,7 @@ describe('members', () => {
       user_id: acme.viewer.userId,
       email: 'viewer@acme.example.com',
       name: 'viewer',
+      confirmed: true,
       tenant_admin: false,
       role: 'project_viewer',
       created_at: '2026-01-01T00:00:00.000Z',

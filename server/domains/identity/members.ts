@@ -3,12 +3,11 @@ import { type Context, projectRoles } from '../../api/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
-import type { Services } from '../../services.ts';
-import { patSecretName } from '../pats/token.ts';
 import { addMember, lockTenant } from './accounts.ts';
 import { requireEveryScope } from './authority.ts';
 import { deleteMemberRows, hasOtherAdmin, type MemberRow, readMembers, withdrawInvitationsOf } from './member-store.ts';
 import { principalCache } from './principal-cache.ts';
+import { forgetTokens } from './replace-accounts.ts';
 import type { ListMembersInput, ListMembersOutput, Member, RemoveMemberInput, UpdateMemberInput } from './schemas.ts';
 import { inTransaction, olderThan } from './transaction.ts';
 
@@ -19,6 +18,7 @@ function toMember(row: MemberRow): z.input<typeof Member> {
     user_id: row.userId,
     email: row.email,
     name: row.name,
+    confirmed: row.confirmed,
     tenant_admin: row.tenantAdmin,
     role: projectRoles.find(role => role === row.role) ?? null,
     created_at: isoTimestamp(row.createdAt.getTime()),
@@ -88,14 +88,8 @@ export async function removeMember(
     return deleteMemberRows(tx, ref, new Date(services.clock.now()));
   });
   principalCache(services).clear();
-  await forgetTokens(services, tenantId, dead);
-}
-
-/** The copies that were never revealed. The tokens are dead already, so a failure here is only logged. */
-async function forgetTokens(services: Services, tenantId: string, patIds: readonly string[]): Promise<void> {
-  try {
-    for (const id of patIds) await services.secrets.delete(tenantId, patSecretName(id));
-  } catch (error) {
-    services.logger.warn({ err: error, tenant_id: tenantId }, 'copies of revoked tokens were not deleted');
-  }
+  await forgetTokens(
+    services,
+    dead.map(patId => ({ tenantId, patId })),
+  );
 }

@@ -1,9 +1,12 @@
 import { operation } from '../../api/operation.ts';
+import { accountOperations } from './account-operations.ts';
+import { requestConfirmation } from './confirmation.ts';
 import { acceptInvitation, createInvitation, deleteInvitation, listInvitations } from './invitations.ts';
 import { changePassword, getMe, updateMe } from './me.ts';
 import { listMembers, removeMember, updateMember } from './members.ts';
 import { createProject, deleteProject, listProjects, updateProject } from './projects.ts';
 import * as schema from './schemas.ts';
+import { endSessions } from './sessions.ts';
 import { setUp, setupStatus } from './setup.ts';
 import { signUp, signUpStatus } from './sign-up.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
@@ -54,6 +57,36 @@ const me = [
     output: schema.NoContent,
     run: changePassword,
   }),
+  operation({
+    name: 'me_end_sessions',
+    method: 'POST',
+    path: '/v1/me/sessions/end',
+    status: 204,
+    tag: 'Identity',
+    summary: 'Sign out everywhere',
+    description: `Ends every session of the user, this one included; tokens stay valid. ${everyScope}`,
+    access: 'member',
+    scope: 'pat:manage',
+    input: schema.Nothing,
+    output: schema.NoContent,
+    run: endSessions,
+  }),
+  operation({
+    name: 'me_request_confirmation',
+    method: 'POST',
+    path: '/v1/me/confirmation',
+    status: 204,
+    tag: 'Identity',
+    summary: 'Mail yourself the link that confirms your address',
+    description: `Where the deployment sends mail. ${everyScope}`,
+    access: 'member',
+    scope: 'pat:manage',
+    feature: 'mail',
+    input: schema.Nothing,
+    output: schema.NoContent,
+    errors: [409],
+    run: requestConfirmation,
+  }),
 ] as const;
 
 const workspaces = [
@@ -101,7 +134,7 @@ const projects = [
     tag: 'Projects',
     summary: 'List the projects on which you have a role',
     access: 'project_viewer',
-    scope: null,
+    scope: 'workflow:write',
     input: schema.ListProjectsInput,
     output: schema.ListProjectsOutput,
     run: listProjects,
@@ -159,7 +192,7 @@ const members = [
     tag: 'Members',
     summary: 'List the members of the workspace with their role on this project',
     access: 'project_viewer',
-    scope: null,
+    scope: 'pat:manage',
     input: schema.ListMembersInput,
     output: schema.ListMembersOutput,
     run: listMembers,
@@ -247,11 +280,11 @@ const invitations = [
     tag: 'Members',
     summary: 'Accept an invitation',
     description:
-      'Makes an account with this name and password. An e-mail that has an account already must give its present password, and keeps its name.',
+      'The account with this address and password joins the workspace; where there is none, one is made with this name. The address is not confirmed by this, and an account that somebody else has with it keeps everything it has. An unconfirmed member of the workspace with this address is replaced.',
     access: 'public',
     input: schema.AcceptInvitationInput,
     output: schema.AcceptInvitationOutput,
-    errors: [404, 409],
+    errors: [404],
     run: acceptInvitation,
   }),
 ] as const;
@@ -304,7 +337,8 @@ const signUpOperations = [
     status: 201,
     tag: 'Set-up',
     summary: 'Create an account and its first workspace',
-    description: 'Answered with 404 unless the deployment sets BATON_SIGN_UP=open. The email is not verified.',
+    description:
+      'Answered with 404 unless the deployment sets BATON_SIGN_UP=open. The account with this address and password gets the workspace; where there is none, one is made. The address is not confirmed by this: where the deployment sends mail, a link is mailed that does.',
     access: 'public',
     input: schema.SignUpInput,
     output: schema.SignUpOutput,
@@ -321,4 +355,5 @@ export const identityOperations = [
   ...invitations,
   ...setup,
   ...signUpOperations,
+  ...accountOperations,
 ] as const;

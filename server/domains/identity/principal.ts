@@ -3,6 +3,7 @@ import { forbidden } from '../../platform/errors.ts';
 import type { Services } from '../../services.ts';
 import { isWellFormedPat, patHashText } from '../pats/token.ts';
 import { type PatGrant, principalCache } from './principal-cache.ts';
+import type { Session } from './sessions.ts';
 
 type PrincipalServices = Pick<Services, 'pool' | 'clock' | 'logger'>;
 
@@ -143,6 +144,7 @@ export async function resolvePat(
 }
 
 type SessionRow = {
+  ended: boolean;
   email: string;
   name: string;
   session_epoch: number;
@@ -155,7 +157,7 @@ type SessionRow = {
 // Where the request names no scope: the oldest membership that gives a role, and in it `default` or the oldest project.
 const sessionQuery = {
   name: 'resolve_session',
-  text: `SELECT u.email, u.name, u.session_epoch, m.tenant_id, m.tenant_admin, p.id AS project_id, pm.role
+  text: `SELECT EXISTS (SELECT FROM ended_sessions e WHERE e.id = $4) AS ended, u.email, u.name, u.session_epoch, m.tenant_id, m.tenant_admin, p.id AS project_id, pm.role
          FROM users u
          LEFT JOIN memberships m ON m.user_id = u.id AND ($2::text IS NULL OR m.tenant_id = $2)
          LEFT JOIN projects p ON p.tenant_id = m.tenant_id
@@ -169,20 +171,20 @@ const sessionQuery = {
 
 /**
  * Who a session cookie speaks for, read afresh at each request, so that a changed role bites at once. null when the
- * user is gone or the session was ended (the epoch moved on). AppError 403 for a tenant or project that is unknown or
+ * user is gone or the session was ended (itself, or all of the user's: the epoch moved on). AppError 403 for a tenant or project that is unknown or
  * foreign (which of the two is not told), and for a member without a role.
  */
 export async function resolveSession(
   services: Pick<Services, 'pool'>,
-  session: { userId: string; sessionEpoch: number },
+  session: Session,
   requested: RequestedScope = {},
 ): Promise<Principal | null> {
   const { rows } = await services.pool.query<SessionRow>({
     ...sessionQuery,
-    values: [session.userId, requested.tenantId ?? null, requested.projectId ?? null],
+    values: [session.userId, requested.tenantId ?? null, requested.projectId ?? null, session.sessionId ?? null],
   });
   const row = rows[0];
-  if (!row || row.session_epoch !== session.sessionEpoch) return null;
+  if (!row || row.ended || row.session_epoch !== session.sessionEpoch) return null;
   const asked = requested.tenantId !== undefined || requested.projectId !== undefined;
   if (row.tenant_id === null || row.project_id === null) {
     throw asked ? foreignScope() : forbidden('You are not a member of any workspace.', 'no_workspace');

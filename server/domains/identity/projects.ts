@@ -75,7 +75,7 @@ export async function updateProject(
 
 /**
  * DELETE /v1/projects/{id}, with its roles, tokens and invitations. AppError 404; 409 `project_not_empty` while it holds
- * workflows, archived ones included, since their runs stay readable; 409 `last_project`.
+ * workflows, archived ones included, since their runs stay readable, or connections; 409 `last_project`.
  */
 export async function deleteProject(
   { principal, services }: Context,
@@ -97,6 +97,10 @@ export async function deleteProject(
     await tx.$executeRaw`LOCK TABLE workflows IN SHARE MODE`;
     if (await tx.workflow.findFirst({ where: { tenantId, projectId: id }, select: { id: true } })) {
       throw conflict('project_not_empty', 'The project still holds workflows (archived ones count).');
+    }
+    // Their secrets would stay in the secret store, and nothing would lead to them.
+    if (await tx.connection.findFirst({ where: { tenantId, projectId: id }, select: { id: true } })) {
+      throw conflict('project_not_empty', 'The project still holds connections: delete or share them first.');
     }
     await deleteProjectRows(tx, { tenantId, projectId: id }, new Date(services.clock.now()));
   });

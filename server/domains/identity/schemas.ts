@@ -16,7 +16,13 @@ export const TenantSlug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])
 export const Project = z.strictObject({ id: Id, name: z.string(), created_at: Timestamp });
 export const ProjectAccess = z.strictObject({ id: Id, name: z.string(), role: z.enum(projectRoles) });
 export const Me = z.strictObject({
-  user: z.strictObject({ id: Id, email: z.string(), name: z.string() }),
+  user: z.strictObject({
+    id: Id,
+    email: z.string(),
+    name: z.string(),
+    /** Whether the account has proved that the address is its own. */
+    confirmed: z.boolean(),
+  }),
   /** The scope this request was made in. */
   tenant: z.strictObject({ id: z.string(), name: z.string() }),
   project: z.strictObject({ id: Id, name: z.string() }),
@@ -33,6 +39,8 @@ export const Member = z.strictObject({
   user_id: Id,
   email: z.string(),
   name: z.string(),
+  /** Whether the account has proved that the address is its own. */
+  confirmed: z.boolean(),
   tenant_admin: z.boolean(),
   /** Role on the request's project; null where the member has none there. */
   role: z.enum(projectRoles).nullable(),
@@ -123,6 +131,13 @@ export const SignUpInput = z.strictObject({
   workspace_name: WorkspaceName.optional(),
 });
 export const SignUpOutput = z.strictObject({ user_id: Id, tenant_id: z.string(), email: z.string() });
+
+const LinkToken = z.string().min(1).max(200);
+export const ConfirmAddressInput = z.strictObject({ token: LinkToken, password: z.string().min(1).max(200) });
+export const ConfirmAddressOutput = z.strictObject({ email: z.string() });
+export const RequestPasswordResetInput = z.strictObject({ email: NewEmail });
+export const ResetPasswordInput = z.strictObject({ token: LinkToken, password: Password });
+export const ResetPasswordOutput = z.strictObject({ email: z.string() });
 
 export const ById = z.strictObject({ id: Id });
 export const Nothing = z.strictObject({});

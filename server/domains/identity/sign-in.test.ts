@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createCall } from '../../api/testing-call.ts';
 import { ManualClock } from '../../platform/clock.ts';
+import { hashPassword } from '../../platform/crypto/password.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
 import { createRateLimiter } from '../../platform/rate-limit.ts';
 import type { Services } from '../../services.ts';
@@ -19,13 +20,18 @@ import {
   testPassword,
 } from './testing.ts';
 
-// Counts the key derivations: the work, and so the time, that an answer costs. Everything else is the real module.
-const work = vi.hoisted(() => ({ derivations: [] as string[], comparisons: 0 }));
+// Counts the key derivations: the work, and so the time, that an answer costs. Everything else is the real module, but where a
+// hundred derivations are needed they are cheap ones, held up until the test lets them go.
+type Held = (() => void)[] | null;
+const work = vi.hoisted(() => ({ derivations: [] as string[], comparisons: 0, cheap: false, held: null as Held }));
 vi.mock('node:crypto', async importOriginal => {
   const crypto = await importOriginal<typeof import('node:crypto')>();
   const scrypt = (...args: Parameters<typeof crypto.scrypt>) => {
     work.derivations.push(`${args[3]?.N}/${args[3]?.r}/${args[3]?.p}`);
-    return crypto.scrypt(...args);
+    const [password, salt, length, options, done] = args;
+    const begin = () => crypto.scrypt(password, salt, length, work.cheap ? { ...options, N: 16 } : options, done);
+    if (work.held === null) return begin();
+    work.held.push(begin);
   };
   const timingSafeEqual: typeof crypto.timingSafeEqual = (a, b) => {
     work.comparisons += 1;
@@ -50,6 +56,8 @@ afterAll(() => db.close());
 afterEach(() => {
   work.derivations = [];
   work.comparisons = 0;
+  work.cheap = false;
+  work.held = null;
 });
 
 const signIn = (attempt: object, over = services) =>
@@ -57,11 +65,11 @@ const signIn = (attempt: object, over = services) =>
 
 describe('signing in', () => {
   it('tells who it is, with the e-mail in any case, and brings an old hash up to today’s cost', async () => {
-    const before = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+    const before = await db.prisma.user.findFirstOrThrow({ where: { email } });
     expect(before.passwordHash).toContain('ln=4,');
     const expected = { id: acme.owner.userId, email, name: 'owner', sessionEpoch: 0 };
     expect(await signIn({ email: ' Owner@ACME.example.com ' })).toEqual(expected);
-    const after = await db.prisma.user.findUniqueOrThrow({ where: { email } });
+    const after = await db.prisma.user.findFirstOrThrow({ where: { email } });
     expect(after.passwordHash).toContain('ln=15,r=8,p=3');
     expect(await signIn({})).toEqual(expected);
   });
@@ -81,6 +89,68 @@ describe('signing in', () => {
       expect(await signIn(attempt)).toBeNull();
       expect(work.derivations).toEqual(['32768/8/3']);
     }
+  });
+
+  it('costs the same for an address with several accounts', async () => {
+    const shared = 'several@acme.example.com';
+    const tokens = ['acme', 'second', 'third'].map(async slug => {
+      const tenant = slug === 'acme' ? acme : await createTestTenant(services, { slug });
+      const call = createCall(services, identityOperations);
+      const invitation = { email: shared, role: 'project_viewer' };
+      const { token } = (await call(tenant.owner, 'invitations_create', invitation)) as { token: string };
+      return call(null, 'invitations_accept', { token, name: 'N', password: `a password at ${slug}` });
+    });
+    await Promise.all(tokens);
+    expect(await db.prisma.user.count({ where: { email: shared } })).toBe(3);
+    for (const password of ['a password at acme', 'a password at third', 'a password at none']) {
+      work.derivations = [];
+      await signIn({ email: shared, password });
+      expect(work.derivations).toEqual(['32768/8/3']);
+    }
+  });
+
+  it('100 attempts of a flood do not keep the owner out, and are logged once', async () => {
+    const lines: string[] = [];
+    const destination = new Writable({
+      write(chunk, _, done) {
+        lines.push(String(chunk));
+        done();
+      },
+    });
+    const logged = { ...services, logger: pino(destination) };
+    work.cheap = true;
+    const person = await createTestMember(services, acme, 'project_viewer', 'awaited@acme.example.com');
+    const passwordHash = await hashPassword(testPassword);
+    await db.prisma.user.update({ where: { id: person.userId }, data: { passwordHash } });
+    const held: (() => void)[] = [];
+    work.held = held;
+    let refusals = 0;
+    const flood = Array.from({ length: 100 }, (_, n) =>
+      signIn({ email: `${n}@example.com`, address: '203.0.113.1' }, logged).catch((error: unknown) => {
+        refusals += 1;
+        return error;
+      }),
+    );
+    await vi.waitFor(() => expect(refusals).toBe(100 - 66));
+    const ends: string[] = [];
+    const owner = signIn({ email: person.email, address: '198.51.100.1' }, logged).then(user => {
+      ends.push('owner');
+      return user;
+    });
+    // The owner takes the place of one of the flood.
+    await vi.waitFor(() => expect(refusals).toBe(101 - 66));
+    work.held = null;
+    for (const begin of held) begin();
+    for (const attempt of flood) void attempt.then(outcome => outcome === null && ends.push('flood'));
+    expect(await owner).toMatchObject({ id: person.userId });
+    const outcomes = await Promise.all(flood);
+    const refused = outcomes.filter(outcome => outcome !== null);
+    expect(refused).toHaveLength(35);
+    for (const error of refused)
+      expect(error).toMatchObject({ status: 429, code: 'sign_in_busy', headers: { 'Retry-After': '5' } });
+    // The owner waited for a few of the flood, not for all that got a place.
+    expect(ends.indexOf('owner')).toBeLessThan(10);
+    expect(lines.filter(line => line.includes('too many password checks are waiting'))).toHaveLength(1);
   });
 
   it('compares in constant time', async () => {

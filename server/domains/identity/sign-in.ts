@@ -1,7 +1,8 @@
-import { hashPassword, needsRehash, verifyPassword as passwordMatches } from '../../platform/crypto/password.ts';
+import { needsRehash } from '../../platform/crypto/password.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { RateLimitState } from '../../platform/rate-limit.ts';
 import type { Services } from '../../services.ts';
+import { matchAccount } from './address-accounts.ts';
 import { Email, Password } from './schemas.ts';
 
 export type SignInAttempt = { email: string; password: string; address: string };
@@ -33,28 +34,24 @@ function refuseOverLimit({ allowed, resetSeconds }: RateLimitState): void {
 }
 
 /**
- * Checks e-mail and password for the sign-in form. An unknown account and a wrong password give the same answer, null,
- * after the same work. AppError 429 over the limits of the address, and of the address and account.
+ * Checks email and password for the sign-in form. An unknown account and a wrong password give the same answer, null, after the
+ * same work. AppError 429 over the limits of the address, and of the address and account, and when too many checks are waiting.
  */
 export async function verifyPassword(services: Services, attempt: SignInAttempt): Promise<SignedIn | null> {
-  // Only what could be an account's e-mail is a key of its own: anything else shares one.
+  // Only what could be an account's email is a key of its own: anything else shares one.
   const email = Email.safeParse(attempt.email.trim()).data;
-  await limitAttemptsFrom(services, { kind: 'sign-in', address: attempt.address, account: email ?? 'malformed' });
+  const { address } = attempt;
+  const account = email ?? 'malformed';
+  await limitAttemptsFrom(services, { kind: 'sign-in', address, account });
   const password = Password.safeParse(attempt.password).data;
-  const user = email === undefined ? null : await services.prisma.user.findUnique({ where: { email } });
-  const present = user?.passwordHash ?? null;
-  const matches = await passwordMatches(password ?? '', password === undefined ? null : present);
-  if (!user || !matches) return null;
-  if (password !== undefined && needsRehash(user.passwordHash)) await strengthen(services, user, password);
+  const requester = { address, account };
+  const { account: user, passwordHash } = await matchAccount(services, { email, password, requester });
+  if (!user) return null;
+  // Kept at today's cost, unless the password was changed meanwhile.
+  if (needsRehash(user.passwordHash))
+    await services.prisma.user.updateMany({
+      where: { id: user.id, passwordHash: user.passwordHash },
+      data: { passwordHash },
+    });
   return { id: user.id, email: user.email, name: user.name, sessionEpoch: user.sessionEpoch };
-}
-
-/** Hashes anew at today's cost, unless the password was changed meanwhile. */
-async function strengthen(
-  { prisma }: Services,
-  user: { id: string; passwordHash: string },
-  password: string,
-): Promise<void> {
-  const passwordHash = await hashPassword(password);
-  await prisma.user.updateMany({ where: { id: user.id, passwordHash: user.passwordHash }, data: { passwordHash } });
 }

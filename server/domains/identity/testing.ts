@@ -6,6 +6,7 @@ import { hashPassword } from '../../platform/crypto/password.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { newId } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { createMailer } from '../../platform/mail/mailer.ts';
 import type { TestDatabase } from '../../platform/postgres/testing.ts';
 import type { RateLimiter } from '../../platform/rate-limit.ts';
 import { DatabaseSecretStore } from '../../platform/secrets/database-secret-store.ts';
@@ -56,6 +57,7 @@ export function createTestServices(
     secrets: new DatabaseSecretStore({ pool: db.pool, clock, masterKey: Buffer.alloc(32, 7) }),
     egress: createEgress({ allowPrivate: config.egress.allowPrivate }),
     rateLimiter: unlimited,
+    mail: config.mail && createMailer(config.mail),
     payments: createManualProvider({ clock }),
     topUp: readCatalogue(config.billing).topUp,
     ...overrides,
@@ -75,7 +77,8 @@ export async function createTestMember(
 ): Promise<Principal> {
   const at = new Date(services.clock.now());
   const name = email.split('@')[0] ?? email;
-  const userId = await createUser(services.prisma, { email, name, passwordHash: await cheapHash }, at);
+  const user = { email, name, passwordHash: await cheapHash };
+  const userId = await createUser(services.prisma, user, at, { confirmed: true });
   const tenantAdmin = role === 'tenant_admin';
   const projectRole = role === 'tenant_admin' ? 'project_contributor' : role;
   await addMember(services.prisma, { ...tenant, userId, tenantAdmin, role: projectRole }, at);

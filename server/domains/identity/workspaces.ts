@@ -39,6 +39,16 @@ export function refuseTakenSlug(error: unknown): never {
   throw error;
 }
 
+/** AppError 409 `too_many_workspaces` where the user has created `max`. */
+export async function refuseTooManyWorkspaces(
+  tx: Prisma.TransactionClient,
+  userId: string,
+  max: number,
+): Promise<void> {
+  if ((await tx.tenant.count({ where: { createdBy: userId } })) >= max)
+    throw conflict('too_many_workspaces', `You have created ${max} workspaces, which is the limit.`);
+}
+
 /**
  * POST /v1/workspaces. AppError 403 `sign_up_off` or `not_an_administrator` as BATON_SIGN_UP says; 409 `workspace_slug_taken`,
  * `too_many_workspaces`.
@@ -62,8 +72,7 @@ export async function createWorkspace(
       if (!admin)
         throw forbidden('Only an administrator of a workspace can create another one.', 'not_an_administrator');
     }
-    if ((await tx.tenant.count({ where: { createdBy: userId } })) >= maxWorkspacesPerUser)
-      throw conflict('too_many_workspaces', `You have created ${maxWorkspacesPerUser} workspaces, which is the limit.`);
+    await refuseTooManyWorkspaces(tx, userId, maxWorkspacesPerUser);
     return (await createWorkspaceRows(tx, input, { userId, createdBy: userId, at })).projectId;
   }).catch(refuseTakenSlug);
   services.logger.info({ tenant_id: input.slug, user_id: userId }, 'workspace created');

@@ -1,0 +1,25 @@
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { LinkPasswordForm } from '@/components/auth/link-password-form.tsx';
+
+export const metadata: Metadata = { title: 'Confirm your address' };
+
+export default function ConfirmAddressPage() {
+  return (
+    <LinkPasswordForm
+      title="Confirm your address"
+      description={
+        <>
+          Enter the password that you chose for this account. If you did not choose one, somebody else made the account:{' '}
+          <Link href="/forgot-password" className="text-accent-text underline underline-offset-2">
+            set your own password
+          </Link>{' '}
+          or ignore the mail.
+        </>
+      }
+      path="/v1/confirmations"
+      action="Confirm address"
+      isNew={false}
+    />
+  );
+}

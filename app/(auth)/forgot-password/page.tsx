@@ -1,0 +1,11 @@
+import type { Metadata } from 'next';
+import { container } from '@/app/container.ts';
+import { ForgotPasswordForm } from '@/components/auth/forgot-password-form.tsx';
+
+export const metadata: Metadata = { title: 'Forgot password' };
+// Read from the running service, not from the build.
+export const dynamic = 'force-dynamic';
+
+export default function ForgotPasswordPage() {
+  return <ForgotPasswordForm mail={container().services.mail !== null} />;
+}

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startTestContainer, type TestContainer } from '../../server/api/testing-container.ts';
+import { loadMeIfAny, setupRequired } from './load-me.ts';
+
+// The request that Next would be answering: a visitor without a session.
+vi.mock('next/headers', () => ({
+  headers: async () => new Headers({ 'x-baton-client-address': '192.0.2.7' }),
+  cookies: async () => ({ get: () => undefined }),
+}));
+
+let service: TestContainer;
+beforeAll(async () => {
+  service = await startTestContainer({ BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '2' });
+});
+afterAll(() => service.close());
+
+test('a visitor over the limit is signed out and told why, and the page is not a failure', async () => {
+  expect(await loadMeIfAny()).toEqual({ me: null, limited: false });
+  await loadMeIfAny();
+  expect(await loadMeIfAny()).toEqual({ me: null, limited: true });
+  expect(await setupRequired()).toBe(false);
+});

@@ -1,0 +1,67 @@
+'use client';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { z } from 'zod';
+import { Button } from '../ui/button.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { FormError } from '../ui/states.tsx';
+import { BrokenLink } from './broken-link.tsx';
+import { postPublic } from './public-api.ts';
+import { signInWithPassword } from './sign-in.ts';
+import { useHydrated } from './use-hydrated.ts';
+import { useLinkToken } from './use-link-token.ts';
+
+const Done = z.looseObject({ email: z.string() });
+
+type Props = {
+  title: string;
+  description: ReactNode;
+  path: '/v1/password-resets/complete' | '/v1/confirmations';
+  action: string;
+  /** Whether the password is chosen here; else it is the one that the account has. */
+  isNew: boolean;
+};
+
+/** Uses a link together with a password, and signs in with it. Opening the page uses nothing: mail scanners open links, too. */
+export function LinkPasswordForm({ title, description, path, action, isNew }: Props) {
+  const hydrated = useHydrated();
+  const token = useLinkToken();
+  const [pending, setPending] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const password = String(new FormData(event.currentTarget).get('password') ?? '');
+    setPending(true);
+    setError(null);
+    try {
+      const { email } = Done.parse(await postPublic(path, { token, password }));
+      const failed = await signInWithPassword(email, password);
+      window.location.assign(failed === null ? '/' : '/sign-in');
+    } catch (thrown) {
+      setError(thrown);
+      setPending(false);
+    }
+  };
+  if (token === '') return <BrokenLink what="link" />;
+  return (
+    <form method="post" onSubmit={event => void submit(event)} className="flex flex-col gap-4">
+      <div>
+        <h1 className="text-lg font-semibold">{title}</h1>
+        <p className="text-sm text-muted">{description}</p>
+      </div>
+      <FormError error={error} />
+      <Field label={isNew ? 'New password' : 'Password'} {...(isNew ? { hint: 'At least 10 characters.' } : {})}>
+        <Input
+          name="password"
+          type="password"
+          required
+          maxLength={200}
+          {...(isNew ? { minLength: 10 } : {})}
+          autoComplete={isNew ? 'new-password' : 'current-password'}
+        />
+      </Field>
+      <Button type="submit" variant="primary" disabled={!hydrated || !token} pending={pending}>
+        {action}
+      </Button>
+    </form>
+  );
+}

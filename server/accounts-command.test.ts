@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createCall } from './api/testing-call.ts';
+import { identityOperations } from './domains/identity/operations.ts';
+import { verifyPassword } from './domains/identity/sign-in.ts';
+import { createTestServices, createTestTenant } from './domains/identity/testing.ts';
+import { createTestDatabase, type TestDatabase } from './platform/postgres/testing.ts';
+import type { Services } from './services.ts';
+
+const command = fileURLToPath(new URL('./accounts-command.ts', import.meta.url));
+const email = 'viewer@acme.example.com';
+let db: TestDatabase;
+let services: Services;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  services = createTestServices(db);
+  await createTestTenant(services, { slug: 'acme' });
+});
+afterAll(() => db.close());
+
+/** Runs the command as a process of its own, to its end. */
+function accounts(...args: string[]) {
+  const url = 'https://baton.example.com';
+  const env = { NODE_ENV: 'production', PATH: process.env.PATH, DATABASE_URL: db.url, BATON_URL: url } as const;
+  return new Promise<{ code: number; out: string; err: string }>(done => {
+    execFile(process.execPath, [command, ...args], { env }, (error, out, err) =>
+      done({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+}
+
+test('prints a link that sets a new password, once', async () => {
+  const { code, out, err } = await accounts('reset-password', 'Viewer@acme.example.com');
+  expect([code, err]).toEqual([0, '']);
+  const token = /^https:\/\/baton\.example\.com\/reset-password#token=([\w-]{43})$/m.exec(out)?.[1];
+  const call = createCall(services, identityOperations);
+  const password = 'a new password of the viewer';
+  expect(await call(null, 'password_resets_complete', { token, password })).toEqual({ email });
+  expect(await verifyPassword(services, { email, password, address: '192.0.2.1' })).toMatchObject({ email });
+});
+
+test('lists accounts, and says which are confirmed', async () => {
+  await db.prisma.user.updateMany({ where: { email: 'owner@acme.example.com' }, data: { confirmedAt: null } });
+  const { out } = await accounts('list');
+  expect(out.trim().split('\n')).toHaveLength(3);
+  expect(out).toMatch(/^viewer@acme\.example\.com {2}"viewer" {2}confirmed {2}since .* workspaces: acme$/m);
+  expect(out).toMatch(/^owner@acme\.example\.com {2}"owner" {2}not confirmed {2}since .* workspaces: acme \(admin\)$/m);
+  expect(JSON.parse((await accounts('list', email, '--json')).out)).toMatchObject({ accounts: [{ email }] });
+});
+
+test.each([
+  [['reset-password', 'nobody@acme.example.com'], 'An account with the address nobody@acme.example.com not found.'],
+  [['reset-password'], 'Missing: the email address of the account.'],
+  [['reset-password', 'nonsense'], 'Not an email address: nonsense.'],
+  [['delete', email], 'Say whether to list or to reset-password.'],
+])('refuses %j', async (args, message) => {
+  const { code, out, err } = await accounts(...args);
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toContain(message);
+});

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCall } from '../../api/testing-call.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { startTestMailServer, type TestMailServer } from '../../platform/mail/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { createRateLimiter } from '../../platform/rate-limit.ts';
+import type { Services } from '../../services.ts';
+import { settleMails } from './account-mail.ts';
+import { identityOperations } from './operations.ts';
+import { issueResetLink } from './password-reset.ts';
+import { resolvePat, resolveSession } from './principal.ts';
+import { verifyPassword } from './sign-in.ts';
+import { createTestPat, createTestServices, createTestTenant, type TestTenant, testConfig } from './testing.ts';
+
+/** An account's life where mail can be sent: an address is claimed through its mailbox, and through nothing else. */
+let db: TestDatabase;
+let mail: TestMailServer;
+let services: Services;
+let honest: TestTenant;
+let evil: TestTenant;
+let call: ReturnType<typeof createCall<typeof identityOperations>>;
+const clock = new ManualClock();
+const STOLEN = 'the password of the inviter';
+const OWN = 'the password of the person';
+const NEW = 'a new password, at last';
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  mail = await startTestMailServer();
+  const settings = {
+    BATON_SMTP_URL: mail.url,
+    BATON_MAIL_FROM: 'Baton <baton@example.com>',
+    BATON_URL: 'https://baton.example.com',
+  };
+  services = createTestServices(db, { clock, config: testConfig(settings) });
+  honest = await createTestTenant(services, { slug: 'honest' });
+  evil = await createTestTenant(services, { slug: 'evil' });
+  call = createCall(services, identityOperations);
+});
+afterAll(async () => {
+  services.mail?.close();
+  await mail[Symbol.asyncDispose]();
+  await db.close();
+});
+
+type Accepted = { user_id: string };
+const join = async (at: TestTenant, email: string, password: string): Promise<Accepted> => {
+  const { token } = (await call(at.owner, 'invitations_create', { email, role: 'project_viewer' })) as {
+    token: string;
+  };
+  return (await call(null, 'invitations_accept', { token, name: 'Person', password })) as Accepted;
+};
+/** The token of the link in the next mail to an address. */
+const tokenFor = async (email: string, page: 'confirm-address' | 'reset-password'): Promise<string> => {
+  const { text } = await mail.next(email);
+  const token = new RegExp(`https://baton\\.example\\.com/${page}#token=([\\w-]{43})`).exec(text)?.[1];
+  if (token === undefined) throw new Error(`There is no link in: ${text}`);
+  return token;
+};
+const signIn = (email: string, password: string) => verifyPassword(services, { email, password, address: '192.0.2.1' });
+const workspacesOf = async (userId: string) =>
+  (await db.prisma.membership.findMany({ where: { userId }, orderBy: { tenantId: 'asc' } })).map(row => row.tenantId);
+const gone = { status: 404, message: 'Link not found.' };
+
+describe('confirming an address', () => {
+  it('takes the mailed link and the password of the account; nobody else’s account of the address stays', async () => {
+    const email = 'victim@example.com';
+    const wrong = await join(evil, email, STOLEN);
+    const stolenLink = await tokenFor(email, 'confirm-address');
+    const right = await join(honest, email, OWN);
+    const token = await tokenFor(email, 'confirm-address');
+    // The person opens the mail that the other account caused: their password does not confirm it.
+    await expect(call(null, 'addresses_confirm', { token: stolenLink, password: OWN })).rejects.toMatchObject({
+      status: 403,
+      code: 'wrong_password',
+    });
+    expect(await call(null, 'addresses_confirm', { token, password: OWN })).toEqual({ email });
+    expect(await workspacesOf(right.user_id)).toEqual(['evil', 'honest']);
+    expect(await workspacesOf(wrong.user_id)).toEqual([]);
+    expect(await signIn(email, STOLEN)).toBeNull();
+    expect((await signIn(email, OWN))?.id).toBe(right.user_id);
+    for (const used of [token, stolenLink])
+      await expect(call(null, 'addresses_confirm', { token: used, password: OWN })).rejects.toMatchObject(gone);
+  });
+
+  it('keeps a confirmed account whole whatever is accepted in its name afterwards', async () => {
+    const email = honest.contributor.email;
+    const shadow = await join(evil, email, STOLEN);
+    const token = await tokenFor(email, 'confirm-address');
+    expect((await db.prisma.user.findUniqueOrThrow({ where: { id: shadow.user_id } })).confirmedAt).toBeNull();
+    // Even whoever has both the mailbox and that password adds a membership to the confirmed account, no more.
+    await call(null, 'addresses_confirm', { token, password: STOLEN });
+    expect(await workspacesOf(honest.contributor.userId)).toEqual(['evil', 'honest']);
+    expect(await signIn(email, STOLEN)).toBeNull();
+  });
+
+  it('can be asked for again, until it is done; a link holds for three days', async () => {
+    const email = 'again@example.com';
+    const { user_id: userId } = await join(honest, email, OWN);
+    const first = await tokenFor(email, 'confirm-address');
+    const person = { ...honest.viewer, userId, email };
+    await call(person, 'me_request_confirmation');
+    const second = await tokenFor(email, 'confirm-address');
+    clock.advance(3 * 24 * 60 * 60 * 1000 - 1);
+    await call(null, 'addresses_confirm', { token: second, password: OWN });
+    await expect(call(person, 'me_request_confirmation')).rejects.toMatchObject({ status: 409 });
+    clock.advance(1);
+    await expect(call(null, 'addresses_confirm', { token: first, password: OWN })).rejects.toMatchObject(gone);
+    expect(await call(person, 'me_get')).toMatchObject({ user: { confirmed: true } });
+  });
+});
+
+describe('resetting a password', () => {
+  it('is for whoever has the mailbox: the account becomes theirs, and what others held of it dies', async () => {
+    const email = 'forgetful@example.com';
+    const wrong = await join(evil, email, STOLEN);
+    const thief = { ...evil.viewer, userId: wrong.user_id, email };
+    const { token: pat } = await createTestPat(services, thief, ['workflow:read']);
+    await tokenFor(email, 'confirm-address');
+    await call(null, 'password_resets_request', { email });
+    const token = await tokenFor(email, 'reset-password');
+    expect(await call(null, 'password_resets_complete', { token, password: NEW })).toEqual({ email });
+    expect(await signIn(email, STOLEN)).toBeNull();
+    const signedIn = await signIn(email, NEW);
+    expect(await workspacesOf(signedIn?.id ?? '')).toEqual(['evil']);
+    expect(await resolvePat(services, pat)).toBeNull();
+    expect(await resolveSession(services, { userId: wrong.user_id, sessionEpoch: 0 })).toBeNull();
+    await expect(call(null, 'password_resets_complete', { token, password: NEW })).rejects.toMatchObject(gone);
+  });
+
+  it('leaves the tokens of a confirmed account alone, and holds for an hour, once', async () => {
+    const { email, userId } = honest.owner;
+    const { token: pat } = await createTestPat(services, honest.owner, ['workflow:read']);
+    for (const _ of [1, 2]) await call(null, 'password_resets_request', { email });
+    const [first, second] = [await tokenFor(email, 'reset-password'), await tokenFor(email, 'reset-password')];
+    clock.advance(60 * 60 * 1000 - 1);
+    await call(null, 'password_resets_complete', { token: second, password: NEW });
+    expect((await signIn(email, NEW))?.id).toBe(userId);
+    expect(await resolvePat(services, pat)).toMatchObject({ userId });
+    await expect(call(null, 'password_resets_complete', { token: first, password: NEW })).rejects.toMatchObject(gone);
+    await call(null, 'password_resets_request', { email });
+    const late = await tokenFor(email, 'reset-password');
+    clock.advance(60 * 60 * 1000);
+    await expect(call(null, 'password_resets_complete', { token: late, password: NEW })).rejects.toMatchObject(gone);
+  });
+
+  it('works by an operator’s link as well, and by no token that is in the database', async () => {
+    const email = 'handed@example.com';
+    const { user_id: userId } = await join(honest, email, OWN);
+    const link = await issueResetLink(services, { email, baseUrl: 'https://baton.example.com' });
+    const token = link?.url.split('#token=')[1] ?? '';
+    const { rows } = await db.pool.query('SELECT to_jsonb(t) AS row FROM account_tokens t');
+    expect(JSON.stringify(rows)).not.toContain(token);
+    await call(null, 'password_resets_complete', { token, password: NEW });
+    expect((await signIn(email, NEW))?.id).toBe(userId);
+    expect(await issueResetLink(services, { email: 'nobody@example.com', baseUrl: 'x' })).toBeNull();
+  });
+
+  it('is done once, however many try at once', async () => {
+    const email = 'raced@example.com';
+    await join(honest, email, OWN);
+    const link = await issueResetLink(services, { email, baseUrl: '' });
+    const token = link?.url.split('#token=')[1] ?? '';
+    const tries = [1, 2, 3].map(n => call(null, 'password_resets_complete', { token, password: `${NEW} ${n}` }));
+    const done = await Promise.allSettled(tries);
+    expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+describe('mail', () => {
+  it('is sent only to an address that has an account, at most five times an hour', async () => {
+    const limits = { principal: 0, address: 0, signIn: 0, wrongCodes: 0 };
+    const limited = { ...services, rateLimiter: createRateLimiter(limits, clock) };
+    const ask = createCall(limited, identityOperations);
+    const email = honest.viewer.email;
+    for (let n = 0; n < 7; n++) await ask(null, 'password_resets_request', { email });
+    await ask(null, 'password_resets_request', { email: 'unknown@example.com' });
+    await settleMails(services);
+    expect(mail.received.filter(({ to }) => to === email)).toHaveLength(5);
+    expect(mail.received.filter(({ to }) => to === 'unknown@example.com')).toEqual([]);
+    expect(mail.received.every(({ from }) => from === 'baton@example.com')).toBe(true);
+  });
+
+  it('that the server refuses costs the mail and nothing else, and the log names no address', async () => {
+    const lines: unknown[] = [];
+    const logger = Object.assign(Object.create(services.logger), { error: (line: unknown) => lines.push(line) });
+    mail.refuse();
+    const refused = createCall({ ...services, logger }, identityOperations);
+    expect(await refused(null, 'password_resets_request', { email: evil.viewer.email })).toBeUndefined();
+    await settleMails(services);
+    expect(lines).toEqual([{ err: expect.objectContaining({ message: expect.stringContaining('(554)') }) }]);
+    expect(String(lines.map(line => JSON.stringify(line)))).not.toContain(evil.viewer.email);
+  });
+});

@@ -1,0 +1,43 @@
+import type { Pool } from 'pg';
+import type { Message } from '../../platform/mail/mailer.ts';
+import type { Services } from '../../services.ts';
+
+type MailServices = Pick<Services, 'mail' | 'rateLimiter' | 'logger' | 'pool'>;
+
+/** Mails that are being made or sent, for each database; the container waits for them before it closes. */
+const underWay = new WeakMap<Pool, Set<Promise<void>>>();
+
+/**
+ * Mails `compose`'s message to an address after the response, which takes the same time whether or not there is anything to send. Null:
+ * nothing is sent. One address gets a few mails an hour, whoever asks. A mail that the server does not take is logged and lost: the
+ * person asks for another.
+ */
+export function sendLater(
+  services: MailServices,
+  to: string,
+  compose: () => Promise<Omit<Message, 'to'> | null>,
+): void {
+  const { mail, rateLimiter, logger, pool } = services;
+  if (mail === null) return;
+  const pending = underWay.get(pool) ?? new Set();
+  underWay.set(pool, pending);
+  const work = async () => {
+    try {
+      const message = await compose();
+      if (message === null || !(await rateLimiter.take('mail', `mail:${to}`)).allowed) return;
+      await mail.send({ to, ...message });
+    } catch (error) {
+      logger.error({ err: error }, 'a mail to an account was not sent');
+    }
+  };
+  // The next turn of the event loop: the response goes out first.
+  const sent: Promise<void> = new Promise<void>(resolve => setImmediate(resolve))
+    .then(work)
+    .finally(() => pending.delete(sent));
+  pending.add(sent);
+}
+
+/** Waits for the mails that are under way. */
+export async function settleMails({ pool }: Pick<Services, 'pool'>): Promise<void> {
+  await Promise.all(underWay.get(pool) ?? []);
+}

@@ -1,0 +1,45 @@
+import { randomToken, sha256 } from '../../platform/crypto/digest.ts';
+import type { AccountToken } from '../../platform/postgres/generated/client.ts';
+import type { Database } from './accounts.ts';
+
+export type TokenPurpose = 'confirm_address' | 'reset_password';
+type NewToken = { purpose: TokenPurpose; email: string; userId?: string; validForMs: number };
+
+const hashOf = (token: string) => new Uint8Array(sha256(token));
+
+/** Stores the hash of a new token and returns the token, which is in no other place. Expired ones are deleted meanwhile. */
+export async function issueToken(
+  db: Database,
+  { purpose, email, userId, validForMs }: NewToken,
+  now: number,
+): Promise<string> {
+  const token = randomToken();
+  await db.accountToken.deleteMany({ where: { expiresAt: { lte: new Date(now) } } });
+  await db.accountToken.create({
+    data: {
+      tokenHash: hashOf(token),
+      purpose,
+      email,
+      userId: userId ?? null,
+      createdAt: new Date(now),
+      expiresAt: new Date(now + validForMs),
+    },
+  });
+  return token;
+}
+
+/** Returns what a token stands for; null for one that is unknown, used, expired or for another purpose. */
+export function findToken(
+  db: Database,
+  { token, purpose }: { token: string; purpose: TokenPurpose },
+  now: number,
+): Promise<AccountToken | null> {
+  return db.accountToken.findFirst({
+    where: { tokenHash: hashOf(token), purpose, expiresAt: { gt: new Date(now) } },
+  });
+}
+
+/** Uses a token up. Returns false if a concurrent caller has done so first. */
+export async function spendToken(db: Database, { tokenHash }: Pick<AccountToken, 'tokenHash'>): Promise<boolean> {
+  return (await db.accountToken.deleteMany({ where: { tokenHash } })).count === 1;
+}

@@ -1,0 +1,101 @@
+import type { Pool } from 'pg';
+import type { Requester } from '../../platform/crypto/fair-queue.ts';
+import { haveSameSalt, matchPassword } from '../../platform/crypto/password.ts';
+import { AppError, unavailable } from '../../platform/errors.ts';
+import type { Prisma, User } from '../../platform/postgres/generated/client.ts';
+import type { Services } from '../../services.ts';
+import { createUser, type Database } from './accounts.ts';
+import { inTransaction } from './transaction.ts';
+
+/**
+ * Several accounts may have one address: at most one that was confirmed through it, and unconfirmed ones, which claim nothing
+ * (docs/adr/0014-confirmed-addresses.md). Address and password together say which account is meant. All hashes of one address have
+ * the same salt, so that one derivation compares a password with all of them, and the work is the same for no account and for many.
+ */
+
+/** Returns the accounts that sign in with this address: the confirmed one first, then the oldest. */
+export function readAccounts(db: Database, email: string): Promise<User[]> {
+  return db.user.findMany({
+    where: { email, replacedAt: null },
+    orderBy: [{ confirmedAt: { sort: 'asc', nulls: 'last' } }, { createdAt: 'asc' }, { id: 'asc' }],
+  });
+}
+
+/** Holds an address until the transaction ends: nothing else makes, confirms or replaces an account of it. */
+export async function lockAddress(tx: Prisma.TransactionClient, email: string): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`baton/address/${email}`}, 0))`;
+}
+
+type MatchServices = Pick<Services, 'prisma' | 'pool' | 'clock' | 'logger'>;
+export type Attempt = { email: string | undefined; password: string | undefined; requester: Requester };
+
+/**
+ * Returns the account whose address and password these are, or null, after the same work; `passwordHash` is what the password hashes
+ * to for an account of this address. AppError 429 when too many checks are waiting.
+ */
+export async function matchAccount(
+  services: MatchServices,
+  { email, password, requester }: Attempt,
+): Promise<{ account: User | null; passwordHash: string }> {
+  const accounts = email === undefined ? [] : await readAccounts(services.prisma, email);
+  const hashes = password === undefined ? [] : accounts.map(({ passwordHash }) => passwordHash);
+  const { matched, hash } = await checkPassword(services, () => matchPassword(password ?? '', hashes, requester));
+  return { account: (matched === null ? undefined : accounts[matched]) ?? null, passwordHash: hash };
+}
+
+const MINUTE_MS = 60_000;
+/** The minute in which a full queue was last logged, for each database. */
+const loggedBusy = new WeakMap<Pool, number>();
+
+/** Runs a check of a password, and logs once a minute that checks are refused because too many wait. */
+export async function checkPassword<T>(
+  { pool, clock, logger }: Pick<Services, 'pool' | 'clock' | 'logger'>,
+  check: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    const minute = Math.floor(clock.now() / MINUTE_MS);
+    if (error instanceof AppError && error.code === 'sign_in_busy' && loggedBusy.get(pool) !== minute) {
+      loggedBusy.set(pool, minute);
+      logger.warn('too many password checks are waiting: sign-ins are refused with 429');
+    }
+    throw error;
+  }
+}
+
+export type KnownAccount = { id: string; isNew: boolean; confirmed: boolean };
+
+/** Concurrent changes of one address's accounts that are waited out before giving up. */
+const MAX_TRIES = 5;
+
+/**
+ * Runs `work` in a transaction with the account whose address and password these are; there is an unconfirmed one with this name from
+ * then on where there was none. So whoever asks learns nothing about other accounts of the address. AppError 429, 503.
+ */
+export async function withAccount<T>(
+  services: MatchServices,
+  { email, password, name, requester }: { email: string; password: string; name: string; requester: Requester },
+  work: (tx: Prisma.TransactionClient, account: KnownAccount, at: Date) => Promise<T>,
+): Promise<T> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    // Before the transaction, which would hold its locks for as long as the derivation takes.
+    const { account, passwordHash } = await matchAccount(services, { email, password, requester });
+    const done = await inTransaction(services, async tx => {
+      await lockAddress(tx, email);
+      const present = await readAccounts(tx, email);
+      const known =
+        present.find(({ id, passwordHash: hash }) => id === account?.id && hash === account.passwordHash) ??
+        present.find(({ passwordHash: hash }) => hash === passwordHash);
+      const [first] = present;
+      // Changed meanwhile: the matched account, or an account with another salt came first.
+      if (!known && (account || (first && !haveSameSalt(first.passwordHash, passwordHash)))) return null;
+      const at = new Date(services.clock.now());
+      const id = known?.id ?? (await createUser(tx, { email, name, passwordHash }, at, { confirmed: false }));
+      const confirmed = known ? known.confirmedAt !== null : false;
+      return { result: await work(tx, { id, isNew: !known, confirmed }, at) };
+    });
+    if (done) return done.result;
+  }
+  throw unavailable('account_busy', 'This account is being changed; try again shortly.');
+}

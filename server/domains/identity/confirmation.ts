@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import type { Context, PublicContext } from '../../api/context.ts';
+import { verifyPassword } from '../../platform/crypto/password.ts';
+import { conflict, forbidden, notFound } from '../../platform/errors.ts';
+import type { Services } from '../../services.ts';
+import { sendLater } from './account-mail.ts';
+import { findToken, issueToken, spendToken } from './account-tokens.ts';
+import { checkPassword, lockAddress } from './address-accounts.ts';
+import { requireEveryScope } from './authority.ts';
+import { principalCache } from './principal-cache.ts';
+import { claimAddress, forgetTokens } from './replace-accounts.ts';
+import type { ConfirmAddressInput, ConfirmAddressOutput } from './schemas.ts';
+import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
+import { inTransaction } from './transaction.ts';
+
+const PURPOSE = 'confirm_address';
+const VALID_FOR_MS = 3 * 24 * 60 * 60 * 1000;
+
+/** One answer for a link that is unknown, used or expired, and for an account that was replaced since. */
+const gone = () => notFound('Link');
+
+/** Mails a link that confirms the account's address; does nothing where no mail is configured. */
+export function sendConfirmation(services: Services, { id, email }: { id: string; email: string }): void {
+  sendLater(services, email, async () => {
+    const { prisma, clock, config } = services;
+    const issued = { purpose: PURPOSE, email, userId: id, validForMs: VALID_FOR_MS } as const;
+    const token = await issueToken(prisma, issued, clock.now());
+    return {
+      subject: 'Confirm your email address for Baton',
+      text: `An account for ${email} was made at ${config.http.url}.
+
+If it is yours, confirm the address within three days:
+${config.http.url}/confirm-address#token=${token}
+
+The page asks for the password of the account. If you did not choose one, somebody else made the account: ignore this mail. They
+cannot use your address as theirs.
+`,
+    };
+  });
+}
+
+/** POST /v1/me/confirmation: mails the link again. AppError 404 where no mail is configured, 409 `already_confirmed`, 429. */
+export async function requestConfirmation({ principal, services }: Context): Promise<undefined> {
+  requireEveryScope(principal);
+  await limitAttempts(services, `confirmation:${principal.userId}`);
+  const user = await services.prisma.user.findUniqueOrThrow({ where: { id: principal.userId } });
+  if (user.confirmedAt !== null) throw conflict('already_confirmed', 'Your address is confirmed already.');
+  sendConfirmation(services, user);
+}
+
+/**
+ * POST /v1/confirmations: confirms the account of a mailed link. The link proves the address and the password proves the account, so
+ * that nobody confirms an account that somebody else made with their address. Other accounts of the address are replaced by it; where
+ * one is confirmed already, that one takes this one's place. AppError 404 for the link, 403 `wrong_password`, 429 as for sign-in.
+ */
+export async function confirmAddress(
+  ctx: PublicContext,
+  input: z.output<typeof ConfirmAddressInput>,
+): Promise<z.input<typeof ConfirmAddressOutput>> {
+  const { services } = ctx;
+  const address = ctx.clientAddress ?? 'unknown';
+  await limitAttemptsFrom(services, { kind: 'confirmation', address });
+  const found = await findToken(services.prisma, { token: input.token, purpose: PURPOSE }, services.clock.now());
+  if (found?.userId == null) throw gone();
+  const { email, userId } = found;
+  await limitAttempts(services, `sign-in:${address}:${email}`);
+  const user = await services.prisma.user.findFirst({ where: { id: userId, replacedAt: null } });
+  if (!user) throw gone();
+  const requester = { address, account: email };
+  if (!(await checkPassword(services, () => verifyPassword(input.password, user.passwordHash, requester))))
+    throw forbidden('This is not the password of the account.', 'wrong_password');
+  const dead = await inTransaction(services, async tx => {
+    await lockAddress(tx, email);
+    if (!(await spendToken(tx, found))) throw gone();
+    const present = await tx.user.findFirst({ where: { id: userId, replacedAt: null } });
+    if (!present) throw gone();
+    return (await claimAddress(tx, present, new Date(services.clock.now()))).dead;
+  });
+  principalCache(services).clear();
+  await forgetTokens(services, dead);
+  return { email };
+}

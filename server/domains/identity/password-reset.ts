@@ -1,0 +1,100 @@
+import type { z } from 'zod';
+import type { PublicContext } from '../../api/context.ts';
+import { matchPassword } from '../../platform/crypto/password.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { Services } from '../../services.ts';
+import { sendLater } from './account-mail.ts';
+import { findToken, issueToken, spendToken } from './account-tokens.ts';
+import { checkPassword, lockAddress, readAccounts } from './address-accounts.ts';
+import { principalCache } from './principal-cache.ts';
+import { claimAddress, forgetTokens, withdrawGrantsOf } from './replace-accounts.ts';
+import type { RequestPasswordResetInput, ResetPasswordInput, ResetPasswordOutput } from './schemas.ts';
+import { limitAttemptsFrom } from './sign-in.ts';
+import { inTransaction } from './transaction.ts';
+
+const PURPOSE = 'reset_password';
+const MAILED_FOR_MS = 60 * 60 * 1000;
+/** A link that an operator hands on, perhaps by letter. */
+const HANDED_FOR_MS = 24 * 60 * 60 * 1000;
+
+const gone = () => notFound('Link');
+const linkOf = (baseUrl: string, token: string) => `${baseUrl}/reset-password#token=${token}`;
+
+/**
+ * POST /v1/password-resets: mails a link to the address if it has an account. The answer is the same either way, and comes before
+ * anything is looked up. AppError 404 where no mail is configured, 429 as for sign-in.
+ */
+export async function requestPasswordReset(
+  ctx: PublicContext,
+  { email }: z.output<typeof RequestPasswordResetInput>,
+): Promise<undefined> {
+  const { services } = ctx;
+  await limitAttemptsFrom(services, { kind: 'reset', address: ctx.clientAddress ?? 'unknown', account: email });
+  sendLater(services, email, async () => {
+    const { prisma, clock, config } = services;
+    if ((await readAccounts(prisma, email)).length === 0) return null;
+    const token = await issueToken(prisma, { purpose: PURPOSE, email, validForMs: MAILED_FOR_MS }, clock.now());
+    return {
+      subject: 'Reset your password for Baton',
+      text: `Somebody asked for a new password for ${email} at ${config.http.url}.
+
+If it was you, choose one within the hour:
+${linkOf(config.http.url, token)}
+
+If it was not, ignore this mail: the password stays as it is.
+`,
+    };
+  });
+}
+
+/** Issues a link for an operator to hand to the person an address belongs to. Null: there is no account with this address. */
+export async function issueResetLink(
+  services: Pick<Services, 'prisma' | 'clock'>,
+  { email, baseUrl }: { email: string; baseUrl: string },
+): Promise<{ url: string; expiresAt: number } | null> {
+  if ((await readAccounts(services.prisma, email)).length === 0) return null;
+  const now = services.clock.now();
+  const token = await issueToken(services.prisma, { purpose: PURPOSE, email, validForMs: HANDED_FOR_MS }, now);
+  return { url: linkOf(baseUrl, token), expiresAt: now + HANDED_FOR_MS };
+}
+
+/**
+ * POST /v1/password-resets/complete: sets the password of the address that a link was given for. The link proves the address, so its
+ * account is confirmed by this and every other account of it is replaced. All sessions end; tokens of an account that was not confirmed
+ * are revoked, because whoever made it may hold them. AppError 404 for a link that is unknown, used or expired; 429 as for sign-in.
+ */
+export async function resetPassword(
+  ctx: PublicContext,
+  input: z.output<typeof ResetPasswordInput>,
+): Promise<z.input<typeof ResetPasswordOutput>> {
+  const { services } = ctx;
+  const address = ctx.clientAddress ?? 'unknown';
+  await limitAttemptsFrom(services, { kind: 'reset-link', address });
+  const found = await findToken(services.prisma, { token: input.token, purpose: PURPOSE }, services.clock.now());
+  if (!found) throw gone();
+  const { email } = found;
+  const [account] = await readAccounts(services.prisma, email);
+  if (!account) throw gone();
+  // With the salt that all accounts of the address have; before the transaction, which would hold its locks meanwhile.
+  const requester = { address, account: email };
+  const { hash } = await checkPassword(services, () =>
+    matchPassword(input.password, [account.passwordHash], requester),
+  );
+  const dead = await inTransaction(services, async tx => {
+    await lockAddress(tx, email);
+    const [first] = await readAccounts(tx, email);
+    if (!first || !(await spendToken(tx, found))) throw gone();
+    const at = new Date(services.clock.now());
+    const revoked = first.confirmedAt === null ? await withdrawGrantsOf(tx, first.id, at) : [];
+    const { survivor, dead } = await claimAddress(tx, first, at);
+    await tx.user.update({
+      where: { id: survivor.id },
+      data: { passwordHash: hash, sessionEpoch: { increment: 1 } },
+    });
+    await tx.accountToken.deleteMany({ where: { email } });
+    return [...revoked, ...dead];
+  });
+  principalCache(services).clear();
+  await forgetTokens(services, dead);
+  return { email };
+}

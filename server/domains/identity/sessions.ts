@@ -1,0 +1,49 @@
+import type { Context } from '../../api/context.ts';
+import type { Services } from '../../services.ts';
+import { requireEveryScope } from './authority.ts';
+
+/** What a session cookie says. One from before cookies named their session has no `sessionId`. */
+export type Session = { userId: string; sessionEpoch: number; sessionId?: string | undefined };
+
+/** How long a cookie is valid after it was last renewed. */
+export const SESSION_MS = 7 * 24 * 60 * 60 * 1000;
+
+/**
+ * Ends one session on the server, so that a copy of its cookie opens nothing any more. One without an id cannot be told from the
+ * user's other ones, so all of them end.
+ */
+export async function endSession(
+  { prisma, clock }: Pick<Services, 'prisma' | 'clock'>,
+  session: Session,
+): Promise<void> {
+  const { userId, sessionEpoch, sessionId } = session;
+  if (sessionId === undefined) {
+    await prisma.user.updateMany({ where: { id: userId, sessionEpoch }, data: { sessionEpoch: { increment: 1 } } });
+    return;
+  }
+  const now = clock.now();
+  await prisma.endedSession.deleteMany({ where: { expiresAt: { lte: new Date(now) } } });
+  const expiresAt = new Date(now + SESSION_MS);
+  await prisma.endedSession.upsert({
+    where: { id: sessionId },
+    create: { id: sessionId, expiresAt },
+    update: { expiresAt },
+  });
+}
+
+/** Whether a session may go on: its user has not ended it, nor all of theirs. */
+export async function isCurrentSession({ prisma }: Pick<Services, 'prisma'>, session: Session): Promise<boolean> {
+  const { userId, sessionEpoch, sessionId } = session;
+  const user = await prisma.user.findFirst({ where: { id: userId, sessionEpoch }, select: { id: true } });
+  if (!user) return false;
+  return sessionId === undefined || (await prisma.endedSession.findUnique({ where: { id: sessionId } })) === null;
+}
+
+/** POST /v1/me/sessions/end: ends every session of the user, this one included; tokens stay valid. */
+export async function endSessions({ principal, services }: Context): Promise<undefined> {
+  requireEveryScope(principal);
+  await services.prisma.user.update({
+    where: { id: principal.userId },
+    data: { sessionEpoch: { increment: 1 } },
+  });
+}
