@@ -1,5 +1,5 @@
 'use client';
-import { Blocks, Ellipsis, Pencil, RotateCw, Trash2 } from 'lucide-react';
+import { Blocks, Building2, Ellipsis, Pencil, RotateCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { IconButton } from '../ui/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
@@ -8,6 +8,7 @@ import type { Connection } from './connection-status.tsx';
 import { DeleteConnection } from './delete-connection.tsx';
 import { EditConnectionDialog } from './edit-connection.tsx';
 import { MessagingAccountDialog } from './messaging-account.tsx';
+import { useManageable, useSharing } from './owner.tsx';
 import { SuiteAccountDialog } from './suite-account.tsx';
 import { useBeginFlow } from './use-begin-flow.ts';
 
@@ -18,10 +19,14 @@ export function ConnectionActions({ connection }: { connection: Connection }) {
   const [opened, setOpened] = useState<Opened>(null);
   const flows = useAccountFlows();
   const { suite } = useBeginFlow();
+  const manageable = useManageable(connection);
+  const sharing = useSharing(connection);
   const close = () => setOpened(null);
   const icon = 'size-3.5';
   const isSuite = connection.provider === 'suite' && flows.suite;
   const isMessaging = connection.provider === 'messaging' && flows.messaging;
+  // A contributor can do nothing with what every project uses but use it.
+  if (!manageable) return null;
   return (
     <>
       <Menu
@@ -45,6 +50,11 @@ export function ConnectionActions({ connection }: { connection: Connection }) {
             onSelect={() => (isSuite ? suite.mutate({ connection_id: connection.id }) : setOpened('again'))}
           >
             Connect again
+          </MenuItem>
+        ) : null}
+        {sharing ? (
+          <MenuItem icon={<Building2 aria-hidden className={icon} />} onSelect={sharing.share}>
+            {sharing.label}
           </MenuItem>
         ) : null}
         <MenuSeparator />

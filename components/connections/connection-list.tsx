@@ -19,8 +19,9 @@ import { ConnectionActions } from './connection-actions.tsx';
 import { type Connection, ConnectionStatus, statuses, statusLabel } from './connection-status.tsx';
 import { CreateConnectionDialog } from './create-connection.tsx';
 import { MessagingAccountDialog } from './messaging-account.tsx';
+import { Owner } from './owner.tsx';
 
-/** Every connection of the workspace: what workflows act with, and whether it still works. */
+/** The connections of the project and the workspace: what workflows act with, and whether it still works. */
 export function ConnectionList() {
   const { get, set } = useUrlState();
   const { canWrite } = usePermissions();
@@ -32,7 +33,7 @@ export function ConnectionList() {
     <Page>
       <PageHeader
         title="Connections"
-        description="Credentials that tools act with, for the whole workspace. What is secret is never shown again."
+        description="Credentials that tools act with, of this project and shared with the workspace. Secrets are never shown again."
         actions={canWrite ? create : null}
       />
       {canWrite ? (
@@ -104,7 +105,7 @@ function Rows({ create }: { create: ReactNode }) {
   return (
     <ListCard
       label="Connections"
-      columns={['Name', 'Provider', 'Status', 'Credentials', 'Used by', 'Last used', 'Created', '']}
+      columns={['Name', 'Owner', 'Provider', 'Status', 'Credentials', 'Used by', 'Last used', 'Created', '']}
       query={list}
       items={list.data?.connections}
       next={list.data?.next_cursor}
@@ -132,6 +133,12 @@ function Row({ connection }: { connection: Connection }) {
       <Td className="max-w-72 min-w-40">
         <span className="block truncate font-medium">{name}</span>
         {email && email !== name ? <span className="block truncate text-xs text-muted">{email}</span> : null}
+        <span className="block truncate text-xs text-muted" title={connection.origins.join(', ')}>
+          {connection.origins.length > 0 ? connection.origins.join(', ') : 'Sent nowhere yet'}
+        </span>
+      </Td>
+      <Td>
+        <Owner of={connection} />
       </Td>
       <Td className="whitespace-nowrap text-muted">
         {provider} <span className="text-faint">/</span> {service}

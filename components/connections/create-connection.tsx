@@ -9,6 +9,7 @@ import { Select } from '../ui/select.tsx';
 import { readSettings, writeSettings } from '../ui/settings-text.ts';
 import { toast } from '../ui/toaster.tsx';
 import { CredentialRows } from './credential-rows.tsx';
+import { OriginsField, readOrigins } from './origins-field.tsx';
 import { credentialsOf, draftOf, presets, problemOf } from './presets.ts';
 import { useRefreshConnections } from './use-refresh-connections.ts';
 
@@ -32,6 +33,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [provider, setProvider] = useState('custom');
   const [draft, setDraft] = useState(() => startingWith('api_key'));
+  const [origins, setOrigins] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
   const create = useMutation(
     trpc.connections_create.mutationOptions({
@@ -54,6 +56,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
       service: draft.service.trim() || 'custom',
       credentials: credentialsOf(draft.rows),
       config: read.settings,
+      ...(readOrigins(origins).length === 0 ? {} : { origins: readOrigins(origins) }),
     });
   };
   return (
@@ -82,6 +85,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
         rows={draft.rows}
         onChange={rows => setDraft(former => ({ ...former, rows }))}
       />
+      <OriginsField value={origins} onChange={setOrigins} />
       <details className="text-sm" open={draft.settings !== ''}>
         <summary className="cursor-default text-muted hover:text-text">More</summary>
         <div className="mt-3 flex flex-col gap-4">

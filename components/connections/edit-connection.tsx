@@ -13,6 +13,7 @@ import { toast } from '../ui/toaster.tsx';
 import type { Connection } from './connection-status.tsx';
 import { SettingsField } from './create-connection.tsx';
 import { CredentialRows } from './credential-rows.tsx';
+import { OriginsField, readOrigins } from './origins-field.tsx';
 import { type CredentialDraft, credentialsOf, problemOf } from './presets.ts';
 import { SecretInput } from './secret-input.tsx';
 import { useRefreshConnections } from './use-refresh-connections.ts';
@@ -30,6 +31,8 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
   const [added, setAdded] = useState<CredentialDraft[]>([]);
   const before = writeSettings(connection.config);
   const [settings, setSettings] = useState(before);
+  const bound = connection.origins.join(' ');
+  const [origins, setOrigins] = useState(bound);
   const [problem, setProblem] = useState<string | null>(null);
   const patch = useMutation(
     trpc.connections_patch.mutationOptions({
@@ -58,6 +61,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
       ...(name.trim() === connection.name ? {} : { display_name: name.trim() }),
       ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
       ...(settings === before ? {} : { config: read.settings }),
+      ...(origins.trim() === bound ? {} : { origins: readOrigins(origins) }),
     });
   };
   return (
@@ -77,6 +81,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
         <>
           <Present connection={connection} changes={changes} onChange={setChanges} />
           <CredentialRows legend="Further credentials" least={0} rows={added} onChange={setAdded} />
+          <OriginsField changing value={origins} onChange={setOrigins} />
           <SettingsField value={settings} onChange={setSettings} />
         </>
       )}

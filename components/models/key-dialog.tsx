@@ -32,7 +32,7 @@ export function KeyDialog({ former, onClose }: { former?: ModelKey; onClose: () 
     <FormDialog
       onClose={onClose}
       title={former ? `Replace ${former.name}` : 'Add model key'}
-      description="The key goes to the secret store of this workspace."
+      description="The key goes to the secret store and belongs to this project."
       action={former ? 'Save' : 'Add'}
       pending={save.isPending}
       error={save.elsewhere ? save.error : null}
@@ -66,7 +66,7 @@ function KeyFields({
         required={!compatible && former === undefined}
         hint={
           former
-            ? 'Leave it empty to keep the present one.'
+            ? 'Leave it empty to keep the present one. A base URL on another host needs the key again.'
             : compatible
               ? 'Leave it empty where the server asks for none.'
               : undefined

@@ -1,7 +1,8 @@
 'use client';
-import { PlugZap, RefreshCw, Trash2 } from 'lucide-react';
+import { Building2, PlugZap, RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ConnectionStatus } from '../connections/connection-status.tsx';
+import { Owner, useManageable, useSharing } from '../connections/owner.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
@@ -16,9 +17,14 @@ export function KeyRow({ modelKey }: { modelKey: ModelKey }) {
   const [opened, setOpened] = useState<Opened>(null);
   const close = () => setOpened(null);
   const { name, provider, base_url: baseUrl, models } = modelKey;
+  const manageable = useManageable(modelKey);
+  const sharing = useSharing(modelKey);
   return (
     <Tr>
       <Td className="max-w-60 min-w-32 truncate font-medium">{name}</Td>
+      <Td>
+        <Owner of={modelKey} />
+      </Td>
       <Td className="whitespace-nowrap text-muted">{providerLabels[provider]}</Td>
       <Td className="max-w-80 min-w-40">
         <span className="block truncate">
@@ -43,16 +49,25 @@ export function KeyRow({ modelKey }: { modelKey: ModelKey }) {
       <Td>
         <RelativeTime at={modelKey.rotated_at} />
       </Td>
-      <Td className="w-28 text-right whitespace-nowrap">
+      <Td className="w-36 text-right whitespace-nowrap">
         <IconButton label={`Test ${name}`} size="sm" onClick={() => setOpened('test')}>
           <PlugZap aria-hidden className="size-3.5" />
         </IconButton>
-        <IconButton label={`Replace ${name}`} size="sm" onClick={() => setOpened('replace')}>
-          <RefreshCw aria-hidden className="size-3.5" />
-        </IconButton>
-        <IconButton label={`Delete ${name}`} size="sm" onClick={() => setOpened('delete')}>
-          <Trash2 aria-hidden className="size-3.5" />
-        </IconButton>
+        {sharing ? (
+          <IconButton label={`${sharing.label}: ${name}`} size="sm" disabled={sharing.pending} onClick={sharing.share}>
+            <Building2 aria-hidden className="size-3.5" />
+          </IconButton>
+        ) : null}
+        {manageable ? (
+          <>
+            <IconButton label={`Replace ${name}`} size="sm" onClick={() => setOpened('replace')}>
+              <RefreshCw aria-hidden className="size-3.5" />
+            </IconButton>
+            <IconButton label={`Delete ${name}`} size="sm" onClick={() => setOpened('delete')}>
+              <Trash2 aria-hidden className="size-3.5" />
+            </IconButton>
+          </>
+        ) : null}
         {opened === 'test' ? <TestKeyDialog modelKey={modelKey} onClose={close} /> : null}
         {opened === 'replace' ? <KeyDialog former={modelKey} onClose={close} /> : null}
         {opened === 'delete' ? <DeleteKey modelKey={modelKey} onClose={close} /> : null}

@@ -13,7 +13,7 @@ import { KeyDialog } from './key-dialog.tsx';
 import { KeyRow } from './key-row.tsx';
 import { ModelTable } from './model-table.tsx';
 
-/** The workspace's keys for language models, and the models that can be named. */
+/** The keys of the project and the workspace for language models, and the models that can be named. */
 export function ModelKeys() {
   const { canWrite } = usePermissions();
   const [adding, setAdding] = useState(false);
@@ -26,7 +26,7 @@ export function ModelKeys() {
     <Page>
       <PageHeader
         title="Model keys"
-        description="What LLM steps ask their models with, for the whole workspace. Of several keys of a provider the newest is used."
+        description="What LLM steps ask their models with. Of several keys of a provider the newest of the project is used, else the newest that is shared."
         actions={canWrite ? add : null}
       />
       <div className="flex flex-col gap-6">
@@ -46,7 +46,7 @@ function Keys({ add }: { add: ReactNode }) {
   return (
     <ListCard
       label="Model keys"
-      columns={['Name', 'Provider', 'Server', 'Status', 'Last used', 'Key set', '']}
+      columns={['Name', 'Owner', 'Provider', 'Server', 'Status', 'Last used', 'Key set', '']}
       query={list}
       items={list.data?.keys}
       next={list.data?.next_cursor}

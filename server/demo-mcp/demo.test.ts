@@ -126,7 +126,7 @@ describe('the demo MCP server', () => {
     expect(readConfig({ BATON_SEED: 'example', BATON_DEMO_MCP: 'false' }).demoMcp).toBe(false);
     const request = Object.assign(new IncomingMessage(new Socket()), { url: '/demo/mcp' });
     const off = { ...service.container, demoMcp: null };
-    expect(serveSurfaces(off, request, new ServerResponse(request), 0)).toBe(false);
+    expect(serveSurfaces(off, request, new ServerResponse(request), 0)).toBeNull();
   });
 });
 

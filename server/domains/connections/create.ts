@@ -1,21 +1,32 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
+import { impliedOrigins, originsOf } from './origins.ts';
+import { requireSharing } from './ownership.ts';
 import { saveNew } from './save-new.ts';
 import type { Connection, CreateConnectionInput } from './schemas.ts';
 import { toConnection } from './view.ts';
 
-/** POST /v1/connections. Its secrets are in no answer, this one included. AppError 503 when the secret store is away. */
+/**
+ * POST /v1/connections. Its secrets are in no answer, this one included. AppError 403 for sharing it without being a `tenant_admin`, 503
+ * when the secret store is away.
+ */
 export async function createConnection(
-  { principal, services }: Context,
+  ctx: Context,
   input: z.output<typeof CreateConnectionInput>,
 ): Promise<z.input<typeof Connection>> {
+  const { principal, services } = ctx;
+  requireSharing(ctx, input.shared);
+  const config = input.config ?? {};
   const row = await saveNew(services, {
     tenantId: principal.tenantId,
+    projectId: input.shared === true ? null : principal.projectId,
     name: input.display_name,
     provider: input.provider,
     service: input.service,
     values: input.credentials,
-    config: input.config ?? {},
+    config,
+    origins:
+      input.origins === undefined ? impliedOrigins(input.provider, input.service, config) : originsOf(input.origins),
     account: null,
     expiresAt: null,
     createdBy: principal.userId,

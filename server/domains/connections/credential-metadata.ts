@@ -13,7 +13,8 @@ export async function credentialMetadata(
   { principal, services }: Context,
   { id }: z.output<typeof ById>,
 ): Promise<z.input<typeof CredentialMetadata>> {
-  const stored = await readStored(services, { tenantId: principal.tenantId, connectionId: id });
+  const { tenantId, projectId } = principal;
+  const stored = await readStored(services, { tenantId, projectId, connectionId: id });
   if (stored === null) throw notFound('Connection');
   const { row, document } = stored;
   const credentials = Object.keys(document.values).map(name => ({

@@ -1,38 +1,62 @@
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { EgressRefused } from '../../platform/egress/egress.ts';
 import { needsRefresh, type RefreshServices, refreshed } from './oauth/refresh.ts';
-import { touchConnection } from './store.ts';
+import { maySend, originOf, requireOrigin } from './origins.ts';
+import { type ConnectionRef, touchConnection } from './store.ts';
 import { readStored } from './stored.ts';
 
-export type LoadedCredentials = {
+type Settings = { provider: string; service: string; config: JsonMap };
+
+export type LoadedCredentials = Settings & {
   id: string;
   name: string;
-  provider: string;
-  service: string;
-  config: JsonMap;
   /** Name to secret; whoever uses them redacts them from whatever goes on. No prototype. */
   values: Readonly<Record<string, string>>;
+  /** Sends requests with them, to the origins that they are bound to and nowhere else. */
+  fetch: typeof globalThis.fetch;
 };
+
+/** Where the credentials are to go: an address, or what says it in the settings that were stored with them. */
+export type Destination = string | ((connection: Settings) => string);
 
 /** `last_used_at` is kept to the minute. */
 const minuteMs = 60_000;
 
 /**
- * The secrets of a tenant's connection, for a call that is about to be made with them; null where the tenant has no such connection. An
- * access token that is about to end is fetched anew first. AppError 503 `secret_store_unavailable` or `oauth_unavailable`; 409
- * `connection_expired` or `connection_incomplete` where somebody has to connect it again.
+ * The secrets of a connection, for a call to `destination` that is about to be made with them; null where the project sees no such
+ * connection. This is the one way in which credentials leave the secret store (server/structure.test.ts): they are given for an origin
+ * that they are bound to, with a fetch that reaches no other. An access token that is about to end is fetched anew first. AppError 409
+ * `credential_origin_refused`; 503 `secret_store_unavailable` or `oauth_unavailable`; 409 `connection_expired` or
+ * `connection_incomplete` where somebody has to connect it again.
  */
 export async function loadCredentials(
   services: RefreshServices,
-  ref: { tenantId: string; connectionId: string },
+  ref: ConnectionRef,
+  destination: Destination,
 ): Promise<LoadedCredentials | null> {
   const now = services.clock.now();
   const read = await readStored(services, ref);
-  const stored = read !== null && needsRefresh(read.row, now) ? await refreshed(services, ref) : read;
+  if (read === null) return null;
+  const addressOf = typeof destination === 'string' ? () => destination : destination;
+  requireOrigin(read.row, addressOf(read.row));
+  const stored = needsRefresh(read.row, now) ? await refreshed(services, ref) : read;
   if (stored === null) return null;
   const { row, document } = stored;
+  // Somebody may have connected it anew while the token was fetched.
+  requireOrigin(row, addressOf(row));
   if (row.last_used_at === null || now - row.last_used_at.getTime() >= minuteMs) {
     await touchConnection(services.pool, ref, new Date(now));
   }
   const { id, name, provider, service, config } = row;
-  return { id, name, provider, service, config, values: document.values };
+  const fetch = boundFetch(services.egress.fetch, row.origins);
+  return { id, name, provider, service, config, values: document.values, fetch };
+}
+
+/** A fetch that refuses any other origin than these. Redirects leave credentials behind (server/platform/egress/redirects.ts). */
+function boundFetch(send: typeof globalThis.fetch, origins: readonly string[]): typeof globalThis.fetch {
+  return async (input, init) => {
+    const url = input instanceof Request ? input.url : String(input);
+    if (maySend(origins, url)) return send(input, init);
+    throw new EgressRefused(`The credentials may not be sent to ${originOf(url) ?? 'this address'}.`);
+  };
 }

@@ -3,7 +3,8 @@ import type { Context } from '../../api/context.ts';
 import { AppError, notFound } from '../../platform/errors.ts';
 import { connectionSecret } from './document.ts';
 import { whileHolding } from './exclusive.ts';
-import { requireConnection } from './get.ts';
+import { connectionRef, requireConnection } from './get.ts';
+import { requireManageable } from './ownership.ts';
 import type { DeleteConnectionInput } from './schemas.ts';
 import { deleteHidden, findConnection, hideConnection, showConnection } from './store.ts';
 import { usageOf } from './usage.ts';
@@ -11,15 +12,16 @@ import { usageOf } from './usage.ts';
 /**
  * DELETE /v1/connections/{id}. In use it is refused with 409 `connection_in_use` and what uses it, unless forced: those are then left
  * without a connection. The row is hidden, then the secret goes, then the row: a crash in between leaves a hidden row, which
- * `tidyConnections` finishes. AppError 404; 503 when the secret store is away, and everything is as it was.
+ * `tidyConnections` finishes. AppError 403 for one that is shared with the workspace, unless by a `tenant_admin`; 404; 503 when the secret store is away, and everything is as it was.
  */
 export async function deleteConnection(
   ctx: Context,
   { id, force }: z.output<typeof DeleteConnectionInput>,
 ): Promise<undefined> {
-  const { services, principal } = ctx;
-  const ref = { tenantId: principal.tenantId, connectionId: id };
-  const { name } = await requireConnection(ctx, id);
+  const { services } = ctx;
+  const ref = connectionRef(ctx, id);
+  const { name, ...found } = await requireConnection(ctx, id);
+  requireManageable(ctx, { name, ...found });
   await whileHolding(services, id, async () => {
     if (!force) await refuseInUse(ctx, id, name);
     const row = await findConnection(services.pool, ref);

@@ -11,11 +11,20 @@ export type CredentialDocument = {
   setAt: ReadonlyMap<string, number>;
   /** The row's `rotated_at` that this was written with; null in a document written by hand. */
   revision: number | null;
+  /** The row's `origins` that this was written with; null in a document from before there were any. */
+  origins: readonly string[] | null;
 };
 
 const metaName = '@meta';
-const Meta = z.object({ revision: z.number(), set_at: z.record(z.string(), z.number()) });
+const Meta = z.object({
+  revision: z.number(),
+  set_at: z.record(z.string(), z.number()),
+  origins: z.array(z.string()).optional(),
+});
 const Stored = z.record(z.string(), z.unknown());
+
+/** Stands for the key of a server that asks for none, since a connection holds at least one credential. It is no secret. */
+export const NO_SECRET = 'no-key-needed';
 
 /** The name of a connection's document in the secret store. */
 export const connectionSecret = (connectionId: string) => `connection/${connectionId}`;
@@ -23,7 +32,7 @@ export const connectionSecret = (connectionId: string) => `connection/${connecti
 /** A document of these values, written at `revision`; values that `previous` holds alike keep the time they were set. */
 export function documentOf(
   values: Readonly<Record<string, string>>,
-  revision: number,
+  { revision, origins }: { revision: number; origins: readonly string[] },
   previous: CredentialDocument | null = null,
 ): CredentialDocument {
   const setAt = new Map(
@@ -32,11 +41,11 @@ export function documentOf(
       return [name, kept ?? revision];
     }),
   );
-  return { values: withoutPrototype(values), setAt, revision };
+  return { values: withoutPrototype(values), setAt, revision, origins };
 }
 
-export function encodeDocument({ values, setAt, revision }: CredentialDocument): string {
-  return JSON.stringify({ ...values, [metaName]: { revision, set_at: Object.fromEntries(setAt) } });
+export function encodeDocument({ values, setAt, revision, origins }: CredentialDocument): string {
+  return JSON.stringify({ ...values, [metaName]: { revision, set_at: Object.fromEntries(setAt), origins } });
 }
 
 /** Reads what `encodeDocument` wrote. Throws an Error that holds nothing of the text. */
@@ -51,6 +60,7 @@ export function decodeDocument(text: string): CredentialDocument {
     values: withoutPrototype(Object.fromEntries(entries)),
     setAt: new Map(meta.success ? Object.entries(meta.data.set_at) : []),
     revision: meta.success ? meta.data.revision : null,
+    origins: (meta.success ? meta.data.origins : undefined) ?? null,
   };
 }
 

@@ -17,7 +17,13 @@ let db: TestDatabase;
 let services: Services;
 let acme: TestTenant;
 const clock = new ManualClock();
-const request = { display_name: 'A', provider: 'custom', service: 'api_key', credentials: { token: 'old' } };
+const request = {
+  display_name: 'A',
+  provider: 'custom',
+  service: 'api_key',
+  credentials: { token: 'old' },
+  origins: ['https://api.example.com'],
+};
 const away = () => Promise.reject(unavailable('secret_store_unavailable', 'The secret store is unavailable.'));
 /** What a process that is killed does: nothing more. */
 class Killed extends Error {}
@@ -44,7 +50,8 @@ const callWith = (broken: Partial<SecretStore>) =>
   createCall({ ...services, secrets: storeWith(broken) }, connectionOperations);
 const call: ReturnType<typeof callWith> = (...given) => createCall(services, connectionOperations)(...given);
 const make = async () => ((await call(acme.contributor, 'connections_create', request)) as { id: string }).id;
-const load = (connectionId: string) => loadCredentials(services, { tenantId: acme.tenantId, connectionId });
+const refOf = (connectionId: string) => ({ tenantId: acme.tenantId, projectId: acme.projectId, connectionId });
+const load = (connectionId: string) => loadCredentials(services, refOf(connectionId), 'https://api.example.com');
 const counts = async () => [await db.prisma.connection.count(), await db.prisma.secret.count()];
 const hidden = () => db.prisma.connection.count({ where: { status: { in: ['pending', 'deleting'] } } });
 const listed = async () =>
@@ -97,7 +104,7 @@ describe('the secret store is away', () => {
   it('while loading: 503', async () => {
     const id = await make();
     const broken = { ...services, secrets: storeWith({ get: away }) };
-    await expect(loadCredentials(broken, { tenantId: acme.tenantId, connectionId: id })).rejects.toMatchObject({
+    await expect(loadCredentials(broken, refOf(id), 'https://api.example.com')).rejects.toMatchObject({
       status: 503,
     });
     await expect(
@@ -173,9 +180,13 @@ describe('a crash', () => {
   it('while changing, between secret and row: the secret counts, and the row is set right by whoever comes next', async () => {
     const id = await make();
     clock.advance(5);
-    const text = JSON.stringify({ token: 'new', more: 'x', '@meta': { revision: clock.now(), set_at: {} } });
+    const origins = ['https://new.example.com'];
+    const text = JSON.stringify({ token: 'new', more: 'x', '@meta': { revision: clock.now(), set_at: {}, origins } });
     await services.secrets.put(acme.tenantId, connectionSecret(id), text);
-    expect((await load(id))?.values).toEqual({ token: 'new', more: 'x' });
+    // The new secret is not sent to where the former one belonged.
+    await expect(load(id)).rejects.toMatchObject({ status: 409, code: 'credential_origin_refused' });
+    const loaded = await loadCredentials(services, refOf(id), 'https://new.example.com/v1');
+    expect(loaded?.values).toEqual({ token: 'new', more: 'x' });
     expect(await call(acme.contributor, 'connections_get', { id })).toMatchObject({
       credential_keys: ['token', 'more'],
       rotated_at: new Date(clock.now()).toISOString(),
@@ -188,7 +199,9 @@ describe('a crash', () => {
     let reading: Promise<unknown> | undefined;
     const put: SecretStore['put'] = async (...given) => {
       await services.secrets.put(...given);
-      reading = load(id).then(loaded => seen.push([loaded?.values.token, loaded?.config]));
+      const asStored = ({ config }: { config: Record<string, unknown> }) => String(config.base_url);
+      const loading = loadCredentials(services, refOf(id), asStored);
+      reading = loading.then(loaded => seen.push([loaded?.values.token, loaded?.config]));
     };
     const input = { id, credentials: { token: 'new' }, config: { base_url: 'https://new.example.com' } };
     await callWith({ put })(acme.contributor, 'connections_patch', input);

@@ -2,12 +2,17 @@ import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { ById, Connection } from './schemas.ts';
-import { type CountedRow, findCounted } from './store.ts';
+import { type ConnectionRef, type CountedRow, findCounted } from './store.ts';
 import { toConnection } from './view.ts';
 
-/** The workspace's connection. Throws AppError 404 for any other. */
-export async function requireConnection({ principal, services }: Context, id: string): Promise<CountedRow> {
-  const row = await findCounted(services.pool, { tenantId: principal.tenantId, connectionId: id });
+/** How the caller's project sees a connection. */
+export function connectionRef({ principal }: Context, connectionId: string): ConnectionRef {
+  return { tenantId: principal.tenantId, projectId: principal.projectId, connectionId };
+}
+
+/** A connection of the project or of the workspace. Throws AppError 404 for any other. */
+export async function requireConnection(ctx: Context, id: string): Promise<CountedRow> {
+  const row = await findCounted(ctx.services.pool, connectionRef(ctx, id));
   if (row === null) throw notFound('Connection');
   return row;
 }

@@ -5,14 +5,14 @@ import type { ListConnectionsInput, ListConnectionsOutput } from './schemas.ts';
 import { listCounted } from './store.ts';
 import { toConnection } from './view.ts';
 
-/** GET /v1/connections: the workspace's, newest first. */
+/** GET /v1/connections: the project's and those shared with the workspace, newest first. */
 export async function listConnections(
   { principal, services }: Context,
   { limit, cursor, q, ...filter }: z.output<typeof ListConnectionsInput>,
 ): Promise<z.input<typeof ListConnectionsOutput>> {
   const after = decodeCursor(TimeIdKey, cursor);
   const wanted = { ...filter, q: q === '' ? undefined : q };
-  const rows = await listCounted(services.pool, principal.tenantId, wanted, after, limit + 1);
+  const rows = await listCounted(services.pool, principal, wanted, after, limit + 1);
   const page = cutPage(rows, limit, row => [row.created_at.getTime(), row.id]);
   return { connections: page.rows.map(toConnection), next_cursor: page.next_cursor };
 }

@@ -27,7 +27,7 @@ const crud = {
     ...common,
     method: 'GET',
     status: 200,
-    summary: "List the workspace's connections, newest first",
+    summary: "List the project's connections and those shared with the workspace, newest first",
     input: schema.ListConnectionsInput,
     output: schema.ListConnectionsOutput,
     run: listConnections,
@@ -37,7 +37,8 @@ const crud = {
     method: 'POST',
     status: 201,
     summary: 'Create a connection from credentials',
-    description: 'The secrets go to the secret store and are never returned.',
+    description:
+      'The secrets go to the secret store and are never returned. They are sent to `origins` only; by default to the origin of `config.base_url`, else to the first server that their creator uses them with. `shared` needs a `tenant_admin`.',
     input: schema.CreateConnectionInput,
     output: schema.Connection,
     errors: [503],
@@ -58,10 +59,10 @@ const crud = {
     status: 200,
     summary: 'Rename a connection, or replace its secrets or settings',
     description:
-      'Credentials are merged: null removes one. Those of `suite` and `messaging` connections are kept by their flows.',
+      'Credentials are merged: null removes one. Those of `suite` and `messaging` connections are kept by their flows. Another origin needs every credential again: 422 `secret_required`. One that is shared with the workspace is changed by a `tenant_admin` alone.',
     input: schema.PatchConnectionInput,
     output: schema.Connection,
-    errors: [503],
+    errors: [409, 503],
     run: patchConnection,
   },
   delete: {
@@ -70,7 +71,7 @@ const crud = {
     status: 204,
     summary: 'Delete a connection and its secrets',
     description:
-      'One that is in use is 409 `connection_in_use` with what uses it in `details`, unless `force` is true.',
+      'One that is in use is 409 `connection_in_use` with what uses it in `details`, unless `force` is true. One that is shared with the workspace is deleted by a `tenant_admin` alone.',
     input: schema.DeleteConnectionInput,
     output: NoContent,
     errors: [409, 503],
@@ -89,8 +90,12 @@ const crud = {
 } as const;
 
 /** The same operation on the legacy path; not a tool of its own, which would be the same tool twice. */
-function legacy<const Declared extends { summary: string; mcp: unknown }>({ mcp: _, summary, ...declared }: Declared) {
-  return { ...declared, summary: `${summary} (legacy path)` };
+function legacy<const Declared extends { summary: string; mcp: { group: 'vault' } }>({
+  mcp,
+  summary,
+  ...declared
+}: Declared) {
+  return { ...declared, mcp: { ...mcp, tool: false as const }, summary: `${summary} (legacy path)` };
 }
 
 const suite = [

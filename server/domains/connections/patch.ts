@@ -1,42 +1,88 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
-import { invalid } from '../../platform/errors.ts';
+import { conflict, invalid } from '../../platform/errors.ts';
+import { NO_SECRET } from './document.ts';
 import { whileHolding } from './exclusive.ts';
-import { requireConnection } from './get.ts';
+import { connectionRef, requireConnection } from './get.ts';
+import { impliedOrigins, maySend, originsOf, requireSecretsForOrigins } from './origins.ts';
+import { requireManageable, requireSharing } from './ownership.ts';
 import { type Connection, flowProviders, maxCredentials, type PatchConnectionInput } from './schemas.ts';
+import type { ConnectionChange, ConnectionRow } from './store.ts';
 import { change, readForWriting, replaceSecret } from './stored.ts';
+import { usageOf } from './usage.ts';
 import { toConnection } from './view.ts';
 
 type Input = z.output<typeof PatchConnectionInput>;
+type Values = Readonly<Record<string, string>>;
 
 /**
- * PATCH /v1/connections/{id}. A secret that is not named stays as it is, without being read by anybody. AppError 404; 422 where no
- * credential would be left, more than 32 would, or the provider's own flow keeps them; 503 when the secret store is away.
+ * PATCH /v1/connections/{id}. A secret that is not named stays as it is, without being read by anybody. AppError 404; 403 for one that is
+ * shared with the workspace, or for sharing it, unless by a `tenant_admin`; 409 `connection_in_use` where other projects use what is to be
+ * shared no more; 422 where no credential would be left, more than 32 would, the provider's own flow keeps them, or another origin
+ * (`secret_required`) needs them to be entered again; 503 when the secret store is away.
  */
 export async function patchConnection(ctx: Context, input: Input): Promise<z.input<typeof Connection>> {
-  const { services, principal } = ctx;
+  const { services } = ctx;
   // Existence comes before what is wrong with the body: another workspace's connection answers 404 to anything.
   const current = await requireConnection(ctx, input.id);
+  requireManageable(ctx, current);
+  requireSharing(ctx, input.shared);
   const { display_name: name, credentials, config } = input;
   refuseManaged(current.provider, input);
-  if (name === undefined && credentials === undefined && config === undefined) return toConnection(current);
-  const ref = { tenantId: principal.tenantId, connectionId: input.id };
+  if (input.shared === false && current.project_id === null) await refuseUsedElsewhere(ctx, current);
+  const { id: _, ...given } = input;
+  if (Object.values(given).every(value => value === undefined)) return toConnection(current);
   await whileHolding(services, input.id, async () => {
-    const stored = credentials && (await readForWriting(services, ref));
-    if (credentials === undefined || !stored) {
-      await change(services, await requireConnection(ctx, input.id), { name, config });
+    const row = await requireConnection(ctx, input.id);
+    const origins = wantedOrigins(row, input);
+    const changes = { name, config, origins, projectId: ownerAfter(ctx, input) };
+    const further = origins?.some(origin => !row.origins.includes(origin)) === true;
+    const stored = credentials || further ? await readForWriting(services, connectionRef(ctx, input.id)) : null;
+    if (stored === null) {
+      await change(services, row, changes);
       return;
     }
-    const values = merged(stored.document?.values ?? {}, credentials);
-    await replaceSecret(services, stored, values, { name, config, status: 'active', lastError: null });
+    const former = stored.document?.values ?? {};
+    const values = merged(former, credentials ?? {});
+    const kept = keptSecrets(values, credentials ?? {});
+    // The first origin of their own credentials is theirs to name, as their first use would be (origins.ts).
+    const { row: present } = stored;
+    const first = present.origins.length === 0 && present.secret_set_by === ctx.principal.userId;
+    if (further && !first) requireSecretsForOrigins(present.origins, origins ?? [], kept);
+    if (credentials === undefined) await change(services, present, changes);
+    else await replaceSecret(services, stored, values, { ...changes, ...entered(ctx, present, kept) });
   });
   return toConnection(await requireConnection(ctx, input.id));
 }
 
-function merged(
-  former: Readonly<Record<string, string>>,
-  credentials: Readonly<Record<string, string | null>>,
-): Record<string, string> {
+/** What follows from entering secrets, while those named in `kept` stay. */
+function entered({ principal }: Context, row: ConnectionRow, kept: readonly string[]) {
+  const theirs = kept.length === 0 || row.secret_set_by === principal.userId;
+  const secretSetBy = theirs ? principal.userId : null;
+  return { secretSetBy, status: 'active', lastError: null } satisfies ConnectionChange;
+}
+
+/** The origins after the change; undefined: those that there are. A base URL that moves takes the binding with it. */
+function wantedOrigins(row: ConnectionRow, { origins, config, credentials }: Input): string[] | undefined {
+  if (origins !== undefined) return originsOf(origins);
+  if (config === undefined || config.base_url === row.config.base_url) return undefined;
+  const implied = impliedOrigins(row.provider, row.service, config);
+  if (implied.every(origin => maySend(row.origins, origin))) return undefined;
+  // Credentials that are bound to nothing stay so: their first use binds them.
+  return row.origins.length === 0 && credentials === undefined ? undefined : implied;
+}
+
+function ownerAfter({ principal }: Context, { shared }: Input): string | null | undefined {
+  if (shared === undefined) return undefined;
+  return shared ? null : principal.projectId;
+}
+
+/** The secrets among `values` that are not entered with this change. */
+function keptSecrets(values: Values, credentials: Readonly<Record<string, string | null>>): string[] {
+  return Object.keys(values).filter(name => !Object.hasOwn(credentials, name) && values[name] !== NO_SECRET);
+}
+
+function merged(former: Values, credentials: Readonly<Record<string, string | null>>): Record<string, string> {
   const entries = Object.entries({ ...former, ...credentials });
   const values = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
   const count = Object.keys(values).length;
@@ -44,6 +90,14 @@ function merged(
   throw invalid(`A connection holds 1 to ${maxCredentials} credentials.`, [
     { path: 'credentials', message: `would leave ${count}` },
   ]);
+}
+
+/** Once it belongs to one project, the others could use it no more. */
+async function refuseUsedElsewhere(ctx: Context, { id, name }: ConnectionRow): Promise<void> {
+  const { elsewhere } = await usageOf(ctx, id);
+  if (elsewhere === 0) return;
+  const message = `“${name}” is used in ${elsewhere} ${elsewhere === 1 ? 'place' : 'places'} of other projects.`;
+  throw conflict('connection_in_use', message);
 }
 
 function refuseManaged(provider: string, { credentials, config }: Input): void {

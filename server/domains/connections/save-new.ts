@@ -2,17 +2,23 @@ import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../services.ts';
 import { connectionSecret, documentOf } from './document.ts';
 import { whileHolding } from './exclusive.ts';
-import { activate, type ConnectionRef, type ConnectionRow, deleteHidden, insertPending } from './store.ts';
+import { activate, type ConnectionKey, type ConnectionRow, deleteHidden, insertPending } from './store.ts';
 import { writeDocument } from './stored.ts';
 
 export type NewConnection = {
   tenantId: string;
+  /** Null: shared with the whole workspace. */
+  projectId: string | null;
   name: string;
   provider: string;
   service: string;
   values: Readonly<Record<string, string>>;
   config: unknown;
   account: unknown;
+  /** Where the secret may be sent; none: its creator's first use says so. */
+  origins: readonly string[];
+  /** Where its refresh token may be sent. */
+  tokenOrigin?: string | null;
   expiresAt: Date | null;
   createdBy: string;
 };
@@ -25,14 +31,14 @@ type SavingServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'logger'>;
  */
 export async function saveNew(services: SavingServices, made: NewConnection): Promise<ConnectionRow> {
   const { pool, clock } = services;
-  const { tenantId, values, expiresAt, ...row } = made;
+  const { tenantId, values, expiresAt, tokenOrigin = null, ...row } = made;
   const ref = { tenantId, connectionId: newId() };
   const at = new Date(clock.now());
   // Held from before the row is there: tidyConnections takes a hidden row that nobody holds for what a crash left.
   return whileHolding(services, ref.connectionId, async () => {
-    await insertPending(pool, { ...row, ref, at });
+    await insertPending(pool, { ...row, tokenOrigin, ref, at });
     try {
-      await writeDocument(services, ref, documentOf(values, at.getTime()));
+      await writeDocument(services, ref, documentOf(values, { revision: at.getTime(), origins: made.origins }));
       return await activate(pool, ref, { keys: Object.keys(values), expiresAt, rotatedAt: at });
     } catch (error) {
       await discard(services, ref);
@@ -42,7 +48,7 @@ export async function saveNew(services: SavingServices, made: NewConnection): Pr
 }
 
 /** The secret may have arrived although the store's answer did not, so it goes first, and the row only when it is gone. */
-async function discard({ pool, secrets, logger }: SavingServices, ref: ConnectionRef): Promise<void> {
+async function discard({ pool, secrets, logger }: SavingServices, ref: ConnectionKey): Promise<void> {
   try {
     await secrets.delete(ref.tenantId, connectionSecret(ref.connectionId));
     await deleteHidden(pool, ref);

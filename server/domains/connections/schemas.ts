@@ -20,6 +20,15 @@ export const Secret = z
   .refine(secret => bytesOf(secret) <= maxSecretBytes, `must be at most ${maxSecretBytes} bytes`)
   .meta({ description: 'A secret, 1 byte to 8 KiB. Never returned.' });
 
+const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** Whether a secret can be sent as the value of a header, or within one (RFC 9110, 5.5, without its obsolete characters). */
+export const isHeaderValue = (value: string) => headerValue.test(value);
+/** Credentials leave as values of headers. One that cannot would fail at its first use, in the words of a library that quotes it. */
+export const HeaderSecret = Secret.regex(
+  headerValue,
+  'must be printable ASCII, without line breaks and without spaces at its ends',
+);
+
 /** zod leaves `__proto__` out of a record without a word, and what is sent must not be lost: here it is refused. */
 function named<Value extends z.ZodType>(
   record: z.ZodRecord<typeof CredentialName, Value>,
@@ -46,10 +55,30 @@ export const ConnectionConfig = AnyObject.refine(
   `must be at most ${maxConfigBytes} bytes of JSON`,
 ).meta({ description: 'Settings that are no secrets, such as a base URL; returned as they are.' });
 export const DisplayName = NameText(120);
+
+const OriginUrl = z
+  .string()
+  .max(500)
+  .refine(isHttpUrl, 'must be an http or https URL without a user name, such as https://api.example.com')
+  .meta({ format: 'uri' });
+/** A path is left out: what counts is scheme, host and port. */
+export const Origins = z.array(OriginUrl).min(1).max(10).meta({
+  description:
+    'The origins (scheme, host and port) that the credentials may be sent to. Others need the credentials to be entered again.',
+});
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+export const Shared = z.boolean().meta({
+  description: 'Whether every project of the workspace uses it. Only a `tenant_admin` may say so.',
+});
 const Kind = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');
 
 export const Connection = z.strictObject({
   id: Id,
+  /** The project that it belongs to; null: shared with the whole workspace. */
+  project_id: Id.nullable(),
   name: z.string(),
   provider: z.string(),
   service: z.string(),
@@ -58,6 +87,8 @@ export const Connection = z.strictObject({
   config: AnyObject,
   /** Whom it speaks for, where a provider said so. */
   account: AnyObject.nullable(),
+  /** Where its credentials may be sent. None: its first use by the person who stored them says so. */
+  origins: z.array(z.string()),
   last_error: z.string().nullable(),
   /** Of the access token; a fresh one is fetched before then where the provider allows it. */
   expires_at: Timestamp.nullable(),
@@ -86,16 +117,22 @@ export const CreateConnectionInput = z.strictObject({
   display_name: DisplayName,
   provider: Kind.refine(provider => !flowProviders.includes(provider), 'is connected by its own flow'),
   service: Kind,
-  credentials: named(z.record(CredentialName, Secret), 1, maxCredentials),
+  credentials: named(z.record(CredentialName, HeaderSecret), 1, maxCredentials),
   config: ConnectionConfig.optional(),
+  /** Default: the origin of `config.base_url`; without one, where its creator first uses it. */
+  origins: Origins.optional(),
+  shared: Shared.optional(),
 });
 export const PatchConnectionInput = z.strictObject({
   id: Id,
   display_name: DisplayName.optional(),
   /** Merged: a name that is not given keeps its secret, null removes it. */
-  credentials: named(z.record(CredentialName, Secret.nullable()), 0, 2 * maxCredentials).optional(),
+  credentials: named(z.record(CredentialName, HeaderSecret.nullable()), 0, 2 * maxCredentials).optional(),
   /** Replaces the whole. */
   config: ConnectionConfig.optional(),
+  /** Replaces the whole. Another origin needs every credential in `credentials`: 422 `secret_required`. */
+  origins: Origins.optional(),
+  shared: Shared.optional(),
 });
 export const DeleteConnectionInput = z.strictObject({
   id: Id,

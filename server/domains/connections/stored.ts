@@ -1,10 +1,12 @@
 import { AppError, conflict, notFound } from '../../platform/errors.ts';
+import { noteSecrets } from '../../platform/secrets/in-use.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import type { Services } from '../../services.ts';
 import { type CredentialDocument, connectionSecret, decodeDocument, documentOf, encodeDocument } from './document.ts';
 import { whileHolding } from './exclusive.ts';
 import {
   type ConnectionChange,
+  type ConnectionKey,
   type ConnectionRef,
   type ConnectionRow,
   findConnection,
@@ -41,7 +43,8 @@ export async function readForWriting(services: StoreServices, ref: ConnectionRef
   const { row, document } = stored;
   const rotatedAt = new Date(document?.revision ?? row.rotated_at.getTime());
   const secret = { keys: Object.keys(document?.values ?? {}), rotatedAt, expiresAt: row.expires_at };
-  return { row: await change(services, row, { secret }), document };
+  // Where the secret may be sent was written with it: with the row's origins a new key could go to the former address.
+  return { row: await change(services, row, { secret, origins: document?.origins ?? undefined }), document };
 }
 
 /**
@@ -55,7 +58,7 @@ export async function replaceSecret(
   more: Omit<ConnectionChange, 'secret' | 'expiresAt'> & { expiresAt?: Date | null } = {},
 ): Promise<StoredConnection> {
   const revision = Math.max(services.clock.now(), row.rotated_at.getTime() + 1);
-  const document = documentOf(values, revision, previous);
+  const document = documentOf(values, { revision, origins: more.origins ?? row.origins }, previous);
   await writeDocument(services, { tenantId: row.tenant_id, connectionId: row.id }, document);
   const { expiresAt = row.expires_at, ...others } = more;
   const secret = { keys: Object.keys(values), rotatedAt: new Date(revision), expiresAt };
@@ -65,9 +68,10 @@ export async function replaceSecret(
 /** Puts a document into the secret store. An error of a store that quotes what it was given loses the secrets before it goes on. */
 export async function writeDocument(
   { secrets }: Pick<Services, 'secrets'>,
-  { tenantId, connectionId }: ConnectionRef,
+  { tenantId, connectionId }: ConnectionKey,
   document: CredentialDocument,
 ): Promise<void> {
+  noteSecrets(Object.values(document.values));
   try {
     await secrets.put(tenantId, connectionSecret(connectionId), encodeDocument(document));
   } catch (error) {
@@ -96,7 +100,11 @@ async function readBoth({ pool, secrets }: StoreServices, ref: ConnectionRef): P
   const row = await findConnection(pool, ref);
   if (row === null) return null;
   const text = await secrets.get(ref.tenantId, connectionSecret(ref.connectionId));
-  if (text !== null) return { row, document: decodeDocument(text) };
+  if (text !== null) {
+    const document = decodeDocument(text);
+    noteSecrets(Object.values(document.values));
+    return { row, document };
+  }
   // Deleted between the two readings, or lost.
   return (await findConnection(pool, ref)) === null ? null : { row, document: null };
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { ConnectionRef } from './store.ts';
+import type { ConnectionKey } from './store.ts';
 
 export type ConnectionUser = { id: string; name: string; project_id: string } & (
   | { kind: 'instance' | 'workflow' }
@@ -8,9 +8,13 @@ export type ConnectionUser = { id: string; name: string; project_id: string } & 
 
 /**
  * Whatever uses a connection, in every project of the tenant, by name. `modelsOf`: also workflows that are not archived and have an LLM step
- * with a model of this provider, in the draft or in the version that starts.
+ * with a model of this provider, in the draft or in the version that starts; only in the project `owner`, where the key belongs to one.
  */
-export async function findUsers(pool: Pool, ref: ConnectionRef, modelsOf: string | null): Promise<ConnectionUser[]> {
+export async function findUsers(
+  pool: Pool,
+  ref: ConnectionKey,
+  { modelsOf, owner }: { modelsOf: string | null; owner: string | null },
+): Promise<ConnectionUser[]> {
   const { rows } = await pool.query<ConnectionUser>(
     `SELECT 'instance' AS kind, i.id, i.name, i.project_id, NULL::uuid AS instance_id, NULL AS instance_name
        FROM mcp_instances i WHERE i.tenant_id = $1 AND i.connection_id = $2
@@ -22,12 +26,13 @@ export async function findUsers(pool: Pool, ref: ConnectionRef, modelsOf: string
      SELECT 'workflow', w.id, w.name, w.project_id, NULL, NULL
        FROM workflows w
        LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.tenant_id = w.tenant_id AND v.version = w.latest_version
-      WHERE $3::text IS NOT NULL AND w.tenant_id = $1 AND w.status <> 'archived' AND EXISTS (
+      WHERE $3::text IS NOT NULL AND w.tenant_id = $1 AND ($4::uuid IS NULL OR w.project_id = $4)
+        AND w.status <> 'archived' AND EXISTS (
         SELECT 1 FROM (VALUES (w.graph), (v.graph_snapshot)) graphs(graph),
           json_array_elements(CASE json_typeof(graph -> 'steps') WHEN 'array' THEN graph -> 'steps' ELSE '[]'::json END) step
         WHERE step ->> 'type' = 'llm_call' AND starts_with(step ->> 'model', $3 || '/'))
      ORDER BY name, id`,
-    [ref.tenantId, ref.connectionId, modelsOf],
+    [ref.tenantId, ref.connectionId, modelsOf, owner],
   );
   return rows;
 }

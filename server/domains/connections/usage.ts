@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
-import { requireConnection } from './get.ts';
+import { connectionRef, requireConnection } from './get.ts';
 import type { ById, ConnectionUsage } from './schemas.ts';
 import { findUsers } from './usage-store.ts';
 
@@ -13,11 +13,11 @@ export async function connectionUsage(ctx: Context, { id }: z.output<typeof ById
 
 /** The same for a deletion, which is refused by just what is shown here. */
 export async function usageOf(ctx: Context, id: string): Promise<Usage> {
-  const { provider, service } = await requireConnection(ctx, id);
-  const { tenantId, projectId } = ctx.principal;
+  const { provider, service, project_id: owner } = await requireConnection(ctx, id);
+  const { projectId } = ctx.principal;
   // A model key serves whatever names its provider's models; it is not bound to them by an id.
   const modelsOf = service === 'llm' ? provider : null;
-  const users = await findUsers(ctx.services.pool, { tenantId, connectionId: id }, modelsOf);
+  const users = await findUsers(ctx.services.pool, connectionRef(ctx, id), { modelsOf, owner });
   const here = users.filter(user => user.project_id === projectId);
   const named = ({ id: of, name }: { id: string; name: string }) => ({ id: of, name });
   return {

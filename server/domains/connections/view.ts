@@ -9,6 +9,7 @@ const timestamp = (at: Date | null) => (at === null ? null : isoTimestamp(at.get
 export function toConnection(row: CountedRow): z.input<typeof Connection> {
   return {
     id: row.id,
+    project_id: row.project_id,
     name: row.name,
     provider: row.provider,
     service: row.service,
@@ -16,6 +17,7 @@ export function toConnection(row: CountedRow): z.input<typeof Connection> {
     credential_keys: row.credential_keys,
     config: row.config,
     account: row.account,
+    origins: row.origins,
     last_error: row.last_error,
     expires_at: timestamp(row.expires_at),
     rotated_at: isoTimestamp(row.rotated_at.getTime()),

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isHeaderValue } from '../connections/schemas.ts';
 import type { AuthMode } from './schemas.ts';
 
 export type CredentialHeaders = { headers: Record<string, string> } | { problem: string };
@@ -44,8 +45,4 @@ function namedHeaders(values: Readonly<Record<string, string>>): CredentialHeade
     if (!isHeaderValue(value)) return { problem: `“${name}” holds characters that a header cannot carry.` };
   }
   return { headers: Object.fromEntries(entries) };
-}
-
-function isHeaderValue(value: string): boolean {
-  return /^[\x20-\x7e]*$/.test(value) && value === value.trim();
 }

@@ -9,7 +9,7 @@ import type { StoredServerInfo } from './servers/store.ts';
 const timeoutMs = 15_000;
 
 /** Where to ask, as whom, and what must not come back. */
-export type Access = Pick<ConnectOptions, 'url' | 'headers'> & { secrets: readonly string[] };
+export type Access = Pick<ConnectOptions, 'url' | 'headers' | 'fetch'> & { secrets: readonly string[] };
 
 export type LiveServer = { info: StoredServerInfo; tools: McpTool[]; warnings: string[] };
 export type LiveFailure = { stage: 'connecting' | 'listing'; code: string; message: string };
@@ -18,12 +18,12 @@ export type LiveAnswer =
   | { ok: false; failure: LiveFailure; info: StoredServerInfo | null };
 
 /**
- * Connects to a server through the egress guard and reads who it is and its tools, cleaned, without the secrets that it was
+ * Connects to a server and reads who it is and its tools, cleaned, without the secrets that it was
  * asked with. What goes wrong out there is an answer, not an exception; the session is always closed.
  */
 export async function readLive(
-  { egress, clock }: Pick<Services, 'egress' | 'clock'>,
-  { url, headers, secrets }: Access,
+  { clock }: Pick<Services, 'clock'>,
+  { url, headers, secrets, fetch }: Access,
 ): Promise<LiveAnswer> {
   const redactor = createRedactor(secrets);
   const failed = (stage: LiveFailure['stage'], error: unknown, info: StoredServerInfo | null): LiveAnswer => {
@@ -33,7 +33,7 @@ export async function readLive(
   };
   let session: Awaited<ReturnType<typeof connectMcp>>;
   try {
-    session = await connectMcp({ url, headers, fetch: egress.fetch, clock, timeoutMs });
+    session = await connectMcp({ url, headers, fetch, clock, timeoutMs });
   } catch (error) {
     return failed('connecting', error, null);
   }

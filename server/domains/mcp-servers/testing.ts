@@ -83,9 +83,10 @@ export async function publishedServer({ call, acme }: McpWorld, url: string, mor
 /** A connection with these credentials; answers its id. */
 export async function createConnection(
   { call }: McpWorld,
-  by: TestTenant,
+  by: Pick<TestTenant, 'contributor'>,
   credentials: Record<string, string>,
+  more: object = {},
 ): Promise<string> {
-  const input = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials };
+  const input = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials, ...more };
   return ((await call(by.contributor, 'connections_create', input)) as Made).id;
 }

@@ -4,12 +4,16 @@ import type { ModelAnswer, ModelCall, ModelCaller } from '../../orchestrator/ste
 import { AppError } from '../../platform/errors.ts';
 import type { Json } from '../../platform/json.ts';
 import { askModel, type ModelQuestion, type ModelReply } from '../../platform/models/ask-model.ts';
+import { isModelProvider, providerFacts } from '../../platform/models/providers.ts';
+import { inSecretScope } from '../../platform/secrets/in-use.ts';
 import { createRedactor, type Redactor } from '../../platform/secrets/redaction.ts';
 import type { Services } from '../../services.ts';
 import { loadCredentials } from '../connections/credentials.ts';
+import { NO_SECRET } from '../connections/document.ts';
+import { isHeaderValue } from '../connections/schemas.ts';
 import { parseReference, type ReferenceProblem } from './reference.ts';
 import { KeyConfig } from './schemas.ts';
-import { listKeyRows, noKey, selectKey, type UsableKey, usableKeys } from './select-key.ts';
+import { type KeyScope, listKeyRows, selectKey, type UsableKey, usableKeys } from './select-key.ts';
 import { StreamedLines } from './streamed-lines.ts';
 
 export type ModelServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'egress' | 'config'>;
@@ -17,34 +21,48 @@ type On = { signal: AbortSignal; log: (lines: string[]) => void };
 
 /** What `llm_call` steps ask their models through: keys are those of the tenant's own connections, never any other. */
 export function createModelCaller(services: ModelServices): ModelCaller {
-  const keysOf = sharedReading(async tenantId => usableKeys(await listKeyRows(services.pool, tenantId)));
+  const keysOf = sharedReading(async scope => usableKeys(await listKeyRows(services.pool, scope)));
   return {
-    async check({ tenantId }, { model }) {
+    async check(scope, { model }) {
       const reference = parseReference(model);
-      const found = 'code' in reference ? reference : selectKey(await keysOf(tenantId), reference);
+      const found = 'code' in reference ? reference : selectKey(await keysOf(scope), reference);
       return 'code' in found ? [{ path: 'model', ...found }] : [];
     },
-    async call(call, on) {
-      const question = await prepare(services, keysOf, call);
-      return 'kind' in question ? question : ask(services, question, on);
-    },
+    call: (call, on) =>
+      inSecretScope(async () => {
+        const question = await prepare(services, keysOf, call);
+        return 'kind' in question ? question : await ask(services, question, on);
+      }),
   };
 }
 
 /** A graph's steps are checked at once and ask for the same: one reading serves all that come while it is on its way. */
-function sharedReading<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+function sharedReading<T>(read: (scope: KeyScope) => Promise<T>): (scope: KeyScope) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
-  return key => {
+  return scope => {
+    const key = `${scope.tenantId}/${scope.projectId}`;
     const known = underWay.get(key);
     if (known) return known;
-    const reading = read(key).finally(() => underWay.delete(key));
+    const reading = read(scope).finally(() => underWay.delete(key));
     underWay.set(key, reading);
     return reading;
   };
 }
 
-type Prepared = { question: ModelQuestion; redactor: Redactor };
+type Prepared = { question: ModelQuestion; redactor: Redactor; fetch: typeof globalThis.fetch };
 type Failed = Extract<ModelAnswer, { kind: 'failed' }>;
+
+/** Where a key is sent: the base URL that was stored with it, else the provider's own; '' where there is neither. */
+export function addressOfKey({ provider, config }: { provider: string; config: JsonMap }): string {
+  const baseUrl = KeyConfig.safeParse(config).data?.base_url;
+  return baseUrl ?? (isModelProvider(provider) ? providerFacts[provider].baseUrl : null) ?? '';
+}
+
+/** A key from before keys were checked when they are stored. */
+export const unsendableKey: ReferenceProblem = {
+  code: 'model_key_invalid',
+  message: 'the key holds a line break or another character that no header can carry: enter it again under Model keys',
+};
 
 const failed = ({ code, message }: ReferenceProblem, retryable = false): Failed => ({
   kind: 'failed',
@@ -55,22 +73,23 @@ const failed = ({ code, message }: ReferenceProblem, retryable = false): Failed 
 
 async function prepare(
   services: ModelServices,
-  keysOf: (tenantId: string) => Promise<UsableKey[]>,
+  keysOf: (scope: KeyScope) => Promise<UsableKey[]>,
   call: ModelCall,
 ): Promise<Prepared | Failed> {
   const reference = parseReference(call.model);
   if ('code' in reference) return failed(reference);
-  const key = selectKey(await keysOf(call.tenantId), reference);
+  const key = selectKey(await keysOf(call), reference);
   if ('code' in key) return failed(key);
-  const loaded = await loadKey(services, call.tenantId, key.id);
+  const loaded = await loadKey(services, call, key.id);
   if ('kind' in loaded) return loaded;
-  const { apiKey, baseUrl } = loaded;
+  const { apiKey, baseUrl, fetch } = loaded;
   const { prompt, system, temperature, maxTokens, responseSchema, idempotencyKey, traceparent } = call;
   return {
-    redactor: createRedactor(apiKey === noKey ? [] : [apiKey]),
+    fetch,
+    redactor: createRedactor(apiKey === NO_SECRET ? [] : [apiKey]),
     question: {
       ...reference,
-      apiKey: apiKey === noKey ? undefined : apiKey,
+      apiKey: apiKey === NO_SECRET ? undefined : apiKey,
       baseUrl,
       prompt,
       system,
@@ -85,16 +104,17 @@ async function prepare(
 /** Key and address of one and the same writing, or why there are none: a new key must not go to the address before it. */
 async function loadKey(
   services: ModelServices,
-  tenantId: string,
+  { tenantId, projectId }: KeyScope,
   connectionId: string,
-): Promise<{ apiKey: string; baseUrl: string | undefined } | Failed> {
+): Promise<{ apiKey: string; baseUrl: string | undefined; fetch: typeof globalThis.fetch } | Failed> {
   try {
-    const loaded = await loadCredentials(services, { tenantId, connectionId });
+    const loaded = await loadCredentials(services, { tenantId, projectId, connectionId }, addressOfKey);
     const config = KeyConfig.safeParse(loaded?.config);
     const apiKey = loaded?.values.api_key;
     const baseUrl = config.data?.base_url;
     const reachable = config.success && (baseUrl !== undefined || loaded?.provider !== 'openai_compatible');
-    if (apiKey !== undefined && reachable) return { apiKey, baseUrl };
+    if (apiKey !== undefined && !isHeaderValue(apiKey)) return failed(unsendableKey);
+    if (loaded !== null && apiKey !== undefined && reachable) return { apiKey, baseUrl, fetch: loaded.fetch };
     const message = 'the connection of this model holds no key that can be used: replace it under Settings, Model keys';
     return failed({ code: 'model_key_missing', message });
   } catch (error) {
@@ -114,12 +134,15 @@ function objectOf(schema: JsonMap): ModelQuestion['object'] {
   };
 }
 
-async function ask(services: ModelServices, { question, redactor }: Prepared, on: On): Promise<ModelAnswer> {
-  const { clock, egress } = services;
+async function ask(
+  { clock }: Pick<ModelServices, 'clock'>,
+  { question, redactor, fetch }: Prepared,
+  on: On,
+): Promise<ModelAnswer> {
   const tell = (lines: string[]) => on.log(lines.map(redactor.text));
   const lines = new StreamedLines(() => clock.now(), tell);
   const onText = (piece: string) => lines.add(piece);
-  const reply = await askModel(question, { fetch: egress.fetch, clock, signal: on.signal, onText });
+  const reply = await askModel(question, { fetch, clock, signal: on.signal, onText });
   const log = [...lines.rest(), ...remarks(reply)].map(redactor.text);
   return { ...answerOf(reply, question, redactor), ...(log.length > 0 ? { log } : {}) };
 }

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
 import { egressRefusal } from '../../platform/egress/egress.ts';
-import { type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
+import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { isModelProvider, type ModelProvider, providerFacts } from '../../platform/models/providers.ts';
 import { createConnection } from '../connections/create.ts';
 import { deleteConnection } from '../connections/delete.ts';
+import { NO_SECRET } from '../connections/document.ts';
 import { getConnection } from '../connections/get.ts';
 import { listConnections } from '../connections/list.ts';
 import { patchConnection } from '../connections/patch.ts';
@@ -19,7 +20,7 @@ import {
   type ModelKey,
   type PatchKeyInput,
 } from './schemas.ts';
-import { llmService, noKey } from './select-key.ts';
+import { llmService } from './select-key.ts';
 
 type ConnectionView = z.input<typeof Connection>;
 type KeyView = z.input<typeof ModelKey>;
@@ -35,7 +36,7 @@ export async function listModelKeys(
 
 /** AppError 422 for a key or base URL that is missing, or a base URL that may not be called. */
 export async function createModelKey(ctx: Context, input: z.output<typeof CreateKeyInput>): Promise<KeyView> {
-  const { provider, name = providerFacts[provider].name, api_key, base_url, models } = input;
+  const { provider, name = providerFacts[provider].name, api_key, base_url, models, shared } = input;
   const details: ErrorDetail[] = [];
   if (provider !== 'openai_compatible' && api_key === undefined) {
     details.push({ path: 'api_key', message: `is needed for ${providerFacts[provider].name}` });
@@ -45,15 +46,16 @@ export async function createModelKey(ctx: Context, input: z.output<typeof Create
     display_name: name,
     provider,
     service: llmService,
-    credentials: { api_key: api_key ?? noKey },
+    credentials: { api_key: api_key ?? NO_SECRET },
     config: configOf({ base_url, models }),
+    ...(shared === undefined ? {} : { shared }),
   });
   return keyOf(created);
 }
 
 /** AppError 404 for a connection that is no model key; 422 as for a new one. */
 export async function patchModelKey(ctx: Context, input: z.output<typeof PatchKeyInput>): Promise<KeyView> {
-  const { id, name, api_key, base_url, models } = input;
+  const { id, name, api_key, base_url, models, shared } = input;
   const former = await requireModelKey(ctx, id);
   const next = {
     base_url: base_url === undefined ? (former.base_url ?? undefined) : (base_url ?? undefined),
@@ -66,8 +68,16 @@ export async function patchModelKey(ctx: Context, input: z.output<typeof PatchKe
     display_name: name,
     ...(api_key === undefined ? {} : { credentials: { api_key } }),
     ...(settings ? { config: configOf(next) } : {}),
-  });
+    ...(shared === undefined ? {} : { shared }),
+  }).catch(inWordsOfKeys);
   return keyOf(changed);
+}
+
+/** What a connection calls `credentials.api_key` is `api_key` here. */
+function inWordsOfKeys(error: unknown): never {
+  if (!(error instanceof AppError) || error.code !== 'secret_required') throw error;
+  const details = error.details?.map(detail => ({ ...detail, path: detail.path.replace(/^credentials\./, '') }));
+  throw invalid('The API key must be entered again to be sent to another origin.', details, error.code);
 }
 
 /** AppError 404 for a connection that is no model key; 409 `connection_in_use` with the workflows, unless forced. */
@@ -121,6 +131,8 @@ function keyOf(connection: ConnectionView): KeyView {
   const parsed = KeyConfig.safeParse(config);
   return {
     id: connection.id,
+    project_id: connection.project_id,
+    origins: connection.origins,
     name: connection.name,
     provider,
     base_url: parsed.data?.base_url ?? null,

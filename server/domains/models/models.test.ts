@@ -307,12 +307,38 @@ describe('keys', () => {
       check.mockRejectedValue(new TypeError('fetch failed', { cause }));
       try {
         expect(await addKey({ base_url })).toMatchObject({ base_url, status: 'active' });
-        expect(await ok('PATCH', `/v1/llm-provider-keys/${id}`, { base_url })).toMatchObject({ base_url });
+        expect(await ok('PATCH', `/v1/llm-provider-keys/${id}`, { base_url, api_key: KEY })).toMatchObject({
+          base_url,
+        });
       } finally {
         check.mockRestore();
       }
     },
   );
+
+  test('another base URL needs the key again, unless it is of the same origin or there is no key', async () => {
+    const { id, origins } = await addKey();
+    expect(origins).toEqual([models.url]);
+    const path = `/v1/llm-provider-keys/${id}`;
+    for (const base_url of ['http://127.0.0.1:9/v1', models.url.replace('127.0.0.1', 'localhost'), null]) {
+      const refused = await send('PATCH', path, { base_url });
+      expect([refused.status, refused.body]).toMatchObject([
+        422,
+        { code: 'secret_required', details: [{ path: 'api_key', code: 'secret_required' }] },
+      ]);
+    }
+    const elsewhere = { config: { base_url: 'http://127.0.0.1:9/v1' } };
+    expect((await send('PATCH', `/v1/connections/${id}`, elsewhere)).body).toMatchObject({ code: 'secret_required' });
+    expect(await ok('PATCH', path, { base_url: `${models.url}/v2` })).toMatchObject({ origins: [models.url] });
+    const moved = { base_url: 'http://127.0.0.1:9/v1', api_key: KEY };
+    expect(await ok('PATCH', path, moved)).toMatchObject({ origins: ['http://127.0.0.1:9'] });
+    const keyless = await addKey({ provider: 'openai_compatible', api_key: undefined });
+    expect(
+      await ok('PATCH', `/v1/llm-provider-keys/${keyless.id}`, { base_url: 'http://127.0.0.1:9/v1' }),
+    ).toMatchObject({
+      origins: ['http://127.0.0.1:9'],
+    });
+  });
 
   test('a connection that is no model key is not one: 404', async () => {
     const { id } = await ok('POST', '/v1/connections', {

@@ -45,8 +45,9 @@ export const modelOperations = [
     method: 'GET',
     path: '/v1/llm-provider-keys',
     status: 200,
-    summary: "List the workspace's model keys, newest first, without the keys themselves",
-    description: 'A model key is a connection with service `llm`. Of several keys of a provider the newest is used.',
+    summary: "List the project's model keys and those shared with the workspace, newest first, without the keys",
+    description:
+      'A model key is a connection with service `llm`. Of several keys of a provider the newest of the project is used, else the newest that is shared.',
     input: schema.ListKeysInput,
     output: schema.ListKeysOutput,
     run: listModelKeys,
@@ -58,7 +59,8 @@ export const modelOperations = [
     path: '/v1/llm-provider-keys',
     status: 201,
     summary: 'Add a model key',
-    description: 'The key goes to the secret store and is never returned.',
+    description:
+      'The key goes to the secret store and is never returned. It is sent to the origin of `base_url`, or of the provider, only. `shared` needs a `tenant_admin`.',
     input: schema.CreateKeyInput,
     output: schema.ModelKey,
     errors: [503],
@@ -71,9 +73,10 @@ export const modelOperations = [
     path: '/v1/llm-provider-keys/{id}',
     status: 200,
     summary: 'Rename a model key, or replace key, base URL or models',
+    description: 'A `base_url` of another origin needs `api_key` as well: 422 `secret_required`.',
     input: schema.PatchKeyInput,
     output: schema.ModelKey,
-    errors: [503],
+    errors: [409, 503],
     run: patchModelKey,
   }),
   operation({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Id, nextCursor, page, Timestamp } from '../../api/wire.ts';
-import { connectionStatuses, DisplayName, Secret } from '../connections/schemas.ts';
+import { connectionStatuses, DisplayName, HeaderSecret, Shared } from '../connections/schemas.ts';
 
 /** Those of server/platform/models/providers.ts, which the console must not run; a test compares them. */
 export const providerNames = ['openai', 'anthropic', 'google', 'mistral', 'openai_compatible'] as const;
@@ -58,7 +58,11 @@ export const ModelKey = z.strictObject({
   id: Id.meta({ description: 'Of the connection that holds it' }),
   name: z.string(),
   provider: Provider,
+  /** The project that it belongs to; null: shared with the whole workspace. */
+  project_id: Id.nullable(),
   base_url: z.string().nullable(),
+  /** Where the key may be sent. */
+  origins: z.array(z.string()),
   models: z.array(z.string()),
   status: z.enum(connectionStatuses),
   last_error: z.string().nullable(),
@@ -71,16 +75,20 @@ export const ListKeysOutput = z.strictObject({ keys: z.array(ModelKey), ...nextC
 export const CreateKeyInput = z.strictObject({
   provider: Provider,
   name: DisplayName.optional(),
-  api_key: Secret.optional().meta({ description: 'Only an openai_compatible server may do without' }),
+  api_key: HeaderSecret.optional().meta({ description: 'Only an openai_compatible server may do without' }),
   base_url: BaseUrl.optional(),
   models: Models.optional(),
+  shared: Shared.optional(),
 });
 export const PatchKeyInput = z.strictObject({
   id: Id,
   name: DisplayName.optional(),
-  api_key: Secret.optional(),
-  base_url: BaseUrl.nullable().optional().meta({ description: "null: the provider's own" }),
+  api_key: HeaderSecret.optional(),
+  base_url: BaseUrl.nullable().optional().meta({
+    description: "null: the provider's own. Another origin needs `api_key` with it: 422 `secret_required`.",
+  }),
   models: Models.optional(),
+  shared: Shared.optional(),
 });
 export const DeleteKeyInput = z.strictObject({
   id: Id,

@@ -8,15 +8,16 @@ import { KeyConfig } from './schemas.ts';
 export const llmService = 'llm';
 /** More keys than anybody has. */
 const mostKeys = 200;
-/** What stands for the key of a server that asks for none: a connection has at least one credential. */
-export const noKey = 'no-key-needed';
+/** Whose keys: those of a project, and those that are shared with its workspace. */
+export type KeyScope = { tenantId: string; projectId: string };
 
-/** A key of the tenant, with settings that can be used. */
+/** A key with settings that can be used. */
 export type UsableKey = { id: string; provider: ModelProvider; baseUrl: string | undefined; models: readonly string[] };
 
-/** The tenant's model keys, newest first. */
-export async function listKeyRows(pool: Pool, tenantId: string): Promise<ConnectionRow[]> {
-  return listCounted(pool, tenantId, { service: llmService }, null, mostKeys);
+/** The model keys that serve a project: its own before the workspace's, each newest first. */
+export async function listKeyRows(pool: Pool, { tenantId, projectId }: KeyScope): Promise<ConnectionRow[]> {
+  const rows = await listCounted(pool, { tenantId, projectId }, { service: llmService }, null, mostKeys);
+  return [...rows.filter(row => row.project_id !== null), ...rows.filter(row => row.project_id === null)];
 }
 
 /** The keys among connections that can serve calls: active, with settings of the right form. */
@@ -36,7 +37,7 @@ export function usableKeys(rows: readonly ConnectionRow[]): UsableKey[] {
 }
 
 /**
- * Which key serves a model: the provider's newest. Of several `openai_compatible` servers it is the newest that lists the model, else
+ * Which key serves a model: the first of the provider, `keys` being in the order of listKeyRows. Of several `openai_compatible` servers it is the newest that lists the model, else
  * the newest that lists none and so may have any.
  */
 export function selectKey(

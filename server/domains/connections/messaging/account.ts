@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { EgressRefused } from '../../../platform/egress/egress.ts';
 import { AppError, invalid, unavailable } from '../../../platform/errors.ts';
 import type { MessagingSettings } from '../../../platform/oauth/settings.ts';
+import { noteSecrets } from '../../../platform/secrets/in-use.ts';
 import type { Services } from '../../../services.ts';
 
 export type MessagingAccount = {
@@ -28,6 +29,7 @@ export async function readMessagingAccount(
   token: string,
   ids: Ids,
 ): Promise<MessagingAccount> {
+  noteSecrets([token]);
   const read = (path: keyof Ids) => ask(egress.fetch, `${apiUrl}/${ids[path]}`, token, path);
   const business = Business.safeParse(await read('business_account_id')).data;
   const phone = PhoneNumber.safeParse(await read('phone_number_id')).data;

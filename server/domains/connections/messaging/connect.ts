@@ -4,11 +4,14 @@ import { notFound } from '../../../platform/errors.ts';
 import type { MessagingSettings, OauthSettings } from '../../../platform/oauth/settings.ts';
 import type { Services } from '../../../services.ts';
 import { whileHolding } from '../exclusive.ts';
+import { connectionRef, requireConnection } from '../get.ts';
 import { beginFlow, finishFlow } from '../oauth/flow.ts';
 import { credentialsOf, expiryOf } from '../oauth/tokens.ts';
+import { originOf, originsOf } from '../origins.ts';
+import { requireManageable } from '../ownership.ts';
 import { saveNew } from '../save-new.ts';
 import type { Connection, OauthUrl } from '../schemas.ts';
-import { findConnection, findCounted } from '../store.ts';
+import { findConnection } from '../store.ts';
 import { readForWriting, replaceSecret } from '../stored.ts';
 import { toConnection } from '../view.ts';
 import { type MessagingAccount, readMessagingAccount } from './account.ts';
@@ -38,16 +41,24 @@ export async function messagingConfig({ services }: Context): Promise<z.input<ty
   return { enabled: messaging !== null, embedded_signup: messaging?.oauth != null };
 }
 
-const FlowRequest = z.object({ display_name: z.string().optional(), connection_id: z.string().optional() });
+const FlowRequest = z.object({
+  display_name: z.string().optional(),
+  connection_id: z.string().optional(),
+  origins: z.array(z.string()).optional(),
+});
 
 /** POST /v1/connections/messaging/oauth-url: begins the provider's embedded signup. AppError 404, 503. */
 export async function messagingOauthUrl(
   ctx: Context,
-  { display_name: name, connection_id: id }: z.output<typeof MessagingOauthUrlInput>,
+  { display_name: name, connection_id: id, origins }: z.output<typeof MessagingOauthUrlInput>,
 ): Promise<z.input<typeof OauthUrl>> {
   const { oauth } = requireSignup(ctx.services);
   if (id !== undefined) await requireMessagingConnection(ctx, id);
-  const request = { ...(name ? { display_name: name } : {}), ...(id ? { connection_id: id } : {}) };
+  const request = {
+    ...(name ? { display_name: name } : {}),
+    ...(id ? { connection_id: id } : {}),
+    ...(origins ? { origins: originsOf(origins) } : {}),
+  };
   return beginFlow(ctx, { kind: 'messaging', settings: oauth, scopes: oauth.scopes, request });
 }
 
@@ -62,12 +73,13 @@ export async function messagingComplete(
   const { services } = ctx;
   const settings = requireSignup(services);
   const flow = { kind: 'messaging', settings: settings.oauth } as const;
-  const { tokens, request } = await finishFlow(ctx, flow, { code, state, iss });
+  const { client, tokens, request } = await finishFlow(ctx, flow, { code, state, iss });
   const values = credentialsOf(tokens);
   const account = await readMessagingAccount(services, settings, tokens.access_token, ids);
-  const { display_name: name, connection_id: id } = FlowRequest.parse(request);
+  const { display_name: name, connection_id: id, origins } = FlowRequest.parse(request);
   const expiresAt = expiryOf(tokens, services.clock.now());
-  return save(ctx, { id, name: name ?? nameOf(account), values, account, expiresAt });
+  const tokenOrigin = originOf(client.serverMetadata().token_endpoint ?? '') ?? undefined;
+  return save(ctx, { id, name: name ?? nameOf(account), values, account, origins, tokenOrigin, expiresAt });
 }
 
 /** POST /v1/connections/messaging/manual: credentials that somebody typed in. AppError 404, 422, 503. */
@@ -75,20 +87,22 @@ export async function messagingManual(
   ctx: Context,
   input: z.output<typeof MessagingManualInput>,
 ): Promise<z.input<typeof Connection>> {
-  const { display_name: name, connection_id: id, access_token, app_secret, ...ids } = input;
+  const { display_name: name, connection_id: id, access_token, app_secret, origins: urls, ...ids } = input;
   const settings = requireMessaging(ctx.services);
   if (id !== undefined) await requireMessagingConnection(ctx, id);
   const account = await readMessagingAccount(ctx.services, settings, access_token, ids);
   const values = { access_token, ...(app_secret === undefined ? {} : { app_secret }) };
-  return save(ctx, { id, name, values, account, expiresAt: null });
+  const origins = urls && originsOf(urls);
+  return save(ctx, { id, name, values, account, origins, tokenOrigin: undefined, expiresAt: null });
 }
 
 const nameOf = ({ verified_name, display_phone_number, phone_number_id }: MessagingAccount) =>
   verified_name ?? display_phone_number ?? phone_number_id;
 
-async function requireMessagingConnection({ principal, services }: Context, id: string): Promise<void> {
-  const row = await findConnection(services.pool, { tenantId: principal.tenantId, connectionId: id });
+async function requireMessagingConnection(ctx: Context, id: string): Promise<void> {
+  const row = await findConnection(ctx.services.pool, connectionRef(ctx, id));
   if (row?.provider !== 'messaging') throw notFound('Messaging connection');
+  requireManageable(ctx, row);
 }
 
 type Made = {
@@ -96,28 +110,40 @@ type Made = {
   name: string;
   values: Record<string, string>;
   account: MessagingAccount;
+  /** Undefined: those that there are. */
+  origins: string[] | undefined;
+  tokenOrigin: string | undefined;
   expiresAt: Date | null;
 };
 
 async function save(
-  { principal, services }: Context,
-  { id, name, values, account, expiresAt }: Made,
+  ctx: Context,
+  { id, name, values, account, origins, tokenOrigin, expiresAt }: Made,
 ): Promise<z.input<typeof Connection>> {
-  const { tenantId, userId } = principal;
+  const { services } = ctx;
+  const { tenantId, projectId, userId } = ctx.principal;
   const { business_account_id, phone_number_id } = account;
   const config = { business_account_id, phone_number_id };
   if (id === undefined) {
-    const identity = { tenantId, name, provider: 'messaging', service: 'business_account', createdBy: userId };
-    const row = await saveNew(services, { ...identity, values, config, account, expiresAt });
+    const identity = {
+      tenantId,
+      projectId,
+      name,
+      provider: 'messaging',
+      service: 'business_account',
+      createdBy: userId,
+    };
+    const bound = { origins: origins ?? [], tokenOrigin: tokenOrigin ?? null };
+    const row = await saveNew(services, { ...identity, ...bound, values, config, account, expiresAt });
     return toConnection({ ...row, used_by: 0 });
   }
-  const ref = { tenantId, connectionId: id };
   await whileHolding(services, id, async () => {
-    const stored = await readForWriting(services, ref);
+    const stored = await readForWriting(services, connectionRef(ctx, id));
     if (stored === null) throw notFound('Messaging connection');
-    await replaceSecret(services, stored, values, { config, account, expiresAt, status: 'active', lastError: null });
+    requireManageable(ctx, stored.row);
+    const bound = { origins, tokenOrigin, secretSetBy: userId };
+    const changes = { config, account, expiresAt, status: 'active', lastError: null } as const;
+    await replaceSecret(services, stored, values, { ...changes, ...bound });
   });
-  const row = await findCounted(services.pool, ref);
-  if (row === null) throw notFound('Messaging connection');
-  return toConnection(row);
+  return toConnection(await requireConnection(ctx, id));
 }

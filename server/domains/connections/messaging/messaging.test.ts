@@ -75,8 +75,12 @@ afterAll(async () => {
 });
 
 const manual = (more: object = {}, who = acme.contributor) =>
-  call(who, 'connections_messaging_manual', { display_name: 'Shop', access_token: token, ...ids, ...more });
-const load = ({ id }: Made) => loadCredentials(services, { tenantId: acme.tenantId, connectionId: id });
+  call(who, 'connections_messaging_manual', { display_name: 'Shop', access_token: token, origins, ...ids, ...more });
+const origins = ['https://tools.example.com'];
+const load = ({ id }: Made) => {
+  const { tenantId, projectId } = acme;
+  return loadCredentials(services, { tenantId, projectId, connectionId: id }, 'https://tools.example.com/mcp');
+};
 
 describe('by hand', () => {
   it('tries the credentials, then saves them', async () => {
@@ -139,7 +143,7 @@ describe('by hand', () => {
 
 describe('the embedded signup', () => {
   async function signUp(input: object = {}) {
-    const begun = await call(acme.contributor, 'connections_messaging_oauth_url', input);
+    const begun = await call(acme.contributor, 'connections_messaging_oauth_url', { origins, ...input });
     const {
       code = '',
       state = '',

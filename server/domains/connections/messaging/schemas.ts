@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Id } from '../../../api/wire.ts';
-import { DisplayName, OauthCallback, Secret } from '../schemas.ts';
+import { DisplayName, OauthCallback, Origins, Secret } from '../schemas.ts';
 
 /** A segment of a path of the API. */
 const AccountId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"');
@@ -16,6 +16,8 @@ export const MessagingOauthUrlInput = z.strictObject({
   display_name: DisplayName.optional(),
   /** Connects this one again, instead of making another. */
   connection_id: Id.optional(),
+  /** As of a suite account. */
+  origins: Origins.optional(),
 });
 const account = { business_account_id: AccountId, phone_number_id: AccountId };
 export const MessagingCompleteInput = z.strictObject({ ...OauthCallback, ...account });
@@ -26,4 +28,6 @@ export const MessagingManualInput = z.strictObject({
   /** With which the provider signs what it sends. */
   app_secret: Secret.optional(),
   connection_id: Id.optional(),
+  /** Default: where the person who connects first uses it; of a connection that is connected again, those it has. */
+  origins: Origins.optional(),
 });

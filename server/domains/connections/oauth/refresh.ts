@@ -3,6 +3,7 @@ import { AppError, conflict } from '../../../platform/errors.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
 import type { Services } from '../../../services.ts';
 import { whileHolding } from '../exclusive.ts';
+import { maySend, originOf } from '../origins.ts';
 import type { ConnectionRef, ConnectionRow } from '../store.ts';
 import { change, readHeld, replaceSecret, type StoredConnection } from '../stored.ts';
 import { narrowedScope } from '../suite/services.ts';
@@ -64,10 +65,19 @@ async function askServer(
   const scope = services.config.suite === settings ? narrowedScope(services.config.suite, row) : undefined;
   try {
     const client = await oauthClient(services, settings);
+    const { token_endpoint: endpoint = '' } = client.serverMetadata();
+    if (row.token_origin !== null && !maySend([row.token_origin], endpoint)) {
+      return await orEnd(
+        services,
+        stored,
+        `its refresh token is for ${row.token_origin} only, and the provider has moved`,
+      );
+    }
     const tokens = await refreshTokenGrant(client, refreshToken, scope === undefined ? {} : { scope });
     // A server that rotates sends a new refresh token; one that does not expects the old one again.
     const values = { ...document.values, ...credentialsOf(tokens) };
-    const fresh = { of: row.rotated_at.getTime(), values, expiresAt: expiryOf(tokens, services.clock.now()) };
+    const expiresAt = expiryOf(tokens, services.clock.now());
+    const fresh = { of: row.rotated_at.getTime(), values, expiresAt, tokenOrigin: originOf(endpoint) ?? undefined };
     unsavedOf(services).set(row.id, fresh);
     return await save(services, stored, fresh);
   } catch (error) {
@@ -85,7 +95,12 @@ async function askServer(
 }
 
 /** Tokens that were fetched and not stored yet. A server that rotates has thrown the old ones away, so these must not be lost. */
-type Unsaved = { of: number; values: Record<string, string>; expiresAt: Date | null };
+type Unsaved = {
+  of: number;
+  values: Record<string, string>;
+  expiresAt: Date | null;
+  tokenOrigin: string | undefined;
+};
 const unsaved = new WeakMap<RefreshServices['pool'], Map<string, Unsaved>>();
 
 function unsavedOf({ pool }: RefreshServices): Map<string, Unsaved> {
@@ -103,8 +118,9 @@ async function saveUnsaved(services: RefreshServices, stored: StoredConnection):
 }
 
 async function save(services: RefreshServices, stored: StoredConnection, fresh: Unsaved): Promise<StoredConnection> {
-  const { values, expiresAt } = fresh;
-  const saved = await replaceSecret(services, stored, values, { expiresAt, status: 'active', lastError: null });
+  const { values, expiresAt, tokenOrigin } = fresh;
+  const changes = { expiresAt, tokenOrigin, status: 'active', lastError: null } as const;
+  const saved = await replaceSecret(services, stored, values, changes);
   unsavedOf(services).delete(stored.row.id);
   return saved;
 }

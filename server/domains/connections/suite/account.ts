@@ -3,6 +3,7 @@ import type { Context } from '../../../api/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
 import { whileHolding } from '../exclusive.ts';
+import { requireManageable } from '../ownership.ts';
 import type { ConnectionRow } from '../store.ts';
 import { change } from '../stored.ts';
 import { requireSuite, requireSuiteConnection } from './connect.ts';
@@ -27,7 +28,7 @@ export async function patchSuiteServices(
 ): Promise<Account> {
   const { services } = ctx;
   const settings = requireSuite(services);
-  await requireSuiteConnection(ctx, connectionId);
+  requireManageable(ctx, await requireSuiteConnection(ctx, connectionId));
   return whileHolding(services, connectionId, async () => {
     const row = await requireSuiteConnection(ctx, connectionId);
     const config = suiteConfigOf(row);

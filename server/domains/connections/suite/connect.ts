@@ -5,11 +5,14 @@ import { conflict, invalid, notFound } from '../../../platform/errors.ts';
 import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
 import type { Services } from '../../../services.ts';
 import { whileHolding } from '../exclusive.ts';
+import { connectionRef, requireConnection } from '../get.ts';
 import { beginFlow, type FinishedFlow, finishFlow, refusal } from '../oauth/flow.ts';
 import { credentialsOf, expiryOf } from '../oauth/tokens.ts';
+import { originOf, originsOf } from '../origins.ts';
+import { requireManageable } from '../ownership.ts';
 import { saveNew } from '../save-new.ts';
 import type { Connection, OauthUrl } from '../schemas.ts';
-import { findConnection, findCounted } from '../store.ts';
+import { findConnection } from '../store.ts';
 import { readForWriting, replaceSecret } from '../stored.ts';
 import { toConnection } from '../view.ts';
 import type { SuiteCompleteInput, SuiteConfigOutput, SuiteOauthUrlInput } from './schemas.ts';
@@ -34,6 +37,7 @@ const FlowRequest = z.object({
   scopes: z.array(z.string()),
   display_name: z.string().optional(),
   connection_id: z.string().optional(),
+  origins: z.array(z.string()).optional(),
 });
 
 /**
@@ -46,6 +50,7 @@ export async function suiteOauthUrl(
 ): Promise<z.input<typeof OauthUrl>> {
   const settings = requireSuite(ctx.services);
   const former = input.connection_id === undefined ? null : await requireSuiteConnection(ctx, input.connection_id);
+  if (former !== null) requireManageable(ctx, former);
   const services = input.services ?? (former ? suiteConfigOf(former).services : [...settings.services.keys()]);
   const unknown = services.filter(service => !settings.services.has(service));
   if (input.services !== undefined && unknown.length > 0) {
@@ -57,13 +62,19 @@ export async function suiteOauthUrl(
   }
   const scopes = [...new Set([...settings.scopes, ...services.flatMap(each => settings.services.get(each) ?? [])])];
   const { display_name: name, connection_id: id } = input;
-  const request = { services, scopes, ...(name ? { display_name: name } : {}), ...(id ? { connection_id: id } : {}) };
+  const request = {
+    services,
+    scopes,
+    ...(name ? { display_name: name } : {}),
+    ...(id ? { connection_id: id } : {}),
+    ...(input.origins ? { origins: originsOf(input.origins) } : {}),
+  };
   return beginFlow(ctx, { kind: 'suite', settings, scopes, request });
 }
 
-/** The workspace's suite connection. AppError 404 for any other. */
-export async function requireSuiteConnection({ principal, services }: Context, id: string) {
-  const row = await findConnection(services.pool, { tenantId: principal.tenantId, connectionId: id });
+/** A suite connection of the project or the workspace. AppError 404 for any other. */
+export async function requireSuiteConnection(ctx: Context, id: string) {
+  const row = await findConnection(ctx.services.pool, connectionRef(ctx, id));
   if (row?.provider !== 'suite') throw notFound('Suite connection');
   return row;
 }
@@ -88,28 +99,30 @@ export async function suiteComplete(
     expiresAt: expiryOf(tokens, services.clock.now()),
     config: { services: on, granted_scopes: granted },
     account,
+    tokenOrigin: originOf(client.serverMetadata().token_endpoint ?? '') ?? undefined,
   };
-  const { tenantId } = principal;
+  const { tenantId, projectId, userId } = principal;
   const id = wanted.connection_id;
   if (id === undefined) {
     const name = wanted.display_name ?? account.email ?? account.name ?? 'Suite account';
-    const identity = { tenantId, name, provider: 'suite', service: 'oauth', createdBy: principal.userId };
-    return toConnection({ ...(await saveNew(services, { ...identity, ...made })), used_by: 0 });
+    const identity = { tenantId, projectId, name, provider: 'suite', service: 'oauth', createdBy: userId };
+    const origins = wanted.origins ?? [];
+    return toConnection({ ...(await saveNew(services, { ...identity, ...made, origins })), used_by: 0 });
   }
   await whileHolding(services, id, async () => {
-    const stored = await readForWriting(services, { tenantId, connectionId: id });
+    const stored = await readForWriting(services, connectionRef(ctx, id));
     if (stored === null) throw notFound('Suite connection');
+    requireManageable(ctx, stored.row);
     if (stored.row.account?.subject !== account.subject) {
       throw conflict('account_differs', `"${stored.row.name}" is another account's: connect this one anew instead.`);
     }
     // Some providers send a refresh token with the first consent only.
     const values = { ...stored.document?.values, ...made.values };
-    const { expiresAt, config } = made;
-    await replaceSecret(services, stored, values, { expiresAt, config, account, status: 'active', lastError: null });
+    const { values: _, ...rest } = made;
+    const bound = { origins: wanted.origins, secretSetBy: userId };
+    await replaceSecret(services, stored, values, { ...rest, ...bound, status: 'active', lastError: null });
   });
-  const row = await findCounted(services.pool, { tenantId, connectionId: id });
-  if (row === null) throw notFound('Suite connection');
-  return toConnection(row);
+  return toConnection(await requireConnection(ctx, id));
 }
 
 const text = z.string().min(1).max(500).optional().catch(undefined);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AnyObject, Id } from '../../../api/wire.ts';
-import { connectionStatuses, DisplayName, OauthCallback } from '../schemas.ts';
+import { connectionStatuses, DisplayName, OauthCallback, Origins } from '../schemas.ts';
 
 const ServiceName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'is not the name of a service');
 const Service = z.strictObject({ name: z.string(), scopes: z.array(z.string()) });
@@ -13,6 +13,8 @@ export const SuiteOauthUrlInput = z.strictObject({
   display_name: DisplayName.optional(),
   /** Connects this one again, instead of making another. */
   connection_id: Id.optional(),
+  /** Default: where the person who connects first uses it; of a connection that is connected again, those it has. */
+  origins: Origins.optional(),
 });
 export const SuiteCompleteInput = z.strictObject({ ...OauthCallback });
 export const ByConnectionId = z.strictObject({ connectionId: Id });

@@ -70,10 +70,22 @@ async function consent(input: object = {}) {
   return { code, state, iss };
 }
 async function connect(input: object = {}): Promise<Connection> {
-  return (await call(acme.contributor, 'connections_suite_complete', await consent(input))) as Connection;
+  return (await call(
+    acme.contributor,
+    'connections_suite_complete',
+    await consent({ origins, ...input }),
+  )) as Connection;
 }
-const load = ({ id }: Connection, from = services) =>
-  loadCredentials(from, { tenantId: acme.tenantId, connectionId: id });
+const load = async ({ id }: Connection, from = services) => {
+  const { tenantId, projectId } = acme;
+  const loaded = await loadCredentials(
+    from,
+    { tenantId, projectId, connectionId: id },
+    'https://tools.example.com/mcp',
+  );
+  return loaded && { ...loaded, fetch: undefined };
+};
+const origins = ['https://tools.example.com'];
 const get = (id: string) => call(acme.contributor, 'connections_get', { id });
 
 describe('connecting', () => {

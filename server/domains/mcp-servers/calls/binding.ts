@@ -26,6 +26,8 @@ export type Offer = {
 export type Binding = Offer & {
   url: string;
   headers: Record<string, string>;
+  /** Reaches nothing but the origins that the credentials are for. */
+  fetch: typeof globalThis.fetch;
   /** Sent with each call as `_meta.config`; null: nothing to send. */
   config: JsonMap | null;
   /** What must not come back in a result, an error or a log line. */
@@ -66,11 +68,12 @@ export async function bindInstance(services: BindingServices, ref: InstanceRef):
   const row = await requireBound(services.pool, ref);
   const offer = offerOf(row);
   const { headers, config } = effectiveSettings(row.config, row.profile_settings);
-  const credentials = await credentialsOf(services, ref.tenantId, row);
+  const credentials = await credentialsOf(services, ref, row);
   return {
     ...offer,
     url: row.canonical_url,
     headers: overlaid(headers, credentials.headers),
+    fetch: credentials.fetch,
     config,
     secrets: credentials.secrets,
   };
@@ -85,17 +88,20 @@ function overlaid(headers: Readonly<Record<string, string>>, over: Record<string
 
 async function credentialsOf(
   services: BindingServices,
-  tenantId: string,
+  { tenantId, projectId }: InstanceRef,
   row: BoundRow,
-): Promise<{ headers: Record<string, string>; secrets: string[] }> {
-  if (row.auth_mode === 'none') return { headers: {}, secrets: [] };
+): Promise<Pick<Binding, 'headers' | 'secrets' | 'fetch'>> {
+  if (row.auth_mode === 'none') return { headers: {}, secrets: [], fetch: services.egress.fetch };
   const connectionId = row.connection_id;
-  const found = connectionId === null ? null : await loadCredentials(services, { tenantId, connectionId });
+  const found =
+    connectionId === null
+      ? null
+      : await loadCredentials(services, { tenantId, projectId, connectionId }, row.canonical_url);
   if (found === null) {
     const message = `The MCP server “${row.server_name}” needs credentials, and the instance has no connection.`;
     throw conflict('mcp_connection_missing', message);
   }
   const made = credentialHeaders(row.auth_mode, found.values);
-  if ('headers' in made) return { headers: made.headers, secrets: Object.values(found.values) };
+  if ('headers' in made) return { headers: made.headers, secrets: Object.values(found.values), fetch: found.fetch };
   throw new AppError(409, 'mcp_connection_unfit', `The connection “${found.name}” does not fit. ${made.problem}`);
 }

@@ -1,7 +1,8 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import type { RE2JS } from 're2js';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
-import { compilePattern, describeErrors, withPatterns } from '../../../orchestrator/steps/form.ts';
+import { describeErrors, withPatterns } from '../../../orchestrator/steps/form.ts';
+import { compilePattern } from '../../../orchestrator/steps/pattern.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 
 /**

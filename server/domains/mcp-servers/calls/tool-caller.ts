@@ -5,6 +5,7 @@ import { sha256 } from '../../../platform/crypto/digest.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { connectMcp, McpFailure, type McpTool, SessionPool } from '../../../platform/mcp-client/index.ts';
+import { inSecretScope } from '../../../platform/secrets/in-use.ts';
 import { createRedactor, type Redactor } from '../../../platform/secrets/redaction.ts';
 import { withDefaultArgs } from '../instances/settings.ts';
 import { type Binding, type BindingServices, bindInstance, findOffer } from './binding.ts';
@@ -39,11 +40,12 @@ export function createToolCaller(services: BindingServices): McpToolCaller {
         return [instanceProblem(error)];
       }
     },
-    async call(call, on) {
-      const binding = await bindOrFail(services, call);
-      if ('kind' in binding) return binding;
-      return await callTool(services, sessions, binding, call, on);
-    },
+    call: (call, on) =>
+      inSecretScope(async () => {
+        const binding = await bindOrFail(services, call);
+        if ('kind' in binding) return binding;
+        return await callTool(services, sessions, binding, call, on);
+      }),
     close: () => sessions.close(),
   };
 }
@@ -104,8 +106,7 @@ async function callTool(
     const told = problems.slice(0, 5).map(({ path, message }) => `${path}: ${message}`);
     return unsent('tool_args_invalid', redactor.text(told.join(' ')), false);
   }
-  const { url, headers } = binding;
-  const { fetch } = services.egress;
+  const { url, headers, fetch } = binding;
   const { clock } = services;
   const progress = createProgressLog(on.log, redactor.text);
   try {

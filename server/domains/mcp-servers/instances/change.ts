@@ -16,8 +16,9 @@ export async function patchInstance(
   const { pool, clock } = ctx.services;
   const instance = await requireInstance(ctx, input.id);
   const { name, version, connection_id: connectionId, config } = input;
-  if (typeof version === 'number') await requireVersion(ctx, await requireServer(ctx, instance.server_id), version);
-  await requireOwnConnection(ctx, connectionId);
+  const server = await requireServer(ctx, instance.server_id);
+  if (typeof version === 'number') await requireVersion(ctx, server, version);
+  await requireOwnConnection(ctx, connectionId, server);
   if (config !== undefined) checkSettings('config', config);
   const key = { ...instanceKey(ctx, instance.id), at: new Date(clock.now()) };
   const nothing = [name, version, connectionId, config].every(value => value === undefined);

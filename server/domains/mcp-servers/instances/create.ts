@@ -11,7 +11,8 @@ import { insertInstance } from './store.ts';
 import { describeInstance, instanceKey, requireOwnConnection } from './view.ts';
 
 /**
- * An instance binds a published server to a connection, for the steps of one project. AppError 409 `mcp_server_not_published`,
+ * An instance binds a published server to a connection, for the steps of one project. AppError 409 `mcp_server_not_published` or
+ * `credential_origin_refused`,
  * 422 `unknown_server`, `unknown_version`, `unknown_connection`, `invalid_settings`, `limit_reached`.
  */
 export async function createInstance(
@@ -23,7 +24,7 @@ export async function createInstance(
   if (server === null) throw unknownServer();
   const { version = null, connection_id = null } = input;
   await requireVersion(ctx, server, version);
-  await requireOwnConnection(ctx, connection_id);
+  await requireOwnConnection(ctx, connection_id, server);
   checkSettings('config', input.config);
   const key = instanceKey(ctx, newId());
   const made = await insertInstance(pool, {

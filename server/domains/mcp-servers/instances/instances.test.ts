@@ -171,7 +171,7 @@ describe('where it is used', () => {
 
   it('resolves a workflow: what each step calls, what stands against it, and who offers the tool', async () => {
     const { projectId: _, contributor } = await createTestProject(world.services, world.acme, 'resolve');
-    const connection_id = await createConnection(world, world.acme, { token: 'abcdef' });
+    const connection_id = await createConnection(world, { contributor }, { token: 'abcdef' });
     const good = await create({ name: 'Good', connection_id }, contributor);
     const theirs = await create({ name: 'Elsewhere' });
     const step = (id: string, more: object) => ({

@@ -14,6 +14,7 @@ import {
   type ProfileRef,
   type SetActiveInput,
 } from '../schemas.ts';
+import { requireServer } from '../servers/view.ts';
 import {
   deleteProfileRow,
   findProfile,
@@ -46,9 +47,9 @@ export async function listProfiles(
 /** AppError 404, 409 `name_taken`, 422 `unknown_connection`, `invalid_settings`, `limit_reached`. It is not active yet. */
 export async function createProfile(ctx: Context, input: z.output<typeof CreateProfileInput>): Promise<ProfileView> {
   const { pool, clock } = ctx.services;
-  await requireInstance(ctx, input.id);
+  const instance = await requireInstance(ctx, input.id);
   const { name, settings, connection_id: connectionId = null } = input;
-  await requireOwnConnection(ctx, connectionId);
+  await requireOwnConnection(ctx, connectionId, await requireServer(ctx, instance.server_id));
   checkSettings('settings', settings);
   const key = profileKey(ctx, { id: input.id, profile_id: newId() });
   const outcome = await insertProfile(pool, { ...key, at: new Date(clock.now()) }, { name, settings, connectionId });
@@ -64,8 +65,9 @@ export async function patchProfile(ctx: Context, input: z.output<typeof PatchPro
   const { pool, clock } = ctx.services;
   const key = profileKey(ctx, input);
   await describeProfile(ctx, key);
+  const instance = await requireInstance(ctx, input.id);
   const { name, settings, connection_id: connectionId } = input;
-  await requireOwnConnection(ctx, connectionId);
+  await requireOwnConnection(ctx, connectionId, await requireServer(ctx, instance.server_id));
   if (settings !== undefined) checkSettings('settings', settings);
   const at = new Date(clock.now());
   if (name !== undefined || settings !== undefined || connectionId !== undefined) {

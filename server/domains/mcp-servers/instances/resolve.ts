@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
+import { maySend } from '../../connections/origins.ts';
 import { requireWorkflow } from '../../workflows/get.ts';
 import type { Resolution, ResolveInput, ResolveOutput } from '../schemas.ts';
 import { type BindingRow, findBindings, findOffers, type OfferRow } from './store.ts';
@@ -72,6 +73,11 @@ function problemsOf(step: Step, binding: BindingRow | undefined): Problem[] {
   }
   if (binding.connection_status !== null && binding.connection_status !== 'active') {
     problem('connection_not_active', `The connection “${binding.connection_name}” is ${binding.connection_status}.`);
+  }
+  const { connection_origins: origins } = binding;
+  if (binding.auth_mode !== 'none' && origins !== null && !maySend(origins, binding.canonical_url)) {
+    const message = `The credentials of “${binding.connection_name}” may not be sent to “${binding.server_name}”.`;
+    problem('credential_origin_refused', message);
   }
   return problems;
 }

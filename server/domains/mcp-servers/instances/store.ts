@@ -193,6 +193,7 @@ export type BindingRow = {
   server_service: string;
   server_status: z.output<typeof ServerStatus>;
   auth_mode: z.output<typeof AuthMode>;
+  canonical_url: string;
   version: number | null;
   tools: Pick<McpTool, 'name'>[];
   profile_id: string | null;
@@ -200,20 +201,23 @@ export type BindingRow = {
   connection_id: string | null;
   connection_name: string | null;
   connection_status: string | null;
+  connection_origins: string[] | null;
 };
 
 /** What the instances of these ids, of one project, are bound to now; the active profile's connection before their own. */
 export async function findBindings(pool: Pool, key: ProjectKey, ids: readonly string[]): Promise<BindingRow[]> {
   const { rows } = await pool.query<BindingRow>(
     `select i.id, i.name, s.id as server_id, s.name as server_name, s.service as server_service,
-            s.status as server_status, s.auth_mode, v.version,
+            s.status as server_status, s.auth_mode, s.canonical_url, v.version,
             coalesce((select json_agg(json_build_object('name', t->'name')) from json_array_elements(v.tools) t), '[]'::json) as tools,
             p.id as profile_id, p.name as profile_name,
-            c.id as connection_id, c.name as connection_name, c.status as connection_status
+            c.id as connection_id, c.name as connection_name, c.status as connection_status,
+            c.origins as connection_origins
        from mcp_instances i join mcp_servers s on s.id = i.server_id and s.tenant_id = i.tenant_id
        left join mcp_server_versions v on v.server_id = s.id and v.version = coalesce(i.version, s.latest_version)
        left join mcp_config_profiles p on p.id = i.active_profile_id and p.instance_id = i.id
        left join connections c on c.id = coalesce(p.connection_id, i.connection_id) and c.tenant_id = i.tenant_id
+        and (c.project_id is null or c.project_id = i.project_id)
       where i.tenant_id = $1 and i.project_id = $2 and i.id = any($3::uuid[])`,
     [key.tenantId, key.projectId, ids],
   );

@@ -2,9 +2,11 @@ import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { invalid, notFound } from '../../../platform/errors.ts';
+import { connectionRef } from '../../connections/get.ts';
+import { requireOrBindOrigin } from '../../connections/origins.ts';
 import { findConnection } from '../../connections/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
-import type { Instance, InstanceDetail, Profile } from '../schemas.ts';
+import type { AuthMode, Instance, InstanceDetail, Profile } from '../schemas.ts';
 import type { ProfileRow } from './profile-store.ts';
 import { findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './store.ts';
 
@@ -24,19 +26,24 @@ export async function requireInstance(ctx: Context, id: string): Promise<Instanc
 }
 
 /**
- * AppError 403 for a token without `connection:manage`: whoever names a connection chooses where its credentials go, and could
- * send them to a server of their own. AppError 422 `unknown_connection` for a connection, named in a body, that the workspace does not have: the same for another
- * workspace's as for one that does not exist.
+ * AppError 403 for a token without `connection:manage`: whoever names a connection chooses where its credentials go. AppError 422
+ * `unknown_connection` for a connection, named in a body, that the project does not see: the same for another workspace's or project's as
+ * for one that does not exist. AppError 409 `credential_origin_refused` where its credentials may not be sent to the server.
  */
-export async function requireOwnConnection(ctx: Context, id: string | null | undefined): Promise<void> {
+export async function requireOwnConnection(
+  ctx: Context,
+  id: string | null | undefined,
+  server: { canonical_url: string; auth_mode: z.output<typeof AuthMode> },
+): Promise<void> {
   if (id === null || id === undefined) return;
   requireScopes(ctx.principal, ['connection:manage']);
-  if ((await findConnection(ctx.services.pool, { tenantId: ctx.principal.tenantId, connectionId: id })) === null)
-    throw unknownConnection();
+  const row = await findConnection(ctx.services.pool, connectionRef(ctx, id));
+  if (row === null) throw unknownConnection();
+  if (server.auth_mode !== 'none') await requireOrBindOrigin(ctx, row, server.canonical_url);
 }
 
 export function unknownConnection() {
-  const detail = { path: 'connection_id', message: 'is no connection of this workspace', code: 'unknown_connection' };
+  const detail = { path: 'connection_id', message: 'is no connection of this project', code: 'unknown_connection' };
   return invalid('The connection does not exist.', [detail], 'unknown_connection');
 }
 

@@ -2,6 +2,9 @@ import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { loadCredentials } from '../../connections/credentials.ts';
+import { connectionRef } from '../../connections/get.ts';
+import { requireOrBindOrigin } from '../../connections/origins.ts';
+import { findConnection } from '../../connections/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import { credentialHeaders } from '../credential-headers.ts';
 import { unknownConnection } from '../instances/view.ts';
@@ -12,18 +15,23 @@ type Server = { canonical_url: string; auth_mode: z.output<typeof AuthMode> };
 
 /**
  * How to call a server with a connection of the caller's own workspace; without one, without credentials, never with another's.
- * AppError 403 for a token
- * without `connection:manage`, 422 `unknown_connection` or `unfit_connection` (it holds nothing that this auth_mode can send), 409 and 503 as loadCredentials.
+ * AppError 403 for a token without `connection:manage`, 422 `unknown_connection` or `unfit_connection` (it holds nothing that this
+ * auth_mode can send), 409 and 503 as loadCredentials.
  */
 export async function accessTo(ctx: Context, server: Server, connectionId: string | undefined): Promise<Access> {
   const url = server.canonical_url;
-  if (connectionId === undefined) return { url, headers: {}, secrets: [] };
+  const anonymous: Access = { url, headers: {}, secrets: [], fetch: ctx.services.egress.fetch };
+  if (connectionId === undefined) return anonymous;
   requireScopes(ctx.principal, ['connection:manage']);
-  const ref = { tenantId: ctx.principal.tenantId, connectionId };
-  const credentials = await loadCredentials(ctx.services, ref);
+  const row = await findConnection(ctx.services.pool, connectionRef(ctx, connectionId));
+  if (row === null) throw unknownConnection();
+  if (server.auth_mode === 'none') return anonymous;
+  await requireOrBindOrigin(ctx, row, url);
+  const credentials = await loadCredentials(ctx.services, connectionRef(ctx, connectionId), url);
   if (credentials === null) throw unknownConnection();
   const made = credentialHeaders(server.auth_mode, credentials.values);
-  if ('headers' in made) return { url, headers: made.headers, secrets: Object.values(credentials.values) };
+  const { values, fetch } = credentials;
+  if ('headers' in made) return { url, headers: made.headers, secrets: Object.values(values), fetch };
   const detail = { path: 'connection_id', message: made.problem, code: 'unfit_connection' };
   const message = `The connection does not fit a server with auth_mode “${server.auth_mode}”. ${made.problem}`;
   throw invalid(message, [detail], 'unfit_connection');

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
-import { conflict, notFound } from '../../../platform/errors.ts';
+import { conflict, forbidden, notFound } from '../../../platform/errors.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import type { DeleteServerInput, PatchServerInput, ServerDetail } from '../schemas.ts';
 import { acceptUrl } from './create.ts';
@@ -30,9 +30,18 @@ export async function patchServer(
   return describeServer(ctx, await requireServerDetail(ctx, server.id));
 }
 
-/** Deletes the server with its versions. AppError 404, 409 `server_in_use` while it has instances, unless `force`. */
+/**
+ * Deletes the server with its versions. AppError 404; 409 `server_in_use` while it has instances, unless `force`; 403 for deleting
+ * instances of other projects with it, unless by a `tenant_admin`.
+ */
 export async function deleteServer(ctx: Context, input: z.output<typeof DeleteServerInput>): Promise<undefined> {
-  const outcome = await deleteServerRow(ctx.services, serverKey(ctx, input.id), input.force);
+  const { projectId, role } = ctx.principal;
+  const everywhere = role === 'tenant_admin' ? 'everywhere' : { projectId };
+  const outcome = await deleteServerRow(ctx.services, serverKey(ctx, input.id), input.force ? everywhere : 'none');
+  if (outcome === 'used_elsewhere') {
+    const message = 'Other projects have instances of the server: only a tenant_admin deletes them with it.';
+    throw forbidden(message, 'insufficient_role');
+  }
   if (outcome === 'missing') throw notFound('MCP server');
   if (outcome === 'in_use') {
     throw conflict('server_in_use', 'The server has instances. Delete them first, or repeat with force=true.');

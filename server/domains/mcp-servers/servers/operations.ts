@@ -97,7 +97,8 @@ const servers = [
     path: '/v1/mcp/servers/{id}',
     status: 204,
     summary: 'Delete a server with its versions',
-    description: '409 `server_in_use` while it has instances, in any project; `force=true` deletes them too.',
+    description:
+      '409 `server_in_use` while it has instances, in any project; `force=true` deletes them too, those of other projects only for a `tenant_admin`.',
     input: schema.DeleteServerInput,
     output: z.void(),
     errors: [409],

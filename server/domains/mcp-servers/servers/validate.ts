@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../api/context.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
+import { connectionRef } from '../../connections/get.ts';
 import { findConnection } from '../../connections/store.ts';
 import { checkLive, failed, notChecked, passed, report } from '../checks.ts';
 import type { CheckReport, ValidateConnectionInput, WithConnection } from '../schemas.ts';
@@ -24,12 +25,9 @@ export async function validateConnection(
   ctx: Context,
   input: z.output<typeof ValidateConnectionInput>,
 ): Promise<Report> {
-  const { services, principal } = ctx;
+  const { services } = ctx;
   const server = await requireServer(ctx, input.id);
-  const connection = await findConnection(services.pool, {
-    tenantId: principal.tenantId,
-    connectionId: input.connection_id,
-  });
+  const connection = await findConnection(services.pool, connectionRef(ctx, input.connection_id));
   if (connection === null) throw notFound('Connection');
   const active =
     connection.status === 'active'

@@ -1,0 +1,32 @@
+import { Field, Input } from '../ui/field.tsx';
+
+/** The addresses that the text names, separated by spaces or commas. */
+export const readOrigins = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
+/** Where the credentials may be sent. */
+export function OriginsField({
+  value,
+  onChange,
+  changing = false,
+}: {
+  value: string;
+  onChange: (value: string) => void;
+  /** Of a connection that is there. */
+  changing?: boolean;
+}) {
+  const hint = changing
+    ? 'Another address needs every credential above to be replaced as well.'
+    : 'The addresses that may receive the credentials. Empty: the first server that you use them with.';
+  return (
+    <Field label="Sent to" optional hint={hint}>
+      <Input
+        value={value}
+        spellCheck={false}
+        autoComplete="off"
+        placeholder="https://api.example.com"
+        onChange={event => onChange(event.target.value)}
+        className="font-mono text-xs"
+      />
+    </Field>
+  );
+}

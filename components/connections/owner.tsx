@@ -1,0 +1,52 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { Building2, FolderClosed } from 'lucide-react';
+import { useRefreshModels } from '../models/use-refresh-models.ts';
+import { usePermissions } from '../shell/session.tsx';
+import { readError } from '../trpc/errors.ts';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { toast } from '../ui/toaster.tsx';
+import type { Connection } from './connection-status.tsx';
+
+type Owned = Pick<Connection, 'id' | 'name' | 'project_id'>;
+
+/** Whether a connection or model key is this project's own or every project's. */
+export function Owner({ of }: { of: Pick<Connection, 'project_id'> }) {
+  const shared = of.project_id === null;
+  const Icon = shared ? Building2 : FolderClosed;
+  return (
+    <Badge tone={shared ? 'info' : 'neutral'} icon={<Icon aria-hidden className="size-3" />}>
+      {shared ? 'Workspace' : 'Project'}
+    </Badge>
+  );
+}
+
+/** Whether the user may change it: what every project uses is changed by administrators alone. */
+export function useManageable({ project_id: projectId }: Pick<Connection, 'project_id'>): boolean {
+  const { canWrite, isAdmin } = usePermissions();
+  return projectId === null ? isAdmin : canWrite;
+}
+
+/** Shares a connection or model key with the workspace, or returns it to the present project; null for who may not. */
+export function useSharing(owned: Owned): { label: string; pending: boolean; share: () => void } | null {
+  const trpc = useTRPC();
+  const { isAdmin } = usePermissions();
+  const refresh = useRefreshModels();
+  const shared = owned.project_id === null;
+  const patch = useMutation(
+    trpc.connections_patch.mutationOptions({
+      onSuccess: async ({ name, project_id: projectId }) => {
+        toast.success(projectId === null ? `${name} is shared with the workspace` : `${name} belongs to this project`);
+        await refresh();
+      },
+      onError: error => toast.error(readError(error).message),
+    }),
+  );
+  if (!isAdmin) return null;
+  return {
+    label: shared ? 'Return to this project' : 'Share with workspace',
+    pending: patch.isPending,
+    share: () => patch.mutate({ id: owned.id, shared: !shared }),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Context } from '../../api/context.ts';
+import { conflict, type ErrorDetail, invalid } from '../../platform/errors.ts';
+import { isModelProvider, providerFacts } from '../../platform/models/providers.ts';
+import { bindFirstOrigin, type ConnectionRow } from './store.ts';
+
+/**
+ * A connection is bound to the origins (RFC 6454: scheme, host and port) that its credentials may be sent to (docs/adr/0012). Without
+ * that, whoever may name a connection could have it sent to a server of their own, and read it there.
+ */
+type Bound = Pick<ConnectionRow, 'name' | 'origins'>;
+
+/** The origin of an http(s) URL; null for any other text. */
+export function originOf(url: string): string | null {
+  const parsed = URL.parse(url);
+  return parsed?.protocol === 'https:' || parsed?.protocol === 'http:' ? parsed.origin : null;
+}
+
+/** The origins of these URLs, each once. */
+export function originsOf(urls: readonly string[]): string[] {
+  return [...new Set(urls.flatMap(url => originOf(url) ?? []))];
+}
+
+/** The origins that a new connection is bound to where nobody names any: its `base_url`, else its model provider's own address. */
+export function impliedOrigins(provider: string, service: string, config: Readonly<Record<string, unknown>>): string[] {
+  const { base_url: baseUrl } = config;
+  if (typeof baseUrl === 'string') return originsOf([baseUrl]);
+  const own = service === 'llm' && isModelProvider(provider) ? providerFacts[provider].baseUrl : null;
+  return own === null ? [] : originsOf([own]);
+}
+
+/** Whether credentials bound to `origins` may be sent to `url`. */
+export function maySend(origins: readonly string[], url: string): boolean {
+  const origin = originOf(url);
+  return origin !== null && origins.includes(origin);
+}
+
+/** AppError 409 `credential_origin_refused` unless the connection's credentials may be sent to `url`. */
+export function requireOrigin({ name, origins }: Bound, url: string): void {
+  if (maySend(origins, url)) return;
+  const where = originOf(url) ?? 'this address';
+  const bound =
+    origins.length === 0
+      ? 'are not bound to an origin yet, and only the person who stored them can choose the first one by using them'
+      : `may be sent to ${origins.join(', ')} only`;
+  const message = `The credentials of “${name}” ${bound}. To send them to ${where}, enter them again with that origin.`;
+  throw conflict('credential_origin_refused', message);
+}
+
+/**
+ * The same for somebody who is about to send them there, or to let others do so. Credentials that are not bound yet are bound to this
+ * origin where it is the very person who stored them: nobody else learns anything by it.
+ */
+export async function requireOrBindOrigin({ principal, services }: Context, row: ConnectionRow, url: string) {
+  if (maySend(row.origins, url)) return;
+  const origin = originOf(url);
+  const { tenantId, projectId, userId } = principal;
+  const mine = row.origins.length === 0 && row.secret_set_by === userId && origin !== null;
+  const ref = { tenantId, projectId, connectionId: row.id };
+  if (mine && (await bindFirstOrigin(services.pool, ref, { origin, setBy: userId }))) return;
+  requireOrigin(row, url);
+}
+
+/**
+ * AppError 422 `secret_required` where credentials are to be sent to an origin that is not among `former`, unless all of them are entered
+ * anew: `kept` names those that are not.
+ */
+export function requireSecretsForOrigins(
+  former: readonly string[],
+  wanted: readonly string[],
+  kept: readonly string[],
+): void {
+  const further = wanted.filter(origin => !former.includes(origin));
+  if (further.length === 0 || kept.length === 0) return;
+  const details: ErrorDetail[] = kept.map(name => ({
+    path: `credentials.${name}`,
+    message: `must be entered again to be sent to ${further.join(', ')}`,
+    code: 'secret_required',
+  }));
+  throw invalid('Another origin needs the credentials to be entered again.', details, 'secret_required');
+}

@@ -1,0 +1,16 @@
+import type { Context } from '../../api/context.ts';
+import { forbidden } from '../../platform/errors.ts';
+import type { ConnectionRow } from './store.ts';
+
+/** AppError 403 for anybody but a `tenant_admin` who wants to say whether a connection is shared with the workspace. */
+export function requireSharing({ principal }: Context, shared: boolean | undefined): void {
+  if (shared === undefined || principal.role === 'tenant_admin') return;
+  throw forbidden('Only a tenant_admin shares a connection with the workspace.', 'insufficient_role');
+}
+
+/** AppError 403 unless the caller may change the connection: one that every project uses is its `tenant_admin`s' alone. */
+export function requireManageable({ principal }: Context, row: Pick<ConnectionRow, 'name' | 'project_id'>): void {
+  if (row.project_id !== null || principal.role === 'tenant_admin') return;
+  const message = `“${row.name}” is shared with the whole workspace: only a tenant_admin changes or deletes it.`;
+  throw forbidden(message, 'insufficient_role');
+}
