@@ -42,6 +42,8 @@ export async function once(
     find(runId: string, notBefore: Date | null): Promise<JsonMap | null>;
     /** The id the caller asked for, if any: it goes before the derived one. */
     runId: string | undefined;
+    /** Told the id that the key stands for, gives the one to use: another where the request is known to be that other run already. */
+    claim?(runId: string): Promise<string>;
   },
 ): Promise<JsonMap> {
   const { pool, clock } = services;
@@ -51,16 +53,17 @@ export async function once(
   if (!reservation.requestHash.equals(requestHash)) {
     throw conflict('idempotency_key_reused', 'This Idempotency-Key was used with another request.');
   }
-  if (reservation.response !== null) return reservation.response;
+  const own = act.runId ?? derivedRunId(owner, reservation);
+  const runId = (await act.claim?.(own)) ?? own;
+  if (reservation.response !== null && runId === own) return reservation.response;
 
-  const runId = act.runId ?? derivedRunId(owner, reservation);
   const response = await act.start(runId).catch(async (error: unknown) => {
     if (!(error instanceof AppError) || error.code !== 'run_id_taken') throw error;
-    const own = await act.find(runId, act.runId === undefined ? null : reservation.createdAt);
-    if (own === null) throw error;
-    return own;
+    const found = await act.find(runId, act.runId === undefined ? null : reservation.createdAt);
+    if (found === null) throw error;
+    return found;
   });
-  await saveResponse(pool, { tenantId, scope, key, createdAt: reservation.createdAt, response });
+  if (runId === own) await saveResponse(pool, { tenantId, scope, key, createdAt: reservation.createdAt, response });
   return response;
 }
 

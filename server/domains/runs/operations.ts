@@ -3,6 +3,7 @@ import { executeCommand } from './command.ts';
 import { getContext } from './context.ts';
 import { listEvents } from './events.ts';
 import { listTenantRuns, listWorkflowRuns } from './list.ts';
+import { editScope } from './override-rights.ts';
 import { getPayload } from './payload.ts';
 import { rerun } from './rerun.ts';
 import {
@@ -37,12 +38,15 @@ export const runOperations = [
     description: `\`start\` runs the latest published version. The run's input is \`params.trigger_payload\`, with the free-form keys of
 \`params\` over it. Saved run-setup defaults are merged beneath where \`use_run_setup_defaults\` is true; where it is absent, the version's
 \`run_setup.use_as_default\` decides (default: not merged). Overrides in \`trigger_steps\` are
-checked like the fields of a step that is published. A refused start is 422 (429 for \`too_many_active_runs\`) with its \`code\`, and is kept as a
+checked like the fields of a step that is published. With the scope \`workflow:run\` alone they may grant entry to a gated step, change the fields
+that the step lists in \`overridable\`, and fill templates of the input in \`tool_args\` or \`prompt\` of a step without dependencies; every
+other field takes \`workflow:write\` (403, with the fields in \`details\`), and so do \`seed_results\`, and an episode that leaves out a
+\`condition\` or \`human_task\` before one of its steps. \`assignees\`, \`form\`, \`on_timeout\`, \`timeout_s\`, \`disabled\` and \`gated\` of a \`human_task\` cannot be overridden (422). A refused start is 422 (429 for \`too_many_active_runs\`) with its \`code\`, and is kept as a
 \`run_rejected\` event. \`pause\`, \`resume\` and \`stop\` take \`params.run_id\`; \`stop\` also \`mode\`: \`immediate\` (default) or \`graceful\`.
 With an \`Idempotency-Key\`, a start that was answered 200 is answered the same for 24 hours; a refused one may be asked again.`,
     access: 'project_contributor',
     scope: 'workflow:run',
-    scopesWhere: startScopes,
+    scopesWhere: [...startScopes, editScope],
     input: CommandInput,
     output: CommandOutput,
     errors: [409, 503],
@@ -148,10 +152,11 @@ start has one event, \`run_rejected\`.`,
     tag,
     summary: 'Run the same version and input again, from the start or from a step',
     description: `Without \`from_step\` any run can be run again; with it only one that has ended: the new run is an episode of that step and
-its descendants, seeded with the other results of the old run. It belongs to the same session.`,
+its descendants, seeded with the other results of the old run. It belongs to the same session. With the scope \`workflow:run\` alone, \`from_step\` must be one
+that the old run began, and its overrides must be such as a start with that scope may make.`,
     access: 'project_contributor',
     scope: 'workflow:run',
-    scopesWhere: startScopes,
+    scopesWhere: [...startScopes, editScope],
     input: RerunInput,
     output: CommandOutput,
     errors: [409, 503],

@@ -7,10 +7,11 @@ import { newId } from '../../platform/ids.ts';
 import { carriedScopes } from '../identity/authority.ts';
 import { callersTrace, toStarted, triggerTypeOf } from './command.ts';
 import { requireRun } from './find.ts';
+import { editNeeded, mayEdit } from './override-rights.ts';
 import { type RecordedValues, readRecordedValues } from './recorded-values.ts';
 import type { CommandOutput, RerunInput } from './schemas.ts';
 import { startPrepared } from './start.ts';
-import { findGraph } from './store.ts';
+import { findGraph, hasBegun } from './store.ts';
 
 /** Results a rerun may seed, in bytes. */
 const seedBudgetBytes = 64 * 1024 * 1024;
@@ -46,10 +47,22 @@ export async function rerun(ctx: Context, input: z.output<typeof RerunInput>): P
       );
     }
     if (run.ended_at === null) throw conflict('run_not_ended', 'Only a run that has ended can be rerun from a step.');
+    await requireReached(ctx, run.id, input.from_step);
     data = { ...again, ...episodeFrom(graph, input.from_step, recorded) };
   }
   const start = { runId: newId(), tenantId, projectId, workflowId: run.workflow_id, data };
   return toStarted(await startPrepared(services, start, [carriedScopes(principal)]));
+}
+
+/**
+ * AppError 403 where a token that may not edit the workflow asks for a step that the run did not come to: what stands before it, such
+ * as an approval, was never passed.
+ */
+async function requireReached({ services, principal }: Context, runId: string, step: string): Promise<void> {
+  if (mayEdit([carriedScopes(principal)]) || (await hasBegun(services.pool, runId, step))) return;
+  throw editNeeded('Running again from a step that the run did not come to', [
+    { path: 'from_step', message: 'was not begun in this run' },
+  ]);
 }
 
 /** The part of a start that makes an episode of `step` and what depends on it. */

@@ -1,17 +1,17 @@
 import type { z } from 'zod';
-import type { Scope } from '../../api/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import type { RunSnapshot, StartRun } from '../../orchestrator/orchestrator.ts';
-import { isWithin, validateOverrides } from '../../orchestrator/validation/index.ts';
+import { approvalProblems, isWithin, validateOverrides } from '../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
 import { isId, newId } from '../../platform/ids.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
 import type { Services } from '../../services.ts';
+import { type Carried, requireOverrideRights, requireWholeRun } from './override-rights.ts';
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';
 import { findStartable, type StartableRow } from './startable.ts';
 import { requireStepScopes } from './step-scopes.ts';
-import { findGraph, knownSteps } from './store.ts';
+import { findGraph, findVersion, knownSteps } from './store.ts';
 
 /** The largest run input, and the largest of trigger_steps and seed_results, in bytes of JSON. */
 export const maxInputBytes = 1024 * 1024;
@@ -26,7 +26,7 @@ export type StartRequest = {
   defaultTriggerType: string;
   startedBy: string;
   /** The scopes of each token that asks for the start. */
-  carried: readonly (readonly Scope[])[];
+  carried: Carried;
   /** The caller's trace context. */
   traceparent?: string;
   /** The id of the run where `params` names none; default: a new one. */
@@ -35,7 +35,7 @@ export type StartRequest = {
 
 /**
  * Starts a run of the latest version. AppError 404 for a workflow the project does not have, 403 for a token that lacks the
- * scope of one of its types of step, 409 `run_id_taken`. A refused
+ * scope of one of its types of step, or one to override what it overrides, 409 `run_id_taken`. A refused
  * start (422 `no_published_version`, `workflow_archived`, `invalid_input`, `unknown_trigger_step`,
  * `insufficient_credits`; 429 `too_many_active_runs`) is written down as `run_rejected` under the id the run would have had, and thrown.
  */
@@ -67,11 +67,30 @@ export async function startPrepared(
   const workflow = await findStartable(services.pool, run);
   if (workflow === null) throw notFound('Workflow');
   await requireStepScopes(services.pool, { ...run, version: run.data.version }, carried);
+  await checkRepeated(services, run, carried);
   return rejecting(services, run, async () => {
     if (workflow.status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
     return services.orchestrator.start(run);
   });
 }
+
+/** What an earlier run overrode takes the same rights again, and what decides an approval is no longer overridden. */
+async function checkRepeated(services: Services, run: StartRun, carried: Carried): Promise<void> {
+  const { trigger_steps: overrides, version } = run.data;
+  if (!overridesAny(overrides)) return;
+  const found = await findVersion(services.pool, { ...run, version });
+  if (found === null) throw new Error(`version ${version} of workflow ${run.workflowId} does not exist`);
+  const saved = found.run_setup?.trigger_steps ?? {};
+  const path = 'trigger_steps';
+  requireOverrideRights(services, { graph: found.graph, overrides, saved }, { carried, path });
+  const details = approvalProblems(found.graph, overrides, services.stepTypes)
+    .slice(0, 50)
+    .map(({ step_id, path: field, message, code }) => ({ path: `${path}.${step_id}.${field}`, message, code }));
+  if (details.length > 0) throw refuse('invalid_input', 'The run overrides what decides an approval.', details);
+}
+
+const overridesAny = (overrides: Record<string, JsonMap>): boolean =>
+  Object.values(overrides).some(override => Object.keys(override).length > 0);
 
 /** Writes a refused start down before it is thrown on. */
 async function rejecting(
@@ -125,7 +144,8 @@ async function prepare(services: Services, request: StartRequest, workflow: Star
     ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
   };
   checkValues({ input: data.input, trigger_steps: data.trigger_steps, seed_results: data.seed_results });
-  await checkSteps(services, { ...request, version }, data, triggerSteps);
+  const checks = { requested: triggerSteps, saved: setup.trigger_steps ?? {}, carried: request.carried };
+  await checkSteps(services, { ...request, version }, data, checks);
   return { version, data };
 }
 
@@ -143,13 +163,11 @@ function checkValues(values: Record<string, JsonMap>): void {
 
 type VersionScope = { tenantId: string; projectId: string; workflowId: string; version: number };
 
-/** `requested` are the overrides of the request alone, without those of the version's run setup. */
-async function checkSteps(
-  services: Services,
-  ref: VersionScope,
-  data: { mode: string; trigger_steps: Record<string, JsonMap>; seed_results: JsonMap },
-  requested: Record<string, JsonMap>,
-): Promise<void> {
+/** `requested`: the overrides of the request alone. `saved`: those of the version's run setup. */
+type Checks = { requested: Record<string, JsonMap>; saved: Record<string, JsonMap>; carried: Carried };
+type StartData = { mode: string; trigger_steps: Record<string, JsonMap>; seed_results: JsonMap };
+
+async function checkSteps(services: Services, ref: VersionScope, data: StartData, checks: Checks): Promise<void> {
   const triggered = Object.keys(data.trigger_steps);
   if (data.mode === 'episode' && triggered.length === 0) {
     const detail = { path: 'params.trigger_steps', message: 'must name the steps that the episode begins with' };
@@ -171,19 +189,22 @@ async function checkSteps(
       details.slice(0, 50),
     );
   }
-  await checkOverrides(services, ref, data.trigger_steps, requested);
+  await checkOverrides(services, ref, data, checks);
 }
 
-/** Steps that are only named cost nothing here; the graph is read only where some field is overridden. */
+/** Steps that are only named cost nothing here; the graph is read only where some field is overridden or a step left out. */
 async function checkOverrides(
   services: Services,
   ref: VersionScope,
-  overrides: Record<string, JsonMap>,
-  requested: Record<string, JsonMap>,
+  data: StartData,
+  { requested, saved, carried }: Checks,
 ): Promise<void> {
-  if (Object.values(overrides).every(override => Object.keys(override).length === 0)) return;
+  const { mode, trigger_steps: overrides, seed_results } = data;
+  if (!overridesAny(overrides) && mode !== 'episode' && Object.keys(seed_results).length === 0) return;
   const graph = await findGraph(services.pool, ref);
   if (graph === null) throw new Error(`version ${ref.version} of workflow ${ref.workflowId} does not exist`);
+  requireOverrideRights(services, { graph, overrides, saved }, { carried, path: 'params.trigger_steps' });
+  requireWholeRun(services, graph, data, carried);
   const problems = await validateOverrides(graph, overrides, services.stepTypes, ref);
   if (problems.length === 0) return;
   const asked = new Map(Object.entries(requested).map(([step, fields]) => [step, new Set(Object.keys(fields))]));

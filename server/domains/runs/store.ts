@@ -130,6 +130,30 @@ export async function findGraph(
   return rows[0]?.graph ?? null;
 }
 
+export type VersionRow = { graph: Graph; run_setup: { trigger_steps?: Record<string, JsonMap> } | null };
+
+/** The published graph of a version, and the run setup that was published with it. */
+export async function findVersion(
+  pool: Pool,
+  ref: { tenantId: string; workflowId: string; version: number },
+): Promise<VersionRow | null> {
+  const { rows } = await pool.query<VersionRow>(
+    `select graph_snapshot as graph, run_setup from workflow_versions
+      where workflow_id = $1 and version = $2 and tenant_id = $3`,
+    [ref.workflowId, ref.version, ref.tenantId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whether an attempt of the step began in the run. */
+export async function hasBegun(pool: Pool, runId: string, step: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select from run_events where run_id = $1 and step_id = $2 and event_type = 'step_started' limit 1`,
+    [runId, step],
+  );
+  return rowCount === 1;
+}
+
 /** Ids of those steps of a version that are among `ids`. */
 export async function knownSteps(
   pool: Pool,

@@ -1,0 +1,60 @@
+import type { Scope } from '../../api/context.ts';
+import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import { guardedFields, passedOver } from '../../orchestrator/validation/index.ts';
+import { AppError, type ErrorDetail } from '../../platform/errors.ts';
+import type { Services } from '../../services.ts';
+
+/** What editing a workflow takes, and so what a start takes that changes more of a step than its author opened (docs/adr/0013). */
+export const EDIT_SCOPE = 'workflow:write' satisfies Scope;
+
+/** The same for declarations of operations that start runs. */
+export const editScope = {
+  scope: EDIT_SCOPE,
+  when: 'it overrides a field that the step does not list in `overridable`, seeds results, or leaves a `condition` or `human_task` out of an episode',
+} as const;
+
+/** The scopes of each token that asks for a start. */
+export type Carried = readonly (readonly Scope[])[];
+export const mayEdit = (carried: Carried): boolean => carried.every(scopes => scopes.includes(EDIT_SCOPE));
+
+type Overrides = Record<string, JsonMap>;
+/** `saved`: the overrides of the version's run setup, which its author wrote. */
+type Request = { graph: Graph; overrides: Overrides; saved: Overrides };
+
+/** AppError 403 `insufficient_scope` unless each of the tokens may edit workflows, or nothing is overridden that takes that. */
+export function requireOverrideRights(
+  { stepTypes }: Pick<Services, 'stepTypes'>,
+  { graph, overrides, saved }: Request,
+  { carried, path }: { carried: Carried; path: string },
+): void {
+  if (mayEdit(carried)) return;
+  const guarded = guardedFields(graph, { overrides, saved }, stepTypes);
+  if (guarded.length === 0) return;
+  const message = `takes ${EDIT_SCOPE}: its step does not open it to overrides`;
+  throw editNeeded(
+    'Overriding these fields',
+    guarded.slice(0, 50).map(({ step, field }) => ({ path: `${path}.${step}.${field}`, message })),
+  );
+}
+
+/** The same for a start that brings results along, or leaves out a check or an approval. */
+export function requireWholeRun(
+  { stepTypes }: Pick<Services, 'stepTypes'>,
+  graph: Graph,
+  data: { mode: string; trigger_steps: Overrides; seed_results: JsonMap },
+  carried: Carried,
+): void {
+  if (mayEdit(carried)) return;
+  const passed = passedOver(graph, data, stepTypes);
+  if (passed.length === 0) return;
+  throw editNeeded(
+    'Passing over checks, approvals or results',
+    passed.slice(0, 50).map(({ path, message }) => ({ path: `params.${path}`, message })),
+  );
+}
+
+/** AppError 403 for what only those may do who can edit the workflow. */
+export function editNeeded(what: string, details: ErrorDetail[]): AppError {
+  const message = `${what} needs a token with the scope ${EDIT_SCOPE}.`;
+  return new AppError(403, 'insufficient_scope', message, { details });
+}
