@@ -129,9 +129,10 @@ function RevokeConfirm({
   const queries = useQueryClient();
   const revoke = useMutation(
     trpc.pats_revoke.mutationOptions({
-      onSuccess: () => {
+      onSuccess: ({ also_revoked: others }) => {
         onOpenChange(false);
-        toast.success(`${pat.display_name} is revoked`);
+        const names = others.map(other => other.display_name).join(', ');
+        toast.success(`${pat.display_name} is revoked`, names === '' ? {} : { description: `Also revoked: ${names}` });
         return queries.invalidateQueries(trpc.pats_list.queryFilter());
       },
     }),
@@ -146,7 +147,7 @@ function RevokeConfirm({
       error={revoke.error ? readError(revoke.error).message : null}
       onConfirm={() => revoke.mutate({ id: pat.id })}
     >
-      Whatever uses this key is refused from now on. This cannot be undone.
+      Whatever uses this key, or a key that it created, is refused from now on. This cannot be undone.
     </Confirm>
   );
 }

@@ -42,6 +42,11 @@ export function MemberRow({ member }: { member: Member }) {
         <span className="flex items-center gap-2 font-medium">
           {member.name}
           {self ? <Badge>You</Badge> : null}
+          {isAdmin && !member.confirmed ? (
+            <Badge tone="warn" title="Nobody has proved that this address belongs to this account.">
+              Not confirmed
+            </Badge>
+          ) : null}
         </span>
         <span className="block text-xs text-muted">{member.email}</span>
       </Td>

@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef } from 'react';
 import { signInWithPassword } from '../auth/sign-in.ts';
+import { useHydrated } from '../auth/use-hydrated.ts';
 import { useSession } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
@@ -20,6 +21,7 @@ export function Profile() {
       <div className="flex flex-col gap-6">
         <NameCard />
         <PasswordCard />
+        <SessionsCard />
       </div>
     </Page>
   );
@@ -51,6 +53,7 @@ function NameCard() {
         <Field label="E-mail" hint="It identifies you and cannot be changed." className="w-full sm:w-80">
           <Input value={me.user.email} readOnly />
         </Field>
+        {me.user.confirmed ? null : <Unconfirmed />}
         <Field label="Name" className="w-full sm:w-80">
           <Input name="name" required maxLength={120} defaultValue={me.user.name} autoComplete="name" />
         </Field>
@@ -62,10 +65,58 @@ function NameCard() {
   );
 }
 
+/** Says that the address is not confirmed, and mails the link again where the deployment sends mail. */
+function Unconfirmed() {
+  const trpc = useTRPC();
+  const request = useMutation(
+    trpc.me_request_confirmation.mutationOptions({
+      onSuccess: () => toast.success('Email sent', { description: 'Open the link in it within three days.' }),
+    }),
+  );
+  // 404: this deployment sends no mail.
+  const withoutMail = request.error?.data?.httpStatus === 404;
+  return (
+    <div className="flex flex-col items-start gap-2 text-sm text-muted">
+      <p>
+        This address is not confirmed.{' '}
+        {withoutMail ? 'This service sends no email: its operator can give you a link that confirms it.' : null}
+      </p>
+      {withoutMail ? null : (
+        <>
+          <FormError error={request.error} />
+          <Button type="button" size="sm" pending={request.isPending} onClick={() => request.mutate()}>
+            Email me a link
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Signs out every session of the user; tokens stay. */
+function SessionsCard() {
+  const trpc = useTRPC();
+  const end = useMutation(
+    trpc.me_end_sessions.mutationOptions({ onSuccess: () => window.location.assign('/sign-in') }),
+  );
+  return (
+    <Card title="Sessions" description="API keys stay valid.">
+      <div className="flex flex-col items-start gap-4">
+        <FormError error={end.error} />
+        <p className="text-sm text-muted">Ends every session of your account, on this and all other devices.</p>
+        <Button type="button" pending={end.isPending} onClick={() => end.mutate()}>
+          Sign out everywhere
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
 function PasswordCard() {
   const trpc = useTRPC();
   const { me } = useSession();
   const form = useRef<HTMLFormElement>(null);
+  const hydrated = useHydrated();
   const change = useMutation(
     trpc.me_change_password.mutationOptions({
       onSuccess: async (_, { new_password }) => {
@@ -87,7 +138,8 @@ function PasswordCard() {
   };
   return (
     <Card title="Password" description="Changing it signs you out everywhere else.">
-      <form ref={form} onSubmit={submit} className="flex flex-col items-start gap-4">
+      {/* `post`, and asleep until hydrated, so that an early click cannot put the passwords into the URL. */}
+      <form ref={form} method="post" onSubmit={submit} className="flex flex-col items-start gap-4">
         <FormError error={change.error} />
         <Field label="Present password" className="w-full sm:w-80">
           <Input name="current" type="password" required autoComplete="current-password" />
@@ -95,7 +147,7 @@ function PasswordCard() {
         <Field label="New password" hint="At least 10 characters." className="w-full sm:w-80">
           <Input name="new" type="password" required minLength={10} maxLength={200} autoComplete="new-password" />
         </Field>
-        <Button type="submit" variant="primary" pending={change.isPending}>
+        <Button type="submit" variant="primary" disabled={!hydrated} pending={change.isPending}>
           Change password
         </Button>
       </form>

@@ -3,13 +3,17 @@ import { type Context, scopes } from '../../api/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { lockTenant } from '../identity/accounts.ts';
 import { requireScopes } from '../identity/authority.ts';
+import { inTransaction } from '../identity/transaction.ts';
+import { requireLifetime } from './lifetime.ts';
 import type { CreatePatInput, CreatePatOutput } from './schemas.ts';
 import { generatePatToken, patHash, patSecretName } from './token.ts';
 
 /**
  * POST /v1/pats: a token of the caller's own, bound to this tenant and project. The plaintext is in this answer, and
- * once more behind `reveal`. AppError 403 when a token asks for a scope it lacks itself; 422 when `expires_at` has passed.
+ * once more behind `reveal`. AppError 403 when a token asks for a scope it lacks itself or a longer life than its own, 401 when it
+ * was revoked meanwhile; 422 when `expires_at` has passed.
  */
 export async function createPat(
   { principal, services }: Context,
@@ -25,21 +29,29 @@ export async function createPat(
   const { tenantId, projectId, userId } = principal;
   const id = newId();
   const token = generatePatToken();
+  const parent = principal.credential.kind === 'pat' ? principal.credential.patId : null;
   // The copy first: without it there must be no token. The other way round a failure would leave one that nobody holds.
   await services.secrets.put(tenantId, patSecretName(id), token);
   try {
-    await services.prisma.pat.create({
-      data: {
-        id,
-        tenantId,
-        projectId,
-        userId,
-        displayName: input.display_name,
-        tokenHash: new Uint8Array(patHash(token)),
-        scopes: wanted,
-        createdAt: new Date(now),
-        expiresAt: expiresAt === null ? null : new Date(expiresAt),
-      },
+    const data = {
+      id,
+      tenantId,
+      projectId,
+      userId,
+      displayName: input.display_name,
+      tokenHash: new Uint8Array(patHash(token)),
+      scopes: wanted,
+      createdAt: new Date(now),
+      expiresAt: expiresAt === null ? null : new Date(expiresAt),
+      createdByPatId: parent,
+    };
+    await inTransaction(services, async tx => {
+      if (parent !== null) {
+        // Revoking the maker waits for this, or this for it: no token is missed.
+        await lockTenant(tx, tenantId);
+        await requireLifetime(tx, principal, expiresAt);
+      }
+      await tx.pat.create({ data });
     });
   } catch (error) {
     await services.secrets.delete(tenantId, patSecretName(id)).catch(() => undefined); // the first error is the one to tell

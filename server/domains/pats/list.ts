@@ -29,6 +29,7 @@ export async function listPats(
     last_used_at: timestamp(row.lastUsedAt),
     user_id: row.userId,
     user_email: row.userEmail,
+    created_by_pat_id: row.createdByPatId,
   }));
   return { pats, next_cursor: page.next_cursor };
 }

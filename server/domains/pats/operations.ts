@@ -1,5 +1,4 @@
 import { operation } from '../../api/operation.ts';
-import { NoContent } from '../identity/schemas.ts';
 import { createPat } from './create.ts';
 import { listPats } from './list.ts';
 import { revealPat } from './reveal.ts';
@@ -28,7 +27,8 @@ export const patOperations = [
     status: 201,
     tag: 'Personal access tokens',
     summary: 'Create a token; its plaintext is shown once',
-    description: 'A token cannot create one with a scope that it lacks itself (403).',
+    description: `A token cannot create one with a scope that it lacks itself, nor one that expires later than itself or never, where it
+expires (403).`,
     access: 'project_contributor',
     scope: 'pat:manage',
     input: schema.CreatePatInput,
@@ -44,6 +44,7 @@ export const patOperations = [
     status: 200,
     tag: 'Personal access tokens',
     summary: 'Reveal a token of your own, once; the second call is 404',
+    description: 'A token cannot reveal one with a scope that it lacks itself, nor one that outlives it (403).',
     access: 'project_viewer',
     scope: 'pat:manage',
     input: schema.ById,
@@ -56,13 +57,13 @@ export const patOperations = [
     name: 'pats_revoke',
     method: 'DELETE',
     path: '/v1/pats/{id}',
-    status: 204,
+    status: 200,
     tag: 'Personal access tokens',
-    summary: 'Revoke a token: your own; as tenant_admin any of the project',
+    summary: 'Revoke a token and those it made: your own; as tenant_admin any of the project',
     access: 'project_contributor',
     scope: 'pat:manage',
     input: schema.ById,
-    output: NoContent,
+    output: schema.RevokePatOutput,
     mcp: { group: 'pat' },
     run: revokePat,
   }),

@@ -1,21 +1,34 @@
 import type { z } from 'zod';
 import type { Context } from '../../api/context.ts';
 import { notFound } from '../../platform/errors.ts';
+import { lockTenant } from '../identity/accounts.ts';
 import { principalCache } from '../identity/principal-cache.ts';
+import { inTransaction } from '../identity/transaction.ts';
 import { manageable } from './list.ts';
-import type { ById } from './schemas.ts';
-import { revokePatRow } from './store.ts';
+import type { ById, RevokePatOutput } from './schemas.ts';
+import { revokePatRows } from './store.ts';
 import { patSecretName } from './token.ts';
 
-/** DELETE /v1/pats/{id}: the token is dead at once, here and within 2 s in other processes. AppError 404. */
-export async function revokePat({ principal, services }: Context, { id }: z.output<typeof ById>): Promise<undefined> {
-  const revoked = await revokePatRow(services.pool, manageable(principal), id, services.clock.now());
+/**
+ * DELETE /v1/pats/{id}: the token and all that it made are dead at once, here and within 2 s in other processes. AppError 404.
+ */
+export async function revokePat(
+  { principal, services }: Context,
+  { id }: z.output<typeof ById>,
+): Promise<z.input<typeof RevokePatOutput>> {
+  const { tenantId } = principal;
+  const revoked = await inTransaction(services, async tx => {
+    await lockTenant(tx, tenantId);
+    return revokePatRows(tx, manageable(principal), id, services.clock.now());
+  });
   principalCache(services).clear();
-  if (!revoked) throw notFound('Token');
+  if (revoked.length === 0) throw notFound('Token');
   try {
-    await services.secrets.delete(principal.tenantId, patSecretName(id));
+    for (const pat of revoked) await services.secrets.delete(tenantId, patSecretName(pat.id));
   } catch (error) {
-    // The token is dead, which is what was asked for; its copy cannot be revealed any more either.
+    // The tokens are dead, which is what was asked for; their copies cannot be revealed any more either.
     services.logger.warn({ err: error, pat_id: id }, 'the copy of a revoked token was not deleted');
   }
+  const others = revoked.filter(pat => pat.id !== id);
+  return { id, also_revoked: others.map(pat => ({ id: pat.id, display_name: pat.displayName })) };
 }

@@ -12,6 +12,7 @@ export const Pat = z.strictObject({
   /** The user the token acts as. */
   user_id: Id,
   user_email: z.string(),
+  created_by_pat_id: Id.nullable().meta({ description: 'The token that made this one; null where a session did' }),
 });
 export const ListPatsInput = z.strictObject({ ...page });
 export const ListPatsOutput = z.strictObject({ pats: z.array(Pat), ...nextCursor });
@@ -29,4 +30,10 @@ export const CreatePatOutput = z.strictObject({
   expires_at: Timestamp.nullable(),
 });
 export const ById = z.strictObject({ id: Id });
+export const RevokePatOutput = z.strictObject({
+  id: Id,
+  also_revoked: z
+    .array(z.strictObject({ id: Id, display_name: z.string() }))
+    .meta({ description: 'The tokens that it had made, and those that they had made; oldest first' }),
+});
 export const RevealPatOutput = z.strictObject({ id: Id, token: z.string() });

@@ -1,6 +1,9 @@
 import type { Pool } from 'pg';
 import { type Scope, scopes } from '../../api/context.ts';
 import type { TimeIdKey } from '../../api/cursor.ts';
+import type { Prisma } from '../../platform/postgres/generated/client.ts';
+
+type Tx = Prisma.TransactionClient;
 
 /** Tokens that are not revoked, of one project; of one user in it where `userId` is given. */
 export type PatFilter = { tenantId: string; projectId: string; userId: string | undefined };
@@ -14,6 +17,7 @@ export type PatRow = {
   createdAt: number;
   expiresAt: number | null;
   lastUsedAt: number | null;
+  createdByPatId: string | null;
 };
 
 type Columns = {
@@ -25,9 +29,11 @@ type Columns = {
   created_at: Date;
   expires_at: Date | null;
   last_used_at: Date | null;
+  created_by_pat_id: string | null;
 };
 
-const columns = 't.id, t.user_id, u.email, t.display_name, t.scopes, t.created_at, t.expires_at, t.last_used_at';
+const columns = `t.id, t.user_id, u.email, t.display_name, t.scopes, t.created_at, t.expires_at, t.last_used_at,
+  t.created_by_pat_id`;
 const live = `FROM pats t JOIN users u ON u.id = t.user_id
   WHERE t.tenant_id = $1 AND t.project_id = $2 AND t.revoked_at IS NULL AND ($3::uuid IS NULL OR t.user_id = $3)`;
 
@@ -41,6 +47,7 @@ function toRow(row: Columns): PatRow {
     createdAt: row.created_at.getTime(),
     expiresAt: row.expires_at?.getTime() ?? null,
     lastUsedAt: row.last_used_at?.getTime() ?? null,
+    createdByPatId: row.created_by_pat_id,
   };
 }
 
@@ -72,12 +79,26 @@ export async function findPatRow(pool: Pool, filter: PatFilter, id: string): Pro
   return row ? toRow(row) : null;
 }
 
-/** Marks a token revoked; false where it is unknown, or was revoked before. */
-export async function revokePatRow(pool: Pool, filter: PatFilter, id: string, at: number): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `UPDATE pats SET revoked_at = $5
-     WHERE id = $4 AND tenant_id = $1 AND project_id = $2 AND revoked_at IS NULL AND ($3::uuid IS NULL OR user_id = $3)`,
-    [filter.tenantId, filter.projectId, filter.userId ?? null, id, new Date(at)],
-  );
-  return rowCount === 1;
+export type RevokedPat = { id: string; displayName: string };
+
+/**
+ * Revokes a token and all that it made, down to the last; the token itself comes first, the others by age. Empty where it is unknown,
+ * or was revoked before. Call under lockTenant, as whoever inserts a token that was made by another does: one that is being made
+ * would not be seen.
+ */
+export async function revokePatRows(tx: Tx, filter: PatFilter, id: string, at: number): Promise<RevokedPat[]> {
+  const { tenantId, projectId, userId = null } = filter;
+  const rows = await tx.$queryRaw<{ id: string; display_name: string }[]>`
+    WITH RECURSIVE family AS (
+      SELECT id FROM pats
+       WHERE id = ${id}::uuid AND tenant_id = ${tenantId} AND project_id = ${projectId}::uuid AND revoked_at IS NULL
+         AND (${userId}::uuid IS NULL OR user_id = ${userId}::uuid)
+      UNION
+      SELECT p.id FROM pats p JOIN family f ON p.created_by_pat_id = f.id
+    ), revoked AS (
+      UPDATE pats SET revoked_at = ${new Date(at)} WHERE id IN (SELECT id FROM family) AND revoked_at IS NULL
+      RETURNING id, display_name, created_at
+    )
+    SELECT id, display_name FROM revoked ORDER BY id <> ${id}::uuid, created_at, id`;
+  return rows.map(row => ({ id: row.id, displayName: row.display_name }));
 }
