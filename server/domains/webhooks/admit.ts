@@ -5,7 +5,7 @@ import type { Services } from '../../services.ts';
 import { recordUse } from '../identity/principal.ts';
 import { generatePatToken, isWellFormedPat, patHash } from '../pats/token.ts';
 import { mayStart } from './automation.ts';
-import { isSigned, isTimely, type Signed } from './signature.ts';
+import { isSigned, isTimely, parseSignature, type Signed } from './signature.ts';
 import { readSigningSecrets } from './signing-secrets.ts';
 import { findIngress, type Ingress, type IngressRow } from './store.ts';
 
@@ -14,7 +14,14 @@ export type Proof = Signed & { authorization: string | undefined };
 
 /** `webhookId` null: there is none to write the refusal down for. */
 export type Admission =
-  | { admitted: true; webhook: IngressRow; startedBy: string; carried: readonly (readonly Scope[])[] }
+  | {
+      admitted: true;
+      webhook: IngressRow;
+      startedBy: string;
+      carried: readonly (readonly Scope[])[];
+      /** The bytes of the signature that was right. */
+      signature: Buffer;
+    }
   | { admitted: false; webhookId: string | null; code: string; message: string };
 
 /** Ask for something that is in the form of an id or of a token, and is neither. */
@@ -43,17 +50,18 @@ export async function admit(services: Services, givenId: string | null, proof: P
   const now = services.clock.now();
   const signed = isSigned(proof, secrets, now);
   const timely = isTimely(proof.timestamp, webhook?.requireTimestamp === true, now);
-  return judge(services, found, { signed, timely, now });
+  const signature = signed ? parseSignature(proof.signature) : null;
+  return judge(services, found, { signature, timely, now });
 }
 
 function judge(
   services: Services,
   { webhook, bearer, automation }: Ingress,
-  { signed, timely, now }: { signed: boolean; timely: boolean; now: number },
+  { signature, timely, now }: { signature: Buffer | null; timely: boolean; now: number },
 ): Admission {
   if (webhook === null) return refused(null, 'unknown_webhook');
   if (!webhook.enabled) return refused(webhook.id, 'disabled');
-  if (!signed) return refused(webhook.id, 'bad_signature');
+  if (signature === null) return refused(webhook.id, 'bad_signature');
   if (!timely) return refused(webhook.id, 'bad_timestamp');
   if (!mayStart(bearer, webhook, now)) return refused(webhook.id, 'bad_token');
   if (webhook.automationPatId !== null && !mayStart(automation, webhook, now))
@@ -61,7 +69,7 @@ function judge(
   const author = automation ?? bearer;
   const tokens = [...new Set([bearer, author])];
   for (const grant of tokens) recordUse(services, grant, now);
-  return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes) };
+  return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes), signature };
 }
 
 /** What the owner of the webhook reads in its deliveries; the sender is told nothing of it. */

@@ -1,12 +1,15 @@
 import type { z } from 'zod';
 import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
 import { AppError, badRequest } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../services.ts';
 import { findStarted, toStarted } from '../runs/command.ts';
 import { once } from '../runs/idempotency.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
 import { type StartRequest, startRun } from '../runs/start.ts';
 import { IngestOutput } from './schemas.ts';
+import { replayableUntil, timestampToleranceMs } from './signature.ts';
+import { claimSignature, findSignedRun } from './signature-store.ts';
 import type { IngressRow } from './store.ts';
 
 export type Admitted = Pick<IngressRow, 'id' | 'tenantId' | 'projectId' | 'workflowId' | 'extras'>;
@@ -15,53 +18,78 @@ export type Delivered = { output: z.output<typeof IngestOutput>; repeated: boole
 /** Levels of arrays and objects a body may nest, as everywhere in the API. */
 const maxDepth = 100;
 
+export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'traceparent'> & {
+  body: Uint8Array;
+  /** The Idempotency-Key, which nobody has signed. */
+  key: string | null;
+  /** What proved it; null for a delivery that the server makes itself. */
+  signed: { signature: Buffer; timestamp: string | undefined } | null;
+};
+
 /**
- * Starts the run of a delivery that was admitted. Its input is the posted payload, over the fixed one of `extras`. With a key the
- * same body starts one run in 24 hours. AppError 400 for a body that is no JSON, 409 `idempotency_key_reused`, and what refuses a start.
+ * Starts the run of a delivery that was admitted. Its input is the posted payload, over the fixed one of `extras`. A signature with a
+ * timestamp or a key is one run for as long as it is accepted, whatever key it comes under; with a key, the same body is one run in 24
+ * hours. AppError 400 for a body that is no JSON, 409 `idempotency_key_reused`, and what refuses a start.
  */
-export async function deliver(
-  services: Services,
-  webhook: Admitted,
-  delivery: Pick<StartRequest, 'startedBy' | 'carried' | 'traceparent'> & { body: Uint8Array; key: string | null },
-): Promise<Delivered> {
+export async function deliver(services: Services, webhook: Admitted, delivery: Delivery): Promise<Delivered> {
   const payload = readPayload(delivery.body);
+  const { key, signed } = delivery;
+  const { pool, clock } = services;
+  let repeated = true;
+  const start = async (runId?: string) => {
+    const started = toStarted(await startRun(services, { ...startOf(webhook, payload, delivery), runId }));
+    repeated = false;
+    return started;
+  };
+  const { tenantId, projectId, workflowId } = webhook;
+  const find = (runId: string) => findStarted(pool, { tenantId, projectId, workflowId, runId }, null);
+  const answer = (output: unknown) => ({ output: IngestOutput.parse(output), repeated });
+
+  if (signed === null) return answer(await start());
+  const ref = { webhookId: webhook.id, signature: signed.signature };
+  const known = await findSignedRun(pool, ref, clock.now());
+  if (known !== null) return answer((await find(known)) ?? (await startAs(known, start, find)));
+  const claim = (runId: string) => {
+    const now = clock.now();
+    const expiresAt = replayableUntil(signed.timestamp) ?? now + timestampToleranceMs;
+    return claimSignature(pool, ref, { runId, expiresAt, now });
+  };
+  if (key !== null) {
+    const owner = { tenantId, scope: `subscription:${webhook.id}`, key, request: payload };
+    return answer(await once(services, owner, { start, find, claim, runId: undefined }));
+  }
+  // With neither, equal bodies are equal signatures: a scheduler that always posts the same means a run each time.
+  if (signed.timestamp === undefined) return answer(await start());
+  return answer(await startAs(await claim(newId()), start, find));
+}
+
+type Started = z.input<typeof IngestOutput>;
+
+/** Starts the run of this id, or finds that somebody else has. */
+async function startAs(
+  runId: string,
+  start: (runId: string) => Promise<Started>,
+  find: (runId: string) => Promise<Started | null>,
+): Promise<Started> {
+  return start(runId).catch(async (error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== 'run_id_taken') throw error;
+    const found = await find(runId);
+    if (found === null) throw error;
+    return found;
+  });
+}
+
+function startOf(webhook: Admitted, payload: JsonMap, delivery: Delivery): StartRequest {
   const { tenantId, projectId, workflowId, extras } = webhook;
+  const { startedBy, carried, traceparent } = delivery;
   const params: JsonMap = {
     trigger_type: 'webhook',
     webhook_payload: mergeBeneath(payload, (extras.trigger_payload ?? {}) as JsonMap),
     // Never left to the version's own `use_as_default`: merged only where the subscription says so.
     use_run_setup_defaults: extras.use_run_setup_defaults === true,
   };
-  const { startedBy, carried, key, traceparent } = delivery;
   const trace = traceparent === undefined ? {} : { traceparent };
-  const request = {
-    tenantId,
-    projectId,
-    workflowId,
-    params,
-    defaultTriggerType: 'webhook',
-    startedBy,
-    carried,
-    ...trace,
-  };
-  if (key === null) {
-    return { output: IngestOutput.parse(toStarted(await startRun(services, request))), repeated: false };
-  }
-  let repeated = true;
-  const output = await once(
-    services,
-    { tenantId, scope: `subscription:${webhook.id}`, key, request: payload },
-    {
-      start: async runId => {
-        const started = toStarted(await startRun(services, { ...request, runId }));
-        repeated = false;
-        return started;
-      },
-      find: (runId, notBefore) => findStarted(services.pool, { tenantId, projectId, workflowId, runId }, notBefore),
-      runId: undefined,
-    },
-  );
-  return { output: IngestOutput.parse(output), repeated };
+  return { tenantId, projectId, workflowId, params, defaultTriggerType: 'webhook', startedBy, carried, ...trace };
 }
 
 // Keeps nothing from one `decode` to the next. A byte order mark is no JSON.

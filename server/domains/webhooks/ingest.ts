@@ -45,7 +45,9 @@ async function attempt(ctx: PublicContext, webhookId: string | null): Promise<En
     }
     await raw.countAs(`subscription:${admission.webhook.id}`);
     const { startedBy, carried } = admission;
-    const delivery = { body, startedBy, carried, key: idempotencyKey(ctx.headers), ...callersTrace(ctx) };
+    const proof = { signature: admission.signature, timestamp: ctx.headers.get('x-service-timestamp') };
+    const key = idempotencyKey(ctx.headers);
+    const delivery = { body, startedBy, carried, key, signed: proof, ...callersTrace(ctx) };
     const { output, repeated } = await deliver(services, admission.webhook, delivery);
     return { webhookId, bytes, finding: accepted(output.run_id, repeated), output };
   } catch (error) {

@@ -42,8 +42,16 @@ export function isSigned({ body, signature, timestamp }: Signed, secrets: Signin
   return matches.includes(true);
 }
 
+/**
+ * Until when (ms) a delivery that was signed at `timestamp` may come again; null where it could come again for ever. The ten minutes more are
+ * for processes whose clocks differ.
+ */
+export function replayableUntil(timestamp: string | undefined): number | null {
+  return timestamp === undefined ? null : Number(timestamp) * 1000 + timestampToleranceMs + 10 * 60_000;
+}
+
 /** The 32 bytes of `sha256=<64 hex digits>`; null for anything else, such as the header sent twice. */
-function parseSignature(header: string | undefined): Buffer | null {
+export function parseSignature(header: string | undefined): Buffer | null {
   const hex = /^sha256=([0-9a-fA-F]{64})$/.exec(header ?? '')?.[1];
   return hex === undefined ? null : Buffer.from(hex, 'hex');
 }

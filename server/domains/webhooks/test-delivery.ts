@@ -42,6 +42,7 @@ export async function testWebhook(
       startedBy: email,
       carried: [carriedScopes(principal)],
       key: null,
+      signed: null,
       ...callersTrace(ctx),
     });
     record(accepted(output.run_id, false));
