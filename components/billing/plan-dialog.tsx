@@ -82,7 +82,7 @@ export function SubscribeDialog({ plan, config, onClose }: PlanDialogProps) {
       <p className="text-xs text-muted">
         {config.publishable_key
           ? 'The card is asked for next, by Stripe. It renews by itself until it is cancelled.'
-          : 'No card is asked for: whoever runs this service sends the bill. It renews by itself until it is cancelled.'}
+          : 'No card is asked for: whoever runs this service sends the bill, and the credits come when they confirm its payment. It renews by itself until it is cancelled.'}
       </p>
     </FormDialog>
   );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type BillingJobOptions, startBillingJob } from './job.ts';
 import { charge } from './ledger/testing.ts';
 import { settleTenant } from './subscriptions/settle.ts';
-import { createBillingWorld, DAY, FREE, goTo, PRO, PRO_TRIAL } from './subscriptions/testing.ts';
+import { confirmPayments, createBillingWorld, DAY, FREE, goTo, PRO, PRO_TRIAL } from './subscriptions/testing.ts';
 
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 
@@ -53,7 +53,7 @@ test('what was missed is made good at the start, and then each thing at its inst
   expect([...changed].sort()).toEqual(['acme', 'rival']);
   const periods = async (tenant: string) => {
     const { rows } = await world.db.pool.query(
-      `SELECT created_at FROM credit_grants WHERE tenant_id = $1 AND source = 'period' ORDER BY created_at, id`,
+      `SELECT created_at FROM billing_events WHERE tenant_id = $1 AND kind = 'period' ORDER BY created_at, id`,
       [tenant],
     );
     return rows.map(row => row.created_at.toISOString().slice(0, 10));
@@ -122,6 +122,7 @@ test('a workspace that cannot be settled holds up no other, and is tried again',
   });
   await world.db.pool.query(`UPDATE subscriptions SET product_code = 'baton' WHERE tenant_id = 'acme'`);
   expect(await alarm.ring()).toBe(60_000);
+  await confirmPayments(world);
   expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
   await job.close();
 });
@@ -141,5 +142,6 @@ test('two processes at once do everything once', async () => {
   goTo(world.clock, '2026-08-31T10:00:00.000Z');
   await Promise.all(Array.from({ length: 4 }, () => settleTenant(world.services, 'acme')));
   expect(await world.payments()).toHaveLength(8);
+  await confirmPayments(world);
   expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
 });

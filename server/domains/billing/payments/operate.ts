@@ -7,7 +7,7 @@ import { periodOfPayment } from '../subscriptions/journal.ts';
 import { giveUp, refund, succeed } from './settle.ts';
 import { findPayment, lockPayment, type PaymentRow } from './store.ts';
 
-/** Confirms a payment that was made by hand: a top-up's credits are granted, once. AppError 404, 409. */
+/** Confirms a manual payment: the credits of its top-up, or of its subscription's period, are granted once. AppError 404, 409. */
 export function confirmPayment(services: CommandServices, id: string): Promise<PaymentRow> {
   return operate(services, id, async ({ db, at }, payment) => {
     if (payment.status === 'succeeded') return payment;

@@ -5,7 +5,9 @@ import type { CommandServices } from '../operator-command.ts';
 import { applyProviderFact } from '../subscriptions/apply.ts';
 import {
   type BillingWorld,
+  BUSINESS,
   CREDITS,
+  confirmPayments,
   createBillingWorld,
   DAY,
   FREE,
@@ -63,6 +65,58 @@ test('a refund takes back as much of the credits as of the money, and never what
   expect((await auditLedger(world.db.pool, { now: START })).differences).toEqual([]);
 });
 
+test('the credits of a subscription come when its payment is confirmed, once, and not before', async () => {
+  await using world = await createBillingWorld(START);
+  await world.ask('billing_subscribe', { plan_code: 'pro' });
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+  const { rows } = await world.db.pool.query('SELECT id FROM payments');
+  world.clock.advance(DAY);
+  await Promise.all([1, 2, 3].map(() => confirmPayment(operator(world), rows[0].id)));
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
+  await refundPayment(operator(world), rows[0].id, null);
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+  expect((await auditLedger(world.db.pool, { now: world.clock.now() })).differences).toEqual([]);
+});
+
+test('a subscription that is never paid leaves no credits, however it is left', async () => {
+  await using world = await createBillingWorld(START);
+  await world.ask('billing_subscribe', { plan_code: 'pro' });
+  await world.ask('billing_change_plan', { plan_code: 'business', when: 'now' });
+  await world.ask('billing_cancel', { at_period_end: false });
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+  const { rows } = await world.db.pool.query('SELECT id FROM payments');
+  for (const { id } of rows) await cancelPayment(operator(world), id);
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+  expect((await auditLedger(world.db.pool, { now: START })).differences).toEqual([]);
+});
+
+test('a plan on top of an unpaid one has its credits when both payments are confirmed', async () => {
+  await using world = await createBillingWorld(START);
+  await world.ask('billing_subscribe', { plan_code: 'pro' });
+  world.clock.advance(DAY);
+  await world.ask('billing_change_plan', { plan_code: 'business', when: 'now' });
+  const { rows } = await world.db.pool.query('SELECT id FROM payments ORDER BY created_at, id');
+  expect(rows).toHaveLength(2);
+  await confirmPayment(operator(world), rows[1].id);
+  expect((await world.balances()).included).toBe(FREE);
+  await confirmPayment(operator(world), rows[0].id);
+  // A day of Pro, and Business for the other thirty of the month.
+  const pro = PRO - Math.floor((PRO * 30) / 31);
+  expect((await world.balances()).included).toBe(FREE + pro + Math.floor((BUSINESS * 30) / 31));
+  expect((await auditLedger(world.db.pool, { now: world.clock.now() })).differences).toEqual([]);
+});
+
+test('a payment that is confirmed after its period brings nothing', async () => {
+  await using world = await createBillingWorld(START);
+  await world.ask('billing_subscribe', { plan_code: 'pro' });
+  await world.ask('billing_cancel', { at_period_end: true });
+  const { rows } = await world.db.pool.query('SELECT id FROM payments');
+  world.clock.advance(40 * DAY);
+  await confirmPayment(operator(world), rows[0].id);
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+  expect((await auditLedger(world.db.pool, { now: world.clock.now() })).differences).toEqual([]);
+});
+
 test('an invoice that is cancelled ends the subscription and takes back what is left of the period', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
@@ -73,6 +127,7 @@ test('an invoice that is cancelled ends the subscription and takes back what is 
   expect(await world.status()).toMatchObject({ plan_code: 'free', status: 'active' });
   expect(await world.balances()).toEqual({ trial: 0, included: 0, payg: 0 });
   expect((await world.ask<Subscribed>('billing_subscribe', { plan_code: 'pro' })).status.plan_code).toBe('pro');
+  await confirmPayments(world);
   expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
 });
 

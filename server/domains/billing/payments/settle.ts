@@ -1,7 +1,8 @@
 import { conflict, invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { grantCredits, takeBack } from '../ledger/post.ts';
-import { periodOfPayment, periodReference } from '../subscriptions/journal.ts';
+import { paidReference, periodOfPayment, periodReference, periodsAwaiting } from '../subscriptions/journal.ts';
+import { grantPaidPeriods } from '../subscriptions/periods.ts';
 import { share } from '../subscriptions/proration.ts';
 import { type PaymentRow, updatePayment } from './store.ts';
 
@@ -25,6 +26,8 @@ export async function succeed(db: Queryable, payment: PaymentRow, at: number): P
       note: payment.description,
       at,
     });
+  } else {
+    await grantPaidPeriods(db, payment, at);
   }
   return settled;
 }
@@ -76,23 +79,37 @@ async function takeBackShare(
   after: number,
   at: number,
 ): Promise<void> {
-  const { tenantId, credits, amount } = payment;
-  const reference = await grantOf(db, payment);
-  const taken = share(credits, after, amount) - share(credits, before, amount);
-  if (reference === null || taken === 0) return;
-  await takeBack(db, {
-    tenantId,
-    reference,
-    amount: taken,
-    kindReference: `refund:${payment.id}:${after}`,
-    note: `Not paid: ${payment.description}`,
-    at,
-  });
+  const { tenantId, amount } = payment;
+  for (const { reference, credits } of await grantsOf(db, payment)) {
+    const taken = share(credits, after, amount) - share(credits, before, amount);
+    if (taken === 0) continue;
+    await takeBack(db, {
+      tenantId,
+      reference,
+      amount: taken,
+      kindReference: `refund:${payment.id}:${after}:${reference}`,
+      note: `Not paid: ${payment.description}`,
+      at,
+    });
+  }
 }
 
-/** What the payment's credits were granted by. A provider's own invoices name no period: there its operator ends the subscription. */
-async function grantOf(db: Queryable, payment: PaymentRow): Promise<string | null> {
-  if (payment.kind === 'topup') return payment.status === 'pending' ? null : referenceOf(payment);
-  const period = await periodOfPayment(db, payment.tenantId, payment.id);
-  return period === null ? null : periodReference(payment.tenantId, period);
+type PaidGrant = { reference: string; credits: number };
+
+/**
+ * What the payment's credits were granted by: those of its own period, and of cheaper plans that were begun on top of it and had
+ * nothing to pay. A provider's own invoices name no period: there its operator ends the subscription.
+ */
+async function grantsOf(db: Queryable, payment: PaymentRow): Promise<PaidGrant[]> {
+  const { tenantId, id, credits } = payment;
+  if (payment.kind === 'topup')
+    return payment.status === 'pending' ? [] : [{ reference: referenceOf(payment), credits }];
+  const awaiting = (await periodsAwaiting(db, tenantId, id)).filter(
+    ({ paymentId }) => paymentId === id || paymentId === null,
+  );
+  if (awaiting.length > 0)
+    return awaiting.map(period => ({ reference: paidReference(tenantId, period), credits: period.credits ?? 0 }));
+  // A period from before credits waited for their payment had them when it began.
+  const period = await periodOfPayment(db, tenantId, id);
+  return period === null ? [] : [{ reference: periodReference(tenantId, period), credits }];
 }

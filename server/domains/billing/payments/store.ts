@@ -90,6 +90,24 @@ export async function insertPayment(db: Queryable, payment: PaymentRow): Promise
   );
 }
 
+/** Returns those of these payments that are not confirmed yet. */
+export async function pendingPayments(db: Queryable, tenantId: string, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT id FROM payments WHERE tenant_id = $1 AND id = ANY($2) AND status = 'pending' ORDER BY created_at, id`,
+    [tenantId, ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Sets what a payment brings, once it is known what its plan's period brings without it. */
+export async function setPaymentCredits(
+  db: Queryable,
+  { tenantId, id, credits }: Pick<PaymentRow, 'tenantId' | 'id' | 'credits'>,
+): Promise<void> {
+  await db.query('UPDATE payments SET credits = $3 WHERE tenant_id = $1 AND id = $2', [tenantId, id, credits]);
+}
+
 /** Writes what changes of a payment. */
 export async function updatePayment(db: Queryable, payment: PaymentRow): Promise<void> {
   await db.query(

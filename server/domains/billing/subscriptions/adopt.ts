@@ -1,4 +1,5 @@
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { pendingPayments } from '../payments/store.ts';
 import type { PlanRow } from '../plans/plan.ts';
 import { findPlan } from '../plans/store.ts';
 import type { ProviderSubscription } from '../provider/port.ts';
@@ -190,7 +191,8 @@ const whole = (adoption: Adoption, next: ProviderSubscription, plan: PlanRow): P
 
 /**
  * A subscription that ran already: a new period, another plan for the rest of this one, or nothing new. Credits follow the money:
- * of the plan that is left, what belongs to the time that is left goes back; of the new one, as much is granted.
+ * of the plan that is left, what belongs to the time that is left goes back; of the new one, as much is granted, and what is still
+ * to be paid of it when it is.
  */
 async function changePeriod(
   adoption: Adoption,
@@ -206,17 +208,23 @@ async function changePeriod(
   const last = await lastPeriod(db, tenantId, row.subscriptionId);
   // Of two changes in one millisecond the second counts as one later: each has its own reference in the ledger.
   const at = last === null ? adoption.at : Math.max(adoption.at, last.from + 1);
+  let carried = 0;
+  const owed = last === null ? [] : await pendingPayments(db, tenantId, last.awaits ?? []);
   if (changed) {
     const data = { from: row.planCode, to: plan.planCode };
     await noteEvent(db, { tenantId, kind: 'plan_changed', data, at });
-    if (last !== null) await endPeriodEarly(db, tenantId, last, begun ? from : at);
+    if (last !== null) carried = await endPeriodEarly(db, tenantId, last, begun ? from : at);
   }
   if (next.status !== 'active') return;
   if (begun || last === null) {
-    await beginPeriod(db, tenantId, plan, whole(adoption, next, plan));
+    await beginPeriod(db, tenantId, plan, whole(adoption, next, plan), { carried, owed });
   } else if (changed) {
     const rest: Period = { ...whole(adoption, next, plan), from: at, anchor: last.anchor };
-    await beginPeriod(db, tenantId, plan, rest, share(plan.includedCredits, to - at, to - from));
+    await beginPeriod(db, tenantId, plan, rest, {
+      credits: share(plan.includedCredits, to - at, to - from),
+      carried,
+      owed,
+    });
   } else if (row.status === 'past_due') {
     await beginPeriod(db, tenantId, plan, whole(adoption, next, plan));
   }

@@ -16,6 +16,10 @@ export type Period = {
   amount: number;
   /** The payment that was asked for it, where there is one. */
   paymentId: string | null;
+  /** Microcredits that are granted when all payments that it awaits are confirmed; absent: it had all of them when it began. */
+  credits?: number;
+  /** Its own payment, and those of the plans that it was changed from as far as they were not confirmed then. */
+  awaits?: string[];
 };
 
 /** What happened, for billing_events. A period has a reference; the others happen as often as they do. */
@@ -33,6 +37,10 @@ const prefixOf = (tenantId: string, subscriptionId: string | null) => `period:${
 /** The ledger's reference of what a period includes: granted once. */
 export const periodReference = (tenantId: string, { subscriptionId, from }: Pick<Period, 'subscriptionId' | 'from'>) =>
   prefixOf(tenantId, subscriptionId) + isoTimestamp(from);
+
+/** The ledger's reference of what the payments of a period bring: granted once. */
+export const paidReference = (tenantId: string, period: Pick<Period, 'subscriptionId' | 'from'>) =>
+  `${periodReference(tenantId, period)}:paid`;
 
 /** Writes down what happened to a workspace's subscription; one of a `reference` once. */
 export async function noteEvent(
@@ -65,6 +73,32 @@ export async function lastPeriod(
     [tenantId, prefixOf(tenantId, subscriptionId)],
   );
   return rows[0]?.data ?? null;
+}
+
+/** The period of the same subscription that began next; null where there is none yet. */
+export async function periodAfter(
+  db: Queryable,
+  tenantId: string,
+  { subscriptionId, from }: Pick<Period, 'subscriptionId' | 'from'>,
+): Promise<Period | null> {
+  const { rows } = await db.query<{ data: Period }>(
+    `SELECT data FROM billing_events
+     WHERE tenant_id = $1 AND kind = 'period' AND starts_with(reference, $2) AND (data->>'from')::bigint > $3
+     ORDER BY (data->>'from')::bigint LIMIT 1`,
+    [tenantId, prefixOf(tenantId, subscriptionId), from],
+  );
+  return rows[0]?.data ?? null;
+}
+
+/** The periods that await a payment, or did, the oldest first. */
+export async function periodsAwaiting(db: Queryable, tenantId: string, paymentId: string): Promise<Period[]> {
+  const { rows } = await db.query<{ data: Period }>(
+    `SELECT data FROM billing_events
+     WHERE tenant_id = $1 AND kind = 'period' AND data::jsonb->'awaits' @> to_jsonb($2::text)
+     ORDER BY (data->>'from')::bigint`,
+    [tenantId, paymentId],
+  );
+  return rows.map(({ data }) => data);
 }
 
 /** The period that a payment was asked for. */

@@ -9,6 +9,7 @@ import {
   BUSINESS,
   type Changed,
   CREDITS,
+  confirmPayments,
   createBillingWorld,
   DAY,
   FREE,
@@ -104,8 +105,10 @@ test('converting a trial: the period begins, the invoice is asked for, what is l
     current_period_end: '2026-03-03T10:00:00.000Z',
     trial: { ends_at: iso(START + 3 * DAY) },
   });
-  expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
   expect(await world.payments()).toEqual([{ kind: 'subscription', status: 'pending', amount: 4900, credits: PRO }]);
+  await confirmPayments(world);
+  expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
   await expect(world.ask('billing_convert_trial')).rejects.toMatchObject({ status: 409, code: 'not_trialing' });
   await balanced(world);
 });
@@ -122,16 +125,18 @@ test('fourteen renewals keep the day, grant once each, and ask for fourteen paym
     current_period_end: '2027-04-30T10:00:00.000Z',
   });
   const { rows } = await world.db.pool.query(
-    `SELECT created_at, expires_at FROM credit_grants WHERE amount = $1 ORDER BY created_at`,
-    [PRO],
+    `SELECT (data->>'from')::float8 AS begins, (data->>'to')::float8 AS ends FROM billing_events
+     WHERE kind = 'period' AND data->>'planCode' = 'pro' ORDER BY 1`,
   );
   const days = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 28, 31];
-  expect(rows.map(row => new Date(row.created_at).getUTCDate())).toEqual(days);
-  expect(rows.slice(1).map(row => iso(row.created_at))).toEqual(rows.slice(0, -1).map(row => iso(row.expires_at)));
-  expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
+  expect(rows.map(row => new Date(row.begins).getUTCDate())).toEqual(days);
+  expect(rows.slice(1).map(row => row.begins)).toEqual(rows.slice(0, -1).map(row => row.ends));
   expect(await world.payments()).toEqual(
     days.map(() => ({ kind: 'subscription', status: 'pending', amount: 4900, credits: PRO })),
   );
+  // Of the payments that are confirmed now, those of periods that are over bring nothing any more.
+  await confirmPayments(world);
+  expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
   await balanced(world);
 });
 
@@ -139,6 +144,7 @@ describe('changing the plan', () => {
   test('up: now, for the time that is left, in money and in credits, to the last unit', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_subscribe', { plan_code: 'pro' });
+    await confirmPayments(world);
     goTo(world.clock, START + 7 * DAY);
     const whole = 28 * DAY;
     const left = 21 * DAY;
@@ -158,15 +164,19 @@ describe('changing the plan', () => {
     const changed = await world.ask<Changed>('billing_change_plan', { plan_code: 'business' });
     expect(changed.preview).toEqual(preview);
     expect(changed.status).toMatchObject({ plan_code: 'business', current_period_start: iso(START) });
-    expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO / 4 + (BUSINESS * 3) / 4, payg: 0 });
+    // What was paid for with the plan that was left is there at once, the rest when it is paid.
+    expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
     expect((await world.payments()).at(-1)).toEqual({
       kind: 'subscription',
       status: 'pending',
       amount: shares.charge - shares.credit,
-      credits: (BUSINESS * 3) / 4,
+      credits: (BUSINESS * 3) / 4 - (PRO * 3) / 4,
     });
+    await confirmPayments(world);
+    expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO / 4 + (BUSINESS * 3) / 4, payg: 0 });
     goTo(world.clock, '2026-02-28T10:00:00.000Z');
     await world.status();
+    await confirmPayments(world);
     expect(await world.balances()).toEqual({ trial: 0, included: BUSINESS, payg: 0 });
     expect((await world.payments()).at(-1)).toMatchObject({ amount: 29900 });
     await balanced(world);
@@ -177,6 +187,9 @@ describe('changing the plan', () => {
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     for (const plan_code of ['business', 'pro', 'business', 'pro'])
       await world.ask('billing_change_plan', { plan_code, when: 'now' });
+    // A cheaper plan that is begun on top of an unpaid one has nothing to pay, and is not paid either.
+    expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
+    await confirmPayments(world);
     // Each counts as a millisecond later: what that much of a plan is worth is all that may remain.
     const { included } = await world.balances();
     expect(Math.abs(included - FREE - PRO)).toBeLessThan(CREDITS / 1000);
@@ -194,6 +207,8 @@ describe('changing the plan', () => {
     await world.ask('billing_change_plan', { plan_code: 'pro' });
     goTo(world.clock, '2026-02-28T10:00:00.000Z');
     expect(await world.status()).toMatchObject({ plan_code: 'pro', pending_plan_code: null });
+    expect(await world.balances()).toEqual({ trial: 0, included: 0, payg: 0 });
+    await confirmPayments(world);
     expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
     expect((await world.payments()).map(({ amount }) => amount)).toEqual([29900, 4900]);
     await balanced(world);
@@ -215,17 +230,19 @@ describe('changing the plan', () => {
 });
 
 describe('cancelling', () => {
-  test('now: what was granted stays until its end, and the onboarding period goes on', async () => {
+  test('now: what was paid stays until its end, and the onboarding period goes on', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     goTo(world.clock, START + DAY);
     const { status } = await world.ask<Subscribed>('billing_cancel', { at_period_end: false });
     expect(status).toMatchObject({ plan_code: 'free', status: 'active', current_period_start: iso(START) });
-    expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
+    expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
     await expect(world.ask('billing_subscribe', { plan_code: 'pro' })).rejects.toMatchObject({
       status: 409,
       code: 'payment_due',
     });
+    await confirmPayments(world);
+    expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
     await balanced(world);
   });
 
@@ -286,6 +303,7 @@ describe('at once', () => {
     const calls = Array.from({ length: 6 }, () => world.ask('billing_subscribe', { plan_code: 'pro' }));
     expect(await outcomes(calls)).toEqual([...Array(5).fill('already_subscribed'), 'done']);
     expect(await world.payments()).toHaveLength(1);
+    await confirmPayments(world);
     expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { auditLedger } from '../ledger/audit.ts';
 import { charge } from '../ledger/testing.ts';
-import { type BillingWorld, createBillingWorld, DAY } from './testing.ts';
+import { type BillingWorld, confirmPayments, createBillingWorld, DAY } from './testing.ts';
 
 /**
  * Everything that can happen to a subscription by hand, in any order, against a model that is as simple as the rules
@@ -17,7 +17,17 @@ const plans = {
 type Code = keyof typeof plans;
 
 type Grant = { account: 'trial' | 'included'; amount: number; left: number; expires: number; born: number };
-type Period = { from: number; to: number; anchor: number; grant: Grant | null; paid: { from: number; price: number } };
+/** `credits`: what waits for all invoices that are open. */
+type Waiting = { credits: number; period: Period };
+type Period = {
+  from: number;
+  to: number;
+  anchor: number;
+  grants: Grant[];
+  /** Whether an invoice of it, or of what it was changed from, is open. */
+  owes: boolean;
+  paid: { from: number; price: number };
+};
 
 class Model {
   now = START;
@@ -28,6 +38,7 @@ class Model {
   pending: Code | null = null;
   grants: Grant[] = [];
   invoices: number[] = [];
+  waiting: Waiting[] = [];
   free: Period = this.begin('free', START, START);
   period: Period = this.free;
 
@@ -48,9 +59,13 @@ class Model {
   }
   begin(plan: Code, from: number, anchor: number): Period {
     const to = Model.month(anchor, from);
-    const grant = this.give('included', plans[plan].credits, to);
-    if (plans[plan].price > 0) this.invoices.push(plans[plan].price);
-    return { from, to, anchor, grant, paid: { from, price: plans[plan].price } };
+    const { price, credits } = plans[plan];
+    const period: Period = { from, to, anchor, grants: [], owes: price > 0, paid: { from, price } };
+    if (price > 0) {
+      this.invoices.push(price);
+      this.waiting.push({ credits, period });
+    } else period.grants.push(this.give('included', credits, to));
+    return period;
   }
   home(): void {
     if (this.free.to <= this.now) this.free = this.begin('free', this.now, this.now);
@@ -93,6 +108,14 @@ class Model {
     for (const grant of this.grants) if (grant.account === 'trial') grant.left = 0;
     this.trialing = false;
   }
+  pay(): void {
+    for (const { credits, period } of this.waiting) {
+      period.owes = false;
+      if (period.to > this.now) period.grants.push(this.give('included', credits, period.to));
+    }
+    this.invoices = [];
+    this.waiting = [];
+  }
   owes(): boolean {
     return this.invoices.length > 0;
   }
@@ -102,7 +125,7 @@ class Model {
     if (this.plan !== 'free') return 'already_subscribed';
     const to = this.now + plans[plan].trialDays * DAY;
     this.give('trial', plans[plan].trialCredits, to);
-    this.period = { from: this.now, to, anchor: this.now, grant: null, paid: { from: this.now, price: 0 } };
+    this.period = { from: this.now, to, anchor: this.now, grants: [], owes: false, paid: { from: this.now, price: 0 } };
     this.plan = plan;
     this.trialing = true;
     this.trialUsed = true;
@@ -158,10 +181,26 @@ class Model {
       Number((BigInt(amount) * BigInt(period.to - from)) / BigInt(period.to - since));
     const credit = part(period.paid.price, this.now, period.paid.from);
     const price = part(plans[plan].price, this.now, period.from);
+    let carried = 0;
+    for (const grant of period.grants) {
+      const taken = Math.min(grant.left, part(grant.amount, at, period.paid.from));
+      grant.left -= taken;
+      carried += taken;
+    }
+    const unpaid = this.waiting.find(each => each.period === period);
+    if (unpaid) unpaid.credits -= part(unpaid.credits, at, period.paid.from);
+    const credits = part(plans[plan].credits, at, period.from);
+    const owes = period.owes || price > credit;
+    const now = owes ? Math.min(carried, credits) : credits;
+    const rest: Period = {
+      ...period,
+      owes,
+      grants: [this.give('included', now, period.to)],
+      paid: { from: at, price },
+    };
     if (price > credit) this.invoices.push(price - credit);
-    if (period.grant) period.grant.left -= Math.min(period.grant.left, part(period.grant.amount, at, period.paid.from));
-    const grant = this.give('included', part(plans[plan].credits, at, period.from), period.to);
-    this.period = { ...period, grant, paid: { from: at, price } };
+    if (owes) this.waiting.push({ credits: credits - now, period: rest });
+    this.period = rest;
     this.plan = plan;
   }
 }
@@ -221,8 +260,8 @@ async function perform(world: BillingWorld, model: Model, step: Action): Promise
         model.change(step.plan, step.when),
       ];
     case 'pay':
-      await world.db.pool.query(`UPDATE payments SET status = 'succeeded' WHERE tenant_id = 'acme'`);
-      model.invoices = [];
+      await confirmPayments(world);
+      model.pay();
       return ['done', 'done'];
   }
 }

@@ -1,26 +1,47 @@
 import { isoTimestamp } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { grantCredits, takeBack } from '../ledger/post.ts';
+import { type PaymentRow, pendingPayments, setPaymentCredits } from '../payments/store.ts';
 import { nextPeriodStart } from '../plans/period.ts';
 import type { PlanRow } from '../plans/plan.ts';
-import { lastPeriod, notePeriod, type Period, periodReference } from './journal.ts';
+import {
+  lastPeriod,
+  notePeriod,
+  type Period,
+  paidReference,
+  periodAfter,
+  periodReference,
+  periodsAwaiting,
+} from './journal.ts';
 import { share } from './proration.ts';
 
 const day = (ms: number) => isoTimestamp(ms).slice(0, 10);
 
-/** Begins a period: writes it down and grants `credits`, which expire at its end. Again: nothing. */
+/**
+ * Begins a period: writes it down and grants `credits`, which expire at its end. Where its payment, or one of `owed`, is still to be
+ * confirmed, it grants at most `carried`, which were paid for with the plan that was left, and the confirmation brings the rest. Again:
+ * nothing.
+ */
 export async function beginPeriod(
   db: Queryable,
   tenantId: string,
   plan: PlanRow,
   period: Period,
-  credits: number = plan.includedCredits,
+  {
+    credits = plan.includedCredits,
+    carried = 0,
+    owed = [],
+  }: { credits?: number; carried?: number; owed?: readonly string[] } = {},
 ): Promise<void> {
-  await notePeriod(db, tenantId, period);
+  const { paymentId } = period;
+  const awaits = [...(paymentId === null ? [] : [paymentId]), ...owed];
+  const now = awaits.length === 0 ? credits : Math.min(credits, carried);
+  await notePeriod(db, tenantId, awaits.length === 0 ? period : { ...period, credits: credits - now, awaits });
+  if (paymentId !== null) await setPaymentCredits(db, { tenantId, id: paymentId, credits: credits - now });
   await grantCredits(db, {
     tenantId,
     account: 'included',
-    amount: credits,
+    amount: now,
     expiresAt: period.to,
     source: 'period',
     reference: periodReference(tenantId, period),
@@ -30,20 +51,58 @@ export async function beginPeriod(
 }
 
 /**
- * Takes back the part of a period's credits that belongs to the time after `at`, as far as it was not spent: where that time is
- * credited in money, or was never paid for.
+ * Grants what a confirmed payment brings to each period that awaited it and awaits no other, once. The part of the time that another
+ * plan has taken over since was credited in money, and brings nothing. Once a period is over, what is granted expires at once.
  */
-export async function endPeriodEarly(db: Queryable, tenantId: string, period: Period, at: number): Promise<void> {
-  const reference = periodReference(tenantId, period);
+export async function grantPaidPeriods(
+  db: Queryable,
+  { tenantId, id, description }: Pick<PaymentRow, 'tenantId' | 'id' | 'description'>,
+  at: number,
+): Promise<void> {
+  for (const period of await periodsAwaiting(db, tenantId, id)) {
+    const { credits = 0, awaits = [], from, to } = period;
+    if ((await pendingPayments(db, tenantId, awaits)).length > 0) continue;
+    const next = await periodAfter(db, tenantId, period);
+    const left = next === null ? 0 : Math.max(0, to - next.from);
+    await grantCredits(db, {
+      tenantId,
+      account: 'included',
+      amount: credits - share(credits, left, to - from),
+      expiresAt: to,
+      source: 'period',
+      reference: paidReference(tenantId, period),
+      note: description,
+      at,
+    });
+  }
+}
+
+/**
+ * Takes back the part of a period's credits that belongs to the time after `at`, as far as it was not spent: where that time is
+ * credited in money, or was never paid for. Returns the microcredits that were taken.
+ */
+export async function endPeriodEarly(db: Queryable, tenantId: string, period: Period, at: number): Promise<number> {
+  let taken = 0;
+  for (const reference of [periodReference(tenantId, period), paidReference(tenantId, period)])
+    taken += await takeBackAfter(db, tenantId, { ...period, reference }, at);
+  return taken;
+}
+
+async function takeBackAfter(
+  db: Queryable,
+  tenantId: string,
+  { reference, ...period }: Period & { reference: string },
+  at: number,
+): Promise<number> {
   const { rows } = await db.query<{ amount: string }>(
     'SELECT amount FROM credit_grants WHERE tenant_id = $1 AND reference = $2',
     [tenantId, reference],
   );
   const granted = Number(rows[0]?.amount ?? 0);
   const amount = share(granted, period.to - at, period.to - period.from);
-  if (amount === 0) return;
+  if (amount === 0) return 0;
   const note = 'The unused time of a plan that was left';
-  await takeBack(db, { tenantId, reference, amount, kindReference: `end:${reference}`, note, at });
+  return await takeBack(db, { tenantId, reference, amount, kindReference: `end:${reference}`, note, at });
 }
 
 /**

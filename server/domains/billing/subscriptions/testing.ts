@@ -7,6 +7,7 @@ import type { Services } from '../../../services.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../../identity/testing.ts';
 import { type Balances, readBalances } from '../ledger/post.ts';
 import { billingOperations } from '../operations.ts';
+import { confirmPayment } from '../payments/operate.ts';
 import type { BillingStatus, ChangePlanOutput, SubscriptionOutput } from '../schemas.ts';
 
 export type Status = z.output<typeof BillingStatus>;
@@ -66,6 +67,14 @@ export async function createBillingWorld(start: number, overrides: Partial<Servi
       await db.close();
     },
   };
+}
+
+/** Confirms every payment of acme that is pending, as an operator does, the oldest first. */
+export async function confirmPayments({ db, services }: Pick<BillingWorld, 'db' | 'services'>): Promise<void> {
+  const { rows } = await db.pool.query<{ id: string }>(
+    `SELECT id FROM payments WHERE tenant_id = 'acme' AND status = 'pending' ORDER BY created_at, id`,
+  );
+  for (const { id } of rows) await confirmPayment(services, id);
 }
 
 /** Sets the clock to that instant, which is not before now. */
