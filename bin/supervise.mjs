@@ -18,6 +18,9 @@ export function restartDelay(deaths) {
   return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (deaths - 1));
 }
 
+/** A service that has met a defect and still runs so long after it is killed. It kills itself sooner, unless its event loop is stuck. */
+const DEFECT_MS = 20_000;
+
 /**
  * What follows the end of the service. `history` is `{ deaths, served }`: deaths in a row before this one, and whether the
  * service has ever served. `outcome` is `{ code, signal, servedMs, misconfigured }`; `servedMs` is undefined for one that
@@ -93,13 +96,16 @@ function serve(args, env, started) {
   started(child);
   let servingSince;
   let misconfigured = false;
+  let killer;
   child.on('message', message => {
+    if (message === 'defect') killer = setTimeout(() => child.kill('SIGKILL'), DEFECT_MS);
     if (message === 'serving') servingSince = performance.now();
     if (message === 'misconfigured') misconfigured = true;
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
+      clearTimeout(killer);
       const servedMs = servingSince === undefined ? undefined : performance.now() - servingSince;
       resolve({ code, signal, servedMs, misconfigured });
     });

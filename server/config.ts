@@ -1,8 +1,9 @@
-import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
+import { type OrchestratorSettings, orchestratorSchema, orchestratorSettings } from './orchestrator-settings.ts';
 import { isMasterKey } from './platform/crypto/master-key.ts';
 import { AllowListError, parseAllowList } from './platform/egress/addresses.ts';
 import { type Environment, nearestName, withoutEmpty } from './platform/environment.ts';
+import { type MailSettings, mailSchema, mailSettings } from './platform/mail/settings.ts';
 import {
   type MessagingSettings,
   messagingSchema,
@@ -15,7 +16,7 @@ import { type BillingSettings, billingSchema, billingSettings } from './platform
 import { connectionStringProblem } from './platform/postgres/connection-string.ts';
 import { secretsSchema, vaultSettings } from './platform/secrets/settings.ts';
 import type { VaultSettings } from './platform/secrets/vault-session.ts';
-import { integer, optional, optionalHttpUrl } from './platform/setting-types.ts';
+import { integer, optional, optionalBearerToken, optionalHttpUrl } from './platform/setting-types.ts';
 import { tracingSchema, tracingSettings } from './platform/telemetry/settings.ts';
 import type { TracingSettings } from './platform/telemetry/tracing.ts';
 
@@ -45,6 +46,14 @@ const httpSchema = z.object({
   /** Sign-in attempts a minute for an address, whatever the account; 0 = off. */
   BATON_SIGN_IN_LIMIT_PER_ADDRESS: integer(50, 0, 1_000_000),
   BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: integer(10, 0, 1_000_000),
+  /** Open connections, WebSockets included: in all, and of one address (0 = no limit). */
+  BATON_MAX_CONNECTIONS: integer(10_000, 10, 1_000_000),
+  BATON_MAX_CONNECTIONS_PER_ADDRESS: integer(1000, 0, 1_000_000),
+  /** Open event streams (WebSockets), however many tokens they were opened with. */
+  BATON_MAX_STREAMS_PER_USER: integer(500, 1, 1_000_000),
+  BATON_MAX_STREAMS_PER_TENANT: integer(2000, 1, 1_000_000),
+  /** What a scrape of /metrics must present; absent = there is no /metrics. */
+  BATON_METRICS_TOKEN: optionalBearerToken,
   /** How many proxies in front may be believed about X-Forwarded-For. */
   BATON_TRUSTED_PROXIES: integer(0, 0, 10),
 });
@@ -76,22 +85,6 @@ const identitySchema = ownerSchema.extend({
   BATON_MASTER_KEY_PREVIOUS: masterKey,
   /** `example`: a local owner and example workflows on first start. Default: `example` with the embedded database, else `none`. */
   BATON_SEED: z.enum(['example', 'none']).optional(),
-});
-
-const orchestratorSchema = z.object({
-  BATON_MAX_IN_FLIGHT: integer(512, 1, 100_000),
-  BATON_MAX_IN_FLIGHT_PER_TENANT: integer(256, 1, 100_000),
-  BATON_MAX_CALLS_IN_FLIGHT: integer(2_048, 1, 100_000),
-  BATON_MAX_ACTIVE_RUNS_PER_TENANT: integer(20_000, 1, 10_000_000),
-  /** Lua worker threads; default: one per core, at least 2. */
-  BATON_LUA_WORKERS: integer(0, 0, 64),
-  BATON_SHUTDOWN_GRACE_S: integer(10, 0, 600),
-  /** The results and the input of one run. */
-  BATON_MAX_RUN_MIB: integer(256, 1, 1_000_000),
-  /** Runs and results in memory; 0 = a quarter of the heap. */
-  BATON_MEMORY_MIB: integer(0, 0, 1_000_000),
-  /** Runs of one workspace in memory; 0 = half of what all of them may take. */
-  BATON_MEMORY_MIB_PER_TENANT: integer(0, 0, 1_000_000),
 });
 
 const retentionSchema = z.object({
@@ -183,6 +176,7 @@ const schemas = {
   tracing: tracingSchema,
   suite: suiteSchema,
   messaging: messagingSchema,
+  mail: mailSchema,
   billing: billingSchema,
 };
 
@@ -197,6 +191,11 @@ export type Config = {
     url: string;
     rateLimit: { principal: number; address: number; signIn: number; signInPerAddress: number; wrongCodes: number };
     trustedProxies: number;
+    maxConnections: number;
+    maxConnectionsPerAddress: number;
+    maxStreamsPerUser: number;
+    maxStreamsPerTenant: number;
+    metricsToken: string | undefined;
   };
   database: { url: string | undefined; dataDir: string; pool: number };
   identity: {
@@ -210,24 +209,7 @@ export type Config = {
     signUp: 'open' | 'invited' | 'off';
     maxWorkspacesPerUser: number;
   };
-  orchestrator: {
-    maxInFlight: number;
-    maxInFlightPerTenant: number;
-    /** Attempts that only wait for tools and models, beside `maxInFlight`. */
-    maxCallsInFlight: number;
-    maxActiveRunsPerTenant: number;
-    luaWorkers: number;
-    shutdownGraceMs: number;
-    /** In bytes; executors/embedded/memory-limits.ts says of what. */
-    memory: {
-      runBytes: number;
-      liveBytes: number;
-      liveBytesPerTenant: number;
-      landingBytes: number;
-      loadingBytes: number;
-      cacheBytes: number;
-    };
-  };
+  orchestrator: OrchestratorSettings;
   retention: { runDays: number; usageMonths: number };
   /** Null: secrets are kept in the database. */
   secrets: { vault: VaultSettings | null };
@@ -242,6 +224,8 @@ export type Config = {
   suite: SuiteSettings | null;
   /** Null: there are no messaging connections. */
   messaging: MessagingSettings | null;
+  /** Null: no mail is sent. */
+  mail: MailSettings | null;
   billing: BillingSettings;
 };
 
@@ -294,6 +278,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
   const messaging = parse(
     messagingSchema.transform(read => messagingSettings(read, problem => problems.push(problem))),
   );
+  const mail = parse(mailSchema.transform(read => mailSettings(read, problem => problems.push(problem))));
   const billing = parse(billingSchema.transform(read => billingSettings(read, problem => problems.push(problem))));
   // Undefined is what could not be parsed.
   const seed = identity?.BATON_SEED ?? (database?.DATABASE_URL === undefined ? 'example' : 'none');
@@ -305,13 +290,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
   const url = (http.BATON_URL ?? `http://${host}:${http.PORT}`).replace(/\/+$/, '');
   return {
     env: env.NODE_ENV === 'development' ? 'development' : env.NODE_ENV === 'test' ? 'test' : 'production',
-    http: {
-      port: http.PORT,
-      host: http.HOST,
-      url,
-      rateLimit: rateLimits(http),
-      trustedProxies: http.BATON_TRUSTED_PROXIES,
-    },
+    http: { ...httpConfig(http), url },
     database: { url: database.DATABASE_URL, dataDir: database.BATON_DATA_DIR, pool: database.BATON_DATABASE_POOL },
     identity: {
       ...ownerSettings(identity),
@@ -322,15 +301,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
       signUp: identity.BATON_SIGN_UP,
       maxWorkspacesPerUser: identity.BATON_MAX_WORKSPACES_PER_USER,
     },
-    orchestrator: {
-      maxInFlight: orchestrator.BATON_MAX_IN_FLIGHT,
-      maxInFlightPerTenant: orchestrator.BATON_MAX_IN_FLIGHT_PER_TENANT,
-      maxCallsInFlight: orchestrator.BATON_MAX_CALLS_IN_FLIGHT,
-      maxActiveRunsPerTenant: orchestrator.BATON_MAX_ACTIVE_RUNS_PER_TENANT,
-      luaWorkers: orchestrator.BATON_LUA_WORKERS,
-      shutdownGraceMs: orchestrator.BATON_SHUTDOWN_GRACE_S * 1000,
-      memory: memoryLimits(orchestrator),
-    },
+    orchestrator: orchestratorSettings(orchestrator),
     retention: { runDays: retention.BATON_RETENTION_DAYS, usageMonths: retention.BATON_USAGE_RETENTION_MONTHS },
     secrets: { vault: vaultSettings(secrets) },
     egress: { allowPrivate: egress.BATON_ALLOW_PRIVATE_NETWORK },
@@ -345,16 +316,27 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     tracing: tracingSettings(tracing),
     suite,
     messaging,
+    mail,
     billing,
   };
 }
 
-const rateLimits = (env: z.output<typeof httpSchema>): Config['http']['rateLimit'] => ({
-  principal: env.BATON_RATE_LIMIT_PER_MINUTE,
-  address: env.BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
-  signIn: env.BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE,
-  signInPerAddress: env.BATON_SIGN_IN_LIMIT_PER_ADDRESS,
-  wrongCodes: env.BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR,
+const httpConfig = (env: z.output<typeof httpSchema>): Omit<Config['http'], 'url'> => ({
+  port: env.PORT,
+  host: env.HOST,
+  rateLimit: {
+    principal: env.BATON_RATE_LIMIT_PER_MINUTE,
+    address: env.BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
+    signIn: env.BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE,
+    signInPerAddress: env.BATON_SIGN_IN_LIMIT_PER_ADDRESS,
+    wrongCodes: env.BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR,
+  },
+  metricsToken: env.BATON_METRICS_TOKEN,
+  trustedProxies: env.BATON_TRUSTED_PROXIES,
+  maxConnections: env.BATON_MAX_CONNECTIONS,
+  maxConnectionsPerAddress: env.BATON_MAX_CONNECTIONS_PER_ADDRESS,
+  maxStreamsPerUser: env.BATON_MAX_STREAMS_PER_USER,
+  maxStreamsPerTenant: env.BATON_MAX_STREAMS_PER_TENANT,
 });
 
 const ownerSettings = (env: z.output<typeof ownerSchema>): Omit<OwnerSettings, 'seed'> => ({
@@ -362,22 +344,3 @@ const ownerSettings = (env: z.output<typeof ownerSchema>): Omit<OwnerSettings, '
   ownerPassword: env.BATON_OWNER_PASSWORD,
   pat: env.BATON_PAT,
 });
-
-const MIB = 1024 * 1024;
-/** Two results of the largest size fit in the smallest of the shares. */
-const LEAST_MEMORY = 16 * MIB;
-
-/** Half of the memory is for runs, a quarter for results that scripts bring, and an eighth each for those read and those kept. */
-function memoryLimits(env: z.output<typeof orchestratorSchema>): Config['orchestrator']['memory'] {
-  const set = env.BATON_MEMORY_MIB * MIB || getHeapStatistics().heap_size_limit / 4;
-  const memory = Math.max(LEAST_MEMORY, Math.floor(set));
-  const liveBytes = memory / 2;
-  return {
-    runBytes: env.BATON_MAX_RUN_MIB * MIB,
-    liveBytes,
-    liveBytesPerTenant: env.BATON_MEMORY_MIB_PER_TENANT * MIB || liveBytes / 2,
-    landingBytes: memory / 4,
-    loadingBytes: memory / 8,
-    cacheBytes: memory / 8,
-  };
-}

@@ -21,6 +21,7 @@ import { createManualProvider } from './domains/billing/provider/manual.ts';
 import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts';
 import { createStripeProvider } from './domains/billing/provider/stripe/provider.ts';
 import { tidyConnections } from './domains/connections/tidy.ts';
+import { settleMails } from './domains/identity/account-mail.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/identity/keys.ts';
 import { settleLastUsed } from './domains/identity/principal.ts';
@@ -34,6 +35,7 @@ import { createStepTypes } from './orchestrator/steps/registry.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
+import { createMailer } from './platform/mail/mailer.ts';
 import type { Database } from './platform/postgres/database.ts';
 import { createRateLimiter } from './platform/rate-limit.ts';
 import { startRetentionJob } from './retention/job.ts';
@@ -120,6 +122,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     secrets,
     egress,
     rateLimiter,
+    mail: config.mail && createMailer(config.mail),
     payments,
     topUp,
   };
@@ -152,12 +155,19 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       secrets.close();
       await telemetry.close();
       await credits.settled();
-      await settleLastUsed(services);
-      await settleDeliveries(services);
+      await settleWrites(services);
     },
   };
   Reflect.set(globalThis, published, container);
   return container;
+}
+
+/** Waits for what was promised to be done after its answer. */
+async function settleWrites(services: Services): Promise<void> {
+  await settleMails(services);
+  services.mail?.close();
+  await settleLastUsed(services);
+  await settleDeliveries(services);
 }
 
 /** What is sold and how it is paid. Throws ConfigError for plans that cannot be used. */

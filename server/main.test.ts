@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { listen, listenFailure, starting } from './api/http-server.ts';
+import { listen } from './api/edge.ts';
+import { listenFailure, starting } from './api/http-server.ts';
+import { testConfig } from './domains/identity/testing.ts';
+import { createLogger } from './platform/logger.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
@@ -66,7 +69,8 @@ test('a configuration that cannot be used names each variable before anything is
 
 test('a host that is not of this machine, or no name, is one clear line', async () => {
   const at = (host: string) => ({ host, port: 0 });
-  const error = await listen(at('192.0.2.1'), () => starting).catch(thrown => thrown);
+  const options = { ...testConfig().http, logger: createLogger('silent') };
+  const error = await listen(at('192.0.2.1'), () => starting, options).catch(thrown => thrown);
   expect(listenFailure(error, at('192.0.2.1'))).toMatch(/^HOST=192\.0\.2\.1 is not an address of this machine: .*$/);
   for (const code of ['ENOTFOUND', 'EAI_AGAIN']) {
     const failure = listenFailure(Object.assign(new Error(), { code }), at('nowhere'));

@@ -1,7 +1,8 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { type Frontend, listen, listenFailure, noteAddress, starting, stopListening } from './api/http-server.ts';
-import { serveSurfaces } from './api/node-http.ts';
+import { type Edge, type Frontend, listen } from './api/edge.ts';
+import { createFrontend } from './api/frontend.ts';
+import { listenFailure, starting } from './api/http-server.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type Container, createContainer } from './container.ts';
 import { demoMcpUrl } from './demo-mcp/address.ts';
@@ -11,22 +12,24 @@ import { loadConfig } from './load-config.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { type Database, openDatabase } from './platform/postgres/database.ts';
 import { MisconfiguredError, StartupError } from './platform/postgres/startup-error.ts';
+import { stopOnSignals } from './process-end.ts';
 import { seedExample } from './seed/example.ts';
-import { startupBanner } from './startup-banner.ts';
+import { proxyNotice, startupBanner } from './startup-banner.ts';
 
 /** How long answers under way may take once the process is told to stop. */
 const answerGraceMs = 5000;
 
 /** What has been started, in order; stopped in the opposite one. */
-type Running = { server: Server; console?: { close(): Promise<void> }; container?: Container; database?: Database };
+type Running = { edge: Edge; console?: { close(): Promise<void> }; container?: Container; database?: Database };
 
 /** Brings the service up: port, database, container, console. What was started before a failure is stopped again. */
 async function start(config: Config, logger: Logger): Promise<Running> {
   let frontend: Frontend = starting;
-  const { server, port } = await listen(config.http, () => frontend).catch(error => {
+  const edge = await listen(config.http, () => frontend, { ...config.http, logger }).catch(error => {
     throw new StartupError(listenFailure(error, config.http), { cause: error });
   });
-  const running: Running = { server };
+  const { port } = edge;
+  const running: Running = { edge };
   try {
     const settled = withPort(config, port);
     const database = await openDatabase(settled, logger);
@@ -38,8 +41,8 @@ async function start(config: Config, logger: Logger): Promise<Running> {
     running.console = next;
     // Last of what can fail: what is made here is shown once, by the banner.
     const owner = await seedFirstOwner(container.services);
-    frontend = serve(settled, container, next);
-    process.stdout.write(startupBanner(settled.http.url, owner, database.movedTo));
+    frontend = createFrontend(settled, container, next);
+    process.stdout.write(startupBanner(settled.http.url, owner, database.movedTo, proxyNotice(settled.http)));
     report('serving');
     void seed(container, owner);
     return running;
@@ -68,25 +71,13 @@ async function startConsole({ env, http }: Config, port: number): Promise<Consol
   await app.prepare();
   const handle = app.getRequestHandler();
   return {
-    request: (request, response) => void handle(request, response),
-    upgrade: (request, socket, head) => {
-      // Only the development server takes upgrades, for hot reloading.
-      if (!decoy.emit('upgrade', request, socket, head)) socket.destroy();
-    },
+    request: (request, response) => handle(request, response),
+    // The development server takes upgrades, for hot reloading. In production its listener takes none, and closes none either.
+    upgrade: (request, socket, head) =>
+      env === 'development' &&
+      request.url?.startsWith('/_next/') === true &&
+      decoy.emit('upgrade', request, socket, head),
     close: () => app.close(),
-  };
-}
-
-function serve({ http }: Config, container: Container, next: Console): Frontend {
-  return {
-    request(request, response) {
-      if (serveSurfaces(container, request, response, http.trustedProxies)) return;
-      noteAddress(request, http.trustedProxies);
-      next.request(request, response);
-    },
-    upgrade(request, socket, head) {
-      if (!container.stream.upgrade(request, socket, head)) next.upgrade(request, socket, head);
-    },
   };
 }
 
@@ -95,7 +86,7 @@ async function seed({ services }: Container, owner: SeededOwner): Promise<void> 
   if (!owner.created || services.config.identity.seed !== 'example') return;
   const { email, tenantId } = owner;
   try {
-    const user = await services.prisma.user.findUniqueOrThrow({ where: { email } });
+    const user = await services.prisma.user.findFirstOrThrow({ where: { email, confirmedAt: { not: null } } });
     const session = { userId: user.id, sessionEpoch: user.sessionEpoch };
     const principal = await resolveSession(services, session, { tenantId });
     const { demoMcp, http } = services.config;
@@ -106,8 +97,8 @@ async function seed({ services }: Container, owner: SeededOwner): Promise<void> 
 }
 
 /** Stops accepting, closes sockets and the orchestrator, the database last. */
-async function stop({ server, console, container, database }: Running): Promise<void> {
-  const answered = stopListening(server, answerGraceMs);
+async function stop({ edge, console, container, database }: Running): Promise<void> {
+  const answered = edge.close(answerGraceMs);
   await container?.close();
   await answered;
   await console?.close();
@@ -115,32 +106,9 @@ async function stop({ server, console, container, database }: Running): Promise<
 }
 
 /** Tells `npm start` how far this process got (bin/supervise.mjs). Nobody listens where it was started otherwise. */
-function report(state: 'serving' | 'misconfigured'): void {
+function report(state: 'serving' | 'misconfigured' | 'defect'): void {
   // The callback takes the error of a parent that has just ended.
   if (process.connected) process.send?.(state, undefined, undefined, () => undefined);
-}
-
-/** The first signal stops in order, the second at once. Exit 0 after an orderly stop. */
-function stopOnSignals(running: Running, logger: Logger): void {
-  let stopping = false;
-  const end = (code: number, signal?: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    logger.info({ signal }, 'stopping');
-    stop(running).then(
-      () => process.exit(code),
-      error => {
-        logger.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGINT', () => end(0, 'SIGINT'));
-  process.on('SIGTERM', () => end(0, 'SIGTERM'));
-  process.on('uncaughtException', error => {
-    logger.fatal({ err: error }, 'a defect: the process ends, runs go on at the next start');
-    end(1);
-  });
 }
 
 /** One line an operator can act on; anything else is a defect and keeps its stack. */
@@ -153,7 +121,13 @@ function explain(error: unknown): string {
 try {
   const config = loadConfig();
   const logger = createLogger(config.log.level, { traces: config.tracing !== null });
-  stopOnSignals(await start(config, logger), logger);
+  const running = await start(config, logger);
+  stopOnSignals({
+    stop: () => stop(running),
+    logger,
+    shutdownGraceMs: config.orchestrator.shutdownGraceMs,
+    onDefect: () => report('defect'),
+  });
 } catch (error) {
   if (error instanceof ConfigError || error instanceof MisconfiguredError) report('misconfigured');
   process.stderr.write(explain(error));

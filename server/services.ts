@@ -7,6 +7,7 @@ import type { StepTypes } from './orchestrator/steps/registry.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Egress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
+import type { Mailer } from './platform/mail/mailer.ts';
 import type { PrismaClient } from './platform/postgres/generated/client.ts';
 import type { RateLimiter } from './platform/rate-limit.ts';
 import type { SecretStore } from './platform/secrets/secret-store.ts';
@@ -26,6 +27,8 @@ export type Services = {
   /** The only way to an address that a user named. */
   egress: Egress;
   rateLimiter: RateLimiter;
+  /** Null: this deployment sends no mail. */
+  mail: Mailer | null;
   /** Who is paid through: Stripe where it is configured, else the manual provider. */
   payments: PaymentProvider;
   /** What a top-up may be and what it buys. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startupBanner } from './startup-banner.ts';
+import { proxyNotice, startupBanner } from './startup-banner.ts';
 
 const url = 'http://127.0.0.1:3000';
 
@@ -23,4 +23,16 @@ test('without an owner it shows the way to set one up', () => {
 test('a data folder other than the configured one is named at every start', () => {
   expect(startupBanner(url, { created: false }, '/var/lib/baton/x')).toContain('Its data is in /var/lib/baton/x\n');
   expect(startupBanner(url, { created: false })).not.toContain('data');
+});
+
+test.each([
+  ['http://127.0.0.1:3000', 0, false],
+  ['http://192.0.2.1:3000', 0, false],
+  ['https://baton.example.com', 0, true],
+  ['http://baton.example.com', 0, true],
+  ['https://baton.example.com', 1, false],
+])('%s with %d trusted proxies: all clients are one address: %s', (address, trustedProxies, warned) => {
+  const notice = proxyNotice({ url: address, port: 3000, trustedProxies });
+  expect(notice !== null).toBe(warned);
+  expect(startupBanner(address, { created: false }, undefined, notice).includes('BATON_TRUSTED_PROXIES')).toBe(warned);
 });

@@ -1,11 +1,13 @@
+import type { Config } from './config.ts';
 import type { SeededOwner } from './domains/identity/bootstrap.ts';
 
 /**
  * What an operator reads once the service is up: where it is, and at the first start how to get in. Secrets are shown this one
  * time and go to standard output alone, never to the log. `movedTo` is a data folder other than the configured one.
  */
-export function startupBanner(url: string, owner: SeededOwner, movedTo?: string): string {
+export function startupBanner(url: string, owner: SeededOwner, movedTo?: string, notice?: string | null): string {
   const lines = ['', `  Baton is ready at ${url}`];
+  if (notice) lines.push(`  ${notice}`);
   // Not where an operator looks first, so every start says it.
   if (movedTo !== undefined) lines.push(`  Its data is in ${movedTo}`);
   if (owner.created) {
@@ -18,4 +20,19 @@ export function startupBanner(url: string, owner: SeededOwner, movedTo?: string)
     lines.push('', `  Set up the first account at ${url}/setup`, `  Set-up token ${owner.setupToken}`);
   }
   return `${lines.join('\n')}\n\n`;
+}
+
+/**
+ * Returns what an operator must know where a proxy is in front and no proxy is trusted, or null. Baton itself speaks http on its own
+ * port, so another port in the public URL, or https, is a proxy's.
+ */
+export function proxyNotice({
+  url,
+  port,
+  trustedProxies,
+}: Pick<Config['http'], 'url' | 'port' | 'trustedProxies'>): string | null {
+  const shown = new URL(url);
+  const direct = shown.protocol === 'http:' && Number(shown.port || 80) === port;
+  if (direct || trustedProxies > 0) return null;
+  return 'BATON_URL is a proxy’s, and BATON_TRUSTED_PROXIES is not set: for every limit, all clients count as one address.';
 }

@@ -40,7 +40,7 @@ const imports = product.flatMap(({ path, text }) => importsOf(path, text));
 const layers: [name: string, pattern: RegExp][] = [
   ['core', /^server\/orchestrator\/core\//],
   ['platform', /^server\/platform\//],
-  ['configuration', /^server\/config\.ts$/],
+  ['configuration', /^server\/(config|orchestrator-settings)\.ts$/],
   ['demo MCP server', /^server\/demo-mcp\//],
   ['orchestrator', /^server\/orchestrator\//],
   // The ports of domains that services hand to everyone: types alone.
@@ -166,6 +166,58 @@ describe('requests to the outside', () => {
       ({ path, text }) => path.startsWith('server/') && !may.includes(path) && calls.test(text),
     );
     expect(found.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('credentials', () => {
+  const naming = (pattern: RegExp) =>
+    product.filter(({ path, text }) => path.startsWith('server/') && pattern.test(text));
+  const paths = (found: typeof files) => found.map(({ path }) => path).sort();
+
+  test('leave the secret store in a few places', () => {
+    expect(paths(naming(/\bsecrets\s*\.(get|take)\(/))).toEqual([
+      // The one way out for those of connections: read in stored.ts, given for an origin by credentials.ts.
+      'server/domains/connections/oauth/flow.ts',
+      'server/domains/connections/stored.ts',
+      'server/domains/pats/reveal.ts',
+      'server/domains/webhooks/signing-secrets.ts',
+    ]);
+    const readers = imports.filter(({ to }) => to === 'server/domains/connections/stored.ts').map(({ from }) => from);
+    expect(readers.filter(from => !from.startsWith('server/domains/connections/'))).toEqual([]);
+  });
+
+  test('are sent by the fetch that they come with, which knows their origins', () => {
+    const may = [
+      'server/domains/connections/credentials.ts',
+      // The operator's own.
+      'server/domains/billing/provider/stripe/client.ts',
+      'server/domains/connections/oauth/client.ts',
+      // Before anything is stored, to an address of the operator's.
+      'server/domains/connections/messaging/account.ts',
+      // Without credentials.
+      'server/domains/mcp-servers/calls/binding.ts',
+      'server/domains/mcp-servers/servers/access.ts',
+    ];
+    expect(paths(naming(/\begress\.fetch\b|\} = [\w.]*\begress\b/))).toEqual(may.sort());
+  });
+});
+
+describe('the edge of the process', () => {
+  test('is one place: nothing else listens, or handles an upgrade, a malformed request or an uncaught error', () => {
+    // The decoy that Next attaches its own upgrade listener to never listens.
+    const may = [
+      'server/api/edge.ts',
+      'server/process-end.ts',
+      'server/main.ts',
+      'server/platform/postgres/free-port.ts',
+    ];
+    const handles =
+      /\bcreateServer\b[^}]*\} from 'node:(http|https|net)'|\.on\('(upgrade|clientError|uncaughtException|unhandledRejection)'|new WebSocketServer\(/;
+    const found = product.filter(
+      ({ path, text }) => path.startsWith('server/') && !may.includes(path) && handles.test(text),
+    );
+    // It has no server of its own, and takes what the edge hands it.
+    expect(found.map(({ path }) => path)).toEqual(['server/api/stream.ts']);
   });
 });
 

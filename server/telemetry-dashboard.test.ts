@@ -17,8 +17,9 @@ let service: TestContainer;
 /** Families as `/metrics` declares them, by name, with their type. */
 let families: Map<string, string>;
 beforeAll(async () => {
-  service = await startTestContainer();
-  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const token = 'a-token-of-prometheus';
+  service = await startTestContainer({ BATON_METRICS_TOKEN: token });
+  const text = await (await fetch(`${service.url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })).text();
   parseSamples(text);
   families = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]));
 });

@@ -8,9 +8,11 @@ import { type Samples, scrape } from './platform/telemetry/testing.ts';
 let service: TestContainer;
 let tenant: TestTenant;
 let token: string;
+const scrapeToken = 'a-token-of-prometheus';
+const authorized = { headers: { Authorization: `Bearer ${scrapeToken}` } };
 
 beforeAll(async () => {
-  service = await startTestContainer();
+  service = await startTestContainer({ BATON_METRICS_TOKEN: scrapeToken });
   tenant = await createTestTenant(service.container.services, { slug: 'acme' });
   token = (await createTestPat(service.container.services, tenant.owner, ['workflow:run', 'task:complete'])).token;
 });
@@ -30,7 +32,7 @@ async function start(id: string): Promise<{ id: string; runID: string }> {
 }
 const until = (ref: { id: string; runID: string }, ...phases: ('blocked' | 'complete')[]) =>
   reached(service.container.services, tenant.owner, ref, ...phases);
-const metrics = (): Promise<Samples> => scrape(`${service.url}/metrics`);
+const metrics = (): Promise<Samples> => scrape(`${service.url}/metrics`, authorized);
 
 test('what ran is counted exactly: three runs, six steps, a failure, a skip and an answer', async () => {
   const two: Graph = {
@@ -94,6 +96,7 @@ test('what ran is counted exactly: three runs, six steps, a failure, a skip and 
     baton_recovery_running: 0,
     baton_steps_in_flight: 0,
     baton_steps_waiting: 0,
+    baton_steps_waiting_for_memory: 0,
     baton_log_backlog_rows: 0,
     'baton_http_requests_total{operation="workflows_execute_command",status="200"}': 5,
   };
@@ -112,7 +115,7 @@ test('as many events are committed as the log has rows, and no more commits than
 });
 
 test('names the build, the pool and the event loop, and no run, user or workflow in a label', async () => {
-  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const text = await (await fetch(`${service.url}/metrics`, authorized)).text();
   expect(text).toMatch(/^baton_build_info\{version="\d+\.\d+\.\d+",node="v24\.[\d.]+"\} 1$/m);
   expect(text).toMatch(/^baton_database_connections\{state="idle"\} \d+$/m);
   expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m);

@@ -27,10 +27,11 @@ let allReached: () => void;
 const everyoneReached = new Promise<void>(resolve => {
   allReached = resolve;
 });
+const conditions = condition(luaPool);
 const hanging: StepType = {
-  ...condition,
+  ...conditions,
   execute: (attempt, signal) => {
-    if (attempt.step.id !== HANGS_AT) return condition.execute(attempt, signal);
+    if (attempt.step.id !== HANGS_AT) return conditions.execute(attempt, signal);
     reached += 1;
     if (reached === order.count) allReached();
     return new Promise(() => undefined);

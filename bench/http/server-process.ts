@@ -1,4 +1,4 @@
-import { listen } from '../../server/api/http-server.ts';
+import { listen } from '../../server/api/edge.ts';
 import { serveSurfaces } from '../../server/api/node-http.ts';
 import { readConfig } from '../../server/config.ts';
 import { createContainer } from '../../server/container.ts';
@@ -17,14 +17,15 @@ const database = await openDatabase(config, logger);
 const container = await createContainer({ config, logger, database });
 await container.ready;
 await seedFirstOwner(container.services);
-const { server, port } = await listen(config.http, () => ({
-  request(request, response) {
-    if (!serveSurfaces(container, request, response, config.http.trustedProxies)) response.writeHead(404).end();
-  },
-  upgrade(request, socket, head) {
-    if (!container.stream.upgrade(request, socket, head)) socket.destroy();
-  },
-}));
+const edge = await listen(
+  config.http,
+  () => ({
+    request: (request, response) =>
+      serveSurfaces(container, request, response, config.http.trustedProxies) ?? void response.writeHead(404).end(),
+    upgrade: container.stream.upgrade,
+  }),
+  { ...config.http, logger },
+);
 
 // The first subscriber is called first: this is the instant at which the process knows of the commit, before any frame is made.
 const stamps = new Map<string, number>();
@@ -49,11 +50,10 @@ process.on('message', ({ ask }: ServerRequest) => {
 process.once('disconnect', () => void stop());
 
 async function stop(): Promise<void> {
-  server.close();
-  server.closeAllConnections();
+  await edge.close(0);
   await container.close();
   await database.close();
   process.exit(0); // so that --cpu-prof writes its file
 }
 
-await tellParent({ kind: 'listening', url: `http://127.0.0.1:${port}` });
+await tellParent({ kind: 'listening', url: `http://127.0.0.1:${edge.port}` });

@@ -1,5 +1,7 @@
 import { decode } from 'next-auth/jwt';
+import type { Config } from '../config.ts';
 import { resolvePat, resolveSession } from '../domains/identity/principal.ts';
+import type { Session } from '../domains/identity/sessions.ts';
 import type { Services } from '../services.ts';
 import type { Principal } from './context.ts';
 
@@ -13,17 +15,25 @@ export type Credential =
   | { kind: 'pat'; token: string }
   | { kind: 'session'; token: string };
 
-/** Both spellings of next-auth's cookie; the `__Secure-` one is set when served over https. */
-const sessionCookies = ['__Secure-next-auth.session-token', 'next-auth.session-token'];
+/**
+ * next-auth's cookie. Over https it has the name that browsers take from this very host alone (`__Host-`), and no other counts: a
+ * neighbouring subdomain, or somebody in between on plain http, could set that one.
+ */
+const sessionCookie = (https: boolean) => (https ? '__Host-next-auth.session-token' : 'next-auth.session-token');
+
+/** Whether browsers reach this deployment over https. */
+export function servedOverHttps({ http }: Pick<Config, 'http'>): boolean {
+  return http.url.startsWith('https://');
+}
 
 /** The credential of a request. An Authorization header wins over the cookie: it was sent on purpose. */
-export function readCredential(header: Headers): Credential {
+export function readCredential(header: Headers, https: boolean): Credential {
   const authorization = header('authorization');
   if (authorization !== undefined) {
     const token = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
     return token === undefined ? { kind: 'malformed' } : { kind: 'pat', token };
   }
-  const token = sessionToken(header('cookie'));
+  const token = sessionToken(header('cookie'), sessionCookie(https));
   return token === undefined ? { kind: 'none' } : { kind: 'session', token };
 }
 
@@ -51,31 +61,32 @@ export async function authenticate(
 
 const requestedScope = (header: Headers) => ({ tenantId: header('x-tenant-id'), projectId: header('x-project-id') });
 
-/** What the rate limiter counts requests of this principal under. */
-export function principalKey({ userId, credential }: Principal): string {
-  return credential.kind === 'pat' ? `pat:${credential.patId}` : `user:${userId}`;
+/**
+ * What limits count this principal under: the user in the workspace, whatever the credential. Counted by token, whoever makes a
+ * hundred tokens would have a hundred times the limit.
+ */
+export function principalKey({ userId, tenantId }: Principal): string {
+  return `user:${userId}:${tenantId}`;
 }
 
-async function readSession(token: string, secret: string): Promise<{ userId: string; sessionEpoch: number } | null> {
+async function readSession(token: string, secret: string): Promise<Session | null> {
   const payload = await decode({ token, secret }).catch(() => null); // forged, expired or of another secret
-  const { sub, sessionEpoch } = payload ?? {};
-  return typeof sub === 'string' && typeof sessionEpoch === 'number' ? { userId: sub, sessionEpoch } : null;
+  const { sub, sessionEpoch, sessionId } = payload ?? {};
+  if (typeof sub !== 'string' || typeof sessionEpoch !== 'number') return null;
+  return { userId: sub, sessionEpoch, ...(typeof sessionId === 'string' ? { sessionId } : {}) };
 }
 
 /** next-auth cuts a long cookie into `<name>.0`, `<name>.1`, … */
-function sessionToken(cookieHeader: string | undefined): string | undefined {
+function sessionToken(cookieHeader: string | undefined, name: string): string | undefined {
   if (!cookieHeader) return undefined;
   const cookies = new Map<string, string>();
   for (const part of cookieHeader.split(';')) {
     const equals = part.indexOf('=');
     if (equals > 0) cookies.set(part.slice(0, equals).trim(), part.slice(equals + 1).trim());
   }
-  for (const name of sessionCookies) {
-    const whole = cookies.get(name);
-    if (whole) return whole;
-    let joined = '';
-    for (let index = 0; cookies.has(`${name}.${index}`); index++) joined += cookies.get(`${name}.${index}`);
-    if (joined) return joined;
-  }
-  return undefined;
+  const whole = cookies.get(name);
+  if (whole) return whole;
+  let joined = '';
+  for (let index = 0; cookies.has(`${name}.${index}`); index++) joined += cookies.get(`${name}.${index}`);
+  return joined === '' ? undefined : joined;
 }

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { AppError, unavailable } from '../platform/errors.ts';
-import { logFailure } from './failure.ts';
+import { AppError, invalid, MAX_DETAILS, unavailable } from '../platform/errors.ts';
+import { errorBody, logFailure } from './failure.ts';
 
 test.each([
   ['a defect', new AppError(500, 'internal_error', 'The server failed to answer.'), 'error'],
@@ -14,3 +14,15 @@ test.each([
   logFailure(logger, error, { requestId: 'r' });
   expect(lines.map(line => pino.levels.labels[JSON.parse(line).level])).toEqual(level === undefined ? [] : [level]);
 });
+
+test.each([MAX_DETAILS - 1, MAX_DETAILS, MAX_DETAILS + 1])(
+  '%i details: 200 are shown, each cut, and the rest is counted',
+  count => {
+    const detail = { path: 'a'.repeat(10_000), message: 'b'.repeat(10_000), code: 'c' };
+    const { details = [] } = errorBody(invalid('Bad.', Array(count).fill(detail)), 'r');
+    expect(details.length).toBe(Math.min(count, MAX_DETAILS + 1));
+    expect(JSON.stringify(details).length).toBeLessThan(600_000);
+    const more = details.filter(({ code }) => code === 'more_problems').map(({ message }) => message);
+    expect(more).toEqual(count > MAX_DETAILS ? ['1 more problem is not shown'] : []);
+  },
+);

@@ -33,15 +33,19 @@ const featured = operations.filter((each: AnyOperation) => each.feature !== unde
 test('everything of suite and messaging but their configuration is a feature', () => {
   const connect = operations.filter(({ path }) => /^\/v1\/connections\/(suite|messaging)\//.test(path));
   expect(connect.filter(({ path }) => !path.endsWith('/config')).map(({ name }) => name)).toEqual(
-    featured.map(({ name }) => name),
+    featured.filter(({ feature }) => feature !== 'mail').map(({ name }) => name),
   );
   const oauth = { issuer: undefined, endpoints: undefined, clientId: '', clientSecret: undefined, scopes: [] };
   const signup = { ...oauth, authorizationParams: {} };
   const suite = { ...signup, services: new Map() };
-  expect([...featuresOf({ suite, messaging: null })]).toEqual(['suite']);
-  expect([...featuresOf({ suite: null, messaging: { apiUrl: '', oauth: null } })]).toEqual(['messaging']);
-  const all = featuresOf({ suite, messaging: { apiUrl: '', oauth: signup } });
-  expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup']);
+  expect([...featuresOf({ suite, messaging: null, mail: null })]).toEqual(['suite']);
+  expect([...featuresOf({ suite: null, messaging: { apiUrl: '', oauth: null }, mail: null })]).toEqual(['messaging']);
+  const all = featuresOf({
+    suite,
+    messaging: { apiUrl: '', oauth: signup },
+    mail: { smtpUrl: 'smtp://localhost', from: 'a@example.com' },
+  });
+  expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup', 'mail']);
 });
 
 describe('a feature that is not configured is 404, whoever asks and whatever is sent', () => {

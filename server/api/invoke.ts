@@ -1,4 +1,5 @@
 import { AppError, forbidden, notFound, unauthenticated } from '../platform/errors.ts';
+import { inSecretScope } from '../platform/secrets/in-use.ts';
 import type { Services } from '../services.ts';
 import { type Context, type Principal, type RawRequest, type Role, roles, type Scope } from './context.ts';
 import type { AnyOperation } from './operation.ts';
@@ -59,7 +60,7 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
     responseHeaders,
   };
   const run = authorize(operation, call.principal, context);
-  const output = await run(await call.input());
+  const output = await inSecretScope(async () => run(await call.input()));
   if (invoker.checkOutput) checkOutput(operation, output);
   return { output, headers: responseHeaders };
 }

@@ -1,10 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DemoMcp } from '../demo-mcp/demo-server.ts';
 import { badRequest } from '../platform/errors.ts';
+import { newRequestId } from '../platform/ids.ts';
+import type { RateLimitState } from '../platform/rate-limit.ts';
+import type { Services } from '../services.ts';
+import { clientAddress } from './client-address.ts';
+import { errorBody } from './failure.ts';
 import { isApiPath } from './http-server.ts';
 import { isMcpPath, type McpSurface } from './mcp/surface.ts';
-import { clientAddress } from './rate.ts';
-import { type ApiRequest, type ApiResponse, checkContentLength, readTarget, tooLarge } from './request.ts';
+import { rateHeaders, rateLimited } from './rate.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  checkContentLength,
+  protectiveHeaders,
+  readTarget,
+  tooLarge,
+} from './request.ts';
 import type { Rest } from './rest.ts';
 import { isTrpcPath, type Trpc } from './trpc.ts';
 
@@ -29,24 +41,54 @@ export async function serveNode(
 }
 
 /** The surfaces that answer on Node's own server, before Next: its route handlers serve a tenth of the requests per second. */
-export type NodeSurfaces = { rest: Rest; trpc: Trpc; mcp: McpSurface; demoMcp?: DemoMcp | null };
+export type NodeSurfaces = {
+  rest: Rest;
+  trpc: Trpc;
+  mcp: McpSurface;
+  demoMcp?: DemoMcp | null;
+  services: Pick<Services, 'rateLimiter'>;
+};
 
-/** Serves a request to one of the surfaces; false where it is neither's, and nothing has been done. */
+/** Serves a request to one of the surfaces; null where it is none's, and nothing has been done. */
 export function serveSurfaces(
-  { rest, trpc, mcp, demoMcp }: NodeSurfaces,
+  { rest, trpc, mcp, demoMcp, services }: NodeSurfaces,
   request: IncomingMessage,
   response: ServerResponse,
   trustedProxies: number,
-): boolean {
+): Promise<void> | null {
   const { url } = request;
-  if (demoMcp?.serves(url)) {
-    void demoMcp.handle(request, response);
-    return true;
-  }
+  if (demoMcp?.serves(url)) return serveDemo(demoMcp, services, request, response, trustedProxies);
   const surface = isMcpPath(url) ? mcp : isApiPath(url) ? rest : isTrpcPath(url) ? trpc : null;
-  if (surface === null) return false;
-  void serveNode(surface, request, response, trustedProxies);
-  return true;
+  return surface && serveNode(surface, request, response, trustedProxies);
+}
+
+/** The demo needs no credential. It is called by workflows, too, so that an address may call it as often as a principal calls the API. */
+async function serveDemo(
+  demoMcp: DemoMcp,
+  { rateLimiter }: NodeSurfaces['services'],
+  request: IncomingMessage,
+  response: ServerResponse,
+  trustedProxies: number,
+): Promise<void> {
+  const { address } = fromNode(request, trustedProxies);
+  const state = await rateLimiter.take('principal', `demo:${address}`);
+  if (state.allowed) return demoMcp.handle(request, response);
+  answerRateLimited(response, state);
+}
+
+/** Answers 429 where no surface does. */
+export function answerRateLimited(response: ServerResponse, state: RateLimitState): void {
+  const error = rateLimited(state);
+  const requestId = newRequestId();
+  const headers = {
+    ...protectiveHeaders,
+    ...rateHeaders(state),
+    ...error.headers,
+    'X-Request-Id': requestId,
+    'Content-Type': 'application/json; charset=utf-8',
+  };
+  response.on('error', () => undefined);
+  sendNode({ status: error.status, headers, body: JSON.stringify(errorBody(error, requestId)) }, response, false);
 }
 
 /** Node's request as the API reads it. */

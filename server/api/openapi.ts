@@ -109,7 +109,7 @@ export function describeApi(registry: Registry, serverUrl: string): Record<strin
           in: 'cookie',
           name: 'next-auth.session-token',
           description:
-            'The console’s cookie; `__Secure-next-auth.session-token` over https. A request that changes state must come from the same origin.',
+            'The console’s cookie; `__Host-next-auth.session-token` over https. A request that changes state must come from the same origin.',
         },
       },
     },
@@ -346,7 +346,7 @@ function otherPaths(): Record<string, unknown> {
     '/readyz': page('Ready for traffic', 'application/json', {
       503: { description: 'Not ready: standby, or the database is away', content: { 'application/json': {} } },
     }),
-    '/metrics': page('Prometheus metrics', 'text/plain'),
+    '/metrics': page('Prometheus metrics', 'text/plain', Object.fromEntries([401, 429].map(n => [n, error(n)]))),
   };
 }
 

@@ -50,6 +50,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   mcp?: {
     group: 'core' | 'catalog' | 'memory' | 'chat' | 'files' | 'websocket' | 'vault' | 'pat' | 'inbound' | 'llm_keys';
     risk?: true;
+    /** No tool of its own, since another operation does the same; `catalog_bff_request` reaches it where its group is on. */
+    tool?: false;
     /** Where the operation is not what its method says: see `toolHints`. */
     hints?: Partial<ToolHints>;
   };

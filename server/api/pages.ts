@@ -16,9 +16,11 @@ export function createPages(services: Services, registry: Registry, metrics: Met
       return { status: 200, body: description };
     },
   };
+  const { metricsToken } = services.config.http;
   const prometheus: Page = {
     contentType: metrics.contentType,
-    limited: false,
+    limited: true,
+    token: metricsToken ?? null,
     render: async () => ({ status: 200, body: await metrics.render() }),
   };
   return new Map([

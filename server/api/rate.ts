@@ -33,22 +33,3 @@ export function rateLimited(state: RateLimitState): AppError {
     headers: { 'Retry-After': String(Math.max(1, state.resetSeconds)) },
   });
 }
-
-/**
- * The client's address: the peer's, or with `trustedProxies` n the n-th entry of X-Forwarded-For from its end, since everything
- * before that is the client's own word. IPv6 counts by its /64, which one client owns whole.
- */
-export function clientAddress(
-  peer: string | undefined,
-  forwardedFor: string | undefined,
-  trustedProxies: number,
-): string {
-  const forwarded = trustedProxies > 0 ? (forwardedFor ?? '').split(',').at(-trustedProxies)?.trim() : undefined;
-  const address = (forwarded || peer || 'unknown').replace(/^::ffff:(?=\d+\.)/i, '');
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('::');
-  const left = head.split(':').filter(Boolean);
-  const right = (tail ?? '').split(':').filter(Boolean);
-  const groups = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
-  return `${groups.slice(0, 4).join(':')}::/64`;
-}

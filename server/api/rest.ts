@@ -1,5 +1,6 @@
-import { AppError, notFound } from '../platform/errors.ts';
-import { type Authenticator, authenticate, readCredential } from './authenticate.ts';
+import { constantTimeEqual } from '../platform/crypto/digest.ts';
+import { AppError, notFound, unauthenticated } from '../platform/errors.ts';
+import { type Authenticator, authenticate, readCredential, servedOverHttps } from './authenticate.ts';
 import type { Principal, RawRequest } from './context.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseInput, parsePath, readJsonBody, readQuery, requireJson } from './input.ts';
@@ -13,7 +14,13 @@ import { refuseCrossSite } from './same-origin.ts';
 import { isStreamPath } from './stream-query.ts';
 
 /** A page of the API that is no operation: `/healthz`, `/metrics`, `/v1/openapi.json`. GET and HEAD only. */
-export type Page = { contentType: string; render: () => Promise<{ status: number; body: string }>; limited: boolean };
+export type Page = {
+  contentType: string;
+  render: () => Promise<{ status: number; body: string }>;
+  limited: boolean;
+  /** The bearer token that it asks for; null: nobody has it, so that it is closed. Absent: it is public. */
+  token?: string | null;
+};
 
 export type RestOptions = Invoker &
   Authenticator & { registry: Registry; pages: ReadonlyMap<string, Page>; metrics: Metrics };
@@ -62,8 +69,16 @@ async function respondPage(options: RestOptions, exchange: Exchange, page: Page)
   exchange.operation = 'page';
   if (page.limited) await limit(options, exchange, null);
   if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') return otherMethod(exchange, ['GET']);
+  if (page.token !== undefined) checkToken(page.token, exchange.request);
   const { status, body } = await page.render();
   return { status, headers: { ...exchange.headers, 'Content-Type': page.contentType }, body };
+}
+
+function checkToken(token: string | null, { header }: ApiRequest): void {
+  const credential = readCredential(header, false);
+  if (token === null || credential.kind !== 'pat' || !constantTimeEqual(credential.token, token)) {
+    throw unauthenticated('This page needs the operator’s token: Authorization: Bearer <BATON_METRICS_TOKEN>.');
+  }
 }
 
 async function respondOperation(
@@ -75,7 +90,7 @@ async function respondOperation(
   const { request, requestId } = exchange;
   const { operation } = entry;
   exchange.operation = operation.name;
-  const credential = readCredential(request.header);
+  const credential = readCredential(request.header, servedOverHttps(options.services.config));
   const isPublic = operation.access === 'public';
   const principal = isPublic ? null : await authenticate(options, credential, request.header);
   await limit(options, exchange, principal);

@@ -19,9 +19,9 @@ export function isStreamPath(pathname: string): boolean {
 const scopeParameters: Record<string, string> = { 'x-tenant-id': 'tenant_id', 'x-project-id': 'project_id' };
 
 /** `?tenant_id=` and `?project_id=` stand for the headers X-Tenant-Id and X-Project-Id. */
-export function scopeInQuery(url: URL, header: string): string | undefined {
+export function scopeInQuery(search: string, header: string): string | undefined {
   const name = scopeParameters[header];
-  return name === undefined ? undefined : (url.searchParams.get(name) ?? undefined);
+  return name === undefined ? undefined : (new URLSearchParams(search).get(name) ?? undefined);
 }
 
 /** Reads `?run_id=` and `?after=` (decisions.md, WebSocket). AppError 422 for anything else but the scope. */

@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
-import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import {
+  createTestPat,
+  createTestServices,
+  createTestTenant,
+  type TestTenant,
+  testConfig,
+} from '../domains/identity/testing.ts';
 import type { Orchestrator, StreamItem } from '../orchestrator/orchestrator.ts';
 import { newId } from '../platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
@@ -255,15 +261,57 @@ describe('opening', () => {
   });
 
   test('over the limits is 429', async () => {
-    const at = await startTestApi(services(), [], { stream: { maxSocketsPerPrincipal: 1 } });
-    await open('', { at });
-    expect(await refusal(open('', { at }))).toMatchObject({ status: 429, body: { code: 'too_many_streams' } });
-    await at.close();
     const rateLimiter = createRateLimiter({ principal: 1, address: 1, signIn: 1, wrongCodes: 1 }, services().clock);
     const strict = await startTestApi(services({ rateLimiter }), []);
     await open('', { at: strict });
     expect(await refusal(open('', { at: strict }))).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     await strict.close();
+  });
+});
+
+describe('open streams are limited', () => {
+  const as = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+  const patOf = async (principal: Principal) => (await createTestPat(services(), principal, ['workflow:read'])).token;
+  const limited = (env: Record<string, string>) => startTestApi(services({ config: testConfig(env) }), []);
+
+  test('for a person, whichever token asks, and closed ones count no more', async () => {
+    const at = await limited({ BATON_MAX_STREAMS_PER_USER: '2' });
+    const [one, two, others] = [token, await patOf(tenant.viewer), await patOf(tenant.contributor)];
+    const first = await open('', { at, ...as(one) });
+    await open('', { at, ...as(two) });
+    for (const mine of [one, two]) {
+      const refused = await refusal(open('', { at, ...as(mine) }));
+      expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_streams' } });
+    }
+    await open('', { at, ...as(others) });
+    first.socket.terminate();
+    await expect
+      .poll(() =>
+        open('', { at, ...as(two) }).then(
+          () => 101,
+          refused => refused.status,
+        ),
+      )
+      .toBe(101);
+    await at.close();
+  });
+
+  test('for a workspace, whoever asks, and another workspace has its own', async () => {
+    const at = await limited({ BATON_MAX_STREAMS_PER_TENANT: '2' });
+    await open('', { at });
+    await open('', { at, ...as(await patOf(tenant.contributor)) });
+    const refused = await refusal(open('', { at, ...as(await patOf(tenant.owner)) }));
+    expect(refused).toMatchObject({ status: 429, body: { error: expect.stringContaining('workspace') } });
+    const workflow = await insertWorkflow(other);
+    await open('', { at, workflow, ...as(await patOf(other.viewer)) });
+    await at.close();
+  });
+
+  test('and those that were refused count nothing', async () => {
+    const at = await limited({ BATON_MAX_STREAMS_PER_USER: '1' });
+    for (let n = 0; n < 3; n++) expect((await refusal(open('', { at, workflow: newId() }))).status).toBe(404);
+    await open('', { at });
+    await at.close();
   });
 });
 

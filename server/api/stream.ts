@@ -9,23 +9,25 @@ import {
   authenticate,
   type Credential,
   type Headers,
-  principalKey,
   readCredential,
+  servedOverHttps,
 } from './authenticate.ts';
+import { clientAddress } from './client-address.ts';
 import type { Principal } from './context.ts';
+import { endConnection } from './edge.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { hasRole, hasScope } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
-import { clientAddress, rateLimited, takeRequest } from './rate.ts';
+import { rateLimited, takeRequest } from './rate.ts';
+import { readTarget } from './request.ts';
 import { isOwnOrigin } from './same-origin.ts';
+import { Slices, StreamCounts } from './stream-admission.ts';
 import { isStreamPath, readStreamQuery, scopeInQuery, streamedWorkflow } from './stream-query.ts';
 import type { StreamTarget } from './stream-selection.ts';
 import { closeCode, feed } from './stream-socket.ts';
 
 export type StreamOptions = Authenticator & {
   metrics: Pick<Metrics, 'sockets'>;
-  /** Sockets of one principal; the 429 beyond it tells a client that leaks them. */
-  maxSocketsPerPrincipal?: number;
   /** ms between pings; a peer that has not answered one by the next is dead. */
   pingEveryMs?: number;
   /** ms between checks of the credentials; with the 2 s a token may be cached, under the promised 5 s. */
@@ -62,6 +64,9 @@ const serverOptions = {
 export function createStream(options: StreamOptions): Stream {
   const server = new WebSocketServer(serverOptions);
   const open = new Set<Open>();
+  const { maxStreamsPerUser, maxStreamsPerTenant } = options.services.config.http;
+  const counts = new StreamCounts({ perUser: maxStreamsPerUser, perTenant: maxStreamsPerTenant });
+  const slices = new Slices();
   let closing = false;
   const pings = setInterval(() => ping(open), options.pingEveryMs ?? 20_000);
   const rechecks = recheckLoop(options, open, options.recheckEveryMs ?? 2000);
@@ -86,18 +91,22 @@ export function createStream(options: StreamOptions): Stream {
 
   return {
     upgrade(request, socket, head) {
-      const url = new URL(request.url ?? '/', 'http://localhost');
+      const url = readTarget(request.url ?? '/');
       if (!isStreamPath(url.pathname)) return false;
-      const broken = () => socket.destroy();
-      socket.on('error', broken);
-      const admitted = closing ? Promise.reject(shuttingDown()) : admit(options, request, url, open);
-      admitted.then(
-        asked => {
-          socket.off('error', broken);
+      slices.add(async () => {
+        // The client has gone while it waited for its turn.
+        if (socket.destroyed) return;
+        try {
+          if (closing) throw shuttingDown();
+          const asked = await admit(options, request, url);
+          if (closing) throw shuttingDown();
+          const exceeded = counts.take(asked.principal, socket);
+          if (exceeded) throw tooManyStreams(exceeded);
           accept(request, socket, head, asked);
-        },
-        thrown => refuse(options, socket, thrown),
-      );
+        } catch (thrown) {
+          refuse(options, socket, thrown);
+        }
+      });
       return true;
     },
     async close() {
@@ -115,14 +124,15 @@ export function createStream(options: StreamOptions): Stream {
   };
 }
 
+type Target = ReturnType<typeof readTarget>;
 type Asked = { principal: Principal; credential: Credential; header: Headers; target: StreamTarget };
 
 /** Everything that can refuse a stream, in the order of the other surfaces: 401, 429, 403, 422, 503, 404. */
-async function admit(options: StreamOptions, request: IncomingMessage, url: URL, open: Set<Open>): Promise<Asked> {
+async function admit(options: StreamOptions, request: IncomingMessage, url: Target): Promise<Asked> {
   const { services } = options;
   // A browser cannot set headers on a socket, so the scope may stand in the query.
-  const header: Headers = name => [request.headers[name]].flat()[0] ?? scopeInQuery(url, name);
-  const credential = streamCredential(header);
+  const header: Headers = name => [request.headers[name]].flat()[0] ?? scopeInQuery(url.search, name);
+  const credential = streamCredential(header, servedOverHttps(services.config));
   const principal = await authenticate(options, credential, header);
   const address = clientAddress(
     request.socket.remoteAddress,
@@ -144,20 +154,12 @@ async function admit(options: StreamOptions, request: IncomingMessage, url: URL,
   const workflowId = streamedWorkflow(url.pathname);
   const workflow = workflowId && (await findWorkflow(services.pool, principal, workflowId));
   if (!workflow) throw notFound('Workflow');
-  const limit = options.maxSocketsPerPrincipal ?? 500;
-  const key = principalKey(principal);
-  const mine = [...open].filter(entry => principalKey(entry.principal) === key).length;
-  if (mine >= limit) {
-    throw new AppError(429, 'too_many_streams', `More than ${limit} open streams.`, {
-      headers: { 'Retry-After': '5' },
-    });
-  }
   return { principal, credential, header, target: { principal, workflowId: workflow.id, query } };
 }
 
 /** The header, the cookie, or `Sec-WebSocket-Protocol: bearer, <PAT>` (browsers cannot set Authorization on a socket). */
-function streamCredential(header: Headers): Credential {
-  const credential = readCredential(header);
+function streamCredential(header: Headers, https: boolean): Credential {
+  const credential = readCredential(header, https);
   if (header('authorization') !== undefined) return credential;
   const [scheme, token] = (header('sec-websocket-protocol') ?? '').split(',').map(part => part.trim());
   return scheme === 'bearer' && token ? { kind: 'pat', token } : credential;
@@ -165,6 +167,11 @@ function streamCredential(header: Headers): Credential {
 
 function mayStream(principal: Principal): boolean {
   return hasRole(principal.role, streamRole) && hasScope(principal, streamScope);
+}
+
+function tooManyStreams({ limit, of }: { limit: number; of: 'user' | 'workspace' }): AppError {
+  const headers = { 'Retry-After': '5' };
+  return new AppError(429, 'too_many_streams', `More than ${limit} open streams of this ${of}.`, { headers });
 }
 
 function shuttingDown(): AppError {
@@ -184,7 +191,10 @@ function refuse(options: StreamOptions, socket: Duplex, thrown: unknown): void {
     ...error.headers,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  endConnection(
+    socket,
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
+  );
 }
 
 /** A replay that failed: the client is told and can resume. */
@@ -213,7 +223,11 @@ function recheckLoop(options: StreamOptions, open: Set<Open>, everyMs: number): 
   const round = async () => {
     if (running) return;
     running = true;
-    for (const entries of groupByCredential(open).values()) await recheck(options, entries);
+    try {
+      for (const entries of groupByCredential(open).values()) await recheck(options, entries);
+    } catch (error) {
+      options.services.logger.error({ err: error }, 'the credentials of open streams could not be checked');
+    }
     running = false;
   };
   const timer = setInterval(() => void round(), everyMs);

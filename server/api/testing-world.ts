@@ -4,6 +4,7 @@ import { createTestCode } from '../domains/billing/codes/testing.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
 import { startToolServer } from '../domains/mcp-servers/testing.ts';
 import { newId } from '../platform/ids.ts';
+import type { Services } from '../services.ts';
 import { type Principal, scopes } from './context.ts';
 import { connectionExample, furtherExamples, modelKeyExample, requiredExamples } from './examples.ts';
 import { operations } from './operations.ts';
@@ -32,11 +33,11 @@ export type TestWorlds = {
   close(): Promise<void>;
 };
 
-/** `tenant`: X-Tenant-Id. */
-export type Sent = { token?: string; cookie?: string; tenant?: string; body?: unknown };
+/** `tenant`: X-Tenant-Id. `project`: X-Project-Id. */
+export type Sent = { token?: string; cookie?: string; tenant?: string; project?: string; body?: unknown };
 export type Answer = Awaited<ReturnType<typeof send>>;
 
-export async function startTestWorlds(): Promise<TestWorlds> {
+export async function startTestWorlds(env: Record<string, string> = {}): Promise<TestWorlds> {
   const toolServer = await startToolServer();
   const service = await startTestContainer({
     ...connectFeatures(toolServer.url),
@@ -44,10 +45,12 @@ export async function startTestWorlds(): Promise<TestWorlds> {
     BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0',
     // What is hostile here is to reach the codes themselves.
     BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: '0',
+    ...env,
   });
   const request = (method: string, path: string, sent: Sent) => send(service.url, method, path, sent);
-  const acme = await createWorld(service, toolServer.url, 'acme');
-  const rival = await createWorld(service, toolServer.url, 'rival');
+  const api = { url: service.url, services: service.container.services };
+  const acme = await createWorld(api, toolServer.url, 'acme');
+  const rival = await createWorld(api, toolServer.url, 'rival');
   const { token: rivalToken } = await createTestPat(service.container.services, rival.owner, scopes);
   return {
     service,
@@ -65,7 +68,10 @@ export async function startTestWorlds(): Promise<TestWorlds> {
     },
     async cookieFor({ userId }) {
       const secret = service.container.identity.sessionSecret;
-      return `next-auth.session-token=${await encode({ secret, token: { sub: userId, sessionEpoch: 0 } })}`;
+      // Of now: an operation may have ended the user's sessions.
+      const user = await service.db.prisma.user.findUniqueOrThrow({ where: { id: userId } });
+      const token = { sub: userId, sessionEpoch: user.sessionEpoch };
+      return `next-auth.session-token=${await encode({ secret, token })}`;
     },
     async close() {
       await service.close();
@@ -75,20 +81,30 @@ export async function startTestWorlds(): Promise<TestWorlds> {
 }
 
 /** Everything a deployment can switch on. No authorization server is there; the messaging API knows no account. */
-function connectFeatures(messagingUrl: string): Record<string, string> {
+export function connectFeatures(messagingUrl: string): Record<string, string> {
   const endpoints = (of: string) => ({
     [`BATON_${of}_AUTHORIZATION_ENDPOINT`]: 'http://127.0.0.1:9/authorize',
     [`BATON_${of}_TOKEN_ENDPOINT`]: 'http://127.0.0.1:9/token',
     [`BATON_${of}_CLIENT_ID`]: 'baton',
     [`BATON_${of}_CLIENT_SECRET`]: 'secret',
   });
-  return { ...endpoints('SUITE'), ...endpoints('MESSAGING'), BATON_MESSAGING_API_URL: `${messagingUrl}/accounts` };
+  // Nothing listens there: what is mailed is lost.
+  const mail = { BATON_SMTP_URL: 'smtp://127.0.0.1:9', BATON_MAIL_FROM: 'baton@example.com' };
+  return {
+    ...mail,
+    ...endpoints('SUITE'),
+    ...endpoints('MESSAGING'),
+    BATON_MESSAGING_API_URL: `${messagingUrl}/accounts`,
+  };
 }
 
-/** A tenant with one of everything, made through the API itself. */
-async function createWorld(service: TestContainer, toolUrl: string, slug: string): Promise<World> {
-  const { services } = service.container;
-  const request = (method: string, path: string, sent: Sent) => send(service.url, method, path, sent);
+/** A tenant with one of everything, made through the API itself; `services` share its database. */
+export async function createWorld(
+  { url, services }: { url: string; services: Services },
+  toolUrl: string,
+  slug: string,
+): Promise<World> {
+  const request = (method: string, path: string, sent: Sent) => send(url, method, path, sent);
   const tenant = await createTestTenant(services, { slug });
   const { token } = await createTestPat(services, tenant.owner, scopes);
   await createTestCode(services.pool, { code: 'CREDITS', kind: 'credits', value: 1_000_000 });
@@ -142,13 +158,16 @@ async function createWorld(service: TestContainer, toolUrl: string, slug: string
   return { ...tenant, ids };
 }
 
-async function send(url: string, method: string, path: string, { token, cookie, tenant, body }: Sent) {
+async function send(url: string, method: string, path: string, { token, cookie, tenant, project, body }: Sent) {
   const response = await fetch(url + path, {
     method,
     headers: {
+      // MCP demands both; the other surfaces do not look at it.
+      Accept: 'application/json, text/event-stream',
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       ...(cookie === undefined ? {} : { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' }),
       ...(tenant === undefined ? {} : { 'X-Tenant-Id': tenant }),
+      ...(project === undefined ? {} : { 'X-Project-Id': project }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
     body: body === undefined ? undefined : JSON.stringify(body),
@@ -158,14 +177,21 @@ async function send(url: string, method: string, path: string, { token, cookie, 
   return { status: response.status, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
 }
 
-/** The path with the world's ids in it; an unknown kind of resource is a failure that says what to add. */
-export function pathIn(entry: RegisteredOperation, ids: Ids): string {
-  return entry.operation.path.replace(/([a-z-]+)\/\{(\w+)\}/g, (_, segment: string, parameter: string) => {
+/** The world's ids for the path parameters; an unknown kind of resource is a failure that says what to add. */
+export function parametersIn({ operation: { path } }: RegisteredOperation, ids: Ids): Map<string, string> {
+  const parameters = [...path.matchAll(/([a-z-]+)\/\{(\w+)\}/g)].map(([, segment = '', parameter = '']) => {
     const key = `${segment}/${parameter}`;
-    const id = (entry.operation.path.startsWith('/v1/mcp/') ? ids[`mcp/${key}`] : undefined) ?? ids[key];
+    const id = (path.startsWith('/v1/mcp/') ? ids[`mcp/${key}`] : undefined) ?? ids[key];
     if (id === undefined) throw new Error(`This test has no example of ${segment}/{${parameter}}.`);
-    return `${segment}/${id}`;
+    return [parameter, id] as const;
   });
+  return new Map(parameters);
+}
+
+/** The path with the world's ids in it. */
+export function pathIn(entry: RegisteredOperation, ids: Ids): string {
+  const parameters = parametersIn(entry, ids);
+  return entry.operation.path.replace(/\{(\w+)\}/g, (_, name: string) => parameters.get(name) ?? '');
 }
 
 export function fieldsOf(name: Name): Record<string, unknown> {

@@ -1,10 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { encode } from 'next-auth/jwt';
 import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
 import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
 import type { Services } from '../services.ts';
 import type { Principal } from './context.ts';
+import { listen } from './edge.ts';
 import { featuresOf } from './features.ts';
 import { createMcp } from './mcp/surface.ts';
 import { createMetrics } from './metrics.ts';
@@ -44,23 +43,23 @@ export async function startTestApi(
   const trpc = createTrpc({ ...common, ...invoker, registry });
   const mcp = createMcp({ ...common, ...invoker, registry });
   const stream = createStream({ ...common, ...options.stream });
-  const server = createServer((request, response) => {
-    if (!serveSurfaces({ rest, trpc, mcp }, request, response, 0)) void serveNode(rest, request, response, 0);
-  });
-  server.on('upgrade', (request, socket, head) => {
-    if (!stream.upgrade(request, socket, head)) socket.destroy();
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const edge = await listen(
+    { host: '127.0.0.1', port: 0 },
+    () => ({
+      request: (request, response) =>
+        serveSurfaces({ rest, trpc, mcp, services }, request, response, 0) ?? serveNode(rest, request, response, 0),
+      upgrade: stream.upgrade,
+    }),
+    { ...services.config.http, logger: services.logger },
+  );
   const client = { address: '192.0.2.1' };
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${edge.port}`,
     fetchHandler: async request => toFetch(await rest(fromFetch(request, client.address))),
     trpc: async request => toFetch(await trpc(fromFetch(request, client.address))),
     async close() {
       await stream.close();
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
+      await edge.close(0);
     },
   };
 }

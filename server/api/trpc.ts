@@ -2,7 +2,7 @@ import { initTRPC, type TRPCError, type TRPCMutationProcedure, type TRPCQueryPro
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import type { z } from 'zod';
 import { AppError, type ErrorDetail } from '../platform/errors.ts';
-import { type Authenticator, authenticate, readCredential } from './authenticate.ts';
+import { type Authenticator, authenticate, readCredential, servedOverHttps } from './authenticate.ts';
 import type { Principal } from './context.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseObject } from './input.ts';
@@ -139,7 +139,7 @@ function createContext(
   single: boolean,
   responseHeaders: Headers,
 ): TrpcContext {
-  const credential = readCredential(header);
+  const credential = readCredential(header, servedOverHttps(options.services.config));
   let principal: Promise<Principal | null> | undefined;
   return {
     requestId,

@@ -21,13 +21,17 @@ const Arguments = z.strictObject({
 
 const prefix = '/v1/mcp/';
 
+/** What the deployment has switched on. */
+type EnabledTools = { groups: readonly string[]; risk: boolean };
+
 /**
  * `catalog_bff_request` (interface.md, Platform MCP tools): any route under /v1/mcp/ as one tool. What decides is the operation
- * that the path is routed to, never the text of the path: an encoded or dotted path cannot lead anywhere else. Operations whose
- * route has a `credentials` segment need the risk group.
+ * that the path is routed to, never the text of the path: an encoded or dotted path cannot lead anywhere else. An operation of
+ * another group, such as `vault` of connections, needs that group as well, and those whose route has a `credentials` segment the
+ * risk group.
  */
-export function catalogTool(options: McpOptions, allowRisk: boolean): PlatformTool {
-  const entries = options.registry.operations.filter(entry => isCatalogRoute(entry, allowRisk));
+export function catalogTool(options: McpOptions, enabled: EnabledTools): PlatformTool {
+  const entries = options.registry.operations.filter(entry => isCatalogRoute(entry, enabled));
   return {
     group: 'catalog',
     risk: false,
@@ -48,19 +52,20 @@ export function catalogTool(options: McpOptions, allowRisk: boolean): PlatformTo
           hasScope(principal, operation.scope),
       ),
     async call(caller, args) {
-      return request(options, allowRisk, caller, readArguments(Arguments, args));
+      return request(options, enabled, caller, readArguments(Arguments, args));
     },
   };
 }
 
-function isCatalogRoute({ operation }: RegisteredOperation, allowRisk: boolean): boolean {
+function isCatalogRoute({ operation }: RegisteredOperation, { groups, risk }: EnabledTools): boolean {
   if (!operation.path.startsWith(prefix)) return false;
-  return allowRisk || (operation.mcp?.risk !== true && !operation.path.split('/').includes('credentials'));
+  if (!groups.includes(operation.mcp?.group ?? 'catalog')) return false;
+  return risk || (operation.mcp?.risk !== true && !operation.path.split('/').includes('credentials'));
 }
 
 async function request(
   options: McpOptions,
-  allowRisk: boolean,
+  enabled: EnabledTools,
   caller: McpCaller,
   { method, path, query, body }: z.output<typeof Arguments>,
 ): Promise<unknown> {
@@ -68,7 +73,7 @@ async function request(
   if (search !== '')
     throw invalid('The path holds a query: use `query`.', [{ path: 'path', message: 'holds a query' }]);
   const match = options.registry.router.match(method, pathname);
-  if (match.kind !== 'found' || !isCatalogRoute(match.value, allowRisk)) throw notFound('Route');
+  if (match.kind !== 'found' || !isCatalogRoute(match.value, enabled)) throw notFound('Route');
   const entry = match.value;
   const output = await invokeRead(options, entry, caller, () =>
     parseInput(entry, { path: match.parameters, fields: readFields(entry, query, body) }),

@@ -14,7 +14,7 @@ const argumentName = (parameter: string) => parameter.replace(/[A-Z]+/g, letters
 export function operationTools(options: McpOptions): PlatformTool[] {
   return options.registry.operations.flatMap(entry => {
     const { operation } = entry;
-    if (operation.mcp === undefined || operation.access === 'public') return [];
+    if (operation.mcp === undefined || operation.mcp.tool === false || operation.access === 'public') return [];
     if (operation.feature !== undefined && !options.features.has(operation.feature)) return [];
     const { access, scope } = operation;
     const tool: PlatformTool = {

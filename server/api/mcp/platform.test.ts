@@ -8,7 +8,11 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../domains/identity/testing.ts';
+import { newId } from '../../platform/ids.ts';
 import { type Principal, type Scope, scopes } from '../context.ts';
+import type { AnyOperation } from '../operation.ts';
+import { operations } from '../operations.ts';
+import { createRegistry } from '../registry.ts';
 import { startTestContainer, type TestContainer } from '../testing-container.ts';
 
 type Json = Record<string, unknown>;
@@ -250,19 +254,21 @@ describe('the bounded read of a stream', () => {
 });
 
 describe('catalog_bff_request', () => {
-  const ask = (method: string, path: string, more: Json = {}) => use('catalog_bff_request', { method, path, ...more });
   const refusal = (method: string, path: string, more: Json = {}, as = client) =>
     refused('catalog_bff_request', { method, path, ...more }, as);
   const made = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials: { token: 't' } };
 
   test('calls routes of the catalog with query and body, as REST does', async () => {
+    await using open = await startWith({ BATON_MCP_GROUPS: 'catalog,vault' });
+    const ask = (method: string, path: string, more: Json = {}) =>
+      use('catalog_bff_request', { method, path, ...more }, open.client);
     const created = await ask('POST', '/v1/mcp/connections', { body: made });
     expect(created).toMatchObject({ status: 201, body: { name: 'Key', credential_keys: ['token'] } });
     const listed = await ask('GET', '/v1/mcp/connections', { query: { limit: 1 } });
     expect(listed).toMatchObject({ status: 200, body: { connections: [{ name: 'Key' }] } });
     const { id } = created.body as { id: string };
     expect(await ask('DELETE', `/v1/mcp/connections/${id}`)).toEqual({ status: 204, body: null });
-    expect(await refusal('GET', `/v1/mcp/connections/${id}`)).toMatchObject({ code: 'not_found' });
+    expect(await refusal('GET', `/v1/mcp/connections/${id}`, {}, open.client)).toMatchObject({ code: 'not_found' });
     expect(await refusal('GET', '/v1/mcp/servers', { query: { colour: 'red' } })).toMatchObject({
       code: 'validation_error',
     });
@@ -289,22 +295,41 @@ describe('catalog_bff_request', () => {
   });
 
   test('needs the risk group for credentials, however the path is written', async () => {
-    const { body } = await ask('POST', '/v1/mcp/connections', { body: made });
+    await using open = await startWith({ BATON_MCP_GROUPS: 'catalog,vault' });
+    const creating = { method: 'POST', path: '/v1/mcp/connections', body: made };
+    const { body } = await use('catalog_bff_request', creating, open.client);
     const path = `/v1/mcp/connections/${(body as { id: string }).id}/credentials`;
     for (const written of [
       path,
       path.replace('credentials', 'cr%65dentials'),
       `/v1/mcp/x/..${path.slice('/v1/mcp'.length)}`,
     ]) {
-      expect(await refusal('GET', written), written).toMatchObject({ code: 'not_found' });
+      expect(await refusal('GET', written, {}, open.client), written).toMatchObject({ code: 'not_found' });
     }
-    await using risky = await startWith({ BATON_MCP_RISK: 'true' });
-    const there = (
-      await use('catalog_bff_request', { method: 'POST', path: '/v1/mcp/connections', body: made }, risky.client)
-    ).body as { id: string };
+    await using risky = await startWith({ BATON_MCP_GROUPS: 'catalog,vault', BATON_MCP_RISK: 'true' });
+    const there = (await use('catalog_bff_request', creating, risky.client)).body as { id: string };
     const metadata = { method: 'GET', path: `/v1/mcp/connections/${there.id}/credentials` };
     const answer = await use('catalog_bff_request', metadata, risky.client);
     expect(JSON.stringify(answer)).toContain('token');
+  });
+
+  test('reaches no operation of a group that is off, by whatever route', async () => {
+    const registry = createRegistry(operations);
+    const groupOf = new Map(
+      operations.flatMap((each: AnyOperation) => (each.mcp === undefined ? [] : [[each.run, each.mcp.group] as const])),
+    );
+    const routes = registry.operations
+      .map(({ operation }) => operation)
+      .filter(({ path }) => path.startsWith('/v1/mcp/'));
+    const sensitive = routes.filter(({ run }) => (groupOf.get(run) ?? 'catalog') !== 'catalog');
+    expect(sensitive.map(({ name }) => name)).toContain('mcp_connections_create');
+    const { tools } = await client.listTools();
+    const described = tools.find(({ name }) => name === 'catalog_bff_request')?.description;
+    for (const { method, path } of sensitive) {
+      const written = path.replace(/\{\w+\}/g, newId());
+      expect(await refusal(method, written), path).toMatchObject({ code: 'not_found', error: 'Route not found.' });
+      expect(described).not.toContain(`${method} ${path}:`);
+    }
   });
 
   test('asks for the scope of the very operation', async () => {
@@ -313,7 +338,8 @@ describe('catalog_bff_request', () => {
     expect(await use('catalog_bff_request', { method: 'GET', path: '/v1/mcp/servers' }, reader)).toMatchObject({
       status: 200,
     });
-    expect(await refusal('POST', '/v1/mcp/connections', { body: made }, reader)).toMatchObject({
+    const server = { name: 'Mine', canonical_url: 'https://mcp.example.com/mcp' };
+    expect(await refusal('POST', '/v1/mcp/servers', { body: server }, reader)).toMatchObject({
       code: 'insufficient_scope',
     });
     await reader.close();

@@ -1,6 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { AppError, badRequest, forbidden, invalid, unauthenticated } from '../../platform/errors.ts';
-import { type Authenticator, authenticate, readCredential } from '../authenticate.ts';
+import { type Authenticator, authenticate, readCredential, servedOverHttps } from '../authenticate.ts';
 import { asAppError, errorBody, logFailure } from '../failure.ts';
 import { readJson, requireJson } from '../input.ts';
 import type { Metrics } from '../metrics.ts';
@@ -55,7 +55,7 @@ export function toolSet(options: McpOptions): ToolSet {
   const all: PlatformTool[] = [
     healthTool(options),
     ...operationTools(options),
-    catalogTool(options, risk),
+    catalogTool(options, { groups, risk }),
     streamTool(options),
   ];
   const enabled = all.filter(tool => groups.includes(tool.group) && (risk || !tool.risk));
@@ -108,7 +108,7 @@ async function admit(
       'tenant_header_not_allowed',
     );
   }
-  const credential = readCredential(request.header);
+  const credential = readCredential(request.header, servedOverHttps(options.services.config));
   const principal = credential.kind === 'pat' ? await authenticate(options, credential, request.header) : null;
   const state = await takeRequest(options.services.rateLimiter, principal, request.address);
   Object.assign(headers, rateHeaders(state));

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { settleMails } from '../domains/identity/account-mail.ts';
+import { issueToken } from '../domains/identity/account-tokens.ts';
+import { createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
+import { startTestMailServer, type TestMailServer } from '../platform/mail/testing.ts';
+import { operations } from './operations.ts';
+import { startTestContainer, type TestContainer } from './testing-container.ts';
+
+/**
+ * No public operation tells whether an address has an account: what is asked about a known address and about an unknown one is
+ * answered with the same status, headers and body. Each public operation is in one of the two lists.
+ */
+/** A password that no account has yet: one that an account has is its own. */
+const unusedPassword = () => `a password that nobody has ${++made}`;
+type Asked = { path: string; body: (email: string) => Promise<object> | object };
+
+let made = 0;
+let service: TestContainer;
+let mail: TestMailServer;
+let acme: TestTenant;
+let evil: TestTenant;
+
+beforeAll(async () => {
+  mail = await startTestMailServer();
+  service = await startTestContainer({
+    BATON_SIGN_UP: 'open',
+    BATON_SMTP_URL: mail.url,
+    BATON_MAIL_FROM: 'baton@example.com',
+  });
+  const { services } = service.container;
+  acme = await createTestTenant(services, { slug: 'acme' });
+  evil = await createTestTenant(services, { slug: 'evil' });
+});
+afterAll(async () => {
+  await service.close();
+  await mail[Symbol.asyncDispose]();
+});
+
+const invitationOf = async (email: string): Promise<string> => {
+  const { prisma, clock } = service.container.services;
+  const token = await issueToken(prisma, { purpose: 'confirm_address', email, validForMs: 60_000 }, clock.now());
+  const issued = await prisma.accountToken.findFirstOrThrow({ where: { email }, orderBy: { createdAt: 'desc' } });
+  await prisma.accountToken.deleteMany({ where: { email } });
+  const at = new Date(clock.now());
+  await prisma.invitation.create({
+    data: {
+      id: crypto.randomUUID(),
+      tenantId: 'evil',
+      projectId: evil.projectId,
+      email,
+      role: 'project_viewer',
+      tenantAdmin: false,
+      tokenHash: issued.tokenHash,
+      createdBy: evil.owner.userId,
+      createdAt: at,
+      expiresAt: new Date(clock.now() + 60_000),
+    },
+  });
+  return token;
+};
+
+/** Those that are about an address. */
+const about: Record<string, Asked> = {
+  invitations_accept: {
+    path: '/v1/invitations/accept',
+    body: async email => ({ token: await invitationOf(email), name: 'Somebody', password: unusedPassword() }),
+  },
+  sign_up_create: {
+    path: '/v1/sign-up',
+    body: email => ({ email, name: 'Somebody', password: unusedPassword(), slug: `w${++made}` }),
+  },
+  password_resets_request: { path: '/v1/password-resets', body: email => ({ email }) },
+};
+/** Those that no address goes into, or whose link proves it. */
+const unrelated = [
+  'addresses_confirm',
+  'password_resets_complete',
+  'setup_status',
+  'setup_create',
+  'sign_up_status',
+  'billing_provider_webhook',
+  'webhooks_ingest',
+];
+
+test('every public operation is known here', () => {
+  const open = operations.filter(({ access }) => access === 'public').map(({ name }) => name);
+  expect([...Object.keys(about), ...unrelated].sort()).toEqual([...open].sort());
+});
+
+/** What is new in every answer, an id or a count, becomes one placeholder; what an id says of its age does not. */
+async function ask({ path, body }: Asked, email: string) {
+  const since = service.container.services.clock.now();
+  const response = await fetch(service.url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(await body(email)),
+  });
+  const text = (await response.text())
+    .replaceAll(email, '<email>')
+    .replace(/"w\d+"/, '"<slug>"')
+    .replace(/"request_id":"[^"]+"/, '');
+  const ids = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
+  const isNew = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) >= since;
+  const headers = [...response.headers].filter(
+    ([name]) => !/^(date|x-request-id|ratelimit-|content-length)/.test(name),
+  );
+  return { status: response.status, headers, body: text.replace(ids, id => (isNew(id) ? '<new id>' : '<old id>')) };
+}
+
+describe('an address with an account is answered as one without', () => {
+  test.each(Object.entries(about))('%s', async (_, asked) => {
+    const unknown = await ask(asked, `unknown-${++made}@example.com`);
+    expect(unknown.status).toBeLessThan(300);
+    expect(await ask(asked, acme.owner.email)).toEqual(unknown);
+    await settleMails(service.container.services);
+    expect(await ask(asked, acme.viewer.email)).toEqual(unknown);
+  });
+
+  test('and a wrong request about it, too', async () => {
+    for (const { path, body } of Object.values(about)) {
+      const wrong: Asked = { path, body: async email => ({ ...(await body(email)), nonsense: 1 }) };
+      expect(await ask(wrong, acme.owner.email)).toEqual(await ask(wrong, 'nobody@example.com'));
+    }
+  });
+});

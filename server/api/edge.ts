@@ -1,0 +1,214 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../platform/logger.ts';
+import { clientAddress } from './client-address.ts';
+
+/** What the edge hands requests and upgrades to; exchanged as the process comes up and goes down. */
+export type Frontend = {
+  request(...request: Parameters<RequestListener>): void | Promise<void>;
+  /** Takes the upgrade to WebSocket and returns true; false where the path has none, and nothing has been done. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+};
+
+export type EdgeOptions = {
+  logger: Pick<Logger, 'error' | 'warn'>;
+  /** Connections in all; further ones are closed as they arrive. */
+  maxConnections: number;
+  /** Connections of one address; 0 = no limit. */
+  maxConnectionsPerAddress: number;
+  trustedProxies: number;
+};
+
+/** The listening server. */
+export type Edge = {
+  port: number;
+  /** Stops accepting, lets answers under way finish for up to `graceMs`, then cuts every connection, upgraded or not. */
+  close(graceMs: number): Promise<void>;
+};
+
+/** How long a connection may stay half open once everything has been said to it. */
+const LINGER_MS = 1000;
+/** The same trouble is logged once in so long: a flood must not fill the disk. */
+const LOG_EVERY_MS = 10_000;
+
+/**
+ * Listens for HTTP, with limits against clients that send slowly. Every event of a connection is handled here, and none can end the
+ * process: what a handler throws or rejects with costs its own connection alone. Rejects with the system's error (EADDRINUSE) where
+ * the address cannot be had.
+ */
+export async function listen(
+  address: { host: string; port: number },
+  frontend: () => Frontend,
+  options: EdgeOptions,
+): Promise<Edge> {
+  const server = createServer({
+    headersTimeout: 20_000,
+    requestTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    // RFC 9110, 7.8: an upgrade to anything else (h2c) may be ignored, and the request is answered as it is.
+    shouldUpgradeCallback: request => /\bwebsocket\b/i.test(request.headers.upgrade ?? ''),
+  });
+  server.maxConnections = options.maxConnections;
+  const connections = new Connections(options);
+  const failed = reportFailures(options.logger);
+  server.on('connection', socket => connections.add(socket));
+  server.on('request', (request, response) => {
+    serve(frontend(), request, response).catch(thrown => {
+      failed(thrown);
+      failRequest(response);
+    });
+  });
+  server.on('upgrade', (request, socket, head) => {
+    try {
+      if (!connections.admits(request)) return refuseUpgrade(socket, 429);
+      if (!frontend().upgrade(request, socket, head)) refuseUpgrade(socket, 404);
+    } catch (thrown) {
+      failed(thrown);
+      socket.destroy();
+    }
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+    refuseMalformed(error, socket as Socket & Answering),
+  );
+  await listening(server, address);
+  // Too many open files, for one: the next connection may be accepted again.
+  server.on('error', failed);
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close(graceMs) {
+      const closed = new Promise<void>(resolve => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const timer = setTimeout(() => connections.destroy(), graceMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+async function serve(frontend: Frontend, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  await frontend.request(request, response);
+}
+
+/** Returns what logs a failure of a handler, once in a while for each message. */
+function reportFailures(logger: Pick<Logger, 'error'>): (thrown: unknown) => void {
+  const last = new Map<string, number>();
+  return thrown => {
+    const message = thrown instanceof Error ? thrown.message.slice(0, 200) : String(thrown).slice(0, 200);
+    const now = performance.now();
+    if (now - (last.get(message) ?? Number.NEGATIVE_INFINITY) < LOG_EVERY_MS) return;
+    if (last.size >= 100) last.clear();
+    last.set(message, now);
+    logger.error({ err: thrown }, 'a handler of the HTTP server failed');
+  };
+}
+
+/** The open connections, upgraded ones included, and how many each address holds. */
+class Connections {
+  readonly #all = new Set<Socket>();
+  readonly #counts = new Map<string, number>();
+  readonly #options: EdgeOptions;
+
+  constructor(options: EdgeOptions) {
+    this.#options = options;
+  }
+
+  add(socket: Socket): void {
+    // Node removes its own listener with an upgrade, and an error without any ends the process.
+    socket.on('error', () => undefined);
+    this.#all.add(socket);
+    socket.once('close', () => this.#all.delete(socket));
+    // Behind a proxy all connections are the proxy's.
+    if (this.#options.trustedProxies > 0) return;
+    if (!this.#count(socket, clientAddress(socket.remoteAddress, undefined, 0))) socket.destroy();
+  }
+
+  /** Whether the client of an upgrade may hold one more connection. Behind a proxy only these can be told apart, by their header. */
+  admits(request: IncomingMessage): boolean {
+    const { trustedProxies } = this.#options;
+    if (trustedProxies === 0) return true;
+    const forwarded = [request.headers['x-forwarded-for']].flat().join(',');
+    return this.#count(request.socket, clientAddress(request.socket.remoteAddress, forwarded, trustedProxies));
+  }
+
+  destroy(): void {
+    for (const socket of this.#all) socket.destroy();
+  }
+
+  #count(socket: Socket, address: string): boolean {
+    const limit = this.#options.maxConnectionsPerAddress;
+    const held = this.#counts.get(address) ?? 0;
+    if (limit > 0 && held >= limit) return false;
+    this.#counts.set(address, held + 1);
+    socket.once('close', () => {
+      const left = (this.#counts.get(address) ?? 1) - 1;
+      if (left > 0) this.#counts.set(address, left);
+      else this.#counts.delete(address);
+    });
+    return true;
+  }
+}
+
+/** Says the last thing to a connection and closes it, also where the client keeps its own side open. */
+export function endConnection(socket: Duplex, response: string): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  timer.unref();
+  socket.once('close', () => clearTimeout(timer));
+  // What is still on its way is read and thrown away: unread, it would make the system reset the connection before the answer arrives.
+  socket.resume();
+  socket.end(response);
+}
+
+const refusals = {
+  400: ['400 Bad Request', 'malformed_request', 'The request is not well-formed HTTP.'],
+  404: ['404 Not Found', 'not_found', 'There is no WebSocket at this path.'],
+  408: ['408 Request Timeout', 'request_timeout', 'The request took too long to arrive.'],
+  429: ['429 Too Many Requests', 'too_many_connections', 'This address holds too many connections.'],
+  431: ['431 Request Header Fields Too Large', 'headers_too_large', 'The headers of the request are too large.'],
+  500: ['500 Internal Server Error', 'internal_error', 'The server failed to answer.'],
+} as const;
+
+const bodyOf = (status: keyof typeof refusals) => {
+  const [, code, error] = refusals[status];
+  return JSON.stringify({ error, code });
+};
+
+/** A whole response for a connection that has no ServerResponse. */
+function rawResponse(status: keyof typeof refusals): string {
+  const body = bodyOf(status);
+  const retry = status === 429 ? 'Retry-After: 5\r\n' : '';
+  return `HTTP/1.1 ${refusals[status][0]}\r\n${retry}Content-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+}
+
+function refuseUpgrade(socket: Duplex, status: 404 | 429): void {
+  endConnection(socket, rawResponse(status));
+}
+
+/** Node's note of the response that is under way on a connection, as its documentation of `clientError` has it. */
+type Answering = { _httpMessage?: ServerResponse | null };
+
+/**
+ * Answers what is not HTTP, in the shape of every other error; not while an earlier request of the connection waits for its answer,
+ * which a client or a proxy would take this for.
+ */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex & Answering): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage) return void socket.destroy();
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  endConnection(socket, rawResponse(status));
+}
+
+function failRequest(response: ServerResponse): void {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  response.writeHead(500, { 'Content-Type': 'application/json; charset=utf-8', Connection: 'close' });
+  response.end(bodyOf(500));
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Config } from '../config.ts';
+import { clientAddress } from './client-address.ts';
+import type { Frontend } from './edge.ts';
+import { answerRateLimited, type NodeSurfaces, serveSurfaces } from './node-http.ts';
+import { takeRequest } from './rate.ts';
+import { readTarget } from './request.ts';
+import type { Stream } from './stream.ts';
+
+/** The header in which routes behind Next find the client's address; whatever a client sends under this name is dropped. */
+const addressHeader = 'x-baton-client-address';
+
+/** Responses that no page's own policy covers (proxy.ts): next-auth's pages, which have inline styles and a form, and errors. */
+const AUTH_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const ASSET_POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+/** A year, as browsers recommend it. Subdomains are not ours to speak for. */
+const STRICT_TRANSPORT = 'max-age=31536000';
+
+/** Everything that answers on the port: the API's surfaces, and the console for the rest. */
+export function createFrontend(
+  { http }: Pick<Config, 'http'>,
+  surfaces: NodeSurfaces & { stream: Stream },
+  console: Frontend,
+): Frontend {
+  const https = http.url.startsWith('https://');
+  return {
+    async request(request, response) {
+      if (https) response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
+      const served = serveSurfaces(surfaces, request, response, http.trustedProxies);
+      if (served) return served;
+      const address = noteAddress(request, http.trustedProxies);
+      const path = pathOf(request);
+      if (path.startsWith('/api/')) {
+        response.setHeader('Content-Security-Policy', AUTH_POLICY);
+        if (await refused(surfaces, address, response)) return;
+      } else if (isAsset(path)) response.setHeader('Content-Security-Policy', ASSET_POLICY);
+      await console.request(request, response);
+    },
+    upgrade: (request, socket, head) =>
+      surfaces.stream.upgrade(request, socket, head) || console.upgrade(request, socket, head),
+  };
+}
+
+/** What proxy.ts leaves out beside the API; where there is no such file, Next answers with a page. */
+function isAsset(path: string): boolean {
+  return path.startsWith('/_next/') || path === '/favicon.ico' || path === '/icon.svg';
+}
+
+/** The path as Next will see it, at the latest: without escapes, dots and repeated slashes. */
+function pathOf({ url }: IncomingMessage): string {
+  const { pathname } = readTarget(url ?? '/');
+  try {
+    return decodeURIComponent(pathname).replace(/[/\\]+/g, '/');
+  } catch {
+    return pathname;
+  }
+}
+
+/** Notes the client's address on a request before it is handed on to Next. */
+function noteAddress(request: IncomingMessage, trustedProxies: number): string {
+  const forwarded = [request.headers['x-forwarded-for']].flat().join(',');
+  const address = clientAddress(request.socket.remoteAddress, forwarded, trustedProxies);
+  request.headers[addressHeader] = address;
+  return address;
+}
+
+/** Counts a request of next-auth's routes against the limit of its address; true where it has been answered with 429. */
+async function refused({ services }: NodeSurfaces, address: string, response: ServerResponse): Promise<boolean> {
+  const state = await takeRequest(services.rateLimiter, null, address);
+  if (state.allowed) return false;
+  answerRateLimited(response, state);
+  return true;
+}

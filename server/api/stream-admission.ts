@@ -1,0 +1,69 @@
+import type { Duplex } from 'node:stream';
+import type { Principal } from './context.ts';
+
+/** Streams that may be open: of one person and of one workspace, however many tokens they use. */
+export type StreamLimits = { perUser: number; perTenant: number };
+
+/** Counts open streams. A stream counts from its admission until its connection closes. */
+export class StreamCounts {
+  readonly #counts = new Map<string, number>();
+  readonly #limits: StreamLimits;
+
+  constructor(limits: StreamLimits) {
+    this.#limits = limits;
+  }
+
+  /** Counts a stream on `connection`. Returns null, or the limit that it would exceed, and then counts nothing. */
+  take({ userId, tenantId }: Principal, connection: Duplex): { limit: number; of: 'user' | 'workspace' } | null {
+    const user = `user:${userId}`;
+    const tenant = `tenant:${tenantId}`;
+    const { perUser, perTenant } = this.#limits;
+    if (this.#count(user) >= perUser) return { limit: perUser, of: 'user' };
+    if (this.#count(tenant) >= perTenant) return { limit: perTenant, of: 'workspace' };
+    // Its `close` has been; nothing would ever take it off again.
+    if (connection.destroyed) return null;
+    for (const key of [user, tenant]) this.#counts.set(key, this.#count(key) + 1);
+    connection.once('close', () => {
+      for (const key of [user, tenant]) {
+        const left = this.#count(key) - 1;
+        if (left > 0) this.#counts.set(key, left);
+        else this.#counts.delete(key);
+      }
+    });
+    return null;
+  }
+
+  #count(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+}
+
+/** Admissions under way at once: as many as keep the pool of database connections busy. */
+const AT_ONCE = 16;
+
+/**
+ * Takes work that arrives in bursts a few at a time, and begins each piece in a turn of the event loop of its own, so that requests,
+ * timers and events of runs come in between.
+ */
+export class Slices {
+  readonly #waiting: (() => Promise<void>)[] = [];
+  #running = 0;
+
+  /** Runs `work` in its turn. It must not reject. */
+  add(work: () => Promise<void>): void {
+    this.#waiting.push(work);
+    if (this.#running < AT_ONCE) {
+      this.#running += 1;
+      setImmediate(() => this.#next());
+    }
+  }
+
+  #next(): void {
+    const work = this.#waiting.shift();
+    if (work === undefined) {
+      this.#running -= 1;
+      return;
+    }
+    void work().finally(() => setImmediate(() => this.#next()));
+  }
+}
