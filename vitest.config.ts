@@ -17,7 +17,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['{server,bin,components,app,bench}/**/*.test.{ts,tsx}', 'e2e/{start,faults,security}/**/*.test.ts'],
+    include: ['{server,bin,components,app,bench}/**/*.test.{ts,tsx}', 'e2e/{start,faults,fuzz,security}/**/*.test.ts'],
     // One PostgreSQL cluster for all test files; each file clones a migrated template database.
     globalSetup: ['server/platform/postgres/testing-cluster.ts'],
     // The default leaves one core idle, which on two is half of the machine.

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { MAX_LOST_ATTEMPTS } from '../../server/orchestrator/core/attempts.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { newId } from '../../server/platform/ids.ts';
 import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
@@ -9,6 +10,8 @@ import { rounds, timeoutFor } from './random.ts';
 const RUNS = 10;
 const RESULTS = 30;
 const HEAP_MIB = 250;
+/** A script that is unlucky is at work at every kill, and must not fail for that. */
+const MOST_KILLS = MAX_LOST_ATTEMPTS - 2;
 
 const makers = Array.from({ length: RESULTS }, (_, n) => `make${n}`);
 /** Thirty results of a megabyte each, a person, and a step that reads one of them. */
@@ -58,21 +61,27 @@ test(
       client.url = service.url;
     };
     const workflow = await publish(client);
-    const runIds = Array.from({ length: RUNS }, newId);
     const start = (run_id: string) =>
       client.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: { run_id } });
-    expect((await Promise.all(runIds.map(start))).map(({ status }) => status)).toEqual(runIds.map(() => 200));
-    for (let round = 1; round <= rounds; round++) {
-      await reach(service, 'run_payloads', Math.floor((RUNS * RESULTS * round) / (rounds + 1)));
-      await again();
-    }
-    await reach(service, `human_tasks WHERE state = 'pending'`, RUNS);
-    await again();
     const complete = (runId: string) =>
       client.call('POST', `/v1/workflows/${workflow}/runs/${runId}/tasks/ask/complete`, { approved: true, result: {} });
-    expect((await Promise.all(runIds.map(complete))).map(({ status }) => status)).toEqual(runIds.map(() => 200));
-    await reach(service, `runs WHERE status = 'completed'`, RUNS);
-    expect(await count(`run_events WHERE step_id = 'read' AND data->>'result' = '1000000'`)).toBe(RUNS);
+    /** Ten runs, killed so many times on their way. `before`: how many have ended already. */
+    const killed = async (kills: number, before: number) => {
+      const runIds = Array.from({ length: RUNS }, newId);
+      expect((await Promise.all(runIds.map(start))).map(({ status }) => status)).toEqual(runIds.map(() => 200));
+      for (let kill = 1; kill <= kills; kill++) {
+        const made = RESULTS * (before + Math.floor((RUNS * kill) / (kills + 1)));
+        await reach(service, 'run_payloads', made);
+        await again();
+      }
+      await reach(service, `human_tasks WHERE state = 'pending'`, RUNS);
+      await again();
+      expect((await Promise.all(runIds.map(complete))).map(({ status }) => status)).toEqual(runIds.map(() => 200));
+      await reach(service, `runs WHERE status = 'completed'`, before + RUNS);
+      expect(await count(`run_events WHERE step_id = 'read' AND data->>'result' = '1000000'`)).toBe(before + RUNS);
+    };
+    for (let done = 0; done < rounds; done += MOST_KILLS)
+      await killed(Math.min(MOST_KILLS, rounds - done), RUNS * Math.floor(done / MOST_KILLS));
     expect(client.violations).toEqual([]);
   },
   timeoutFor(60_000),

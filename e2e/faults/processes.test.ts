@@ -111,6 +111,20 @@ test('npm start goes on when its shell ends, restarts a killed service, and ends
   expect(started.output()).toMatch(new RegExp(`npm's process ${first.npm} has ended: stopping the service`));
 });
 
+test('a service that meets a defect, and cannot even stop, is ended and started again', async () => {
+  const started = await launch();
+  const first = await ready(started);
+  process.kill(first.serve, 'SIGUSR2');
+  await expect
+    .poll(started.output, { timeout: 30_000 })
+    .toMatch(/the service was killed by SIGKILL; starting it again/);
+  expect(started.output()).toContain('a defect made by a test');
+  const second = await ready(started);
+  expect(second.serve).not.toBe(first.serve);
+  process.kill(second.start, 'SIGTERM');
+  await ended(second, started);
+});
+
 const endings = [
   ['npm', 'SIGTERM'],
   ['start', 'SIGKILL'],

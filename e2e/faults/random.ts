@@ -16,6 +16,12 @@ export function seeded(name: string): Random {
   process.stdout.write(`faults: ${name} with BATON_TEST_FAULT_SEED=${seed}\n`);
   let state = seed >>> 0;
   for (const letter of name) state = (Math.imul(state, 31) + letter.charCodeAt(0)) >>> 0;
+  return mulberry32(state);
+}
+
+/** Numbers that depend on `seed` alone. */
+export function mulberry32(seed: number): Random {
+  let state = seed;
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

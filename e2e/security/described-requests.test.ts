@@ -150,6 +150,7 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   'after',
   'api_key',
   'base_url',
+  'origins',
   'models',
 ]);
 

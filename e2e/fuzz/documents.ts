@@ -1,0 +1,129 @@
+import { operations } from '../../server/api/operations.ts';
+import { createRegistry } from '../../server/api/registry.ts';
+import type { Source } from './source.ts';
+
+/** Values, documents and messages that a client may send, right in parts. */
+
+const registry = createRegistry(operations);
+/** Each operation's name, method, path, and the fields that it knows. */
+export const known = registry.operations.map(({ operation, inputSchema }) => ({
+  name: operation.name,
+  method: operation.method,
+  path: operation.path,
+  fields: Object.keys((inputSchema.properties as Record<string, unknown> | undefined) ?? {}),
+})) as [Known, ...Known[]];
+export type Known = { name: string; method: string; path: string; fields: string[] };
+
+const texts = [
+  '',
+  'a',
+  '\\u0000',
+  '\\ud800',
+  '\\udfff\\ud800',
+  '../../etc/passwd',
+  "'; DROP TABLE users; --",
+  '{{input.a',
+  '{{steps.a.result}}',
+  '00000000-0000-7000-8000-000000000000',
+  '2026-02-30T25:61:61Z',
+  'https://127.0.0.1:1/',
+  '__proto__',
+  'constructor',
+  '%s%n',
+  '\u202e',
+  '💥'.repeat(20),
+  'x'.repeat(300),
+  '('.repeat(200),
+] as const;
+const numbers = ['0', '-0', '-1', '1e400', '1e-400', '9007199254740993', '0.1', '-2147483649', '1E2'] as const;
+const names = ['__proto__', 'constructor', 'toString', 'id', 'name', 'graph', 'steps', 'type', '', 'a.b'] as const;
+
+const text = (source: Source): string =>
+  source.oneIn(4) ? JSON.stringify(source.bytes(0, 20)) : `"${source.pick(texts).replaceAll('"', '')}"`;
+
+/** The JSON text of any value. */
+export function value(source: Source, depth = 0): string {
+  const kind = source.between(0, depth > 4 ? 3 : 7);
+  switch (kind) {
+    case 0:
+    case 1:
+      return text(source);
+    case 2:
+      return source.pick(numbers);
+    case 3:
+      return source.pick(['null', 'true', 'false', '[]', '{}']);
+    case 4:
+      return `[${source.many(0, 4, () => value(source, depth + 1)).join(',')}]`;
+    case 5:
+      return source.oneIn(20) ? nested(source) : value(source, depth + 1);
+    default:
+      return `{${source.many(0, 4, () => `"${source.pick(names)}":${value(source, depth + 1)}`).join(',')}}`;
+  }
+}
+
+function nested(source: Source): string {
+  const levels = source.between(90, 3000);
+  const [open, close] = source.pick([
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const);
+  return `${open.repeat(levels)}1${source.oneIn(3) ? '' : close.repeat(levels)}`;
+}
+
+/** An object with some of an operation's fields. */
+export function input(source: Source, { fields }: Known): string {
+  const chosen = fields.filter(() => source.oneIn(2));
+  if (source.oneIn(4)) chosen.push(source.pick(names));
+  return `{${chosen.map(field => `"${field}":${value(source)}`).join(',')}}`;
+}
+
+/** Most documents are well-formed; the others are torn. */
+export function torn(source: Source, document: string): string {
+  return source.oneIn(6) ? source.mutate(document) : document;
+}
+
+const methods = [
+  'initialize',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'notifications/initialized',
+  'resources/read',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'nope',
+] as const;
+
+/** A message of the Model Context Protocol. */
+export function mcpMessage(source: Source): string {
+  const id = source.pick(['1', '"a"', 'null', '-1', '1.5', '{}', '[]', '""']);
+  const operation = source.pick(known);
+  const params = source.oneIn(2)
+    ? `{"name":"${operation.name}","arguments":${input(source, operation)}}`
+    : `{"protocolVersion":${value(source)},"capabilities":${value(source)},"clientInfo":${value(source)},"cursor":${value(source)}}`;
+  const version = source.oneIn(8) ? value(source) : '"2.0"';
+  const message = `{"jsonrpc":${version},"id":${id},"method":"${source.pick(methods)}","params":${source.oneIn(8) ? value(source) : params}}`;
+  if (source.oneIn(10)) return `[${message},${message}]`;
+  return torn(source, message);
+}
+
+/** The target and the body of a tRPC call, single or in a batch. */
+export function trpcCall(source: Source): { method: string; target: string; body: string | null } {
+  const calls = source.many(1, source.oneIn(10) ? 60 : 3, () => source.pick(known));
+  const batch = source.oneIn(2);
+  const path = batch ? calls.map(({ name }) => name).join(',') : (calls[0]?.name ?? 'me');
+  const inputs = torn(
+    source,
+    batch
+      ? `{${calls.map((call, at) => `"${at}":${input(source, call)}`).join(',')}}`
+      : input(source, calls[0] ?? source.pick(known)),
+  );
+  const query = batch ? '?batch=1' : '?';
+  if (source.oneIn(2)) return { method: 'POST', target: `/api/trpc/${path}${query}`, body: inputs };
+  return {
+    method: 'GET',
+    target: `/api/trpc/${path}${query}&input=${encodeURIComponent(inputs.slice(0, 3000).toWellFormed())}`,
+    body: null,
+  };
+}

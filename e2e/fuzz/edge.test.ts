@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { Client } from '../faults/client.ts';
+import { Installation, type Service } from '../fixtures/service.ts';
+import { batchOf } from './exchange.ts';
+import { fuzz } from './fuzz.ts';
+import type { World } from './requests.ts';
+
+/** What `npm run fuzz -- --cases N --seed S --first B` sets; the short form of `npm test` is always the same. */
+const cases = Number(process.env.BATON_TEST_FUZZ_CASES || 6_000);
+const seed = Number(process.env.BATON_TEST_FUZZ_SEED || 1);
+const first = Number(process.env.BATON_TEST_FUZZ_FIRST || 0);
+
+/** What the heap may have grown by: caches that fill up and are bounded, and what the collector has not found yet. */
+const MAX_GROWTH_BYTES = 8 * 1024 * 1024;
+const MAX_PROBE_MS = 5_000;
+
+vi.setConfig({ testTimeout: 120_000 + cases });
+
+let installation: Installation;
+let service: Service;
+let world: World;
+
+beforeAll(async () => {
+  installation = await Installation.create({
+    BATON_DEMO_MCP: 'true',
+    BATON_MCP_GROUPS: 'core,catalog,memory,chat,files,websocket,vault,pat,inbound,llm_keys',
+    BATON_MAX_CONNECTIONS_PER_ADDRESS: '0',
+    BATON_LOG_LEVEL: 'error',
+  });
+  service = await installation.launch();
+  await service.until('ready', 60_000);
+  world = await prepare();
+});
+afterAll(() => installation[Symbol.asyncDispose]());
+
+/** A workflow with a run and a webhook, for requests to be about. */
+async function prepare(): Promise<World> {
+  const client = new Client(service.url, installation.pat);
+  const graph = { steps: [{ id: 'a', type: 'lua_script', script: 'return input' }] };
+  const workflow = String((await client.call('POST', '/v1/workflows', { name: 'fuzzed', graph })).body.id);
+  await client.call('POST', `/v1/workflows/${workflow}/versions`, { changelog: 'first' });
+  const start = { command: 'start', params: { n: 1 } };
+  const run = String((await client.call('POST', `/v1/workflows/${workflow}/command`, start)).body.run_id);
+  const hook = await client.call('POST', '/v1/inbound-webhooks', { workflow_id: workflow, name: 'Fuzzed' });
+  expect(client.violations).toEqual([]);
+  return {
+    token: installation.pat,
+    workflow,
+    run,
+    webhook: new URL(String(hook.body.ingress_url)).pathname.split('/').at(-1) ?? '',
+  };
+}
+
+test('a case depends on seed and number alone', () => {
+  expect(batchOf(7, 3, world)).toEqual(batchOf(7, 3, world));
+  expect(batchOf(7, 4, world)).not.toEqual(batchOf(7, 3, world));
+});
+
+test(`${cases} cases from seed ${seed}: alive, quick to answer, and no larger than before`, async () => {
+  const report = await fuzz({ service, world, seed, cases, first });
+  process.stdout.write(`fuzz: ${JSON.stringify(report)}\n`);
+  expect(service.alive).toBe(true);
+  expect(report.slowestProbeMs).toBeLessThan(MAX_PROBE_MS);
+  expect(report.after.sockets).toBeLessThanOrEqual(report.before.sockets + 2);
+  expect(report.after.heapBytes - report.before.heapBytes).toBeLessThan(MAX_GROWTH_BYTES);
+  expect(await service.terminate()).toBe(0);
+});

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { scopes } from '../../server/api/context.ts';
+import { registry, startTestWorlds, type TestWorlds } from '../../server/api/testing-world.ts';
+import { createTestMember, createTestPat } from '../../server/domains/identity/testing.ts';
+import { startToolServer } from '../../server/domains/mcp-servers/testing.ts';
+
+/**
+ * Walks every operation as a contributor who wants to read a colleague's credentials: servers and model keys that are moved to the
+ * contributor's own server, connections named wherever an operation takes one, and runs that call both. The second server records
+ * everything that reaches it.
+ */
+let worlds: TestWorlds;
+let owner: string;
+let intruder: string;
+let honest: Awaited<ReturnType<typeof startToolServer>>;
+let second: Awaited<ReturnType<typeof startToolServer>>;
+
+const TOOL_SECRET = 'tool-secret-c41d8f0b7e';
+const MODEL_SECRET = 'model-secret-9a2e6d35f1';
+
+beforeAll(async () => {
+  honest = await startToolServer();
+  second = await startToolServer();
+  worlds = await startTestWorlds();
+  const { services } = worlds.service.container;
+  owner = (await createTestPat(services, worlds.acme.owner, scopes)).token;
+  const colleague = await createTestMember(services, worlds.acme, 'project_contributor', 'intruder@acme.example.com');
+  intruder = (await createTestPat(services, colleague, scopes)).token;
+});
+afterAll(async () => {
+  await worlds.close();
+  await honest[Symbol.asyncDispose]();
+  await second[Symbol.asyncDispose]();
+});
+
+const base = (server: { url: string }) => `${new URL(server.url).origin}/v1`;
+/** Whether a credential arrived at a server, in whatever part of a request and in whatever form. */
+function arrived({ seen }: { seen: readonly unknown[] }): boolean {
+  const text = JSON.stringify(seen);
+  return [TOOL_SECRET, MODEL_SECRET].some(
+    secret => text.includes(secret) || text.includes(Buffer.from(secret).toString('base64').slice(0, -4)),
+  );
+}
+
+async function ok(token: string, method: string, path: string, body?: unknown): Promise<Record<string, string>> {
+  const answer = await worlds.request(method, path, { token, body });
+  expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
+  return answer.body;
+}
+
+/** Credentials that `token` stores for `server`, and what uses them: an instance and a workflow. */
+async function credentialsFor(token: string, server: { url: string }) {
+  const { id: connection = '' } = await ok(token, 'POST', '/v1/connections', {
+    display_name: 'Key',
+    provider: 'custom',
+    service: 'api_key',
+    credentials: { token: TOOL_SECRET },
+  });
+  const { id: tools = '' } = await ok(token, 'POST', '/v1/mcp/servers', {
+    name: 'Tools',
+    canonical_url: server.url,
+    auth_mode: 'token',
+  });
+  await ok(token, 'POST', `/v1/mcp/servers/${tools}/discover`, {});
+  await ok(token, 'POST', `/v1/mcp/servers/${tools}/versions`, { changelog: 'first' });
+  const bound = { server_id: tools, name: 'Tools', connection_id: connection };
+  const { id: instance = '' } = await ok(token, 'POST', '/v1/mcp/instances', bound);
+  const { id: key = '' } = await ok(token, 'POST', '/v1/llm-provider-keys', {
+    provider: 'openai',
+    api_key: MODEL_SECRET,
+    base_url: base(server),
+  });
+  const graph = {
+    steps: [
+      { id: 'tool', type: 'mcp_call', instance_id: instance, tool_name: 'add', tool_args: { a: 1, b: 2 } },
+      { id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.' },
+    ],
+  };
+  const { id: workflow = '' } = await ok(token, 'POST', '/v1/workflows', { name: 'Calls', graph });
+  await ok(token, 'POST', `/v1/workflows/${workflow}/versions`, { changelog: 'first' });
+  return { connection, tools, instance, key, workflow };
+}
+
+type Made = Awaited<ReturnType<typeof credentialsFor>>;
+
+function idsOf(made: Made) {
+  return {
+    ...worlds.acme.ids,
+    'workflows/id': made.workflow,
+    'connections/id': made.connection,
+    'mcp/connections/id': made.connection,
+    'connections/connection_id': made.connection,
+    'servers/id': made.tools,
+    'instances/id': made.instance,
+    'llm-provider-keys/id': made.key,
+  };
+}
+
+/** Fields of an operation that say where a request goes, or with which credentials. */
+function fieldsFor(entry: (typeof registry.operations)[number], made: Made): Record<string, unknown> {
+  const all: Record<string, unknown> = {
+    connection_id: made.connection,
+    canonical_url: second.url,
+    base_url: base(second),
+    origins: [new URL(second.url).origin],
+    config: { base_url: base(second) },
+    auth_mode: 'header',
+  };
+  const properties = Object.keys(entry.inputSchema.properties ?? {});
+  const known = properties.filter(name => name in all && !entry.pathParameters.includes(name));
+  return Object.fromEntries(known.map(name => [name, all[name]]));
+}
+
+const walked = registry.operations.filter(
+  ({ operation: { method, access, name } }) =>
+    method !== 'DELETE' && access !== 'public' && name !== 'pats_create' && !name.startsWith('me_'),
+);
+
+/** Calls every operation, with what it demands and with every field above; then waits for the runs it started. */
+async function walk(token: string, made: Made, target: { seen: readonly unknown[] }): Promise<string[]> {
+  const sending = new Set<string>();
+  const { orchestrator: _, pool } = worlds.service.container.services;
+  for (const entry of walked) {
+    if (fieldsFor(entry, made).canonical_url !== undefined && entry.operation.name === 'mcp_servers_patch') continue;
+    for (const extra of [{}, fieldsFor(entry, made)]) {
+      const before = target.seen.length;
+      await worlds.call(entry, idsOf(made), { token }, extra);
+      if (entry.operation.name === 'workflows_execute_command') {
+        await vi.waitFor(
+          async () => {
+            const running = "SELECT 1 FROM runs WHERE workflow_id = $1 AND status = 'running'";
+            expect((await pool.query(running, [made.workflow])).rowCount).toBe(0);
+          },
+          { timeout: 20_000 },
+        );
+      }
+      if (arrived({ seen: target.seen.slice(before) })) sending.add(entry.operation.name);
+    }
+  }
+  return [...sending].sort();
+}
+
+test('no operation sends a credential to an origin that it was not stored for', async () => {
+  const made = await credentialsFor(owner, honest);
+  // What every contributor may do: move the server and the key to another address, and publish what is there.
+  await worlds.request('PATCH', `/v1/mcp/servers/${made.tools}`, {
+    token: intruder,
+    body: { canonical_url: second.url },
+  });
+  await worlds.request('POST', `/v1/mcp/servers/${made.tools}/discover`, { token: intruder, body: {} });
+  await worlds.request('POST', `/v1/mcp/servers/${made.tools}/versions`, { token: intruder, body: { changelog: 'x' } });
+  const moved = { base_url: base(second) };
+  await worlds.request('PATCH', `/v1/llm-provider-keys/${made.key}`, { token: intruder, body: moved });
+  await worlds.request('PATCH', `/v1/connections/${made.key}`, { token: intruder, body: { config: moved } });
+  expect(await walk(intruder, made, second)).toEqual([]);
+  expect(second.messages()).toContain('initialize');
+  expect(arrived(second)).toBe(false);
+}, 120_000);
+
+test('and the walk reaches every operation that sends one', async () => {
+  const made = await credentialsFor(owner, second);
+  expect(await walk(owner, made, second)).toEqual([
+    'llm_provider_keys_test',
+    'mcp_instances_validate',
+    'mcp_servers_discover',
+    'mcp_servers_validate',
+    'mcp_servers_validate_connection',
+    'workflows_execute_command',
+  ]);
+}, 120_000);

@@ -1,0 +1,163 @@
+import type { RegisteredOperation } from '../../server/api/registry.ts';
+
+/**
+ * The largest and most repetitive inputs that an operation's limits admit: from its JSON Schema, each field in turn at its
+ * longest, widest and deepest within what a body may hold; and documents for the languages that Baton reads.
+ */
+const MAX_BODY_BYTES = 1024 * 1024;
+const ROOM = MAX_BODY_BYTES - 16_384;
+/** What a server takes of a request line and its headers. */
+const MAX_QUERY_CHARACTERS = 8_000;
+
+type Schema = { [keyword: string]: unknown };
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What a text is made of: each once cost some parser or scanner more than its length. */
+const UNITS = ['{{input.a ?? [', '(a?)', '{{steps.a.result}}', '"', '\u{1f600}', 'a.'];
+/** A text that may have fewer characters than this has no room to be repetitive: two of them are enough. */
+const SHORT_TEXT = 10_000;
+const repeated = (unit: string, length: number): string => unit.repeat(Math.max(1, Math.floor(length / unit.length)));
+
+/** Bytes of a text in a JSON body for each of its UTF-16 units. */
+const bytesFor = (unit: string): number => Buffer.byteLength(JSON.stringify(unit)) - 2;
+
+function texts(schema: Schema, room: number): string[] {
+  const { maxLength } = schema;
+  const isShort = typeof maxLength === 'number' && maxLength < SHORT_TEXT;
+  return UNITS.slice(0, isShort ? 2 : UNITS.length).map(unit => {
+    const most = Math.floor((room / bytesFor(unit)) * unit.length);
+    return repeated(unit, Math.min(typeof maxLength === 'number' ? maxLength : most, most));
+  });
+}
+
+const deep = (levels: number, open: string, close: string): unknown =>
+  JSON.parse(`${open.repeat(levels)}1${close.repeat(levels)}`);
+
+/** Values of any kind: what a field that takes JSON may hold, and what others have to refuse. */
+function anything(room: number): unknown[] {
+  return [
+    Array.from({ length: Math.floor(room / 3) }, () => ({})),
+    Array.from({ length: Math.floor(room / 2) }, () => 0),
+    Object.fromEntries(Array.from({ length: Math.floor(room / 12) }, (_, n) => [`k${n}`, n % 10])),
+    { [repeated('a.', room)]: '{{input.' },
+    Array.from({ length: Math.floor(room / 400) }, () => deep(60, '[{"a":', '}]')),
+    Array.from({ length: Math.floor(room / 20) }, () => '{{input.a ?? 1}}'),
+  ];
+}
+
+function values(schema: Schema, room: number): unknown[] {
+  const alternatives = [schema.anyOf, schema.oneOf].filter(Array.isArray).flat().filter(isSchema);
+  if (alternatives.length > 0) return alternatives.flatMap(each => values(each, room));
+  switch (schema.type) {
+    case 'string':
+      return texts(schema, room);
+    case 'array': {
+      const items = isSchema(schema.items) ? schema.items : {};
+      const most = typeof schema.maxItems === 'number' ? schema.maxItems : room / 8;
+      const [item] = items.type === 'string' ? texts(items, Math.min(room / Math.max(1, most), 300)) : [{}];
+      const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;
+      return [
+        Array.from({ length: Math.floor(Math.min(most, room / bytes)) }, () => item),
+        ...anything(room).slice(0, 1),
+      ];
+    }
+    case 'integer':
+    case 'number':
+      return [1e308];
+    case 'boolean':
+    case 'null':
+      return [];
+    default:
+      return anything(room);
+  }
+}
+
+/** Bodies of an operation: the valid fields, with one of them at an extreme. */
+export function extremeBodies(entry: RegisteredOperation, valid: Schema): [string, string][] {
+  const properties = isSchema(entry.inputSchema.properties) ? entry.inputSchema.properties : {};
+  const names = Object.keys(properties).filter(name => !entry.pathParameters.includes(name));
+  const bodies = names.flatMap(name => {
+    const schema = properties[name];
+    return values(isSchema(schema) ? schema : {}, ROOM).map((value): [string, string] => [
+      name,
+      JSON.stringify({ ...valid, [name]: value }),
+    ]);
+  });
+  bodies.push(['unknown fields', JSON.stringify({ ...valid, ...(anything(ROOM)[2] as object) })]);
+  bodies.push(['a body that is a list', JSON.stringify(anything(ROOM)[0])]);
+  bodies.push(['a body without end', '['.repeat(ROOM)]);
+  return bodies.filter(([, body]) => Buffer.byteLength(body) <= MAX_BODY_BYTES);
+}
+
+/** Queries of an operation, each parameter at its longest and as often as there is room. */
+export function extremeQueries(entry: RegisteredOperation): [string, string][] {
+  const properties = isSchema(entry.inputSchema.properties) ? entry.inputSchema.properties : {};
+  const names = Object.keys(properties).filter(name => !entry.pathParameters.includes(name));
+  return names.flatMap((name): [string, string][] => [
+    [name, new URLSearchParams({ [name]: repeated('a,', MAX_QUERY_CHARACTERS / 3) }).toString()],
+    [name, repeated(`${name}=1&`, MAX_QUERY_CHARACTERS)],
+  ]);
+}
+
+const step = (id: string, type: string, fields: object) => ({ id, type, ...fields });
+const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
+/** As many steps as there may be, together as large as a graph may be. */
+const steps = (type: string, fields: (n: number) => object) => many(2_000, n => step(`s${n}`, type, fields(n)));
+
+/** Graphs that keep a validation as busy as their size allows. */
+export const EXTREME_GRAPHS: [string, unknown[]][] = [
+  ['an unfinished template in a script', [step('a', 'lua_script', { script: repeated('{{input.a ?? [', ROOM - 200) })]],
+  [
+    'unfinished templates in scripts',
+    many(3, n => step(`s${n}`, 'lua_script', { script: `return [[${repeated('{{input.a ?? "', 250_000)}]]` })),
+  ],
+  ['references to no step', steps('lua_script', () => ({ script: repeated('{{steps.q.result}} ', 460) }))],
+  [
+    'dependencies on no step',
+    [step('a', 'condition', { expression: 'true', depends_on: many(150_000, n => `x${n % 100}`) })],
+  ],
+  [
+    'the densest graph',
+    many(1_000, n =>
+      step(`s${n}`, 'condition', { expression: 'true', depends_on: many(Math.min(n, 140), k => `s${n - k - 1}`) }),
+    ),
+  ],
+  [
+    'long expressions',
+    many(240, n => step(`s${n}`, 'condition', { expression: `${repeated('input.a+', 4_000)}${n}` })),
+  ],
+  [
+    'nested expressions',
+    many(250, n => step(`s${n}`, 'condition', { expression: `${repeated('[1].map(x,', 600)}${n}` })),
+  ],
+  ['forms of patterns', steps('human_task', n => ({ form: { properties: { p: { pattern: `a{990}b{990}${n}` } } } }))],
+  [
+    'forms of enums',
+    many(16, n => step(`s${n}`, 'human_task', { form: { properties: { p: { enum: many(7_000, k => `n${k}`) } } } })),
+  ],
+  [
+    'forms of Unicode classes',
+    many(500, n =>
+      step(`s${n}`, 'human_task', { form: { properties: { p: { pattern: `(?i)${repeated('\\pL', 300)}${n}` } } } }),
+    ),
+  ],
+  [
+    'a long name of a field',
+    [step('a', 'mcp_call', { tool_args: { [repeated('a.', 900_000)]: ['{{steps.', '{{input.'] } })],
+  ],
+  ['unknown fields', [step('a', 'condition', Object.fromEntries(many(80_000, n => [`f${n}`, 1])))]],
+  ['long ids', many(8, () => step(repeated('x', 100_000), 'condition', {}))],
+  ['branches to no step', [step('a', 'condition', { expression: 'true', then: many(150_000, n => `x${n % 100}`) })]],
+  ['syntax errors', steps('lua_script', n => ({ script: `${repeated('(', 400)}${n}` }))],
+];
+
+/** Documents for the import. */
+export const EXTREME_DOCUMENTS: [string, string][] = [
+  ['flow maps', `a: [${repeated('{},', 990_000)}`],
+  ['quotation marks', repeated('"', 250_000)],
+  ['braces', repeated('{', ROOM)],
+  ['sequences', repeated('- ', ROOM)],
+  ['keys', many(60_000, n => `k${n}: 1`).join('\n')],
+  ['anchors', repeated('- &a x\n', ROOM - 150_000)],
+];

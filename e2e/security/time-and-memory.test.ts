@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scopes } from '../../server/api/context.ts';
+import type { RegisteredOperation } from '../../server/api/registry.ts';
+import {
+  connectFeatures,
+  createWorld,
+  fieldsOf,
+  inWorld,
+  type Name,
+  pathIn,
+  registry,
+  type World,
+} from '../../server/api/testing-world.ts';
+import { createTestPat, createTestServices } from '../../server/domains/identity/testing.ts';
+import { startToolServer } from '../../server/domains/mcp-servers/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../../server/platform/postgres/testing.ts';
+import { Installation, type Service } from '../fixtures/service.ts';
+import { EXTREME_DOCUMENTS, EXTREME_GRAPHS, extremeBodies, extremeQueries } from './extreme-inputs.ts';
+
+/**
+ * What a contributor, a token or a webhook can send costs a bounded time and memory: for every operation, the largest and
+ * most repetitive inputs that its limits admit (extreme-inputs.ts), against a process of the service.
+ *
+ * A response may take 2 s, and nobody else may wait for longer than 500 ms. Both are promises for a machine of one's own,
+ * and tests run beside others. So the wait of others is the CPU time that the service's main thread used without a turn of
+ * its event loop in between (fixtures/preload.ts), and the time of a response is divided by how much slower than its CPU
+ * time a fixed computation is in this process just after. A measurement beyond the limit is repeated once.
+ */
+const MAX_RESPONSE_MS = 2_000;
+const MAX_TURN_MS = 500;
+/** What the caches of the orchestrator may keep (server/orchestrator/cache-limits.ts). */
+const MAX_HEAP_GROWTH_BYTES = 160 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 512 * 1024;
+
+let db: TestDatabase;
+let installation: Installation;
+let service: Service;
+let tools: Awaited<ReturnType<typeof startToolServer>>;
+let world: World;
+let token: string;
+let heapBefore: number;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  tools = await startToolServer();
+  installation = await Installation.create({
+    DATABASE_URL: db.url,
+    ...connectFeatures(tools.url),
+    BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
+    BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: '0',
+  });
+  service = await installation.launch();
+  await service.until('ready', 60_000);
+  const services = createTestServices(db);
+  world = await createWorld({ url: service.url, services }, tools.url, 'acme');
+  ({ token } = await createTestPat(services, world.owner, scopes));
+  await send('GET', '/v1/me');
+  heapBefore = (await service.measure({ collectGarbage: true })).heapBytes;
+}, 120_000);
+
+afterAll(async () => {
+  await installation[Symbol.asyncDispose]();
+  await tools[Symbol.asyncDispose]();
+  await db.close();
+});
+
+async function send(
+  method: string,
+  path: string,
+  body?: string,
+): Promise<{ status: number; bytes: number; ms: number }> {
+  const began = performance.now();
+  const response = await fetch(service.url + path, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body,
+    signal: AbortSignal.timeout(30_000),
+  });
+  const { byteLength } = await response.arrayBuffer();
+  return { status: response.status, bytes: byteLength, ms: performance.now() - began };
+}
+
+/** How much longer than its CPU time a computation takes here and now. */
+function slowdown(): number {
+  const before = process.cpuUsage();
+  const began = performance.now();
+  while (process.cpuUsage(before).user < 30_000);
+  return Math.max(1, (performance.now() - began) / 30);
+}
+
+type Cost = { status: number; bytes: number; ms: number; turnMs: number };
+
+async function costOf(method: string, path: string, body?: string): Promise<Cost> {
+  const answer = await send(method, path, body);
+  const { turnMs } = await service.measure();
+  return { ...answer, turnMs, ms: answer.ms < MAX_RESPONSE_MS ? answer.ms : answer.ms / slowdown() };
+}
+
+/** Sends a request and throws where it costs too much, twice. */
+async function expectCheap(what: string, method: string, path: string, body?: string): Promise<Cost> {
+  const isCheap = ({ ms, turnMs }: Cost) => ms < MAX_RESPONSE_MS && turnMs < MAX_TURN_MS;
+  let cost = await costOf(method, path, body);
+  if (!isCheap(cost)) cost = await costOf(method, path, body);
+  const shown = `${what}: ${JSON.stringify(cost)}`;
+  expect(isCheap(cost), shown).toBe(true);
+  expect(cost.status, shown).not.toBe(500);
+  expect(cost.bytes, shown).toBeLessThan(MAX_RESPONSE_BYTES);
+  return cost;
+}
+
+const closed = registry.operations.filter(({ operation }) => operation.access !== 'public');
+const named = (entry: RegisteredOperation) => [entry.operation.name, entry] as const;
+
+describe('the extremes of', () => {
+  test.each(closed.filter(({ carrier }) => carrier === 'body').map(named))('a body of %s', async (name, entry) => {
+    const valid = inWorld(fieldsOf(name as Name), world.ids);
+    for (const [field, body] of extremeBodies(entry, valid)) {
+      await expectCheap(
+        `${name}.${field} ${body.slice(0, 100)}`,
+        entry.operation.method,
+        pathIn(entry, world.ids),
+        body,
+      );
+    }
+  });
+
+  test.each(closed.filter(({ operation }) => operation.method === 'GET').map(named))(
+    'a query of %s',
+    async (name, entry) => {
+      for (const [field, query] of extremeQueries(entry)) {
+        await expectCheap(`${name}?${field}`, 'GET', `${pathIn(entry, world.ids)}?${query}`);
+      }
+    },
+  );
+});
+
+describe('documents', () => {
+  const workflow = () => `/v1/workflows/${world.ids['workflows/id']}`;
+
+  test.each(EXTREME_GRAPHS)('a graph with %s', async (what, steps) => {
+    const { status } = await expectCheap(what, 'POST', `${workflow()}/validate`, JSON.stringify({ graph: { steps } }));
+    expect([200, 422]).toContain(status);
+  });
+
+  test.each(EXTREME_DOCUMENTS)('an import of %s', async (what, document) => {
+    const { status } = await expectCheap(what, 'POST', '/v1/workflows/import', JSON.stringify({ document }));
+    expect(status).toBe(422);
+  });
+});
+
+describe('other surfaces', () => {
+  const wide = `[${'{},'.repeat(340_000)}{}]`;
+  test.each([
+    ['an MCP batch', '/mcp', wide],
+    [
+      'an MCP call',
+      '/mcp',
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workflows_list","arguments":{"query":${wide}}}}`,
+    ],
+    ['a tRPC batch', `/api/trpc/${'workflows_create,'.repeat(400)}x?batch=1`, wide],
+    ['a tRPC input', '/api/trpc/workflows_create', wide],
+  ])('%s', async (what, path, body) => {
+    await expectCheap(what, 'POST', path, body);
+  });
+
+  test('a webhook delivery', async () => {
+    const path = `/v1/inbound-webhooks/${world.ids['inbound-webhooks/id']}`;
+    for (const body of [wide.slice(0, 250_000), '['.repeat(250_000)]) await expectCheap('webhook', 'POST', path, body);
+  });
+});
+
+test('the memory is as it was', async () => {
+  expect(service.alive).toBe(true);
+  const { heapBytes } = await service.measure({ collectGarbage: true });
+  expect(heapBytes - heapBefore).toBeLessThan(MAX_HEAP_GROWTH_BYTES);
+});
