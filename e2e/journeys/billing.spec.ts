@@ -122,7 +122,7 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   await expect(member.getByRole('button', { name: /^Start trial/ })).toHaveCount(0);
 });
 
-test('a plan is bought, changed after its price was told, left and kept', async ({ member }) => {
+test('a plan is bought, changed after its price was told, left and kept', async ({ member, api, server }) => {
   await open(member, '/billing');
   await member.getByRole('button', { name: 'Subscribe Pro' }).click();
   const dialog = member.getByRole('dialog');
@@ -133,6 +133,12 @@ test('a plan is bought, changed after its price was told, left and kept', async 
   await dialog.getByLabel(/Discount code/).fill('');
   await dialog.getByRole('button', { name: 'Subscribe' }).click();
   await expect(member.getByText('Pro is yours')).toBeVisible();
+  // Its credits come when its bill is paid.
+  await expect(account(member, 'Included')).not.toContainText('1,000');
+  const due = await api.call('GET', '/v1/billing/payment-history?kind=subscription&limit=1');
+  const [bill] = due.payments as { id: string }[];
+  await operate(server, 'confirm-payment', String(bill?.id));
+  await member.reload();
   await expect(account(member, 'Included')).toContainText('1,000');
 
   await member.getByRole('button', { name: 'Change to Business' }).click();

@@ -111,6 +111,42 @@ test('credentials are kept, replaced without being seen, and deleted', async ({ 
   await expect(row).toHaveCount(0);
 });
 
+test('credentials go where they were said to go, and an administrator shares them', async ({ member, api }) => {
+  await open(member, '/connections?create=credentials');
+  const creating = member.getByRole('dialog', { name: 'Create connection' });
+  await creating.getByRole('textbox', { name: 'Name', exact: true }).fill('Bound');
+  await creating.getByRole('textbox', { name: 'Secret 1' }).fill('first-secret');
+  await creating.getByRole('textbox', { name: 'Sent to' }).fill('https://api.example.com/v1');
+  await expectAccessible(member);
+  await creating.getByRole('button', { name: 'Create', exact: true }).click();
+  const row = member.getByRole('row', { name: /Bound/ });
+  await expect(row).toContainText('https://api.example.com');
+  await expect(row).toContainText('Project');
+
+  const actions = row.getByRole('button', { name: 'Actions for Bound' });
+  await actions.click();
+  await member.getByRole('menuitem', { name: 'Edit' }).click();
+  const editing = member.getByRole('dialog', { name: 'Edit Bound' });
+  await editing.getByRole('textbox', { name: 'Sent to' }).fill('https://other.example.com');
+  await editing.getByRole('button', { name: 'Save' }).click();
+  await expect(editing).toContainText('needs the credentials to be entered again');
+  await expectAccessible(member);
+  await editing.getByRole('button', { name: 'Replace api_key' }).click();
+  await editing.getByRole('textbox', { name: 'New secret of api_key' }).fill('second-secret');
+  await editing.getByRole('button', { name: 'Save' }).click();
+  await expect(row).toContainText('https://other.example.com');
+
+  await actions.click();
+  await member.getByRole('menuitem', { name: 'Share with workspace' }).click();
+  await expect(member.getByText('Bound is shared with the workspace')).toBeVisible();
+  await expect(row).toContainText('Workspace');
+  const { connections } = await api.call('GET', '/v1/connections?q=Bound');
+  expect(connections).toMatchObject([{ project_id: null, origins: ['https://other.example.com'] }]);
+  await actions.click();
+  await member.getByRole('menuitem', { name: 'Return to this project' }).click();
+  await expect(row).toContainText('Project');
+});
+
 test('one that is in use is deleted only after saying so', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/connections', {
     display_name: 'Model key',

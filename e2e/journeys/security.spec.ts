@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { expect, publishApproval, settled, startApproval, test } from '../fixtures/console.ts';
 
 /** What a browser is made to do by data of others, and by other sites (docs/security.md). */
@@ -174,4 +175,47 @@ test('a scanner that opens every link, with and without the cookie, decides noth
   }
   const summary = await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/summary`);
   expect(summary).toMatchObject({ orchestration_phase: 'blocked', pending_tasks: 1 });
+});
+
+test('every HTML response has one policy, whoever makes it: a page, next-auth, an error of Next', async ({
+  server,
+}) => {
+  const paths = ['/', '/sign-in', '/nope', '/setup', '/api/auth/signout', '/api/auth/verify-request', '/api/auth/nope'];
+  const errors = [
+    '/api/nope',
+    '/_next/nope',
+    '/_next/static/nope.js',
+    '/_next/image?url=x',
+    '/v1/nope',
+    '/%',
+    '/favicon.ico',
+  ];
+  let pages = 0;
+  for (const path of [...paths, ...errors]) {
+    const answer = await fetch(server.url + path, { redirect: 'manual' });
+    await answer.text();
+    if (!answer.headers.get('content-type')?.includes('text/html')) continue;
+    pages += 1;
+    const policy = answer.headers.get('content-security-policy') ?? 'none';
+    // Two headers would come as one text, and a browser would hold a page to both.
+    expect([path, policy.match(/default-src/g)?.length, policy.match(/frame-ancestors 'none'/g)?.length]).toEqual([
+      path,
+      1,
+      1,
+    ]);
+  }
+  expect(pages).toBeGreaterThan(4);
+});
+
+test('the console takes no upgrade of its own: it is answered and closed', async ({ server }) => {
+  for (const path of ['/', '//', '/sign-in', '/_next/webpack-hmr', '/api/auth/session']) {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    let text = '';
+    socket.on('data', chunk => {
+      text += chunk;
+    });
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+    await once(socket, 'end');
+    expect(text).toMatch(/^HTTP\/1\.1 404 /);
+  }
 });

@@ -37,13 +37,26 @@ test('signing out ends the session', async ({ page, server }) => {
   await expect(page).toHaveURL(/\/sign-in/);
 });
 
-test('a return path to another site is not followed', async ({ page, server }) => {
-  await page.goto('/sign-in?next=//example.com/');
-  await page.getByLabel('E-mail').fill(server.email);
-  await page.getByLabel('Password').fill(server.password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page).toHaveURL(`${server.url}/workflows`);
+test('a session that was signed out is dead in a copied cookie, too', async ({ page, server, browser }) => {
+  await signIn(page, server.email, server.password);
+  const thief = await browser.newContext({ baseURL: server.url });
+  await thief.addCookies(await page.context().cookies());
+  expect((await thief.request.get('/v1/me')).status()).toBe(200);
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await expect(page).toHaveURL(/\/sign-in/);
+  expect((await thief.request.get('/v1/me')).status()).toBe(401);
+  await thief.close();
 });
+
+for (const next of ['//example.com/', '/.//example.com/'])
+  test(`a return path to another site is not followed: ${next}`, async ({ page, server }) => {
+    await page.goto(`/sign-in?next=${next}`);
+    await page.getByLabel('E-mail').fill(server.email);
+    await page.getByLabel('Password').fill(server.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(`${server.url}/workflows`);
+  });
 
 test('pages carry a policy without eval and refuse framing', async ({ page }) => {
   const response = await page.goto('/sign-in');
