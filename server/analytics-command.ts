@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { ConfigError } from './config.ts';
+import { runCommandLine } from './command-line.ts';
 import { check } from './domains/analytics/check.ts';
 import type { Difference } from './domains/analytics/compare-sums.ts';
 import { rebuild } from './domains/analytics/rebuild.ts';
@@ -88,9 +88,9 @@ export async function runAnalyticsCommand(
 const notReady = () =>
   new StartupError('The runs of before have not been counted yet: start Baton, and try again in a minute.');
 
-async function main(): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
   const config = loadConfig();
-  const options = readOptions(process.argv.slice(2));
+  const options = readOptions(args);
   const database = await reachDatabase(config.database, createLogger('silent'));
   try {
     const { value, text, code } = await runAnalyticsCommand(database.url, options);
@@ -101,12 +101,4 @@ async function main(): Promise<number> {
   }
 }
 
-if (import.meta.main) {
-  try {
-    process.exitCode = await main();
-  } catch (error) {
-    const known = error instanceof StartupError || error instanceof ConfigError;
-    process.stderr.write(`baton: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
-    process.exitCode = 1;
-  }
-}
+if (import.meta.main) await runCommandLine(main);

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { ConfigError } from './config.ts';
+import { explainArguments, requireSchema, runCommandLine } from './command-line.ts';
 import { codesCommand, codesUsage } from './domains/billing/codes/command.ts';
 import { auditCommand, auditUsage } from './domains/billing/ledger/audit-command.ts';
 import {
@@ -24,7 +24,6 @@ import { systemClock } from './platform/clock.ts';
 import { AppError } from './platform/errors.ts';
 import { createLogger } from './platform/logger.ts';
 import { reachDatabase } from './platform/postgres/running.ts';
-import { reason, StartupError } from './platform/postgres/startup-error.ts';
 
 /**
  * `npm run billing -- …`: what operators do with plans, payments, credits and codes, beside a running server or without one
@@ -130,28 +129,11 @@ function openServices(config: CommandServices['config'], pool: pg.Pool): Command
 
 /** Whether the database has billing, and the plans of the catalogue: a server may never have run since the upgrade. */
 async function checkSchema(pool: pg.Pool, { billing }: Pick<CommandServices['config'], 'billing'>): Promise<void> {
-  const { rows } = await pool
-    .query<{ found: boolean }>(`SELECT to_regclass('credit_ledger') IS NOT NULL AS found`)
-    .catch(cause => {
-      throw new StartupError(`The database cannot be reached: ${reason(cause)}`, { cause });
-    });
-  if (!rows[0]?.found) throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
+  await requireSchema(pool, `to_regclass('credit_ledger') IS NOT NULL`);
   await seedPlans(pool, readCatalogue(billing), systemClock.now());
 }
 
-/** What an operator can act on; anything else is a defect and keeps its stack. */
-function explain(error: unknown): string {
-  if (error instanceof AppError) return describeRefusal(error);
-  if (error instanceof TypeError) return `${error.message}\n\n${USAGE}`;
-  if (error instanceof StartupError || error instanceof ConfigError) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
+const explain = (error: unknown) =>
+  error instanceof AppError ? describeRefusal(error) : explainArguments(USAGE)(error);
 
-if (import.meta.main) {
-  try {
-    process.exitCode = await main(process.argv.slice(2));
-  } catch (error) {
-    process.stderr.write(`baton: ${explain(error)}\n`);
-    process.exitCode = 1;
-  }
-}
+if (import.meta.main) await runCommandLine(main, explain);

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { ConfigError } from './config.ts';
+import { runCommandLine } from './command-line.ts';
 import { loadConfig } from './load-config.ts';
 import { systemClock } from './platform/clock.ts';
 import { createLogger } from './platform/logger.ts';
@@ -97,9 +97,9 @@ export function describeResult(result: RetentionResult, cutoffs: Cutoffs): strin
   ].join('\n');
 }
 
-async function main(): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
   const config = loadConfig();
-  const { dryRun, json, acceptClock, policy } = readOptions(process.argv.slice(2), config.retention);
+  const { dryRun, json, acceptClock, policy } = readOptions(args, config.retention);
   const logger = createLogger('silent');
   const database = await reachDatabase(config.database, logger);
   try {
@@ -157,12 +157,4 @@ async function checkSchema(url: string): Promise<void> {
   }
 }
 
-if (import.meta.main) {
-  try {
-    process.exitCode = await main();
-  } catch (error) {
-    const known = error instanceof StartupError || error instanceof ConfigError;
-    process.stderr.write(`baton: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
-    process.exitCode = 1;
-  }
-}
+if (import.meta.main) await runCommandLine(main);

@@ -77,7 +77,7 @@ test('refuses what cannot be done, and leaves nothing half made', async () => {
     status: 409,
     code: 'workspace_slug_taken',
   });
-  expect(await db.prisma.user.findUnique({ where: { email: 'new@example.com' } })).toBeNull();
+  expect(await db.prisma.user.findFirst({ where: { email: 'new@example.com' } })).toBeNull();
   const refused = await workspaces('create', 'acme', '--owner', 'new@example.com');
   expect(refused).toEqual({ code: 1, out: '', err: 'baton: A workspace with this slug exists already.\n' });
 });

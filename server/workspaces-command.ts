@@ -1,20 +1,14 @@
 import { parseArgs } from 'node:util';
-import { PrismaPg } from '@prisma/adapter-pg';
-import { ConfigError } from './config.ts';
+import { explainRefusal, type Outcome, runCommandLine, runOnDatabase } from './command-line.ts';
 import { createUser } from './domains/identity/accounts.ts';
+import { lockAddress, readAccounts } from './domains/identity/address-accounts.ts';
 import { Email, PersonName, TenantSlug, WorkspaceName } from './domains/identity/schemas.ts';
 import { inTransaction } from './domains/identity/transaction.ts';
 import { createWorkspaceRows, readAllWorkspaces, refuseTakenSlug } from './domains/identity/workspaces.ts';
-import { loadConfig } from './load-config.ts';
-import { systemClock } from './platform/clock.ts';
 import { randomToken } from './platform/crypto/digest.ts';
 import { hashPassword } from './platform/crypto/password.ts';
-import { AppError } from './platform/errors.ts';
-import { createLogger } from './platform/logger.ts';
-import { createPool } from './platform/postgres/database.ts';
-import { PrismaClient } from './platform/postgres/generated/client.ts';
-import { reachDatabase } from './platform/postgres/running.ts';
-import { reason, StartupError } from './platform/postgres/startup-error.ts';
+import { conflict } from './platform/errors.ts';
+
 import type { Services } from './services.ts';
 
 /**
@@ -30,7 +24,6 @@ npm run workspaces -- create <slug> --owner <email> [--name <name>] [--owner-nam
   --json                 one JSON document on standard output`;
 
 type CommandServices = Pick<Services, 'prisma' | 'clock'>;
-type Outcome = { value: unknown; text: string };
 
 const options = {
   json: { type: 'boolean' },
@@ -42,7 +35,7 @@ const options = {
 type Arguments = { positionals: string[]; values: ReturnType<typeof parse>['values'] };
 const parse = (args: readonly string[]) => parseArgs({ args: [...args], allowPositionals: true, options });
 
-/** Runs one command. TypeError for arguments that cannot be used, AppError 409 for a slug that is taken. */
+/** Runs one command. TypeError for arguments that cannot be used, AppError 409 for a slug that is taken, and an unconfirmed owner. */
 export async function runWorkspacesCommand(services: CommandServices, args: readonly string[]): Promise<Outcome> {
   const { positionals, values } = parse(args);
   const [command, ...rest] = positionals;
@@ -81,10 +74,13 @@ async function create(services: CommandServices, { positionals, values }: Argume
   const passwordHash = await hashPassword(password);
   const at = new Date(services.clock.now());
   const isNew = await inTransaction(services, async tx => {
-    const present = await tx.user.findUnique({ where: { email }, select: { id: true } });
-    const userId = present?.id ?? (await createUser(tx, { email, name: ownerName, passwordHash }, at));
+    await lockAddress(tx, email);
+    const [present] = await readAccounts(tx, email);
+    if (present && present.confirmedAt === null) throw unconfirmed(email);
+    const user = { email, name: ownerName, passwordHash };
+    const userId = present?.id ?? (await createUser(tx, user, at, { confirmed: true }));
     await createWorkspaceRows(tx, wanted, { userId, at });
-    return present === null;
+    return !present;
   }).catch(refuseTakenSlug);
   const account = isNew
     ? `The account ${email} is new. Its password, shown this once: ${password}`
@@ -95,52 +91,21 @@ async function create(services: CommandServices, { positionals, values }: Argume
   };
 }
 
+/** Nobody knows whose it is, so it is given nothing. */
+const unconfirmed = (email: string) =>
+  conflict(
+    'account_not_confirmed',
+    `${email} has an account that is not confirmed. Run "npm run accounts -- reset-password ${email}", hand the link to the person, and create the workspace when they have used it.`,
+  );
+
 function valid<T>(schema: { safeParse(value: unknown): { data?: T } }, value: unknown, what: string): T {
   const { data } = schema.safeParse(value);
   if (data === undefined) throw new TypeError(`${value === undefined ? 'Missing' : 'Not valid'}: ${what}.`);
   return data;
 }
 
-async function main(args: readonly string[]): Promise<void> {
-  const config = loadConfig();
-  const logger = createLogger('silent');
-  const database = await reachDatabase(config.database, logger);
-  const pool = createPool(database.url, 4, logger);
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-  try {
-    await checkSchema(pool);
-    const { value, text } = await runWorkspacesCommand({ prisma, clock: systemClock }, args);
-    process.stdout.write(`${args.includes('--json') ? JSON.stringify(value, null, 2) : text}\n`);
-  } finally {
-    await prisma.$disconnect();
-    await pool.end();
-    await database.close();
-  }
-}
+/** What the database has since the migration that this command needs. */
+const SCHEMA = `EXISTS (SELECT FROM information_schema.columns WHERE table_name = 'tenants' AND column_name = 'created_by')`;
 
-async function checkSchema(pool: Services['pool']): Promise<void> {
-  const { rows } = await pool
-    .query<{ found: boolean }>(
-      `SELECT EXISTS (SELECT FROM information_schema.columns WHERE table_name = 'tenants' AND column_name = 'created_by') AS found`,
-    )
-    .catch(cause => {
-      throw new StartupError(`The database cannot be reached: ${reason(cause)}`, { cause });
-    });
-  if (!rows[0]?.found) throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
-}
-
-/** What an operator can act on; anything else is a defect and keeps its stack. */
-function explain(error: unknown): string {
-  if (error instanceof AppError || error instanceof StartupError || error instanceof ConfigError) return error.message;
-  if (error instanceof TypeError) return `${error.message}\n\n${USAGE}`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-if (import.meta.main) {
-  try {
-    await main(process.argv.slice(2));
-  } catch (error) {
-    process.stderr.write(`baton: ${explain(error)}\n`);
-    process.exitCode = 1;
-  }
-}
+if (import.meta.main)
+  await runCommandLine(args => runOnDatabase(args, SCHEMA, runWorkspacesCommand), explainRefusal(USAGE));
