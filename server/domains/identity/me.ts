@@ -11,22 +11,25 @@ type TenantRow = {
   slug: string;
   name: string;
   tenant_admin: boolean;
+  /** Of the user, the same in every row. */
+  confirmed: boolean;
   projects: z.input<typeof Me>['tenants'][0]['projects'];
 };
 
 /** Everything the user can switch to: tenants by age; in each, the projects on which they have a role, by age. */
 async function reachable({ services }: Context, userId: string): Promise<TenantRow[]> {
   const { rows } = await services.pool.query<TenantRow>(
-    `SELECT t.slug, t.name, m.tenant_admin,
+    `SELECT t.slug, t.name, m.tenant_admin, u.confirmed_at IS NOT NULL AS confirmed,
             coalesce(json_agg(json_build_object('id', p.id, 'name', p.name,
               'role', CASE WHEN m.tenant_admin THEN $2 ELSE pm.role END) ORDER BY p.created_at, p.id)
               FILTER (WHERE p.id IS NOT NULL), '[]') AS projects
      FROM memberships m
+     JOIN users u ON u.id = m.user_id
      JOIN tenants t ON t.slug = m.tenant_id
      LEFT JOIN (projects p LEFT JOIN project_members pm ON pm.project_id = p.id AND pm.user_id = $1)
        ON p.tenant_id = m.tenant_id AND (m.tenant_admin OR pm.role IS NOT NULL)
      WHERE m.user_id = $1
-     GROUP BY t.slug, t.name, m.tenant_admin, m.created_at
+     GROUP BY t.slug, t.name, m.tenant_admin, m.created_at, u.confirmed_at
      ORDER BY m.created_at, t.slug`,
     [userId, projectRoles[1]],
   );
@@ -37,14 +40,13 @@ async function reachable({ services }: Context, userId: string): Promise<TenantR
 export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
   const { principal } = ctx;
   const tenants = await reachable(ctx, principal.userId);
-  const confirmed = await isConfirmed(ctx);
   const tenant = tenants.find(({ slug }) => slug === principal.tenantId);
   const project = tenant?.projects.find(({ id }) => id === principal.projectId);
   // Removed in the instant since the credential was checked.
   if (!tenant || !project) throw unauthenticated();
   const visible = principal.credential.kind === 'pat' ? [{ ...tenant, projects: [project] }] : tenants;
   return {
-    user: { id: principal.userId, email: principal.email, name: principal.name, confirmed },
+    user: { id: principal.userId, email: principal.email, name: principal.name, confirmed: tenant.confirmed },
     tenant: { id: tenant.slug, name: tenant.name },
     project: { id: project.id, name: project.name },
     role: principal.role,
@@ -52,11 +54,6 @@ export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
     can_create_workspaces: mayCreate(ctx, visible),
     tenants: visible.map(({ slug, name, tenant_admin, projects }) => ({ id: slug, name, tenant_admin, projects })),
   };
-}
-
-async function isConfirmed({ principal, services }: Context): Promise<boolean> {
-  const where = { id: principal.userId, confirmedAt: { not: null } };
-  return (await services.prisma.user.findFirst({ where, select: { id: true } })) !== null;
 }
 
 /** As `createWorkspace` decides. */
