@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     include: ['{server,bin,components,app,bench}/**/*.test.{ts,tsx}', 'e2e/{start,faults,fuzz,security}/**/*.test.ts'],
     // One PostgreSQL cluster for all test files; each file clones a migrated template database.
-    globalSetup: ['server/platform/postgres/testing-cluster.ts'],
+    globalSetup: ['server/testing/postgres-cluster.ts'],
     // The default leaves one core idle, which on two is half of the machine.
     maxWorkers: '100%',
     sequence: { sequencer: LongestFirst },

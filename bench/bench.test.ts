@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../server/platform/postgres/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../server/testing/postgres.ts';
 import { BenchService } from './baton/service.ts';
 import { cpuSeconds, cpuSecondsOf, memoryBytes } from './meter.ts';
 import { readOptions } from './options.ts';

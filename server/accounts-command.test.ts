@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCall } from './api/testing-call.ts';
+import type { Services } from './contract/services.ts';
 import { identityOperations } from './domains/identity/operations.ts';
 import { verifyPassword } from './domains/identity/sign-in.ts';
-import { createTestServices, createTestTenant } from './domains/identity/testing.ts';
-import { createTestDatabase, type TestDatabase } from './platform/postgres/testing.ts';
-import type { Services } from './services.ts';
+import { createCall } from './testing/call.ts';
+import { createTestServices, createTestTenant } from './testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from './testing/postgres.ts';
 
 const command = fileURLToPath(new URL('./accounts-command.ts', import.meta.url));
 const email = 'viewer@acme.example.com';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { runCommand } from './billing-command.ts';
-import { createBillingWorld } from './domains/billing/subscriptions/testing.ts';
 import { createLogger } from './platform/logger.ts';
 import { startEmbedded } from './platform/postgres/embedded.ts';
 import { migrate } from './platform/postgres/migrate.ts';
+import { createBillingWorld } from './testing/billing/subscriptions.ts';
 
 const command = fileURLToPath(new URL('./billing-command.ts', import.meta.url));
 

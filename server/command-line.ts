@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { ConfigError } from './config.ts';
+import { ConfigError } from './contract/config.ts';
+import type { Services } from './contract/services.ts';
 import { loadConfig } from './load-config.ts';
 import { systemClock } from './platform/clock.ts';
 import { AppError } from './platform/errors.ts';
@@ -8,7 +9,6 @@ import { createPool } from './platform/postgres/database.ts';
 import { PrismaClient } from './platform/postgres/generated/client.ts';
 import { reachDatabase } from './platform/postgres/running.ts';
 import { reason, StartupError } from './platform/postgres/startup-error.ts';
-import type { Services } from './services.ts';
 
 /** What the commands of an operator (`server/*-command.ts`) share: how they reach the database, and how they end. */
 

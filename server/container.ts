@@ -1,4 +1,4 @@
-import { featuresOf } from './api/features.ts';
+import { createDemoMcp, type DemoMcp } from './api/demo-mcp/demo-server.ts';
 import { createMcp, type McpSurface } from './api/mcp/surface.ts';
 import { createMetrics } from './api/metrics.ts';
 import { operations } from './api/operations.ts';
@@ -8,9 +8,11 @@ import { fromFetch, toFetch } from './api/request.ts';
 import { createRest, type Rest } from './api/rest.ts';
 import { createStream, type Stream } from './api/stream.ts';
 import { createTrpc, type Trpc } from './api/trpc.ts';
-import type { Config } from './config.ts';
-import { demoMcpAddresses } from './demo-mcp/address.ts';
-import { createDemoMcp, type DemoMcp } from './demo-mcp/demo-server.ts';
+import type { Config } from './contract/config.ts';
+import { demoMcpAddresses } from './contract/demo-mcp.ts';
+import { featuresOf } from './contract/features.ts';
+import { createRequestLimiter } from './contract/rate-limits.ts';
+import type { Services } from './contract/services.ts';
 import { startAnalyticsJob } from './domains/analytics/job.ts';
 import { startBillingJob } from './domains/billing/job.ts';
 import { startCountJob } from './domains/billing/ledger/count-job.ts';
@@ -27,6 +29,7 @@ import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/id
 import { settleLastUsed } from './domains/identity/principal.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
 import { createModelCaller } from './domains/models/caller.ts';
+import { startRetentionJob } from './domains/retention/job.ts';
 import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
 import { type Alarm, systemAlarm } from './orchestrator/executors/embedded/timers.ts';
 import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
@@ -37,9 +40,6 @@ import { createEgress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail/mailer.ts';
 import type { Database } from './platform/postgres/database.ts';
-import { createRateLimiter } from './platform/rate-limit.ts';
-import { startRetentionJob } from './retention/job.ts';
-import type { Services } from './services.ts';
 import { type MetricsRegistry, startTelemetry, type Telemetry } from './telemetry.ts';
 
 /** The running service, as surfaces and the process see it. */
@@ -110,7 +110,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     beforeLeading: () => verifyMasterKey({ config, pool }, keys.masterKey),
   });
   telemetry.watch({ orchestrator, luaPool, pool });
-  const rateLimiter = createRateLimiter(config.http.rateLimit, clock);
+  const rateLimiter = createRequestLimiter(config.http.rateLimit, clock);
   const services: Services = {
     config,
     clock,

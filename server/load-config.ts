@@ -1,4 +1,4 @@
-import { type Config, ConfigError, type FurtherChecks, readConfig, unknownVariables } from './config.ts';
+import { type Config, ConfigError, type FurtherChecks, readConfig, unknownVariables } from './contract/config.ts';
 import { readCatalogue } from './domains/billing/plans/catalogue.ts';
 import { ownerProblems } from './domains/identity/bootstrap.ts';
 

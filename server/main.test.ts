@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { listen } from './api/edge.ts';
 import { listenFailure, starting } from './api/http-server.ts';
-import { testConfig } from './domains/identity/testing.ts';
 import { createLogger } from './platform/logger.ts';
+import { testConfig } from './testing/identity.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 

@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { type Edge, type Frontend, listen } from './api/edge.ts';
 import { createFrontend } from './api/frontend.ts';
 import { listenFailure, starting } from './api/http-server.ts';
-import { type Config, ConfigError } from './config.ts';
 import { type Container, createContainer } from './container.ts';
-import { demoMcpUrl } from './demo-mcp/address.ts';
+import { type Config, ConfigError } from './contract/config.ts';
+import { demoMcpUrl } from './contract/demo-mcp.ts';
 import { type SeededOwner, seedFirstOwner } from './domains/identity/bootstrap.ts';
 import { resolveSession } from './domains/identity/principal.ts';
+import { seedExample } from './domains/seed/example.ts';
 import { loadConfig } from './load-config.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { type Database, openDatabase } from './platform/postgres/database.ts';
 import { MisconfiguredError, StartupError } from './platform/postgres/startup-error.ts';
 import { stopOnSignals } from './process-end.ts';
-import { seedExample } from './seed/example.ts';
 import { proxyNotice, startupBanner } from './startup-banner.ts';
 
 /** How long answers under way may take once the process is told to stop. */

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startEmbedded } from './platform/postgres/embedded.ts';
 import { migrate } from './platform/postgres/migrate.ts';
-import { createTestDatabase } from './platform/postgres/testing.ts';
-import { DAY, idAt, makeMonths, partitionNames, silent, writeRuns } from './retention/testing.ts';
 import { readOptions, trustClock } from './retention-command.ts';
+import { createTestDatabase } from './testing/postgres.ts';
+import { DAY, idAt, makeMonths, partitionNames, silent, writeRuns } from './testing/retention.ts';
 
 const command = fileURLToPath(new URL('./retention-command.ts', import.meta.url));
 

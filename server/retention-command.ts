@@ -1,6 +1,11 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { runCommandLine } from './command-line.ts';
+import { findClockDoubt, noteClockTrusted } from './domains/retention/clock.ts';
+import { planRetention, type RetentionPlan } from './domains/retention/plan.ts';
+import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './domains/retention/policy.ts';
+import { SESSION } from './domains/retention/session.ts';
+import { type RetentionResult, sweep } from './domains/retention/sweep.ts';
 import { loadConfig } from './load-config.ts';
 import { systemClock } from './platform/clock.ts';
 import { createLogger } from './platform/logger.ts';
@@ -9,11 +14,6 @@ import { inOwnSession } from './platform/postgres/own-session.ts';
 import { reachDatabase } from './platform/postgres/running.ts';
 import { reason, StartupError } from './platform/postgres/startup-error.ts';
 import type { Queryable } from './platform/postgres/transaction.ts';
-import { findClockDoubt, noteClockTrusted } from './retention/clock.ts';
-import { planRetention, type RetentionPlan } from './retention/plan.ts';
-import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './retention/policy.ts';
-import { SESSION } from './retention/session.ts';
-import { type RetentionResult, sweep } from './retention/sweep.ts';
 
 /**
  * `npm run retention`: what the daily job does, now; or, with --dry-run, what it would do. Exit code 0 when it is done, 1

@@ -11,9 +11,9 @@ import { loadMasterKey } from './platform/crypto/master-key.ts';
 import { createLogger } from './platform/logger.ts';
 import { startEmbedded } from './platform/postgres/embedded.ts';
 import { migrate } from './platform/postgres/migrate.ts';
-import { createTestDatabase } from './platform/postgres/testing.ts';
 import { DatabaseSecretStore } from './platform/secrets/database-secret-store.ts';
 import { rotateKeyFile } from './rotate-master-key.ts';
+import { createTestDatabase } from './testing/postgres.ts';
 
 const command = fileURLToPath(new URL('./rotate-master-key.ts', import.meta.url));
 const clock = new ManualClock();

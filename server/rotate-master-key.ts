@@ -1,7 +1,7 @@
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import pg from 'pg';
-import { ConfigError } from './config.ts';
+import { ConfigError } from './contract/config.ts';
 import { loadConfig } from './load-config.ts';
 import { type Clock, isoTimestamp, systemClock } from './platform/clock.ts';
 import { DecryptionError } from './platform/crypto/envelope.ts';

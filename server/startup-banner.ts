@@ -1,4 +1,4 @@
-import type { Config } from './config.ts';
+import type { Config } from './contract/config.ts';
 import type { SeededOwner } from './domains/identity/bootstrap.ts';
 
 /**

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { configVariables } from './config.ts';
+import { configVariables } from './contract/config.ts';
 
 /**
  * The rules of ARCHITECTURE.md that a formatter cannot know. Import cycles, `any` and the length of functions are Biome's.
@@ -15,7 +15,7 @@ const tracked = globSync(['{app,bench,bin,components,e2e,server}/**/*.{ts,tsx,mj
 }).filter(path => path !== 'next-env.d.ts');
 const files = tracked.map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 const isTest = (path: string) =>
-  /\.(test|spec)\.tsx?$/.test(path) || /(^|\/)(testing|e2e|bench|fixtures|simulation)[./-]/.test(path);
+  /\.(test|spec)\.tsx?$/.test(path) || /(^|\/)(testing|e2e|bench|fixtures|simulation)\//.test(path);
 const product = files.filter(({ path }) => !isTest(path));
 
 type Import = { from: string; to: string; typeOnly: boolean };
@@ -36,29 +36,24 @@ function importsOf(path: string, text: string): Import[] {
 }
 const imports = product.flatMap(({ path, text }) => importsOf(path, text));
 
-/** Lowest first: a file may import from its own layer and from those below it. */
+/**
+ * Lowest first: a file may import from its own layer and from those below it. In one sentence: app, components → api → domains →
+ * orchestrator → core, with contract and platform beneath.
+ */
 const layers: [name: string, pattern: RegExp][] = [
   ['core', /^server\/orchestrator\/core\//],
   ['platform', /^server\/platform\//],
-  ['configuration', /^server\/(config|orchestrator-settings)\.ts$/],
-  ['demo MCP server', /^server\/demo-mcp\//],
+  ['contract', /^server\/contract\//],
   ['orchestrator', /^server\/orchestrator\//],
-  // The ports of domains that services hand to everyone: types alone.
-  ['ports', /^server\/domains\/billing\/(provider\/port|plans\/plan)\.ts$/],
-  // What everything above is handed: types alone.
-  ['services', /^server\/services\.ts$/],
-  ['declarations', /^server\/api\/(operation|features|wire|context|cursor)\.ts$/],
   ['domains', /^server\/domains\//],
-  ['retention', /^server\/retention\//],
-  ['seed', /^server\/seed\//],
   ['api', /^server\/api\//],
-  ['process', /^server\/[^/]+\.ts$/],
-  ['bin', /^bin\//],
+  // The process that is put together of all of them, and the console that it serves.
+  ['top', /^(server\/[^/]+\.ts$|bin\/|app\/|components\/)/],
 ];
 const layerOf = (path: string) => layers.findIndex(([, pattern]) => pattern.test(path));
 
 /** What the console may run of the server: declarations and pure functions, with nothing of Node in them. */
-const sharedWithConsole = /^server\/(orchestrator\/core\/|domains\/[^/]+\/schemas\.ts$|api\/(wire|context)\.ts$)/;
+const sharedWithConsole = /^server\/(orchestrator\/core\/|domains\/[^/]+\/schemas\.ts$|contract\/(wire|context)\.ts$)/;
 
 const breaches = (found: Import[]) => found.map(({ from, to }) => `${from} imports ${to}`);
 
@@ -75,11 +70,17 @@ describe('dependencies point one way', () => {
   });
 
   test('no layer of the server imports from one above it', () => {
-    const upward = imports.filter(
-      ({ from, to }) =>
-        layerOf(from) >= 0 && layerOf(from) < (layerOf(to) < 0 ? Number.POSITIVE_INFINITY : layerOf(to)),
-    );
+    const upward = imports.filter(({ from, to }) => layerOf(from) >= 0 && layerOf(from) < layerOf(to));
     expect(breaches(upward)).toEqual([]);
+  });
+
+  test('every file belongs to a layer', () => {
+    const outside = product.filter(({ path }) => path.includes('/') && layerOf(path) < 0).map(({ path }) => path);
+    expect(outside).toEqual([]);
+  });
+
+  test('what tests share is in server/testing, by concern', () => {
+    expect(tracked.filter(path => /(^|[-.])testing[-.]/.test(basename(path)))).toEqual([]);
   });
 
   test('the core imports nothing but itself', () => {
@@ -107,7 +108,7 @@ describe('dependencies point one way', () => {
 
   test('the product imports no test code', () => {
     const found = imports.filter(({ to }) => isTest(to));
-    expect(breaches(found.filter(({ from }) => !/testing|simulation/.test(from)))).toEqual([]);
+    expect(breaches(found)).toEqual([]);
   });
 });
 
@@ -239,7 +240,7 @@ describe('docs/security.md', () => {
 
 describe('configuration', () => {
   test('is read from the environment in one place', () => {
-    const allowed = /^(server\/config\.ts|bin\/|[^/]+\.config\.(ts|mjs)$|e2e\/|bench\/)|(testing|\.test)/;
+    const allowed = /^(server\/contract\/config\.ts|bin\/|[^/]+\.config\.(ts|mjs)$|e2e\/|bench\/)|(testing|\.test)/;
     // Not settings: PATH and the like for PostgreSQL's process, NEXTAUTH_URL handed to next-auth, Next's build constant.
     const others = ['server/platform/postgres/cluster.ts', 'app/api/auth/[...nextauth]/route.ts'];
     const readers = files.filter(

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestContainer, type TestContainer } from './api/testing-container.ts';
-import { parseSamples } from './platform/telemetry/testing.ts';
+import { startTestContainer, type TestContainer } from './testing/container.ts';
+import { parseSamples } from './testing/metrics.ts';
 
 const read = (path: string) => readFileSync(new URL(`../docs/${path}`, import.meta.url), 'utf8');
 type Panel = { id: number; title: string; type: string; targets?: { expr: string; datasource: { uid: string } }[] };

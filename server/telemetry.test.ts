@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestContainer, type TestContainer } from './api/testing-container.ts';
-import { createTestPat, createTestTenant, type TestTenant } from './domains/identity/testing.ts';
-import { asking, publishGraph, reached } from './domains/runs/testing.ts';
 import type { Graph } from './orchestrator/core/index.ts';
-import { type Samples, scrape } from './platform/telemetry/testing.ts';
+import { startTestContainer, type TestContainer } from './testing/container.ts';
+import { createTestPat, createTestTenant, type TestTenant } from './testing/identity.ts';
+import { type Samples, scrape } from './testing/metrics.ts';
+import { asking, publishGraph, reached } from './testing/runs.ts';
 
 let service: TestContainer;
 let tenant: TestTenant;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
-import type { Config } from './config.ts';
+import type { Config } from './contract/config.ts';
 import { allOf, type OrchestratorObserver } from './orchestrator/observer.ts';
 import type { EmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import type { LuaPool } from './orchestrator/steps/lua/index.ts';

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { startTestContainer } from './api/testing-container.ts';
-import { createTestPat, createTestTenant } from './domains/identity/testing.ts';
-import { publishGraph, reached } from './domains/runs/testing.ts';
-import { startCollector } from './platform/telemetry/testing-collector.ts';
+import { startTestContainer } from './testing/container.ts';
+import { createTestPat, createTestTenant } from './testing/identity.ts';
+import { startCollector } from './testing/otlp-collector.ts';
+import { publishGraph, reached } from './testing/runs.ts';
 
 const caller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

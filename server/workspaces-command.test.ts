@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Services } from './contract/services.ts';
 import { resolveSession } from './domains/identity/principal.ts';
 import { verifyPassword } from './domains/identity/sign-in.ts';
-import { createTestServices, createTestTenant } from './domains/identity/testing.ts';
-import { createTestDatabase, type TestDatabase } from './platform/postgres/testing.ts';
-import type { Services } from './services.ts';
+import { createTestServices, createTestTenant } from './testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from './testing/postgres.ts';
 import { runWorkspacesCommand } from './workspaces-command.ts';
 
 const command = fileURLToPath(new URL('./workspaces-command.ts', import.meta.url));

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { explainRefusal, type Outcome, runCommandLine, runOnDatabase } from './command-line.ts';
+import type { Services } from './contract/services.ts';
 import { createUser } from './domains/identity/accounts.ts';
 import { lockAddress, readAccounts } from './domains/identity/address-accounts.ts';
 import { Email, PersonName, TenantSlug, WorkspaceName } from './domains/identity/schemas.ts';
@@ -8,8 +9,6 @@ import { createWorkspaceRows, readAllWorkspaces, refuseTakenSlug } from './domai
 import { randomToken } from './platform/crypto/digest.ts';
 import { hashPassword } from './platform/crypto/password.ts';
 import { conflict } from './platform/errors.ts';
-
-import type { Services } from './services.ts';
 
 /**
  * `npm run workspaces`: creates a workspace, or lists all of them, whatever BATON_SIGN_UP says (docs/operations.md). It works beside a

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startTestContainer, type TestContainer } from '../../server/api/testing-container.ts';
+import { startTestContainer, type TestContainer } from '../../server/testing/container.ts';
 import { loadMeIfAny, setupRequired } from './load-me.ts';
 
 // The request that Next would be answering: a visitor without a session.

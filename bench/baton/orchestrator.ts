@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { Registry } from 'prom-client';
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/contract/config.ts';
+import type { StepType } from '../../server/contract/step-type.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { createEmbeddedOrchestrator, type EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
 import type { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
 import { createStepTypes } from '../../server/orchestrator/steps/registry.ts';
-import type { StepType } from '../../server/orchestrator/steps/step-type.ts';
 import { createRunMetrics } from '../../server/orchestrator/telemetry/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';

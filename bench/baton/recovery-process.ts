@@ -4,9 +4,9 @@
  */
 import { once } from 'node:events';
 import pg from 'pg';
+import type { StepType } from '../../server/contract/step-type.ts';
 import { condition } from '../../server/orchestrator/steps/condition.ts';
 import { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
-import type { StepType } from '../../server/orchestrator/steps/step-type.ts';
 import { newId } from '../../server/platform/ids.ts';
 import { chain } from '../graphs.ts';
 import { keepInFlight } from '../load.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
+import type { RunRef, StreamItem } from '../../server/contract/orchestrator.ts';
 import type { Graph, RunStartedData } from '../../server/orchestrator/core/index.ts';
-import type { RunRef, StreamItem } from '../../server/orchestrator/orchestrator.ts';
 import type { EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
 import { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';

@@ -1,7 +1,7 @@
 import { listen } from '../../server/api/edge.ts';
 import { serveSurfaces } from '../../server/api/node-http.ts';
-import { readConfig } from '../../server/config.ts';
 import { createContainer } from '../../server/container.ts';
+import { readConfig } from '../../server/contract/config.ts';
 import { seedFirstOwner } from '../../server/domains/identity/bootstrap.ts';
 import { createLogger } from '../../server/platform/logger.ts';
 import { openDatabase } from '../../server/platform/postgres/database.ts';

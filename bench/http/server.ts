@@ -6,7 +6,7 @@ import pg from 'pg';
 import { generatePatToken } from '../../server/domains/pats/token.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { withDatabase } from '../../server/platform/postgres/cluster.ts';
-import { startTestCluster } from '../../server/platform/postgres/testing-cluster.ts';
+import { startTestCluster } from '../../server/testing/postgres-cluster.ts';
 import type { LoadOrder, LoadReport, ServerAnswer, ServerRequest, SocketsOrder, SocketsReport } from './protocol.ts';
 
 /** CPU seconds so far. */

@@ -5,7 +5,7 @@ import {
   startWebhookService,
   type TestWebhook,
   type WebhookService,
-} from '../../server/domains/webhooks/testing.ts';
+} from '../../server/testing/webhooks.ts';
 import { type ExampleLanguage, exampleFor, exampleLanguages } from './examples.ts';
 
 /** Every example is run as it is shown, against the real service: one that demands a timestamp, and one that does not. */

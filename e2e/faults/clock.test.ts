@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../server/platform/ids.ts';
-import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { createTestDatabase } from '../../server/testing/postgres.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 

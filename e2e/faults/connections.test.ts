@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LEADER_LOCK } from '../../server/orchestrator/executors/embedded/leader-connection.ts';
-import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { createTestDatabase } from '../../server/testing/postgres.ts';
 import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { createTestDatabase } from '../../server/testing/postgres.ts';
 import { Installation, type Service } from '../fixtures/service.ts';
 import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MAX_LOST_ATTEMPTS } from '../../server/orchestrator/core/attempts.ts';
-import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { createTestDatabase } from '../../server/testing/postgres.ts';
 import { Installation, type Service } from '../fixtures/service.ts';
 import { Client } from './client.ts';
 import { rounds, timeoutFor } from './random.ts';

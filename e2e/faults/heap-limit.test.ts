@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { MAX_LOST_ATTEMPTS } from '../../server/orchestrator/core/attempts.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { newId } from '../../server/platform/ids.ts';
-import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { createTestDatabase } from '../../server/testing/postgres.ts';
 import { Installation, type Service } from '../fixtures/service.ts';
 import { Client } from './client.ts';
 import { rounds, timeoutFor } from './random.ts';

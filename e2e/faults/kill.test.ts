@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createTestDatabase } from '../../server/platform/postgres/testing.ts';
+import { createTestDatabase } from '../../server/testing/postgres.ts';
 import { killCluster } from '../fixtures/postgres.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';

@@ -1,4 +1,4 @@
-import { startTestMailServer, type TestMailServer } from '../../server/platform/mail/testing.ts';
+import { startTestMailServer, type TestMailServer } from '../../server/testing/mail.ts';
 import { test as base, expect, expectAccessible, signIn } from '../fixtures/console.ts';
 
 /** An account by mail: the mailbox is a server on this machine. */

@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import {
-  type StripeServer,
-  startStripeServer,
-} from '../../server/domains/billing/provider/stripe/testing-stripe-server.ts';
+import { type StripeServer, startStripeServer } from '../../server/testing/stripe/server.ts';
 import { publishSteps, runOnce, tinyPlans } from '../fixtures/billing.ts';
 import { test as base, expect, expectAccessible, open, settled } from '../fixtures/console.ts';
 import { standInForStripeJs } from '../fixtures/stripe-js.ts';

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { freePort } from '../../server/platform/postgres/free-port.ts';
 import {
   oauthClientId,
   oauthClientSecret,
   startOauthServer,
   type TestOauthServer,
-} from '../../server/domains/connections/testing-oauth-server.ts';
-import { freePort } from '../../server/platform/postgres/free-port.ts';
+} from '../../server/testing/oauth-server.ts';
 import { test as console, expect, expectAccessible, open, settled } from '../fixtures/console.ts';
 import { startServer } from '../fixtures/server.ts';
 

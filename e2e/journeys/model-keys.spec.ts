@@ -1,4 +1,4 @@
-import { type ModelServer, startModelServer } from '../../server/platform/models/testing-model-server.ts';
+import { type ModelServer, startModelServer } from '../../server/testing/model-server.ts';
 import { test as console, expect, expectAccessible, settled } from '../fixtures/console.ts';
 import { startServer } from '../fixtures/server.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { scopes } from '../../server/api/context.ts';
-import { registry, startTestWorlds, type TestWorlds } from '../../server/api/testing-world.ts';
-import { createTestMember, createTestPat } from '../../server/domains/identity/testing.ts';
-import { startToolServer } from '../../server/domains/mcp-servers/testing.ts';
+import { scopes } from '../../server/contract/context.ts';
+import { createTestMember, createTestPat } from '../../server/testing/identity.ts';
+import { startToolServer } from '../../server/testing/mcp-servers.ts';
+import { registry, startTestWorlds, type TestWorlds } from '../../server/testing/world.ts';
 
 /**
  * Walks every operation as a contributor who wants to read a colleague's credentials: servers and model keys that are moved to the

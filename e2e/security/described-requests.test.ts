@@ -1,12 +1,12 @@
 import { Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scopes } from '../../server/api/context.ts';
 import { describeApi } from '../../server/api/openapi.ts';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
-import { RequestDraws, type Schema } from '../../server/api/testing-requests.ts';
-import { pathIn, registry, startTestWorlds, type TestWorlds } from '../../server/api/testing-world.ts';
-import { createTestPat } from '../../server/domains/identity/testing.ts';
+import { scopes } from '../../server/contract/context.ts';
+import { createTestPat } from '../../server/testing/identity.ts';
+import { RequestDraws, type Schema } from '../../server/testing/requests.ts';
+import { pathIn, registry, startTestWorlds, type TestWorlds } from '../../server/testing/world.ts';
 
 /**
  * Requests drawn from the OpenAPI document alone, for every operation: each is answered with a status and a body that the

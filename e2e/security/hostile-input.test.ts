@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
+import { newId } from '../../server/platform/ids.ts';
 import {
   fieldsOf,
   inWorld,
@@ -10,8 +11,7 @@ import {
   registry,
   startTestWorlds,
   type TestWorlds,
-} from '../../server/api/testing-world.ts';
-import { newId } from '../../server/platform/ids.ts';
+} from '../../server/testing/world.ts';
 
 /** Attacks through what a request holds, on every operation there is (docs/security.md). */
 let worlds: TestWorlds;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { scopes } from '../../server/api/context.ts';
-import { createTestPat, createTestServices, createTestTenant } from '../../server/domains/identity/testing.ts';
-import { createTestDatabase, type TestDatabase } from '../../server/platform/postgres/testing.ts';
+import { scopes } from '../../server/contract/context.ts';
+import { createTestPat, createTestServices, createTestTenant } from '../../server/testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
 import { Client } from '../faults/client.ts';
 import { rounds, timeoutFor } from '../faults/random.ts';
 import { Installation } from '../fixtures/service.ts';

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scopes } from '../../server/api/context.ts';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
+import { scopes } from '../../server/contract/context.ts';
+import { createTestPat, createTestServices } from '../../server/testing/identity.ts';
+import { startToolServer } from '../../server/testing/mcp-servers.ts';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
 import {
   connectFeatures,
   createWorld,
@@ -10,10 +13,7 @@ import {
   pathIn,
   registry,
   type World,
-} from '../../server/api/testing-world.ts';
-import { createTestPat, createTestServices } from '../../server/domains/identity/testing.ts';
-import { startToolServer } from '../../server/domains/mcp-servers/testing.ts';
-import { createTestDatabase, type TestDatabase } from '../../server/platform/postgres/testing.ts';
+} from '../../server/testing/world.ts';
 import { Installation, type Service } from '../fixtures/service.ts';
 import { EXTREME_DOCUMENTS, EXTREME_GRAPHS, extremeBodies, extremeQueries } from './extreme-inputs.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEFAULT_CONFIG } from '../../server/orchestrator/executors/embedded/testing.ts';
 import { createEmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';
 import { createPool, openDatabase } from '../../server/platform/postgres/database.ts';
 import { expectOwnBackends } from '../../server/platform/postgres/own-backends.ts';
-import { createTestDatabase, type TestDatabase } from '../../server/platform/postgres/testing.ts';
+import { DEFAULT_CONFIG } from '../../server/testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
 import { Pooler } from '../fixtures/pooler.ts';
 
 const logger = createLogger('silent');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { settleMails } from '../domains/identity/account-mail.ts';
 import { issueToken } from '../domains/identity/account-tokens.ts';
-import { createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
-import { startTestMailServer, type TestMailServer } from '../platform/mail/testing.ts';
+import { startTestContainer, type TestContainer } from '../testing/container.ts';
+import { createTestTenant, type TestTenant } from '../testing/identity.ts';
+import { startTestMailServer, type TestMailServer } from '../testing/mail.ts';
 import { operations } from './operations.ts';
-import { startTestContainer, type TestContainer } from './testing-container.ts';
 
 /**
  * No public operation tells whether an address has an account: what is asked about a known address and about an unknown one is

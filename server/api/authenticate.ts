@@ -1,9 +1,9 @@
 import { decode } from 'next-auth/jwt';
-import type { Config } from '../config.ts';
+import type { Config } from '../contract/config.ts';
+import type { Principal } from '../contract/context.ts';
+import type { Services } from '../contract/services.ts';
 import { resolvePat, resolveSession } from '../domains/identity/principal.ts';
 import type { Session } from '../domains/identity/sessions.ts';
-import type { Services } from '../services.ts';
-import type { Principal } from './context.ts';
 
 /** Looks a request header up by its lower-case name. */
 export type Headers = (name: string) => string | undefined;

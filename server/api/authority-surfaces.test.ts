@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestMember, createTestPat } from '../domains/identity/testing.ts';
-import { createTestProject } from '../domains/workflows/testing.ts';
+import { type Principal, type roles, type Scope, scopes } from '../contract/context.ts';
 import { newId } from '../platform/ids.ts';
-import { type Principal, type roles, type Scope, scopes } from './context.ts';
-import { hasRole } from './invoke.ts';
-import type { RegisteredOperation } from './registry.ts';
+import { createTestMember, createTestPat } from '../testing/identity.ts';
 import {
   type Ask,
   isOn,
@@ -13,7 +10,8 @@ import {
   surfacesOf,
   takesSessions,
   type Verdict,
-} from './testing-surfaces.ts';
+} from '../testing/surfaces.ts';
+import { createTestProject } from '../testing/workflows.ts';
 import {
   fieldsOf,
   type Name,
@@ -22,7 +20,9 @@ import {
   startTestWorlds,
   type TestWorlds,
   type World,
-} from './testing-world.ts';
+} from '../testing/world.ts';
+import { hasRole } from './invoke.ts';
+import type { RegisteredOperation } from './registry.ts';
 
 /**
  * What each operation declares, held against what each surface does: with each role, with each scope alone, and from a second project

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestMember, createTestPat } from '../domains/identity/testing.ts';
+import { type Principal, roles, scopes } from '../contract/context.ts';
 import { newId } from '../platform/ids.ts';
-import { type Principal, roles, scopes } from './context.ts';
-import { furtherExamples, requiredExamples } from './examples.ts';
-import type { RegisteredOperation } from './registry.ts';
+import { createTestMember, createTestPat } from '../testing/identity.ts';
 import {
   fieldsOf,
   type Name,
@@ -13,7 +11,9 @@ import {
   startTestWorlds,
   type TestWorlds,
   type World,
-} from './testing-world.ts';
+} from '../testing/world.ts';
+import { furtherExamples, requiredExamples } from './examples.ts';
+import type { RegisteredOperation } from './registry.ts';
 
 const all = registry.operations.map(entry => [entry.operation.name, entry] as const);
 const closed = all.filter(([, { operation }]) => operation.access !== 'public');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { charge } from '../domains/billing/ledger/testing.ts';
-import { createTestPat, createTestTenant } from '../domains/identity/testing.ts';
-import { operation } from './operation.ts';
+import { operation } from '../contract/operation.ts';
+import { charge } from '../testing/billing/ledger.ts';
+import { startTestContainer, type TestContainer } from '../testing/container.ts';
+import { createTestPat, createTestTenant } from '../testing/identity.ts';
 import { createRegistry, NoInput } from './registry.ts';
-import { startTestContainer, type TestContainer } from './testing-container.ts';
 
 /** Operations whose answer is a file. */
 let service: TestContainer;

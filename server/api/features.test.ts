@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestPat, createTestServices, createTestTenant } from '../domains/identity/testing.ts';
+import { type Scope, scopes } from '../contract/context.ts';
+import { featuresOf } from '../contract/features.ts';
+import type { AnyOperation } from '../contract/operation.ts';
 import { newId } from '../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
-import { type Scope, scopes } from './context.ts';
-import { featuresOf } from './features.ts';
-import type { AnyOperation } from './operation.ts';
+import { startTestApi, type TestApi } from '../testing/api.ts';
+import { createTestPat, createTestServices, createTestTenant } from '../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
 import { operations } from './operations.ts';
-import { startTestApi, type TestApi } from './testing.ts';
 
 /** A deployment that has none of the features configured. */
 let db: TestDatabase;

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestPat, createTestTenant } from '../domains/identity/testing.ts';
+import { scopes } from '../contract/context.ts';
 import { ManualClock } from '../platform/clock.ts';
-import { scopes } from './context.ts';
-import { startTestContainer, type TestContainer } from './testing-container.ts';
+import { startTestContainer, type TestContainer } from '../testing/container.ts';
+import { createTestPat, createTestTenant } from '../testing/identity.ts';
 
 const metricsToken = 'a-token-of-prometheus';
 const byToken = { headers: { Authorization: `Bearer ${metricsToken}` } };

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Config } from '../config.ts';
+import type { Config } from '../contract/config.ts';
 import { clientAddress } from './client-address.ts';
 import type { Frontend } from './edge.ts';
 import { answerRateLimited, type NodeSurfaces, serveSurfaces } from './node-http.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Instant } from '../contract/wire.ts';
 import { parseObject } from './input.ts';
 import { operations } from './operations.ts';
 import { createRegistry } from './registry.ts';
-import { Instant } from './wire.ts';
 
 const DAY_MS = 86_400_000;
 const read = (text: string) => {

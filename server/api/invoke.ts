@@ -1,8 +1,8 @@
+import { type Context, type Principal, type RawRequest, type Role, roles, type Scope } from '../contract/context.ts';
+import type { AnyOperation } from '../contract/operation.ts';
+import type { Services } from '../contract/services.ts';
 import { AppError, forbidden, notFound, unauthenticated } from '../platform/errors.ts';
 import { inSecretScope } from '../platform/secrets/in-use.ts';
-import type { Services } from '../services.ts';
-import { type Context, type Principal, type RawRequest, type Role, roles, type Scope } from './context.ts';
-import type { AnyOperation } from './operation.ts';
 import type { RegisteredOperation } from './registry.ts';
 
 /** What every surface needs to invoke; constructed once by the container. */

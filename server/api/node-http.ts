@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { DemoMcp } from '../demo-mcp/demo-server.ts';
+import type { Services } from '../contract/services.ts';
 import { badRequest } from '../platform/errors.ts';
 import { newRequestId } from '../platform/ids.ts';
 import type { RateLimitState } from '../platform/rate-limit.ts';
-import type { Services } from '../services.ts';
 import { clientAddress } from './client-address.ts';
+import type { DemoMcp } from './demo-mcp/demo-server.ts';
 import { errorBody } from './failure.ts';
 import { isApiPath } from './http-server.ts';
 import { isMcpPath, type McpSurface } from './mcp/surface.ts';

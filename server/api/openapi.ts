@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import type { AnyOperation } from '../contract/operation.ts';
 import { exampleOf } from './examples.ts';
 import { type Link, linksFrom } from './links.ts';
-import type { AnyOperation } from './operation.ts';
 import type { JsonSchema } from './parameters.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
 

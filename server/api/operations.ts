@@ -1,3 +1,4 @@
+import type { AnyOperation } from '../contract/operation.ts';
 import { analyticsOperations } from '../domains/analytics/operations.ts';
 import { billingOperations } from '../domains/billing/operations.ts';
 import { connectionOperations } from '../domains/connections/operations.ts';
@@ -9,7 +10,6 @@ import { runOperations } from '../domains/runs/operations.ts';
 import { taskOperations } from '../domains/tasks/operations.ts';
 import { webhookOperations } from '../domains/webhooks/operations.ts';
 import { workflowOperations } from '../domains/workflows/operations.ts';
-import type { AnyOperation } from './operation.ts';
 
 /** Every operation of the service, domain by domain. Types of the console and all surfaces follow from this one tuple. */
 export const operations = [

@@ -1,11 +1,12 @@
+import type { Principal } from '../contract/context.ts';
+import type { RequestLimiter } from '../contract/rate-limits.ts';
 import { AppError } from '../platform/errors.ts';
-import type { RateLimiter, RateLimitState } from '../platform/rate-limit.ts';
+import type { RateLimitState } from '../platform/rate-limit.ts';
 import { principalKey } from './authenticate.ts';
-import type { Principal } from './context.ts';
 
 /** Counts a request: by its principal, or by the client's address where nobody has been authenticated. */
 export function takeRequest(
-  limiter: RateLimiter,
+  limiter: RequestLimiter,
   principal: Principal | null,
   address: string,
 ): Promise<RateLimitState> {
@@ -13,7 +14,7 @@ export function takeRequest(
 }
 
 /** Counts a request as one of `key` that was counted as one of its address before it had proved who it is. */
-export async function countAs(limiter: RateLimiter, key: string, address: string): Promise<RateLimitState> {
+export async function countAs(limiter: RequestLimiter, key: string, address: string): Promise<RateLimitState> {
   await limiter.giveBack('address', `address:${address}`);
   return limiter.take('principal', key);
 }

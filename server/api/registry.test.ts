@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { reservedScopes, scopes } from './context.ts';
-import type { AnyOperation } from './operation.ts';
+import { reservedScopes, scopes } from '../contract/context.ts';
+import type { AnyOperation } from '../contract/operation.ts';
+import { MAX_INTEGER } from '../contract/wire.ts';
 import { operations } from './operations.ts';
 import { createRegistry } from './registry.ts';
-import { MAX_INTEGER } from './wire.ts';
 
 const base: AnyOperation = {
   name: 'things_get',

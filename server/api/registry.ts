@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { roles, scopes } from './context.ts';
-import type { AnyOperation } from './operation.ts';
+import { roles, scopes } from '../contract/context.ts';
+import type { AnyOperation } from '../contract/operation.ts';
 import {
   inputJsonSchema,
   type JsonSchema,

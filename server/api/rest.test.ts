@@ -1,15 +1,15 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createTestPat, createTestServices, type TestTenant, testConfig } from '../domains/identity/testing.ts';
+import type { Principal } from '../contract/context.ts';
+import { type AnyOperation, operation } from '../contract/operation.ts';
+import { createRequestLimiter } from '../contract/rate-limits.ts';
+import { AnyObject, Id, page } from '../contract/wire.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { conflict } from '../platform/errors.ts';
 import { noteDatabaseError } from '../platform/postgres/away.ts';
-import { createRateLimiter } from '../platform/rate-limit.ts';
-import type { Principal } from './context.ts';
-import { type AnyOperation, operation } from './operation.ts';
-import { sessionCookieOf, startTenantApi, startTestApi, type TenantApi, type TestApi } from './testing.ts';
-import { AnyObject, Id, page } from './wire.ts';
+import { sessionCookieOf, startTenantApi, startTestApi, type TenantApi, type TestApi } from '../testing/api.ts';
+import { createTestPat, createTestServices, type TestTenant, testConfig } from '../testing/identity.ts';
 
 const common = { tag: 'Things', summary: 'For tests', scope: 'workflow:read' } as const;
 const Echo = z.strictObject({ input: z.unknown() });
@@ -436,7 +436,7 @@ describe('rate limits', () => {
     run: (at: TestApi, clock: ManualClock) => Promise<void>,
   ) {
     const clock = new ManualClock();
-    const rateLimiter = createRateLimiter({ ...limits, signIn: 10, wrongCodes: 10 }, clock);
+    const rateLimiter = createRequestLimiter({ ...limits, signIn: 10, wrongCodes: 10 }, clock);
     const at = await startTestApi(createTestServices(api.db, { clock, rateLimiter }), things);
     await run(at, clock).finally(() => at.close());
   }

@@ -1,12 +1,12 @@
+import type { Principal, RawRequest } from '../contract/context.ts';
+import type { AnyOperation, RawBody } from '../contract/operation.ts';
 import { constantTimeEqual } from '../platform/crypto/digest.ts';
 import { AppError, notFound, unauthenticated } from '../platform/errors.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from './authenticate.ts';
-import type { Principal, RawRequest } from './context.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseInput, parsePath, readJsonBody, readQuery, requireJson } from './input.ts';
 import { type Invoker, invoke } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
-import type { AnyOperation, RawBody } from './operation.ts';
 import { countAs, rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
 import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from './request.ts';

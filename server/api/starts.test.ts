@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../domains/identity/testing.ts';
-import { asking, publishGraph } from '../domains/runs/testing.ts';
+import { type Scope, scopes } from '../contract/context.ts';
 import type { Graph } from '../orchestrator/core/index.ts';
 import { newId } from '../platform/ids.ts';
-import { type Scope, scopes } from './context.ts';
-import { startTestContainer, type TestContainer } from './testing-container.ts';
+import { startTestContainer, type TestContainer } from '../testing/container.ts';
+import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../testing/identity.ts';
+import { asking, publishGraph } from '../testing/runs.ts';
 
 /** Starts on the real service: what is shared between requests (look-ups, commits, tokens read a moment ago) shares no authority. */
 let service: TestContainer;

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Principal } from './context.ts';
+import type { Principal } from '../contract/context.ts';
 
 /** Streams that may be open: of one person and of one workspace, however many tokens they use. */
 export type StreamLimits = { perUser: number; perTenant: number };

@@ -1,5 +1,5 @@
+import type { CommittedEvent, RejectedStart, StreamItem } from '../contract/orchestrator.ts';
 import { toWireEvent, type WireEvent } from '../orchestrator/log/index.ts';
-import type { CommittedEvent, RejectedStart, StreamItem } from '../orchestrator/orchestrator.ts';
 import { isoTimestamp } from '../platform/clock.ts';
 
 /**

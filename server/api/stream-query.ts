@@ -1,6 +1,6 @@
+import { MAX_INTEGER } from '../contract/wire.ts';
 import { type ErrorDetail, invalid } from '../platform/errors.ts';
 import { isId } from '../platform/ids.ts';
-import { MAX_INTEGER } from './wire.ts';
 
 /** What a client asks of `GET /v1/workflows/{id}/stream`; `after` only with `runId`. */
 export type StreamQuery = { runId?: string; after?: number };

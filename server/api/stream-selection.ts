@@ -1,8 +1,8 @@
+import type { Principal } from '../contract/context.ts';
+import type { StreamItem } from '../contract/orchestrator.ts';
+import type { Services } from '../contract/services.ts';
 import { findRejection } from '../domains/runs/store.ts';
 import { readEvents } from '../orchestrator/log/index.ts';
-import type { StreamItem } from '../orchestrator/orchestrator.ts';
-import type { Services } from '../services.ts';
-import type { Principal } from './context.ts';
 import { seqOf } from './stream-frames.ts';
 import type { StreamQuery } from './stream-query.ts';
 

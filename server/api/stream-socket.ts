@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
-import type { StreamItem } from '../orchestrator/orchestrator.ts';
-import type { Services } from '../services.ts';
+import type { StreamItem } from '../contract/orchestrator.ts';
+import type { Services } from '../contract/services.ts';
 import { frameOf, framesOf, readyFrame, seqOf } from './stream-frames.ts';
 import { replayPages, Selection, type StreamTarget } from './stream-selection.ts';
 

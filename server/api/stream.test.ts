@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
+import type { Principal, Scope } from '../contract/context.ts';
+import type { Orchestrator, StreamItem } from '../contract/orchestrator.ts';
+import { createRequestLimiter } from '../contract/rate-limits.ts';
+import { newId } from '../platform/ids.ts';
+import { sessionCookieOf, startTestApi, type TestApi } from '../testing/api.ts';
 import {
   createTestPat,
   createTestServices,
   createTestTenant,
   type TestTenant,
   testConfig,
-} from '../domains/identity/testing.ts';
-import type { Orchestrator, StreamItem } from '../orchestrator/orchestrator.ts';
-import { newId } from '../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../platform/postgres/testing.ts';
-import { createRateLimiter } from '../platform/rate-limit.ts';
-import type { Principal, Scope } from './context.ts';
-import { sessionCookieOf, startTestApi, type TestApi } from './testing.ts';
+} from '../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
 
 type Listener = (items: StreamItem[]) => void;
 type Filter = Parameters<Orchestrator['subscribe']>[0];
@@ -261,7 +261,7 @@ describe('opening', () => {
   });
 
   test('over the limits is 429', async () => {
-    const rateLimiter = createRateLimiter({ principal: 1, address: 1, signIn: 1, wrongCodes: 1 }, services().clock);
+    const rateLimiter = createRequestLimiter({ principal: 1, address: 1, signIn: 1, wrongCodes: 1 }, services().clock);
     const strict = await startTestApi(services({ rateLimiter }), []);
     await open('', { at: strict });
     expect(await refusal(open('', { at: strict }))).toMatchObject({ status: 429, body: { code: 'rate_limited' } });

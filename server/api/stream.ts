@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Principal } from '../contract/context.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';
 import { AppError, forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
@@ -13,7 +14,6 @@ import {
   servedOverHttps,
 } from './authenticate.ts';
 import { clientAddress } from './client-address.ts';
-import type { Principal } from './context.ts';
 import { endConnection } from './edge.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { hasRole, hasScope } from './invoke.ts';

@@ -1,10 +1,10 @@
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import { createTestServices, type TestTenant } from '../domains/identity/testing.ts';
+import { createRequestLimiter } from '../contract/rate-limits.ts';
 import { ManualClock } from '../platform/clock.ts';
-import { createRateLimiter } from '../platform/rate-limit.ts';
+import { sessionCookieOf, startTenantApi, startTestApi, type TenantApi, type TestApi } from '../testing/api.ts';
+import { createTestServices, type TestTenant } from '../testing/identity.ts';
 import { operations } from './operations.ts';
-import { sessionCookieOf, startTenantApi, startTestApi, type TenantApi, type TestApi } from './testing.ts';
 import type { AppInputs, AppRouter } from './trpc.ts';
 
 let api: TenantApi;
@@ -183,7 +183,7 @@ test('a mutation by cookie must come from our own pages', async () => {
 
 test('each call of a batch counts against the rate limit', async () => {
   const clock = new ManualClock();
-  const rateLimiter = createRateLimiter({ principal: 2, address: 10, signIn: 10, wrongCodes: 10 }, clock);
+  const rateLimiter = createRequestLimiter({ principal: 2, address: 10, signIn: 10, wrongCodes: 10 }, clock);
   const at = await startTestApi(createTestServices(api.db, { clock, rateLimiter }), operations);
   const { trpc } = client(bearer(), { batched: true, at });
   const calls = await Promise.allSettled([1, 2, 3].map(limit => trpc.workflows_list.query({ limit })));

@@ -1,13 +1,13 @@
 import { initTRPC, type TRPCError, type TRPCMutationProcedure, type TRPCQueryProcedure } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import type { z } from 'zod';
+import type { Principal } from '../contract/context.ts';
+import type { AnyOperation, RawBody } from '../contract/operation.ts';
 import { AppError, type ErrorDetail } from '../platform/errors.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from './authenticate.ts';
-import type { Principal } from './context.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseObject } from './input.ts';
 import { type Invoker, invoke } from './invoke.ts';
-import type { AnyOperation, RawBody } from './operation.ts';
 import type { operations } from './operations.ts';
 import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';

@@ -1,7 +1,4 @@
-import type { BillableAction } from './log/index.ts';
-
-/** Microcredits for one of each action; 0: it costs nothing. */
-export type ActionPrices = Readonly<Record<BillableAction, number>>;
+import type { ActionPrices } from '../contract/billable-actions.ts';
 
 /** What a workspace pays and has left, in microcredits, at the moment it was read. */
 export type TenantCredits = {

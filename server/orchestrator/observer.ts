@@ -1,5 +1,5 @@
+import type { OrchestratorStatus } from '../contract/orchestrator.ts';
 import type { RunEvent, RunState } from './core/index.ts';
-import type { OrchestratorStatus } from './orchestrator.ts';
 
 /** Who a run is, for whoever watches. */
 export type ObservedRun = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };

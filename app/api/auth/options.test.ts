@@ -4,18 +4,18 @@ import NextAuth from 'next-auth';
 import { decode, encode } from 'next-auth/jwt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { authenticate } from '../../../server/api/authenticate.ts';
+import { createRequestLimiter } from '../../../server/contract/rate-limits.ts';
+import type { Services } from '../../../server/contract/services.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from '../../../server/domains/identity/console.ts';
+import { ManualClock } from '../../../server/platform/clock.ts';
 import {
   createTestServices,
   createTestTenant,
   type TestTenant,
   testConfig,
   testPassword,
-} from '../../../server/domains/identity/testing.ts';
-import { ManualClock } from '../../../server/platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../../server/platform/postgres/testing.ts';
-import { createRateLimiter } from '../../../server/platform/rate-limit.ts';
-import type { Services } from '../../../server/services.ts';
+} from '../../../server/testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../../server/testing/postgres.ts';
 import { announceUrl, authOptions, type SignInOutcome } from './options.ts';
 
 const sessionSecret = 'a secret of this test';
@@ -75,7 +75,7 @@ class Browser {
   lastSetCookies: string[] = [];
 
   constructor(env: Record<string, string> = {}) {
-    const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 3, wrongCodes: 0 }, clock);
+    const rateLimiter = createRequestLimiter({ principal: 0, address: 0, signIn: 3, wrongCodes: 0 }, clock);
     const over = { ...services, config: testConfig(env), rateLimiter };
     const report = (_level: string, code: string) => void reported.push(code);
     identity = { ...createConsoleIdentity(over, { sessionSecret }), report };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestContainer, type TestContainer } from '../../../server/api/testing-container.ts';
-import { createTestPat, createTestTenant } from '../../../server/domains/identity/testing.ts';
 import { newId } from '../../../server/platform/ids.ts';
+import { startTestContainer, type TestContainer } from '../../../server/testing/container.ts';
+import { createTestPat, createTestTenant } from '../../../server/testing/identity.ts';
 import { DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT } from './route.ts';
 
 const route = { DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT };

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { AnyObject } from '../../contract/wire.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import { parseInput, readJsonBody, readQuery } from '../input.ts';
 import { hasRole, hasScope } from '../invoke.ts';
 import type { RegisteredOperation } from '../registry.ts';
 import { readTarget } from '../request.ts';
-import { AnyObject } from '../wire.ts';
 import { readArguments } from './arguments.ts';
 import { argumentsSchema, invokeRead } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';

@@ -1,8 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import type { ToolHints } from '../../contract/operation.ts';
 import { parseObject } from '../input.ts';
 import { hasRole, hasScope, invoke } from '../invoke.ts';
-import type { ToolHints } from '../operation.ts';
 import { inputJsonSchema, type JsonSchema } from '../parameters.ts';
 import type { RegisteredOperation } from '../registry.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';

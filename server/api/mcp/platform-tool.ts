@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Principal } from '../context.ts';
+import type { Principal } from '../../contract/context.ts';
+import type { AnyOperation } from '../../contract/operation.ts';
 import type { Invoker } from '../invoke.ts';
-import type { AnyOperation } from '../operation.ts';
 import type { Registry } from '../registry.ts';
 
 /** What every tool of the Platform MCP endpoint may reach. */

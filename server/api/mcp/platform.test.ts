@@ -7,13 +7,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../domains/identity/testing.ts';
+import { type Principal, type Scope, scopes } from '../../contract/context.ts';
+import type { AnyOperation } from '../../contract/operation.ts';
 import { newId } from '../../platform/ids.ts';
-import { type Principal, type Scope, scopes } from '../context.ts';
-import type { AnyOperation } from '../operation.ts';
+import { startTestContainer, type TestContainer } from '../../testing/container.ts';
+import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operations } from '../operations.ts';
 import { createRegistry } from '../registry.ts';
-import { startTestContainer, type TestContainer } from '../testing-container.ts';
 
 type Json = Record<string, unknown>;
 let service: TestContainer;

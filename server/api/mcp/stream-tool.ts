@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import type { StreamItem } from '../../contract/orchestrator.ts';
+import { MAX_INTEGER } from '../../contract/wire.ts';
 import { findWorkflow } from '../../domains/workflows/store.ts';
 import { isTerminal } from '../../orchestrator/core/index.ts';
-import type { StreamItem } from '../../orchestrator/orchestrator.ts';
 import { notFound, unavailable } from '../../platform/errors.ts';
 import { hasRole, hasScope } from '../invoke.ts';
 import { eventOf } from '../stream-frames.ts';
 import { replayPages, Selection, type StreamTarget } from '../stream-selection.ts';
-import { MAX_INTEGER } from '../wire.ts';
 import { readArguments } from './arguments.ts';
 import { argumentsSchema } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../contract/config.ts';
 import { operations } from '../operations.ts';
 import { createRegistry } from '../registry.ts';
 import type { McpOptions, ToolGroup } from './platform-tool.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import type { AnalyticsInput, CreditsConsumed } from './schemas.ts';
 import { askSums } from './snapshot.ts';
 import { sumTotals, type Totals, topWorkflows } from './store.ts';

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import pg, { type Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { allSums, insertUsage, type TestUsage } from '../../testing/analytics.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { bucketOf, grains, WHOLE_PROJECT } from './buckets.ts';
 import { foldAll, foldNext } from './fold.ts';
 import { binOf, Histogram } from './histogram.ts';
 import { readProgress } from './progress.ts';
-import { allSums, insertUsage, type TestUsage } from './testing.ts';
 
 let db: TestDatabase;
 const clock = new ManualClock(Date.UTC(2026, 5, 1));

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readOptions, runAnalyticsCommand } from '../../analytics-command.ts';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { noteDatabaseError } from '../../platform/postgres/away.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
-import { call, contextFor, insertRun, refusal } from '../workflows/testing.ts';
+import { allSums, insertUsage } from '../../testing/analytics.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { call, contextFor, insertRun, refusal } from '../../testing/workflows.ts';
 import { backfill } from './backfill.ts';
 import { foldAll } from './fold.ts';
 import { startAnalyticsJob } from './job.ts';
 import { analyticsOperations } from './operations.ts';
-import { allSums, insertUsage } from './testing.ts';
 
 const byName = (name: (typeof analyticsOperations)[number]['name']) => {
   const found = analyticsOperations.find(operation => operation.name === name);

@@ -1,4 +1,4 @@
-import { toMicrocredits } from '../../platform/microcredits.ts';
+import { toMicrocredits } from '../../contract/microcredits.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
 /** How far usage is folded into the sums, and what of their sources is still there. Instants in ms since the epoch. */

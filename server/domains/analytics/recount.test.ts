@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../api/context.ts';
 import { operations } from '../../api/operations.ts';
-import { createCall } from '../../api/testing-call.ts';
 import { type Container, createContainer } from '../../container.ts';
+import type { Principal } from '../../contract/context.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createTestTenant, testConfig } from '../identity/testing.ts';
-import { publishGraph, reached } from '../runs/testing.ts';
-import { createTestProject } from '../workflows/testing.ts';
+import { allSums } from '../../testing/analytics.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestTenant, testConfig } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { publishGraph, reached } from '../../testing/runs.ts';
+import { createTestProject } from '../../testing/workflows.ts';
 import { check } from './check.ts';
 import { foldAll } from './fold.ts';
 import { rebuild } from './rebuild.ts';
-import { allSums } from './testing.ts';
 
 /**
  * Runs of every kind by the real engine, over days on which clocks change, and each question answered once by the service and once by

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../api/context.ts';
-import { createCall } from '../../api/testing-call.ts';
+import type { Principal } from '../../contract/context.ts';
 import { ManualClock } from '../../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createTestServices } from '../identity/testing.ts';
-import { generateHistory, SCALE } from '../runs/testing-scale.ts';
+import { BUSY, generateUsage } from '../../testing/analytics-scale.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestServices } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { generateHistory, SCALE } from '../../testing/run-scale.ts';
 import { foldAll } from './fold.ts';
 import { analyticsOperations } from './operations.ts';
-import { BUSY, generateUsage } from './testing-scale.ts';
 
 /**
  * Questions about generated runs: 5,000 here, and as many as BATON_TEST_ANALYTICS_RUNS says where somebody measures

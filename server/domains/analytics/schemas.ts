@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Instant, PlainText, Timestamp } from '../../api/wire.ts';
+import { Id, Instant, PlainText, Timestamp } from '../../contract/wire.ts';
 
 export const windows = ['week', 'month', 'all'] as const;
 export const granularities = ['hour', 'day', 'week', 'month'] as const;

@@ -1,4 +1,4 @@
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { joinedSegments } from './buckets.ts';
 import { microcreditsOf } from './credits-consumed.ts';

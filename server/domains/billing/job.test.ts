@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest';
+import { charge } from '../../testing/billing/ledger.ts';
+import {
+  confirmPayments,
+  createBillingWorld,
+  DAY,
+  FREE,
+  goTo,
+  PRO,
+  PRO_TRIAL,
+} from '../../testing/billing/subscriptions.ts';
 import { type BillingJobOptions, startBillingJob } from './job.ts';
-import { charge } from './ledger/testing.ts';
 import { settleTenant } from './subscriptions/settle.ts';
-import { confirmPayments, createBillingWorld, DAY, FREE, goTo, PRO, PRO_TRIAL } from './subscriptions/testing.ts';
 
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 

@@ -1,6 +1,6 @@
+import type { Services } from '../../contract/services.ts';
 import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
 import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
-import type { Services } from '../../services.ts';
 import { countCharges } from './ledger/count.ts';
 import { postCharges } from './ledger/post.ts';
 import { type SettleServices, settleTenant } from './subscriptions/settle.ts';

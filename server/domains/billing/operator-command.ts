@@ -1,6 +1,6 @@
+import { CREDIT, MOST_MICROCREDITS } from '../../contract/microcredits.ts';
+import type { Services } from '../../contract/services.ts';
 import type { AppError } from '../../platform/errors.ts';
-import { CREDIT, MOST_MICROCREDITS } from '../../platform/microcredits.ts';
-import type { Services } from '../../services.ts';
 
 /** What the operator's commands reach; a server that runs beside them notices within seconds. */
 export type CommandServices = Pick<

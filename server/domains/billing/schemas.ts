@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
-import { MOST_MICROCREDITS } from '../../platform/microcredits.ts';
+import { MOST_MICROCREDITS } from '../../contract/microcredits.ts';
+import { Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { TimeZone } from '../analytics/schemas.ts';
 
 /** A whole number that JSON holds exactly; 1 credit = 1,000,000 (interface.md, Billing usage). */

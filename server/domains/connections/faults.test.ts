@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCall } from '../../api/testing-call.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { unavailable } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
 import type { SecretStore } from '../../platform/secrets/secret-store.ts';
-import type { Services } from '../../services.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { loadCredentials } from './credentials.ts';
 import { connectionSecret } from './document.ts';
 import { whileHolding } from './exclusive.ts';

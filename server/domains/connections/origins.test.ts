@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCall } from '../../api/testing-call.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
-import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { mcpServerOperations } from '../mcp-servers/operations.ts';
 import { loadCredentials } from './credentials.ts';
 import { connectionOperations } from './operations.ts';

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../api/context.ts';
-import { createCall } from '../../api/testing-call.ts';
+import type { Principal } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { createTestProject } from '../../testing/workflows.ts';
 import { identityOperations } from '../identity/operations.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
 import { mcpServerOperations } from '../mcp-servers/operations.ts';
 import { modelOperations } from '../models/operations.ts';
-import { createTestProject } from '../workflows/testing.ts';
 import { loadCredentials } from './credentials.ts';
 import { connectionOperations } from './operations.ts';
 

@@ -1,5 +1,5 @@
+import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
-import type { Services } from '../../services.ts';
 import { connectionSecret, documentOf } from './document.ts';
 import { whileHolding } from './exclusive.ts';
 import { activate, type ConnectionKey, type ConnectionRow, deleteHidden, insertPending } from './store.ts';

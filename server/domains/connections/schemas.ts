@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 
 export const connectionStatuses = ['active', 'expired', 'error'] as const;
 /** `error`: its provider could not be asked for a fresh token, which is tried again; `expired`: it has to be connected anew. */

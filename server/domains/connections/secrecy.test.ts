@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestApi, type TestApi } from '../../api/testing.ts';
+import type { Services } from '../../contract/services.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
-import { createTestPat, createTestServices, createTestTenant } from '../identity/testing.ts';
+import { startTestApi, type TestApi } from '../../testing/api.ts';
+import { createTestPat, createTestServices, createTestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { connectionOperations } from './operations.ts';
 
 /** Distinct values for each way in, so that a leak says where it came from. */

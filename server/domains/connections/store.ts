@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { TimeIdKey } from '../../api/cursor.ts';
+import type { TimeIdKey } from '../../contract/cursor.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { ConnectionStatus } from './schemas.ts';
 

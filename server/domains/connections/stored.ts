@@ -1,7 +1,7 @@
+import type { Services } from '../../contract/services.ts';
 import { AppError, conflict, notFound } from '../../platform/errors.ts';
 import { noteSecrets } from '../../platform/secrets/in-use.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
-import type { Services } from '../../services.ts';
 import { type CredentialDocument, connectionSecret, decodeDocument, documentOf, encodeDocument } from './document.ts';
 import { whileHolding } from './exclusive.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Services } from '../../services.ts';
+import type { Services } from '../../contract/services.ts';
 import { connectionSecret } from './document.ts';
 import { ifNobodyHolds } from './exclusive.ts';
 import { deleteHidden, isHidden, listHidden } from './store.ts';

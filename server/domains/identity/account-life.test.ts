@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCall } from '../../api/testing-call.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestServices, createTestTenant, type TestTenant, testPassword } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { identityOperations } from './operations.ts';
 import { resolveSession } from './principal.ts';
 import { verifyPassword } from './sign-in.ts';
-import { createTestServices, createTestTenant, type TestTenant, testPassword } from './testing.ts';
 
 /** An account from its invitation on, where nobody can send mail: accounts stay unconfirmed, and no address is claimed. */
 let db: TestDatabase;

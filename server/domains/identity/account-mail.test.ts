@@ -1,16 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCall } from '../../api/testing-call.ts';
+import { createRequestLimiter } from '../../contract/rate-limits.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
-import { startTestMailServer, type TestMailServer } from '../../platform/mail/testing.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createRateLimiter } from '../../platform/rate-limit.ts';
-import type { Services } from '../../services.ts';
+import { createCall } from '../../testing/call.ts';
+import {
+  createTestPat,
+  createTestServices,
+  createTestTenant,
+  type TestTenant,
+  testConfig,
+} from '../../testing/identity.ts';
+import { startTestMailServer, type TestMailServer } from '../../testing/mail.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { settleMails } from './account-mail.ts';
 import { identityOperations } from './operations.ts';
 import { issueResetLink } from './password-reset.ts';
 import { resolvePat, resolveSession } from './principal.ts';
 import { verifyPassword } from './sign-in.ts';
-import { createTestPat, createTestServices, createTestTenant, type TestTenant, testConfig } from './testing.ts';
 
 /** An account's life where mail can be sent: an address is claimed through its mailbox, and through nothing else. */
 let db: TestDatabase;
@@ -170,7 +176,7 @@ describe('resetting a password', () => {
 describe('mail', () => {
   it('is sent only to an address that has an account, at most five times an hour', async () => {
     const limits = { principal: 0, address: 0, signIn: 0, wrongCodes: 0 };
-    const limited = { ...services, rateLimiter: createRateLimiter(limits, clock) };
+    const limited = { ...services, rateLimiter: createRequestLimiter(limits, clock) };
     const ask = createCall(limited, identityOperations);
     const email = honest.viewer.email;
     for (let n = 0; n < 7; n++) await ask(null, 'password_resets_request', { email });

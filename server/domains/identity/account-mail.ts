@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
+import type { Services } from '../../contract/services.ts';
 import type { Message } from '../../platform/mail/mailer.ts';
-import type { Services } from '../../services.ts';
 
 type MailServices = Pick<Services, 'mail' | 'rateLimiter' | 'logger' | 'pool'>;
 

@@ -1,4 +1,4 @@
-import type { ProjectRole } from '../../api/context.ts';
+import type { ProjectRole } from '../../contract/context.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Prisma, PrismaClient } from '../../platform/postgres/generated/client.ts';
 

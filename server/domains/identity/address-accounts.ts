@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
+import type { Services } from '../../contract/services.ts';
 import type { Requester } from '../../platform/crypto/fair-queue.ts';
 import { haveSameSalt, matchPassword } from '../../platform/crypto/password.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
 import type { Prisma, User } from '../../platform/postgres/generated/client.ts';
-import type { Services } from '../../services.ts';
 import { createUser, type Database } from './accounts.ts';
 import { inTransaction } from './transaction.ts';
 

@@ -1,13 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Role, roles, scopes } from '../../api/context.ts';
-import type { AnyOperation } from '../../api/operation.ts';
-import { createCall } from '../../api/testing-call.ts';
+import { type Role, roles, scopes } from '../../contract/context.ts';
+import type { AnyOperation } from '../../contract/operation.ts';
+import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
+import { createCall } from '../../testing/call.ts';
+import {
+  createTestPat,
+  createTestServices,
+  createTestTenant,
+  type TestTenant,
+  testConfig,
+} from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { patOperations } from '../pats/operations.ts';
 import { identityOperations } from './operations.ts';
-import { createTestPat, createTestServices, createTestTenant, type TestTenant, testConfig } from './testing.ts';
 
 const operations: readonly AnyOperation[] = [...identityOperations, ...patOperations];
 const guarded = operations.flatMap(operation => (operation.access === 'public' ? [] : [operation]));

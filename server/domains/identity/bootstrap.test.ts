@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { scopes } from '../../api/context.ts';
-import { createCall } from '../../api/testing-call.ts';
+import { scopes } from '../../contract/context.ts';
+import { createRequestLimiter } from '../../contract/rate-limits.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createRateLimiter } from '../../platform/rate-limit.ts';
-import type { Services } from '../../services.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestServices, createTestTenant, testConfig } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { generatePatToken } from '../pats/token.ts';
 import { exampleOwnerEmail, seedFirstOwner } from './bootstrap.ts';
 import { createFirstOwner } from './first-owner.ts';
 import { identityOperations } from './operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
 import { verifyPassword } from './sign-in.ts';
-import { createTestServices, createTestTenant, testConfig } from './testing.ts';
 
 const password = 'a chosen password';
 
@@ -168,7 +168,7 @@ describe('set-up', () => {
   it('is refused without a held token, even with an empty guess, and limited by address', () =>
     withServices({}, async services => {
       const clock = new ManualClock();
-      const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 3, wrongCodes: 0 }, clock);
+      const rateLimiter = createRequestLimiter({ principal: 0, address: 0, signIn: 3, wrongCodes: 0 }, clock);
       const call = createCall({ ...services, rateLimiter }, identityOperations);
       const guess = (clientAddress: string) =>
         call(null, 'setup_create', { ...form, token: 'undefined' }, { clientAddress }).catch(error => error.status);

@@ -1,7 +1,7 @@
-import { ConfigError, type OwnerSettings } from '../../config.ts';
+import { ConfigError, type OwnerSettings } from '../../contract/config.ts';
+import type { Services } from '../../contract/services.ts';
 import { randomToken } from '../../platform/crypto/digest.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
-import type { Services } from '../../services.ts';
 import { generatePatToken, isWellFormedPat } from '../pats/token.ts';
 import { createFirstOwner, hasOwner, holdSetupToken } from './first-owner.ts';
 import { Email, Password } from './schemas.ts';

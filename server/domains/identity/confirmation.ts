@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Context, PublicContext } from '../../api/context.ts';
+import type { Context, PublicContext } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { verifyPassword } from '../../platform/crypto/password.ts';
 import { conflict, forbidden, notFound } from '../../platform/errors.ts';
-import type { Services } from '../../services.ts';
 import { sendLater } from './account-mail.ts';
 import { findToken, issueToken, spendToken } from './account-tokens.ts';
 import { checkPassword, lockAddress } from './address-accounts.ts';

@@ -1,5 +1,5 @@
+import type { Services } from '../../contract/services.ts';
 import { randomToken } from '../../platform/crypto/digest.ts';
-import type { Services } from '../../services.ts';
 import type { IdentityKeys } from './keys.ts';
 import { endSession, isCurrentSession, type Session } from './sessions.ts';
 import { type SignedIn, type SignInAttempt, verifyPassword } from './sign-in.ts';

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { scopes } from '../../api/context.ts';
+import { scopes } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
-import type { Services } from '../../services.ts';
 import { patHash } from '../pats/token.ts';
 import { addMember, createTenant, createUser, type NewUser } from './accounts.ts';
 import { inTransaction } from './transaction.ts';

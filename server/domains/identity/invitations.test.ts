@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCall } from '../../api/testing-call.ts';
+import { createRequestLimiter } from '../../contract/rate-limits.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createRateLimiter } from '../../platform/rate-limit.ts';
-import type { Services } from '../../services.ts';
+import { createCall } from '../../testing/call.ts';
+import {
+  createTestServices,
+  createTestTenant,
+  type TestTenant,
+  testConfig,
+  testPassword,
+} from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { identityOperations } from './operations.ts';
 import { resolveSession } from './principal.ts';
 import { verifyPassword } from './sign-in.ts';
-import { createTestServices, createTestTenant, type TestTenant, testConfig, testPassword } from './testing.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const password = 'long enough 1';
@@ -146,7 +152,7 @@ describe('invitations', () => {
   });
 
   it('limits accepting by address, as sign-in', async () => {
-    const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 10, wrongCodes: 0 }, clock);
+    const rateLimiter = createRequestLimiter({ principal: 0, address: 0, signIn: 10, wrongCodes: 0 }, clock);
     const limited = createCall({ ...services, rateLimiter }, identityOperations);
     const from = (clientAddress: string) =>
       limited(null, 'invitations_accept', { token: 'guess', name: 'N', password }, { clientAddress }).catch(

@@ -8,11 +8,11 @@ import { deriveKey } from '../../platform/crypto/digest.ts';
 import { DecryptionError } from '../../platform/crypto/envelope.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { MisconfiguredError } from '../../platform/postgres/startup-error.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
 import { DatabaseSecretStore } from '../../platform/secrets/database-secret-store.ts';
-import { startTestVault } from '../../platform/secrets/testing-vault.ts';
+import { testConfig } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { startTestVault } from '../../testing/vault.ts';
 import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './keys.ts';
-import { testConfig } from './testing.ts';
 
 let db: TestDatabase;
 let dataDir: string;

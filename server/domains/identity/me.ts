@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Context, projectRoles } from '../../api/context.ts';
+import { type Context, projectRoles } from '../../contract/context.ts';
 import { matchPassword, verifyPassword } from '../../platform/crypto/password.ts';
 import { forbidden, unauthenticated } from '../../platform/errors.ts';
 import { checkPassword } from './address-accounts.ts';

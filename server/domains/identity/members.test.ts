@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Principal } from '../../api/context.ts';
-import { createCall } from '../../api/testing-call.ts';
+import type { Principal } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { patOperations } from '../pats/operations.ts';
 import { identityOperations } from './operations.ts';
 import { resolveSession } from './principal.ts';
 import { PrincipalCache } from './principal-cache.ts';
-import { createTestMember, createTestServices, createTestTenant, type TestTenant } from './testing.ts';
 
 const operations = [...identityOperations, ...patOperations] as const;
 let db: TestDatabase;

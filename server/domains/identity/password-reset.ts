@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { PublicContext } from '../../api/context.ts';
+import type { PublicContext } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { matchPassword } from '../../platform/crypto/password.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { Services } from '../../services.ts';
 import { sendLater } from './account-mail.ts';
 import { findToken, issueToken, spendToken } from './account-tokens.ts';
 import { checkPassword, lockAddress, readAccounts } from './address-accounts.ts';

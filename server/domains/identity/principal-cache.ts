@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Scope } from '../../api/context.ts';
+import type { Scope } from '../../contract/context.ts';
 
 /** What a token stands for, as the database said at `readAt`. */
 export type PatGrant = {

@@ -1,18 +1,24 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scopes } from '../../api/context.ts';
-import { createCall } from '../../api/testing-call.ts';
+import { scopes } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
+import { createCall } from '../../testing/call.ts';
+import {
+  createTestMember,
+  createTestPat,
+  createTestServices,
+  createTestTenant,
+  type TestTenant,
+} from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { patOperations } from '../pats/operations.ts';
 import { generatePatToken } from '../pats/token.ts';
 import { createTenant } from './accounts.ts';
 import { identityOperations } from './operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
 import { grantTtlMs, principalCache } from './principal-cache.ts';
-import { createTestMember, createTestPat, createTestServices, createTestTenant, type TestTenant } from './testing.ts';
 
 let db: TestDatabase;
 let services: Services;

@@ -1,6 +1,6 @@
-import { type Principal, projectRoles, type Role, type Scope, scopes } from '../../api/context.ts';
+import { type Principal, projectRoles, type Role, type Scope, scopes } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { forbidden } from '../../platform/errors.ts';
-import type { Services } from '../../services.ts';
 import { isWellFormedPat, patHashText } from '../pats/token.ts';
 import { type PatGrant, principalCache } from './principal-cache.ts';
 import type { Session } from './sessions.ts';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scopes } from '../../api/context.ts';
-import { createCall } from '../../api/testing-call.ts';
+import { scopes } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { identityOperations } from './operations.ts';
 import { resolvePat, settleLastUsed } from './principal.ts';
-import { createTestPat, createTestServices, createTestTenant, type TestTenant } from './testing.ts';
 
 let db: TestDatabase;
 let services: Services;

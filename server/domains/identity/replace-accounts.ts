@@ -1,5 +1,5 @@
+import type { Services } from '../../contract/services.ts';
 import type { Prisma, User } from '../../platform/postgres/generated/client.ts';
-import type { Services } from '../../services.ts';
 import { patSecretName } from '../pats/token.ts';
 import { lockTenant } from './accounts.ts';
 import { readAccounts } from './address-accounts.ts';

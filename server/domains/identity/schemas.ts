@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { projectRoles, roles, scopes } from '../../api/context.ts';
-import { Id, NameText, nextCursor, page, Timestamp } from '../../api/wire.ts';
+import { projectRoles, roles, scopes } from '../../contract/context.ts';
+import { Id, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
 
 export const Email = z.email().max(320).toLowerCase();
 /** One that mail can be sent to: RFC 5321 allows 64 characters before the @ and 254 in all. An account may have an older one. */

@@ -1,5 +1,5 @@
-import type { Context } from '../../api/context.ts';
-import type { Services } from '../../services.ts';
+import type { Context } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { requireEveryScope } from './authority.ts';
 
 /** What a session cookie says. One from before cookies named their session has no `sessionId`. */

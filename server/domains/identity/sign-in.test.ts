@@ -1,16 +1,11 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createCall } from '../../api/testing-call.ts';
+import { createRequestLimiter } from '../../contract/rate-limits.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createRateLimiter } from '../../platform/rate-limit.ts';
-import type { Services } from '../../services.ts';
-import { patOperations } from '../pats/operations.ts';
-import { identityOperations } from './operations.ts';
-import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
-import { limitAttemptsFrom, verifyPassword } from './sign-in.ts';
+import { createCall } from '../../testing/call.ts';
 import {
   createTestMember,
   createTestServices,
@@ -18,7 +13,12 @@ import {
   type TestTenant,
   testConfig,
   testPassword,
-} from './testing.ts';
+} from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { patOperations } from '../pats/operations.ts';
+import { identityOperations } from './operations.ts';
+import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
+import { limitAttemptsFrom, verifyPassword } from './sign-in.ts';
 
 // Counts the key derivations: the work, and so the time, that an answer costs. Everything else is the real module, but where a
 // hundred derivations are needed they are cheap ones, held up until the test lets them go.
@@ -161,7 +161,7 @@ describe('signing in', () => {
   it('allows 10 attempts a minute per address and account, the right password included', async () => {
     const limited = {
       ...services,
-      rateLimiter: createRateLimiter({ principal: 0, address: 0, signIn: 10, wrongCodes: 0 }, clock),
+      rateLimiter: createRequestLimiter({ principal: 0, address: 0, signIn: 10, wrongCodes: 0 }, clock),
     };
     await createTestMember(services, acme, 'project_viewer', 'cheap@acme.example.com');
     for (let i = 0; i < 10; i++) expect(await signIn({ email: 'no mail' }, limited)).toBeNull();
@@ -176,7 +176,7 @@ describe('signing in', () => {
 
   it('allows 50 attempts a minute per address, whatever the account, with all other limits off', async () => {
     const off = { BATON_RATE_LIMIT_PER_MINUTE: '0', BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0' };
-    const rateLimiter = createRateLimiter(testConfig(off).http.rateLimit, clock);
+    const rateLimiter = createRequestLimiter(testConfig(off).http.rateLimit, clock);
     const attempt = (n: number, address = '192.0.2.1') =>
       limitAttemptsFrom({ rateLimiter }, { kind: 'sign-in', address, account: `${n}@acme.example.com` });
     for (let n = 0; n < 50; n++) await attempt(n);
@@ -257,7 +257,7 @@ describe('one’s own account', () => {
   it('limits guesses at the present password', async () => {
     const limited = {
       ...services,
-      rateLimiter: createRateLimiter({ principal: 0, address: 0, signIn: 2, wrongCodes: 0 }, clock),
+      rateLimiter: createRequestLimiter({ principal: 0, address: 0, signIn: 2, wrongCodes: 0 }, clock),
     };
     const call = createCall(limited, identityOperations);
     const guess = () =>

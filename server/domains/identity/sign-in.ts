@@ -1,7 +1,7 @@
+import type { Services } from '../../contract/services.ts';
 import { needsRehash } from '../../platform/crypto/password.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { RateLimitState } from '../../platform/rate-limit.ts';
-import type { Services } from '../../services.ts';
 import { matchAccount } from './address-accounts.ts';
 import { Email, Password } from './schemas.ts';
 

@@ -1,5 +1,5 @@
+import type { Services } from '../../contract/services.ts';
 import type { Prisma } from '../../platform/postgres/generated/client.ts';
-import type { Services } from '../../services.ts';
 
 /**
  * Runs `work` in one READ COMMITTED transaction. The limits are wider than Prisma's (2 s and 5 s): these transactions

@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Principal, scopes } from '../../api/context.ts';
-import { type Call, createCall } from '../../api/testing-call.ts';
+import { type Principal, scopes } from '../../contract/context.ts';
+import { createRequestLimiter } from '../../contract/rate-limits.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createRateLimiter } from '../../platform/rate-limit.ts';
-import type { Services } from '../../services.ts';
+import { type Call, createCall } from '../../testing/call.ts';
+import {
+  createTestPat,
+  createTestServices,
+  createTestTenant,
+  type TestTenant,
+  testConfig,
+} from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { identityOperations } from './operations.ts';
 import { resolveSession } from './principal.ts';
 import { verifyPassword } from './sign-in.ts';
-import { createTestPat, createTestServices, createTestTenant, type TestTenant, testConfig } from './testing.ts';
 
 type Answer = Record<string, unknown> & { workspaces: { slug: string; tenant_admin: boolean }[]; next_cursor: string };
 
@@ -222,7 +228,7 @@ describe('POST /v1/sign-up', () => {
   });
 
   it('is limited like sign-in', async () => {
-    const rateLimiter = createRateLimiter({ principal: 0, address: 0, signIn: 1, wrongCodes: 0 }, clock);
+    const rateLimiter = createRequestLimiter({ principal: 0, address: 0, signIn: 1, wrongCodes: 0 }, clock);
     const limited = deployed({ BATON_SIGN_UP: 'open' }, { rateLimiter });
     const again = { ...ann, slug: 'anns' };
     await expect(limited(null, 'sign_up_create', again)).rejects.toMatchObject({ status: 409 });

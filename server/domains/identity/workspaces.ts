@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { cutPage, decodeCursor } from '../../api/cursor.ts';
+import type { Context } from '../../contract/context.ts';
+import { cutPage, decodeCursor } from '../../contract/cursor.ts';
+import type { Services } from '../../contract/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, forbidden } from '../../platform/errors.ts';
 import type { Prisma } from '../../platform/postgres/generated/client.ts';
-import type { Services } from '../../services.ts';
 import { addMember, createTenant } from './accounts.ts';
 import type {
   CreateWorkspaceInput,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import type { Services } from '../../contract/services.ts';
 import { egressRefusal } from '../../platform/egress/egress.ts';
 import type { McpTool } from '../../platform/mcp-client/index.ts';
-import type { Services } from '../../services.ts';
 import { describeDiff, diffCatalogues } from './catalog/diff.ts';
 import { type Access, type LiveAnswer, readLive } from './live.ts';
 import type { CheckReport } from './schemas.ts';

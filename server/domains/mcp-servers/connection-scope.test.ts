@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Principal, scopes } from '../../api/context.ts';
-import { createTestPat } from '../identity/testing.ts';
-import { createConnection, createMcpWorld, type McpWorld, publishedServer, startToolServer } from './testing.ts';
+import { type Principal, scopes } from '../../contract/context.ts';
+import { createTestPat } from '../../testing/identity.ts';
+import {
+  createConnection,
+  createMcpWorld,
+  type McpWorld,
+  publishedServer,
+  startToolServer,
+} from '../../testing/mcp-servers.ts';
 
 let world: McpWorld;
 let toolServer: Awaited<ReturnType<typeof startToolServer>>;

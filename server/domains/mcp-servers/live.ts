@@ -1,7 +1,7 @@
+import type { Services } from '../../contract/services.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { type ConnectOptions, connectMcp, McpFailure, type McpTool } from '../../platform/mcp-client/index.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
-import type { Services } from '../../services.ts';
 import { bounds, cleanCatalogue, cleanText } from './catalog/clean.ts';
 import type { StoredServerInfo } from './servers/store.ts';
 

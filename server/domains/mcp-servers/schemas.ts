@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { GraphSchema } from '../workflows/schemas.ts';
 
 /** Bounds of what a workspace may hold; what a server sends is bounded in tools/clean.ts. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../platform/ids.ts';
-import { startHttpServer, startSseServer } from '../../platform/mcp-client/testing.ts';
+import { startHttpServer, startSseServer } from '../../testing/mcp-server.ts';
 import {
   configureTools,
   createConnection,
@@ -8,7 +8,7 @@ import {
   type McpWorld,
   publishedServer,
   startToolServer,
-} from './testing.ts';
+} from '../../testing/mcp-servers.ts';
 
 type Made = { id: string } & Record<string, unknown>;
 type Report = { valid: boolean; checks: { name: string; ok: boolean; message: string }[] };

@@ -1,3 +1,4 @@
+import type { Services } from '../../contract/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { validateForm } from '../../orchestrator/steps/form.ts';
 import type { ModelAnswer, ModelCall, ModelCaller } from '../../orchestrator/steps/model-caller.ts';
@@ -7,7 +8,6 @@ import { askModel, type ModelQuestion, type ModelReply } from '../../platform/mo
 import { isModelProvider, providerFacts } from '../../platform/models/providers.ts';
 import { inSecretScope } from '../../platform/secrets/in-use.ts';
 import { createRedactor, type Redactor } from '../../platform/secrets/redaction.ts';
-import type { Services } from '../../services.ts';
 import { loadCredentials } from '../connections/credentials.ts';
 import { NO_SECRET } from '../connections/document.ts';
 import { isHeaderValue } from '../connections/schemas.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { scopes } from '../../api/context.ts';
-import { startTestContainer, type TestContainer } from '../../api/testing-container.ts';
+import { scopes } from '../../contract/context.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { type ModelServer, startModelServer } from '../../platform/models/testing-model-server.ts';
+import { startTestContainer, type TestContainer } from '../../testing/container.ts';
+import { createTestPat, createTestTenant } from '../../testing/identity.ts';
+import { type ModelServer, startModelServer } from '../../testing/model-server.ts';
 import { connectionSecret } from '../connections/document.ts';
-import { createTestPat, createTestTenant } from '../identity/testing.ts';
 
 /** A key pasted across a wrapped line; the parts are what no log may hold. */
 const WRAPPED = 'sk-live-first-3b7a\nsecond-91cf04';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { scopes } from '../../api/context.ts';
-import { startTestContainer, type TestContainer } from '../../api/testing-container.ts';
+import { scopes } from '../../contract/context.ts';
 import { modelProviders } from '../../platform/models/providers.ts';
-import { type ModelServer, startModelServer } from '../../platform/models/testing-model-server.ts';
-import { createTestPat, createTestTenant } from '../identity/testing.ts';
+import { startTestContainer, type TestContainer } from '../../testing/container.ts';
+import { createTestPat, createTestTenant } from '../../testing/identity.ts';
+import { type ModelServer, startModelServer } from '../../testing/model-server.ts';
 import { providerNames } from './schemas.ts';
 
 const KEY = 'sk-live-0123456789abcdefghij';

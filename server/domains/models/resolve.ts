@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parseReference } from './reference.ts';
 import type { ResolveInput, ResolveOutput } from './schemas.ts';

@@ -1,4 +1,4 @@
-import type { Principal } from '../../api/context.ts';
+import type { Principal } from '../../contract/context.ts';
 import { AppError, unauthenticated } from '../../platform/errors.ts';
 import type { Prisma } from '../../platform/postgres/generated/client.ts';
 

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Principal, scopes } from '../../api/context.ts';
-import { createCall } from '../../api/testing-call.ts';
+import { type Principal, scopes } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { unavailable } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
-import { resolvePat, settleLastUsed } from '../identity/principal.ts';
+import { createCall } from '../../testing/call.ts';
 import {
   createTestMember,
   createTestPat,
   createTestServices,
   createTestTenant,
   type TestTenant,
-} from '../identity/testing.ts';
+} from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { resolvePat, settleLastUsed } from '../identity/principal.ts';
 import { patOperations } from './operations.ts';
 
 type Made = { id: string; token: string };

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { type Scope, scopes } from '../../api/context.ts';
-import type { TimeIdKey } from '../../api/cursor.ts';
+import { type Scope, scopes } from '../../contract/context.ts';
+import type { TimeIdKey } from '../../contract/cursor.ts';
 import type { Prisma } from '../../platform/postgres/generated/client.ts';
 
 type Tx = Prisma.TransactionClient;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Context, Principal } from '../../api/context.ts';
-import type { StreamItem } from '../../orchestrator/orchestrator.ts';
+import type { Context, Principal } from '../../contract/context.ts';
+import type { StreamItem } from '../../contract/orchestrator.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestPat, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
+import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
 import { archiveWorkflow } from '../workflows/store.ts';
-import { call, contextFor, createTestProject, refusal } from '../workflows/testing.ts';
 import { runOperations } from './operations.ts';
 import { maxInputBytes } from './start.ts';
-import { asking, publishGraph, type RunningService, reached, startTestService } from './testing.ts';
 
 const [command, , , summary, events, context] = runOperations;
 

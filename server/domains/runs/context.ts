@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import { requireRun } from './find.ts';
 import { readRecordedValues } from './recorded-values.ts';
 import type { RunContext, RunRef } from './schemas.ts';

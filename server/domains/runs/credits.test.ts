@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CreditSource, TenantCredits } from '../../orchestrator/credits.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestTenant, type TestTenant } from '../identity/testing.ts';
-import { call, contextFor, refusal } from '../workflows/testing.ts';
+import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
+import { call, contextFor, refusal } from '../../testing/workflows.ts';
 import { runOperations } from './operations.ts';
-import { publishGraph, type RunningService, reached, startTestService } from './testing.ts';
 
 const [command, , , summary, events, , , rerun] = runOperations;
 

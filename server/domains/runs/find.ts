@@ -1,4 +1,4 @@
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { findRun, type RunRow, type RunScope } from './store.ts';
 

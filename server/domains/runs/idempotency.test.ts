@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { isId, newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
-import { createTestServices } from '../identity/testing.ts';
-import { insertRun, refusal } from '../workflows/testing.ts';
+import { createTestServices } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { insertRun, refusal } from '../../testing/workflows.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 
 let db: TestDatabase;

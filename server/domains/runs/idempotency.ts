@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { AppError, conflict, invalid } from '../../platform/errors.ts';
-import type { Services } from '../../services.ts';
 import { canonicalJson } from '../workflows/checksum.ts';
 import { type Reservation, reserve, saveResponse } from './idempotency-store.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { call, contextFor, createTestProject, insertRun, refusal } from '../../testing/workflows.ts';
 import { insertWorkflow } from '../workflows/store.ts';
-import { call, contextFor, createTestProject, insertRun, refusal } from '../workflows/testing.ts';
 import { runOperations } from './operations.ts';
 
 const [, ofWorkflow, feed] = runOperations;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
+import type { Context } from '../../contract/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import { requireWorkflow } from '../workflows/get.ts';
 import type { ListRunsOutput, ListTenantRunsInput, ListWorkflowRunsInput } from './schemas.ts';
 import { listRuns } from './store.ts';

@@ -1,4 +1,4 @@
-import { operation } from '../../api/operation.ts';
+import { operation } from '../../contract/operation.ts';
 import { executeCommand } from './command.ts';
 import { getContext } from './context.ts';
 import { listEvents } from './events.ts';

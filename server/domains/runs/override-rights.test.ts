@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Scope } from '../../api/context.ts';
+import type { Scope } from '../../contract/context.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestPat, createTestTenant, type TestTenant } from '../identity/testing.ts';
-import { call, contextFor, refusal } from '../workflows/testing.ts';
+import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
+import { call, contextFor, refusal } from '../../testing/workflows.ts';
 import { runOperations } from './operations.ts';
-import { publishGraph, type RunningService, reached, startTestService } from './testing.ts';
 
 const [command, , , , , , , rerun] = runOperations;
 const all = ['workflow:run', 'workflow:write', 'mcp:execute', 'ai:use'] as const satisfies Scope[];

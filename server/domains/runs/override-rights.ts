@@ -1,8 +1,8 @@
-import type { Scope } from '../../api/context.ts';
+import type { Scope } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { guardedFields, passedOver } from '../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail } from '../../platform/errors.ts';
-import type { Services } from '../../services.ts';
 
 /** What editing a workflow takes, and so what a start takes that changes more of a step than its author opened (docs/adr/0013). */
 export const EDIT_SCOPE = 'workflow:write' satisfies Scope;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../api/context.ts';
+import type { Principal } from '../../contract/context.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
+import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
 import { archiveWorkflow } from '../workflows/store.ts';
-import { call, contextFor, createTestProject, refusal } from '../workflows/testing.ts';
 import { runOperations } from './operations.ts';
-import { asking, publishGraph, type RunningService, reached, startTestService } from './testing.ts';
 
 const [command, , , summary, events, context, payload, rerun] = runOperations;
 

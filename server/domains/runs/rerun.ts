@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import type { Graph, JsonValue, RunStartedData } from '../../orchestrator/core/index.ts';
 import { compile } from '../../orchestrator/core/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readRun } from '../../orchestrator/log/index.ts';
-import { sweep } from '../../retention/sweep.ts';
-import { createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
+import { call, contextFor, refusal } from '../../testing/workflows.ts';
+import { sweep } from '../retention/sweep.ts';
 import { taskOperations } from '../tasks/operations.ts';
-import { call, contextFor, refusal } from '../workflows/testing.ts';
 import { runOperations } from './operations.ts';
-import { publishGraph, type RunningService, reached, startTestService } from './testing.ts';
 
 const [command, , feed, summary, events, context, , rerun] = runOperations;
 const [, , tasksOfRun] = taskOperations;

@@ -2,10 +2,10 @@ import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readEvents, readPayload } from '../../orchestrator/log/index.ts';
 import { createLogReader } from '../../orchestrator/log/log-reader.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { generateHistory, SCALE } from '../../testing/run-scale.ts';
 import { listPendingTasks } from '../tasks/store.ts';
 import { findPayloads, listResultEvents, listRuns, type RunFilter } from './store.ts';
-import { generateHistory, SCALE } from './testing-scale.ts';
 
 /**
  * The lists on generated data: 50,000 runs and 500,000 events here; docs/operations.md has what 1,000,000 and 20,000,000

@@ -10,7 +10,7 @@ import {
   PlainText,
   page,
   Timestamp,
-} from '../../api/wire.ts';
+} from '../../contract/wire.ts';
 
 export const RunStatusSchema = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
 export const PhaseSchema = z.enum(['starting', 'executing', 'blocked', 'paused', 'draining', 'complete']);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
+import { call, contextFor, refusal } from '../../testing/workflows.ts';
 import { taskOperations } from '../tasks/operations.ts';
-import { call, contextFor, refusal } from '../workflows/testing.ts';
 import { runOperations } from './operations.ts';
-import { asking, publishGraph, type RunningService, reached, startTestService } from './testing.ts';
 
 const [command, , , summary, events, , , rerun] = runOperations;
 

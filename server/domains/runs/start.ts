@@ -1,11 +1,11 @@
 import type { z } from 'zod';
+import type { RunSnapshot, StartRun } from '../../contract/orchestrator.ts';
+import type { Services } from '../../contract/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
-import type { RunSnapshot, StartRun } from '../../orchestrator/orchestrator.ts';
 import { approvalProblems, isWithin, validateOverrides } from '../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
 import { isId, newId } from '../../platform/ids.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
-import type { Services } from '../../services.ts';
 import { type Carried, requireOverrideRights, requireWholeRun } from './override-rights.ts';
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';

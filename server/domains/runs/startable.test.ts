@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import type { Services } from '../../contract/services.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { asking, publishGraph } from '../../testing/runs.ts';
+import { createTestProject } from '../../testing/workflows.ts';
 import { archiveWorkflow } from '../workflows/store.ts';
-import { createTestProject } from '../workflows/testing.ts';
 import { findStartable } from './startable.ts';
-import { asking, publishGraph } from './testing.ts';
 
 let db: TestDatabase;
 let services: Services;

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Scope } from '../../api/context.ts';
+import type { Scope } from '../../contract/context.ts';
 import { forbidden } from '../../platform/errors.ts';
 
 /** The scope that starting a run takes besides `workflow:run`, where its version has steps of the type. */

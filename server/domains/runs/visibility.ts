@@ -1,4 +1,4 @@
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import { projectsOf } from './store.ts';
 
 /**

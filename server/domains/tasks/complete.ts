@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context, Principal } from '../../api/context.ts';
+import type { Context, Principal } from '../../contract/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { validateForm } from '../../orchestrator/steps/form.ts';
 import { isoTimestamp } from '../../platform/clock.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { CursorTime, cutPage, decodeCursor } from '../../api/cursor.ts';
-import { Id } from '../../api/wire.ts';
+import type { Context } from '../../contract/context.ts';
+import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
+import { Id } from '../../contract/wire.ts';
 import { visibleProjects } from '../runs/visibility.ts';
 import type { ListTasksInput, ListTasksOutput } from './schemas.ts';
 import { listPendingTasks } from './store.ts';

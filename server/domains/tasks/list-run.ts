@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { CursorTime, cutPage, decodeCursor } from '../../api/cursor.ts';
+import type { Context } from '../../contract/context.ts';
+import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
 import { requireRun, runScope } from '../runs/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
 import { listRunTasks } from './store.ts';

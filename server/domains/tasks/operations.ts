@@ -1,4 +1,4 @@
-import { operation } from '../../api/operation.ts';
+import { operation } from '../../contract/operation.ts';
 import { completeTask } from './complete.ts';
 import { listPending } from './list-pending.ts';
 import { listAllOfRun, listPendingOfRun } from './list-run.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 
 export const TaskSchema = z.strictObject({
   /** The step id of the `human_task` step. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../api/context.ts';
-import { createTestMember, createTestTenant, type TestTenant } from '../identity/testing.ts';
+import type { Principal } from '../../contract/context.ts';
+import { createTestMember, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
+import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
 import { runOperations } from '../runs/operations.ts';
-import { asking, publishGraph, type RunningService, reached, startTestService } from '../runs/testing.ts';
-import { call, contextFor, createTestProject, refusal } from '../workflows/testing.ts';
 import { mayAnswer } from './complete.ts';
 import { taskOperations } from './operations.ts';
 

@@ -1,7 +1,7 @@
-import type { Scope } from '../../api/context.ts';
+import type { Scope } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { unavailable } from '../../platform/errors.ts';
 import { isId } from '../../platform/ids.ts';
-import type { Services } from '../../services.ts';
 import { recordUse } from '../identity/principal.ts';
 import { generatePatToken, isWellFormedPat, patHash } from '../pats/token.ts';
 import { mayStart } from './automation.ts';

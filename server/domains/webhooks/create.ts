@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Prisma } from '../../platform/postgres/generated/client.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import type { Services } from '../../contract/services.ts';
 import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
 import { AppError, badRequest } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import type { Services } from '../../services.ts';
 import { findStarted, toStarted } from '../runs/command.ts';
 import { once } from '../runs/idempotency.ts';
 import { mergeBeneath } from '../runs/run-input.ts';

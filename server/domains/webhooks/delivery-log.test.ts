@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRateLimiter } from '../../platform/rate-limit.ts';
+import { createRequestLimiter } from '../../contract/rate-limits.ts';
+import {
+  createTestWebhook,
+  startWebhookService,
+  type TestWebhook,
+  type WebhookService,
+} from '../../testing/webhooks.ts';
 import { kept } from './deliveries-store.ts';
 import { noiseRowsPerMinute, recordDelivery, settleDeliveries } from './delivery-log.ts';
-import { createTestWebhook, startWebhookService, type TestWebhook, type WebhookService } from './testing.ts';
 
 let service: WebhookService;
 let webhook: TestWebhook;
@@ -138,7 +143,7 @@ describe('a flood', () => {
 describe('requests are counted', () => {
   test('as the webhook’s where they are proven, else as the address’s', async () => {
     const { clock, services } = service;
-    const rateLimiter = createRateLimiter({ principal: 3, address: 2, signIn: 10, wrongCodes: 0 }, clock);
+    const rateLimiter = createRequestLimiter({ principal: 3, address: 2, signIn: 10, wrongCodes: 0 }, clock);
     const at = await startWebhookService({ rateLimiter, clock });
     try {
       const [one, two] = [await insert(at, 'one'), await insert(at, 'two')];

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import type { Services } from '../../contract/services.ts';
 import { groupCalls } from '../../platform/group-calls.ts';
 import { newId } from '../../platform/ids.ts';
-import type { Services } from '../../services.ts';
 import { type DeliveryRow, insertDeliveries, isNoise, type NewDelivery, pruneDeliveries } from './deliveries-store.ts';
 
 type LogServices = Pick<Services, 'pool' | 'logger'>;

@@ -4,10 +4,7 @@ import { AppError, unavailable } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { DatabaseSecretStore } from '../../platform/secrets/database-secret-store.ts';
 import type { SecretStore } from '../../platform/secrets/secret-store.ts';
-import { createTestPat, createTestTenant } from '../identity/testing.ts';
-import { generatePatToken } from '../pats/token.ts';
-import { settleDeliveries } from './delivery-log.ts';
-import { ingest } from './ingest.ts';
+import { createTestPat, createTestTenant } from '../../testing/identity.ts';
 import {
   createTestWebhook,
   sign,
@@ -15,7 +12,10 @@ import {
   type TestWebhook,
   tokenOf,
   type WebhookService,
-} from './testing.ts';
+} from '../../testing/webhooks.ts';
+import { generatePatToken } from '../pats/token.ts';
+import { settleDeliveries } from './delivery-log.ts';
+import { ingest } from './ingest.ts';
 
 /** What a refusal did until it was answered: every query and every reading of the secret store, in order. No clock is asked. */
 let service: WebhookService;

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestPat, createTestTenant } from '../identity/testing.ts';
-import { asking, publishGraph } from '../runs/testing.ts';
-import { createTestProject } from '../workflows/testing.ts';
-import { ingressLimit } from './schemas.ts';
+import { createTestPat, createTestTenant } from '../../testing/identity.ts';
+import { asking, publishGraph } from '../../testing/runs.ts';
 import {
   type Answer,
   createTestWebhook,
@@ -11,7 +9,9 @@ import {
   type TestWebhook,
   tokenOf,
   type WebhookService,
-} from './testing.ts';
+} from '../../testing/webhooks.ts';
+import { createTestProject } from '../../testing/workflows.ts';
+import { ingressLimit } from './schemas.ts';
 
 let service: WebhookService;
 let webhook: TestWebhook;

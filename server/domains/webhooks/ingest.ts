@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PublicContext } from '../../api/context.ts';
+import type { PublicContext } from '../../contract/context.ts';
 import { AppError, unauthenticated } from '../../platform/errors.ts';
 import { callersTrace } from '../runs/command.ts';
 import { idempotencyKey } from '../runs/idempotency.ts';

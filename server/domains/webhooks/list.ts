@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
-import { Id } from '../../api/wire.ts';
+import type { Context } from '../../contract/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
+import { Id } from '../../contract/wire.ts';
 import { listDeliveryRows } from './deliveries-store.ts';
 import type {
   ListDeliveriesInput,

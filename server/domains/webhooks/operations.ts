@@ -1,4 +1,4 @@
-import { operation, rawOperation } from '../../api/operation.ts';
+import { operation, rawOperation } from '../../contract/operation.ts';
 import { NoContent } from '../identity/schemas.ts';
 import { startScopes } from '../runs/step-scopes.ts';
 import { createWebhook } from './create.ts';

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../platform/ids.ts';
+import {
+  createTestWebhook,
+  sign,
+  startWebhookService,
+  type TestWebhook,
+  type WebhookService,
+} from '../../testing/webhooks.ts';
 import { timestampToleranceMs } from './signature.ts';
 import { claimSignature } from './signature-store.ts';
-import { createTestWebhook, sign, startWebhookService, type TestWebhook, type WebhookService } from './testing.ts';
 
 let service: WebhookService;
 let webhook: TestWebhook;

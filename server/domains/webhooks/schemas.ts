@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../api/wire.ts';
+import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
 
 /** Of the body that is posted to a webhook (decisions.md, Conventions). */
 export const ingressLimit = 256 * 1024;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { sign } from '../../testing/webhooks.ts';
 import { isSigned, isTimely, newSigningSecret, type SigningSecrets } from './signature.ts';
-import { sign } from './testing.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const only = (current: string): SigningSecrets => ({ current, previous: null });

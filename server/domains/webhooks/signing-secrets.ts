@@ -1,4 +1,4 @@
-import type { Services } from '../../services.ts';
+import type { Services } from '../../contract/services.ts';
 import { newSigningSecret, SigningSecrets, signingSecretName } from './signature.ts';
 
 type SecretServices = Pick<Services, 'secrets' | 'clock'>;

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { Services } from '../../services.ts';
 import type { DeliveryRow } from './deliveries-store.ts';
 import type { Delivery, Webhook } from './schemas.ts';
 import { findWebhookRow, type WebhookRow } from './store.ts';

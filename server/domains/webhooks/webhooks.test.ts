@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unavailable } from '../../platform/errors.ts';
-import { createTestPat, createTestTenant } from '../identity/testing.ts';
-import { asking, publishGraph } from '../runs/testing.ts';
-import { createTestProject } from '../workflows/testing.ts';
+import { createTestPat, createTestTenant } from '../../testing/identity.ts';
+import { asking, publishGraph } from '../../testing/runs.ts';
+import {
+  type Answer,
+  createTestWebhook,
+  startWebhookService,
+  tokenOf,
+  type WebhookService,
+} from '../../testing/webhooks.ts';
+import { createTestProject } from '../../testing/workflows.ts';
 import { settleDeliveries } from './delivery-log.ts';
 import { maxWebhooks } from './schemas.ts';
-import { type Answer, createTestWebhook, startWebhookService, tokenOf, type WebhookService } from './testing.ts';
 
 const base = '/v1/inbound-webhooks';
 let service: WebhookService;

@@ -1,12 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import type { Services } from '../../services.ts';
-import { createTestTenant, type TestTenant } from '../identity/testing.ts';
+import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import {
+  call,
+  chain,
+  contextFor,
+  createServicesWithSteps,
+  createTestProject,
+  insertRun,
+  refusal,
+} from '../../testing/workflows.ts';
 import { checksum } from './checksum.ts';
 import { workflowOperations } from './operations.ts';
-import { call, chain, contextFor, createServicesWithSteps, createTestProject, insertRun, refusal } from './testing.ts';
 
 const [list, create, get, patch, archive, validate] = workflowOperations;
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../api/cursor.ts';
+import type { Context } from '../../contract/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import type { ListWorkflowsInput, ListWorkflowsOutput } from './schemas.ts';
 import { listWorkflows as selectPage } from './store.ts';
 import { projectScope, toWorkflow } from './view.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../api/operation.ts';
+import { operation } from '../../contract/operation.ts';
 import { archive } from './archive.ts';
 import { createWorkflow } from './create.ts';
 import { getWorkflow } from './get.ts';

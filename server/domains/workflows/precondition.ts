@@ -1,4 +1,4 @@
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts';
 import { findWorkflow } from './store.ts';
 import { etagOf, projectScope } from './view.ts';

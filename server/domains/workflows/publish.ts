@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { requireWorkflow } from './get.ts';
 import { archived } from './precondition.ts';

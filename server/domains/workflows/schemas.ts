@@ -10,7 +10,7 @@ import {
   PlainText,
   page,
   Timestamp,
-} from '../../api/wire.ts';
+} from '../../contract/wire.ts';
 
 const WorkflowName = NameText(200);
 const Description = PlainText(20_000);

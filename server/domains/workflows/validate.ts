@@ -1,15 +1,15 @@
 import type { z } from 'zod';
-import type { Context } from '../../api/context.ts';
+import type { Context } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
+import type { CheckScope } from '../../contract/step-type.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
-import type { CheckScope } from '../../orchestrator/steps/step-type.ts';
 import {
   type GraphReport,
   ProblemList,
   validateGraph,
   validateOverrides,
 } from '../../orchestrator/validation/index.ts';
-import type { Services } from '../../services.ts';
 import { requireWorkflow } from './get.ts';
 import type { ValidateInput, ValidationReport } from './schemas.ts';
 import { projectScope } from './view.ts';

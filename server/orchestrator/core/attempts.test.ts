@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_LOST_ATTEMPTS } from './attempts.ts';
-import type { Command, GraphStep, JsonValue } from './index.ts';
 import {
   asked,
   began,
@@ -16,8 +14,10 @@ import {
   started,
   stopRequested,
   taskRequest,
-} from './testing/facts.ts';
-import { NOW, specification } from './testing/specification.ts';
+} from '../../testing/engine/facts.ts';
+import { NOW, specification } from '../../testing/engine/specification.ts';
+import { MAX_LOST_ATTEMPTS } from './attempts.ts';
+import type { Command, GraphStep, JsonValue } from './index.ts';
 
 const a: GraphStep = { id: 'a', type: 'x', retry_count: 2, retry_delay_s: 4 };
 const chain = specification(a, { id: 'b', type: 'x', depends_on: ['a'] });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Command, GraphStep } from './index.ts';
 import {
   asked,
   began,
@@ -14,8 +13,9 @@ import {
   started,
   stopRequested,
   taskRequest,
-} from './testing/facts.ts';
-import { specification } from './testing/specification.ts';
+} from '../../testing/engine/facts.ts';
+import { specification } from '../../testing/engine/specification.ts';
+import type { Command, GraphStep } from './index.ts';
 
 const steps: GraphStep[] = [
   { id: 'work', type: 'x' },

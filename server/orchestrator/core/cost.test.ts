@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { startData } from '../../testing/engine/facts.ts';
 import { type Command, compile, decide, effects, evolve, type GraphStep, isTerminal, newRun } from './index.ts';
 import type { StepState } from './state.ts';
-import { startData } from './testing/facts.ts';
 
 /** Counts how often the state of a step is looked up: the unit in which the core's work is done. */
 class CountingMap extends Map<string, StepState> {

@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import {
+  asked,
+  began,
+  changed,
+  done,
+  failed,
+  retrying,
+  runFailed,
+  started,
+  stopRequested,
+} from '../../testing/engine/facts.ts';
+import { type Fact, NOW, specification } from '../../testing/engine/specification.ts';
 import { effects, phase } from './index.ts';
-import { asked, began, changed, done, failed, retrying, runFailed, started, stopRequested } from './testing/facts.ts';
-import { type Fact, NOW, specification } from './testing/specification.ts';
 
 const spec = specification(
   { id: 'a', type: 'x' },

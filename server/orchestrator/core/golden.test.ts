@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import { type Golden, summary } from '../../testing/engine/golden.ts';
 import {
   type Command,
   compile,
@@ -17,7 +18,6 @@ import {
   type RunState,
   type StepResult,
 } from './index.ts';
-import { type Golden, summary } from './testing/golden.ts';
 
 /**
  * Logs as they were once written. A run outlives the code that began it, so what is read from an old log must stay the

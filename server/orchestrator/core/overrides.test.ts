@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { began, boom, changed, done, retrying, skipped, startData, started } from '../../testing/engine/facts.ts';
+import { specification } from '../../testing/engine/specification.ts';
 import { stepSpec } from './index.ts';
-import { began, boom, changed, done, retrying, skipped, startData, started } from './testing/facts.ts';
-import { specification } from './testing/specification.ts';
 
 describe('trigger_steps override a step for one run', () => {
   test('its fields, but not its id, type and dependencies', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { began, changed, done, episode, skipped, startData, started } from '../../testing/engine/facts.ts';
+import { specification } from '../../testing/engine/specification.ts';
 import type { Command, GraphStep, JsonValue } from './index.ts';
-import { began, changed, done, episode, skipped, startData, started } from './testing/facts.ts';
-import { specification } from './testing/specification.ts';
 
 const condition = (id: string, branches: { then?: string[]; else?: string[] }, more: object = {}): GraphStep => ({
   id,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { changed, skipped, startData, started } from './testing/facts.ts';
-import { NOW, specification } from './testing/specification.ts';
+import { changed, skipped, startData, started } from '../../testing/engine/facts.ts';
+import { NOW, specification } from '../../testing/engine/specification.ts';
 
 describe('start', () => {
   test('writes run_started and begins no step: the scheduler does', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Command, JsonMap } from './index.ts';
 import {
   answered,
   asked,
@@ -11,8 +10,9 @@ import {
   runFailed,
   skipped,
   started,
-} from './testing/facts.ts';
-import { NOW, specification } from './testing/specification.ts';
+} from '../../testing/engine/facts.ts';
+import { NOW, specification } from '../../testing/engine/specification.ts';
+import type { Command, JsonMap } from './index.ts';
 
 const spec = specification({ id: 'task', type: 'human_task' }, { id: 'next', type: 'x', depends_on: ['task'] });
 const at = '2026-01-01T00:00:00.000Z';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import type { LogEntry } from './entry.ts';
 import { GroupCommitLog, type LogSession } from './group-commit.ts';
 import { commitStatement } from './statement.ts';

@@ -1,3 +1,4 @@
+import type { BillableAction } from '../../contract/billable-actions.ts';
 import type { EventRow, PayloadRow } from './encode.ts';
 
 /** What a run looks like after the events of an entry: the columns of `runs` that change. Times in ms since the epoch. */
@@ -50,9 +51,6 @@ export type TaskChange = {
     dueAt: number | null;
   } | null;
 };
-
-/** What can be charged for (interface.md, Billing). */
-export type BillableAction = 'workflow_step' | 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens';
 
 /** What `run_usage` counts: what is paid for, and the beginnings and ends of runs, which cost nothing. */
 export type UsageAction = BillableAction | 'run_started' | 'run_ended';

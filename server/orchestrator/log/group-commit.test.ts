@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import type { JsonMap, RunEvent } from '../core/index.ts';
 import { encodeEvent } from './encode.ts';
 import type { LogEntry } from './entry.ts';

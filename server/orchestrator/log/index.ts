@@ -10,7 +10,6 @@
 export { decodeEvent } from './decode.ts';
 export { encodeEvent, type LargeResult, PAYLOAD_THRESHOLD_BYTES, type PayloadRef } from './encode.ts';
 export type {
-  BillableAction,
   LogEntry,
   NewRun,
   RunProjection,

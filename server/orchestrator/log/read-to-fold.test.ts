@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createHarness, type Harness, humanTask } from '../executors/embedded/testing.ts';
+import { createHarness, type Harness, humanTask } from '../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { readRunsToFold } from './read-to-fold.ts';
 
 let db: TestDatabase;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
+import type { CommittedEvent } from '../../contract/orchestrator.ts';
 import type { JsonMap, JsonValue, RunEvent } from '../core/index.ts';
-import type { CommittedEvent } from '../orchestrator.ts';
 import { decodeEvent, payloadRefs, type StoredEvent } from './decode.ts';
 
 /** A run's row, as far as the runtime needs it, and all its events with payloads in place, in order. */

@@ -1,6 +1,6 @@
+import type { CommittedEvent } from '../../contract/orchestrator.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { JsonMap, RunEvent } from '../core/index.ts';
-import type { CommittedEvent } from '../orchestrator.ts';
 
 /** An event record as every surface shows it (decisions.md, Runs: "Event record"). */
 export type WireEvent = {

@@ -1,6 +1,6 @@
+import type { Orchestrator, RunRef, RunSnapshot } from '../../contract/orchestrator.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Command, JsonMap } from '../core/index.ts';
-import type { Orchestrator, RunRef, RunSnapshot } from '../orchestrator.ts';
 import type { Promises } from './checkers/promises.ts';
 import { REFUSED, type Scenario } from './scenario.ts';
 import type { Server } from './server.ts';

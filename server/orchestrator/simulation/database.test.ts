@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { commitStatement, type LogEntry, type RunProjection } from '../log/index.ts';
 import { Database, DatabaseError } from './database.ts';
 import { Random } from './random.ts';

@@ -1,4 +1,5 @@
-import type { ActionPrices, CreditSource, TenantCredits } from '../credits.ts';
+import type { ActionPrices } from '../../contract/billable-actions.ts';
+import type { CreditSource, TenantCredits } from '../credits.ts';
 import type { Database } from './database.ts';
 import type { Random } from './random.ts';
 import { answerOf } from './reader.ts';

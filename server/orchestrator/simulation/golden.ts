@@ -1,5 +1,5 @@
+import { type Golden, summary } from '../../testing/engine/golden.ts';
 import { compile, evolve, newRun } from '../core/index.ts';
-import { type Golden, summary } from '../core/testing/golden.ts';
 import type { AuditedRun } from './auditor.ts';
 import { simulate } from './simulate.ts';
 

@@ -1,4 +1,4 @@
-import type { Orchestrator, StreamItem } from '../orchestrator.ts';
+import type { Orchestrator, StreamItem } from '../../contract/orchestrator.ts';
 import { TENANTS } from './scenario.ts';
 import type { Server } from './server.ts';
 

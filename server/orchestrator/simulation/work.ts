@@ -1,6 +1,5 @@
+import type { Attempt, Outcome, StepType, StepTypes } from '../../contract/step-type.ts';
 import type { Consumption, JsonValue, TaskRequest } from '../core/index.ts';
-import type { StepTypes } from '../steps/registry.ts';
-import type { Attempt, Outcome, StepType } from '../steps/step-type.ts';
 import type { Auditor } from './auditor.ts';
 import type { StepPlan } from './plans.ts';
 import { REFUSED } from './scenario.ts';

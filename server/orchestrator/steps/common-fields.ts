@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { StepType } from '../../contract/step-type.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
-import type { StepType } from './step-type.ts';
 
 /** What a step id may look like (decisions.md, Workflows). */
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import { CelSyntaxError, type Expression, expression, LONGEST_EXPRESSION, typeName } from './cel/index.ts';
 import { fieldReader } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
 import type { LuaData, LuaPool, LuaRun, Verdict } from './lua/index.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
-import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
 
 const fields = z.strictObject({
   expression: z.string().min(1).max(LONGEST_EXPRESSION).meta({

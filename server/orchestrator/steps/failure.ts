@@ -1,7 +1,7 @@
+import type { Outcome } from '../../contract/step-type.ts';
 import { CelError, CelSyntaxError } from './cel/index.ts';
 import { InvalidStep } from './common-fields.ts';
 import { RenderedTooLarge, TemplateUnresolved } from './rendering.ts';
-import type { Outcome } from './step-type.ts';
 import { TemplateSyntaxError } from './templates.ts';
 
 /** A failed attempt that trying again cannot help: the same version and results lead to the same end. */

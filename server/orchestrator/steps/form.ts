@@ -1,10 +1,10 @@
 import { format as formats, type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import type { RE2JS } from 're2js';
+import type { StepProblem } from '../../contract/step-type.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { formWork } from './form-work.ts';
 import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from './pattern.ts';
-import type { StepProblem } from './step-type.ts';
 
 /**
  * Forms of human tasks, and what a model's answer must be: a JSON Schema (2020-12) for `result`. @cfworker/json-schema interprets it (no code generation).

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Attempt } from '../../contract/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 import { checkForm, validateForm } from './form.ts';
 import { humanTask } from './human-task.ts';
-import type { Attempt } from './step-type.ts';
 
 const run = (fields: JsonMap, input: JsonMap = {}) => {
   const attempt: Attempt = {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, InvalidStep } from './common-fields.ts';
 import { outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
-import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
 
 const ROLES = new Set(['project_contributor', 'tenant_admin']);

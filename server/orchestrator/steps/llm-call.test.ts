@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Attempt } from '../../contract/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 import { llmCall } from './llm-call.ts';
 import type { ModelAnswer, ModelCall, ModelCaller } from './model-caller.ts';
-import type { Attempt } from './step-type.ts';
 
 const scope = { tenantId: 't', projectId: 'p' };
 const answer: ModelAnswer = {

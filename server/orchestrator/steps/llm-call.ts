@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import { JsonObjectSchema } from '../../platform/json.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
 import { fieldReader, InvalidStep, LONGEST_TEXT, unavailableMessage } from './common-fields.ts';
@@ -7,7 +8,6 @@ import { checkForm } from './form.ts';
 import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
-import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
 
 const unavailable = unavailableMessage('llm_call', 'this server has no model providers configured');

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Attempt } from '../../contract/step-type.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { LuaPool, prepareScript } from './lua/index.ts';
 import { luaScript } from './lua-script.ts';
-import type { Attempt } from './step-type.ts';
 
 const pool = new LuaPool({ workers: 2 });
 const type = luaScript(pool);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, LONGEST_TEXT } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { type LuaData, type LuaPool, type LuaRun, type PreparedScript, prepareScript, sizeOf } from './lua/index.ts';
 import { JsonTexts, resolve } from './rendering.ts';
-import type { Attempt, Outcome, StepProblem, StepType } from './step-type.ts';
 
 const fields = z.strictObject({
   script: z.string().min(1).max(LONGEST_TEXT).meta({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { JsonObjectSchema } from '../../platform/json.ts';
 import type { JsonMap } from '../core/index.ts';
 import { fieldReader, unavailableMessage } from './common-fields.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
-import type { Attempt, Outcome, StepType } from './step-type.ts';
 import { hasTemplate } from './templates.ts';
 import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 

@@ -1,3 +1,4 @@
+import type { StepTypes } from '../../contract/step-type.ts';
 import { condition } from './condition.ts';
 import { humanTask } from './human-task.ts';
 import { llmCall } from './llm-call.ts';
@@ -5,11 +6,7 @@ import type { LuaPool } from './lua/index.ts';
 import { luaScript } from './lua-script.ts';
 import { mcpCall } from './mcp-call.ts';
 import type { ModelCaller } from './model-caller.ts';
-import type { StepType } from './step-type.ts';
 import type { ToolCaller } from './tool-caller.ts';
-
-/** The step types of this process, by name. */
-export type StepTypes = ReadonlyMap<string, StepType>;
 
 /** All step types there are. A new type is one file and one line here. The caller closes the pool. */
 export function createStepTypes(services: { luaPool: LuaPool; tools?: ToolCaller; models?: ModelCaller }): StepTypes {

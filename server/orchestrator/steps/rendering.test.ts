@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { Attempt } from '../../contract/step-type.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { outcomeOf } from './failure.ts';
 import { humanTask } from './human-task.ts';
 import { MAX_RENDERED_BYTES, RenderedTooLarge, Rendering, type TemplateScope } from './rendering.ts';
-import type { Attempt } from './step-type.ts';
 import { MAX_REFERENCES, parseTemplate, TemplateSyntaxError } from './templates.ts';
 
 const MIB = MAX_RENDERED_BYTES;

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
+import type { OrchestratorStatus } from '../../contract/orchestrator.ts';
 import type { OrchestratorLoad } from '../observer.ts';
-import type { OrchestratorStatus } from '../orchestrator.ts';
 
 /** Tenants that get a series of their own: the busiest. All others together are one more, `_other`, which no slug can be. */
 const TENANTS_SHOWN = 20;

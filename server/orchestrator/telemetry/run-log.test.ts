@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { createHarness, stepType } from '../executors/embedded/testing.ts';
+import { createHarness, stepType } from '../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { createRunLog } from './index.ts';
 
 let db: TestDatabase;

@@ -1,9 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ManualClock } from '../../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { parseSamples, type Samples } from '../../platform/telemetry/testing.ts';
-import type { Graph } from '../core/index.ts';
 import {
   createHarness,
   DEFAULT_CONFIG,
@@ -12,7 +9,10 @@ import {
   type HarnessOptions,
   ManualTime,
   stepType,
-} from '../executors/embedded/testing.ts';
+} from '../../testing/engine/runtime.ts';
+import { parseSamples, type Samples } from '../../testing/metrics.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import type { Graph } from '../core/index.ts';
 import { DEFAULT_LIMITS, GroupCommitLog, type LogEntry } from '../log/index.ts';
 import type { OrchestratorLoad } from '../observer.ts';
 import { createRunMetrics, loadMetrics } from './index.ts';

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform/postgres/testing.ts';
-import { type Collector, startCollector } from '../../platform/telemetry/testing-collector.ts';
 import { startTracing, type Tracing, type TracingSettings } from '../../platform/telemetry/tracing.ts';
+import { createHarness, Gate, type Harness, type HarnessOptions, stepType } from '../../testing/engine/runtime.ts';
+import { type Collector, startCollector } from '../../testing/otlp-collector.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import type { Graph } from '../core/index.ts';
-import { createHarness, Gate, type Harness, type HarnessOptions, stepType } from '../executors/embedded/testing.ts';
 import { createRunTraces } from './index.ts';
 
 let db: TestDatabase;

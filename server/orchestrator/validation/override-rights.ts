@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { StepType, StepTypes } from '../../contract/step-type.ts';
 import type { Graph, GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { openableFields } from '../steps/common-fields.ts';
-import type { StepTypes } from '../steps/registry.ts';
-import type { StepType } from '../steps/step-type.ts';
 import { fillsTemplates } from './filled-templates.ts';
 import { FIXED_FIELDS } from './overrides.ts';
 

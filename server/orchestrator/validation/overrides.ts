@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import type { CheckScope, StepTypes } from '../../contract/step-type.ts';
 import type { Graph, GraphStep, JsonMap } from '../core/index.ts';
 import { commonFieldNames } from '../steps/common-fields.ts';
-import type { StepTypes } from '../steps/registry.ts';
-import type { CheckScope } from '../steps/step-type.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { type Topology, topology } from './topology.ts';
 import { Collector, checkCommonFields, checkStep, STEPS_AT_ONCE } from './validate.ts';

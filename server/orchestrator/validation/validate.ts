@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
+import type { CheckScope, StepType, StepTypes } from '../../contract/step-type.ts';
 import type { Graph, GraphStep, JsonValue } from '../core/index.ts';
 import { CelSyntaxError, expression } from '../steps/cel/index.ts';
 import { CommonStepFields, commonFieldNames, LONGEST_TEXT, openableFields, ownFields } from '../steps/common-fields.ts';
 import { prepareScript } from '../steps/lua/index.ts';
-import type { StepTypes } from '../steps/registry.ts';
-import type { CheckScope, StepType } from '../steps/step-type.ts';
 import { collectReferences } from '../steps/templates.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { checkShape } from './shape.ts';

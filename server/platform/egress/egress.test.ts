@@ -8,10 +8,10 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { testCertificate } from '../../testing/certificate.ts';
+import { startTestDns, type TestDns } from '../../testing/dns.ts';
 import { createEgress, type Egress, type EgressOptions, EgressRefused } from './egress.ts';
 import { BodyTooLarge, limitBody } from './limit-body.ts';
-import { testCertificate } from './testing-certificate.ts';
-import { startTestDns, type TestDns } from './testing-dns.ts';
 
 const publicAddress = '93.184.215.14';
 const closing: (() => Promise<unknown> | unknown)[] = [];

@@ -2,9 +2,9 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { CreateMessageResultSchema, ListRootsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { startEverything, startSdkServer, startSseServer } from '../../testing/mcp-server.ts';
 import { createEgress } from '../egress/egress.ts';
 import { connectMcp, McpFailure } from './index.ts';
-import { startEverything, startSdkServer, startSseServer } from './testing.ts';
 
 const timeoutMs = 10_000;
 

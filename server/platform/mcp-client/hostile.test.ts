@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { type Handler, startHttpServer } from '../../testing/mcp-server.ts';
 import { ManualClock } from '../clock.ts';
 import { createEgress } from '../egress/egress.ts';
 import { freePort } from '../postgres/free-port.ts';
 import { connectMcp, McpFailure } from './index.ts';
-import { type Handler, startHttpServer } from './testing.ts';
 
 const timeoutMs = 5_000;
 const MiB = 1024 * 1024;

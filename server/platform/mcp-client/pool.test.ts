@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { startSdkServer, startSseServer } from '../../testing/mcp-server.ts';
 import { ManualClock } from '../clock.ts';
 import { type CallToolResult, connectMcp, McpFailure, type McpSession, SessionPool } from './index.ts';
-import { startSdkServer, startSseServer } from './testing.ts';
 
 const timeoutMs = 10_000;
 

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type ModelServer, type ScriptedReply, startModelServer } from '../../testing/model-server.ts';
 import { ManualClock } from '../clock.ts';
 import { EgressRefused } from '../egress/egress.ts';
 import { askModel, type ModelQuestion, type ModelReply, type ModelSurroundings } from './ask-model.ts';
 import { listModels } from './list-models.ts';
 import { type ModelAccess, type ModelProvider, modelProviders } from './providers.ts';
-import { type ModelServer, type ScriptedReply, startModelServer } from './testing-model-server.ts';
 
 const clock = new ManualClock();
 const KEY = 'sk-test-0123456789abcdef';

@@ -1,11 +1,11 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../testing/postgres.ts';
 import { isDatabaseAway } from './away.ts';
 import { createPool } from './database.ts';
 import { freePort } from './free-port.ts';
 import { PrismaClient } from './generated/client.ts';
-import { createTestDatabase } from './testing.ts';
 
 const logger = pino({ level: 'silent' });
 const thrownBy = (work: Promise<unknown>) =>

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { ManualClock } from '../clock.ts';
 import { monthOf } from './months.ts';
 import { ensurePartitions, listPartitions } from './partitions.ts';
-import { createTestDatabase, type TestDatabase } from './testing.ts';
 
 let db: TestDatabase;
 const lines: string[] = [];

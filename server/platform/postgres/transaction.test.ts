@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { createPool } from './database.ts';
-import { createTestDatabase, type TestDatabase } from './testing.ts';
 import { transact } from './transaction.ts';
 
 let db: TestDatabase;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { ManualClock } from '../clock.ts';
 import { DecryptionError } from '../crypto/envelope.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres/testing.ts';
 import { DatabaseSecretStore, rotateMasterKey } from './database-secret-store.ts';
 
 let db: TestDatabase;

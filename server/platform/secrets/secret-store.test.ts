@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../testing/postgres.ts';
+import { startTestVault } from '../../testing/vault.ts';
 import { ManualClock } from '../clock.ts';
-import { createTestDatabase } from '../postgres/testing.ts';
 import { DatabaseSecretStore } from './database-secret-store.ts';
 import type { SecretStore } from './secret-store.ts';
-import { startTestVault } from './testing-vault.ts';
 import { VaultSecretStore } from './vault-secret-store.ts';
 
 /** What every adapter of the secret store promises; each gives as many stores on the same place as are asked for. */

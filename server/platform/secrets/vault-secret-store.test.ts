@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { startTestVault, type TestVault, testRole } from '../../testing/vault.ts';
 import { ManualClock } from '../clock.ts';
-import { startTestVault, type TestVault, testRole } from './testing-vault.ts';
 import { VaultSecretStore } from './vault-secret-store.ts';
 import type { VaultSettings } from './vault-session.ts';
 

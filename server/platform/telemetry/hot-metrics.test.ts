@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { parseSamples } from '../../testing/metrics.ts';
 import { HotHistogram, hotCounter } from './hot-metrics.ts';
-import { parseSamples } from './testing.ts';
 
 test('a histogram counts up to and with its bounds, adds them up and knows sum and count', async () => {
   const registry = new Registry();

@@ -1,8 +1,8 @@
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { AppliedDiscount } from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import type { PlanRow } from '../plans/plan.ts';
-import type { AppliedDiscount } from '../provider/port.ts';
 import { isSubscribed, presentPlan } from '../subscriptions/choose.ts';
 import { lockSubscription, readSubscription, type SubscriptionRow, saveSubscription } from '../subscriptions/store.ts';
 import type { Applied } from './apply.ts';

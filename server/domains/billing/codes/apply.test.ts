@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createCall } from '../../../api/testing-call.ts';
+import { CREDIT } from '../../../contract/microcredits.ts';
+import type { Services } from '../../../contract/services.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import { CREDIT } from '../../../platform/microcredits.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import type { Services } from '../../../services.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../../identity/testing.ts';
+import { createTestCode } from '../../../testing/billing/codes.ts';
+import { createCall } from '../../../testing/call.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { billingOperations } from '../operations.ts';
 import { codeNotValid } from './refusals.ts';
-import { createTestCode } from './testing.ts';
 
 const DAY = 86_400_000;
 let db: TestDatabase;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
-import { CREDIT } from '../../../platform/microcredits.ts';
+import type { Context } from '../../../contract/context.ts';
+import { CREDIT } from '../../../contract/microcredits.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { grantCredits } from '../ledger/post.ts';
 import type { ApplyCodeInput, ApplyCodeOutput } from '../schemas.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CREDIT } from '../../../contract/microcredits.ts';
+import type { Services } from '../../../contract/services.ts';
 import { ManualClock } from '../../../platform/clock.ts';
-import { CREDIT } from '../../../platform/microcredits.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import type { Services } from '../../../services.ts';
-import { createTestServices } from '../../identity/testing.ts';
+import { createTestServices } from '../../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { ensureOnboarded } from '../subscriptions/onboard.ts';
 import { generateCode } from './code.ts';
 import { codesCommand } from './command.ts';

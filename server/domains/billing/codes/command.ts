@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { CREDIT } from '../../../platform/microcredits.ts';
-import type { Services } from '../../../services.ts';
+import { CREDIT } from '../../../contract/microcredits.ts';
+import type { Services } from '../../../contract/services.ts';
 import type { CommandOutcome } from '../ledger/audit-command.ts';
 import { formatMoney } from '../payments/money.ts';
 import { type BillingCode, normalizeCode } from './code.ts';

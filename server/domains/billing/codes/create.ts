@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { PlainText } from '../../../api/wire.ts';
+import { CREDIT, MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
+import type { Services } from '../../../contract/services.ts';
+import { PlainText } from '../../../contract/wire.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
-import { CREDIT, MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
-import type { Services } from '../../../services.ts';
 import { listPlans } from '../plans/store.ts';
 import { Currency } from '../schemas.ts';
 import { type BillingCode, codeKinds, generateCode, normalizeCode } from './code.ts';

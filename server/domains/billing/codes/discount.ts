@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import type { AppliedDiscount, PaymentProvider } from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
+import type { Services } from '../../../contract/services.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import type { Services } from '../../../services.ts';
 import { periodStart } from '../plans/period.ts';
-import type { PlanRow } from '../plans/plan.ts';
-import type { AppliedDiscount, PaymentProvider } from '../provider/port.ts';
 import type { Discount } from '../schemas.ts';
 import { type BillingCode, normalizeCode } from './code.ts';
 import { type Guesser, limitGuesses } from './guesses.ts';

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createCall } from '../../../api/testing-call.ts';
+import { CREDIT } from '../../../contract/microcredits.ts';
+import type { PaymentProvider } from '../../../contract/payment-provider.ts';
+import { createRequestLimiter } from '../../../contract/rate-limits.ts';
+import type { Services } from '../../../contract/services.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { AppError, unavailable } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import { CREDIT } from '../../../platform/microcredits.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import { createRateLimiter } from '../../../platform/rate-limit.ts';
-import type { Services } from '../../../services.ts';
-import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../../identity/testing.ts';
+import { createTestCode } from '../../../testing/billing/codes.ts';
+import { createCall } from '../../../testing/call.ts';
+import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { billingOperations } from '../operations.ts';
-import type { PaymentProvider } from '../provider/port.ts';
 import { discountedAmount, readDiscount, storeDiscount } from './discount.ts';
-import { createTestCode } from './testing.ts';
 
 const DAY = 86_400_000;
 let db: TestDatabase;
@@ -224,7 +224,7 @@ describe('at a provider', () => {
 describe('guessing', () => {
   const limited = () =>
     createCall(
-      { ...services, rateLimiter: createRateLimiter({ principal: 0, address: 0, signIn: 0, wrongCodes: 3 }, clock) },
+      { ...services, rateLimiter: createRequestLimiter({ principal: 0, address: 0, signIn: 0, wrongCodes: 3 }, clock) },
       billingOperations,
     );
   const wrong = { status: 422, code: 'code_not_valid' };

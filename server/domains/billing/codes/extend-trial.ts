@@ -1,4 +1,4 @@
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { lockSubscription } from '../subscriptions/store.ts';
 import type { Applied } from './apply.ts';

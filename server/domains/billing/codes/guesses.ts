@@ -1,5 +1,5 @@
+import type { Services } from '../../../contract/services.ts';
 import { AppError } from '../../../platform/errors.ts';
-import type { Services } from '../../../services.ts';
 
 /** Who tries a code. */
 export type Guesser = { tenantId: string; userId: string };

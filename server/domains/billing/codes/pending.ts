@@ -1,8 +1,8 @@
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { AppliedDiscount } from '../../../contract/payment-provider.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
-import type { AppliedDiscount } from '../provider/port.ts';
 import { adopt } from '../subscriptions/adopt.ts';
 import { changeSubscription, customerOf, type Held, providerOf, referenceOf } from '../subscriptions/change.ts';
 import { presentPlan } from '../subscriptions/choose.ts';

@@ -1,5 +1,5 @@
+import { toMicrocredits } from '../../../contract/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
-import { toMicrocredits } from '../../../platform/microcredits.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { BillingCode, CodeKind } from './code.ts';
 import { codeAlreadyUsed, codeNotValid } from './refusals.ts';

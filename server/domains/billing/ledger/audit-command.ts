@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Services } from '../../../services.ts';
+import type { Services } from '../../../contract/services.ts';
 import { type AuditReport, auditLedger, type Difference } from './audit.ts';
 
 /** A line of the operator's command; `code` is the process's: 0 nothing differs, 1 something does. */

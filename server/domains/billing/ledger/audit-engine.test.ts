@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scopes } from '../../../api/context.ts';
-import { startTestContainer, type TestContainer } from '../../../api/testing-container.ts';
-import { createTestPat, createTestTenant } from '../../identity/testing.ts';
+import { scopes } from '../../../contract/context.ts';
+import { startTestContainer, type TestContainer } from '../../../testing/container.ts';
+import { createTestPat, createTestTenant } from '../../../testing/identity.ts';
 import { auditLedger } from './audit.ts';
 
 /** The whole service charges, and the audit of what it wrote. */

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ManualClock } from '../../../platform/clock.ts';
 import { newId } from '../../../platform/ids.ts';
 import { ensurePartitions } from '../../../platform/postgres/partitions.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
+import { charge } from '../../../testing/billing/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { auditLedger } from './audit.ts';
 import { auditCommand } from './audit-command.ts';
 import { countCharges } from './count.ts';
 import { grantCredits, openAccount, postCharges, refundCredits } from './post.ts';
-import { charge } from './testing.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

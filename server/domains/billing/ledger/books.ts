@@ -1,6 +1,6 @@
+import { MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import { MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
 
 /** The accounts that credits are spent from, in the order of spending (decisions.md, Billing). */
 export const spendable = ['trial', 'included', 'payg'] as const;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
-import { MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import { insertUsage } from '../../analytics/testing.ts';
+import { insertUsage } from '../../../testing/analytics.ts';
+import { charge } from '../../../testing/billing/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { countCharges, countNext, readUncounted } from './count.ts';
 import { grantCredits, openAccount, postCharges, readBalances } from './post.ts';
-import { charge } from './testing.ts';
 
 const AT = Date.UTC(2026, 0, 1);
 let db: TestDatabase;

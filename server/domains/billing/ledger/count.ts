@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { MOST_MICROCREDITS, toMicrocredits } from '../../../platform/microcredits.ts';
+import { MOST_MICROCREDITS, toMicrocredits } from '../../../contract/microcredits.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 
 /**

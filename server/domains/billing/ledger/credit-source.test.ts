@@ -2,12 +2,12 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ManualClock } from '../../../platform/clock.ts';
 import { newId } from '../../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import { testConfig } from '../../identity/testing.ts';
+import { charge } from '../../../testing/billing/ledger.ts';
+import { testConfig } from '../../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { createCreditSource, readWarnings } from './credit-source.ts';
 import { grantCredits, refundCredits } from './post.ts';
-import { charge } from './testing.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

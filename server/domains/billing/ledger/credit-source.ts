@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { z } from 'zod';
+import { toMicrocredits } from '../../../contract/microcredits.ts';
+import type { Services } from '../../../contract/services.ts';
 import type { CreditSource, TenantCredits } from '../../../orchestrator/credits.ts';
 import { newId } from '../../../platform/ids.ts';
-import { toMicrocredits } from '../../../platform/microcredits.ts';
-import type { Services } from '../../../services.ts';
 import { Microcredits } from '../schemas.ts';
 import { ensureOnboarded } from '../subscriptions/onboard.ts';
 import { total } from './books.ts';

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LEADER_LOCK } from '../../../orchestrator/executors/embedded/leader-connection.ts';
 import { commitStatement } from '../../../orchestrator/log/index.ts';
 import { newId } from '../../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+import { chargedRun } from '../../../testing/billing/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { auditLedger } from './audit.ts';
 import { type Account, type Amounts, accounts, type SpendableAccount, spendable } from './books.ts';
 import { countCharges, countNext } from './count.ts';
 import { expireDue, grantCredits, openAccount, postCharges, readBalances, refundCredits, takeBack } from './post.ts';
-import { chargedRun } from './testing.ts';
 
 /**
  * What anybody may do with credits, at the same time, on a real database, with sessions that are killed in the middle. A trigger

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCall } from '../../../api/testing-call.ts';
+import { CREDIT } from '../../../contract/microcredits.ts';
+import type { Services } from '../../../contract/services.ts';
 import { ManualClock } from '../../../platform/clock.ts';
-import { CREDIT } from '../../../platform/microcredits.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import type { Services } from '../../../services.ts';
-import { createTestServices, createTestTenant, type TestTenant } from '../../identity/testing.ts';
+import { charge } from '../../../testing/billing/ledger.ts';
+import { createCall } from '../../../testing/call.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { ledgerOperations } from './operations.ts';
 import { grantCredits } from './post.ts';
-import { charge } from './testing.ts';
 
 const DAY = 86_400_000;
 const clock = new ManualClock();

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
-import { cutPage, decodeCursor } from '../../../api/cursor.ts';
-import { Id } from '../../../api/wire.ts';
+import type { Context } from '../../../contract/context.ts';
+import { cutPage, decodeCursor } from '../../../contract/cursor.ts';
+import { toMicrocredits } from '../../../contract/microcredits.ts';
+import { Id } from '../../../contract/wire.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
-import { toMicrocredits } from '../../../platform/microcredits.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import type { Balances, LedgerEntry, ListLedgerInput, ListLedgerOutput } from '../schemas.ts';
 import { settleTenant } from '../subscriptions/settle.ts';

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CREDIT, MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
-import { CREDIT, MOST_MICROCREDITS } from '../../../platform/microcredits.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
+import { charge } from '../../../testing/billing/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { SpendableAccount } from './books.ts';
 import {
   expireDue,
@@ -14,7 +15,6 @@ import {
   refundCredits,
   takeBack,
 } from './post.ts';
-import { charge } from './testing.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

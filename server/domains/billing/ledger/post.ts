@@ -1,5 +1,5 @@
+import { MOST_MICROCREDITS, toMicrocredits } from '../../../contract/microcredits.ts';
 import { invalid } from '../../../platform/errors.ts';
-import { MOST_MICROCREDITS, toMicrocredits } from '../../../platform/microcredits.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import {
   type Account,

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../../api/cursor.ts';
+import type { Context } from '../../../contract/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../../contract/cursor.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { type CsvColumn, writeCsv } from '../../../platform/csv.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import { auditLedger } from '../ledger/audit.ts';
-import { charge } from '../ledger/testing.ts';
-import type { CommandServices } from '../operator-command.ts';
-import { applyProviderFact } from '../subscriptions/apply.ts';
+import { charge } from '../../../testing/billing/ledger.ts';
 import {
   type BillingWorld,
   BUSINESS,
@@ -13,7 +10,10 @@ import {
   FREE,
   PRO,
   type Subscribed,
-} from '../subscriptions/testing.ts';
+} from '../../../testing/billing/subscriptions.ts';
+import { auditLedger } from '../ledger/audit.ts';
+import type { CommandServices } from '../operator-command.ts';
+import { applyProviderFact } from '../subscriptions/apply.ts';
 import { formatMoney } from './money.ts';
 import { cancelPayment, confirmPayment, refundPayment } from './operate.ts';
 

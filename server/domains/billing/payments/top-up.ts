@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import { cost } from '../../../contract/microcredits.ts';
+import type { Services } from '../../../contract/services.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import { cost } from '../../../platform/microcredits.ts';
-import type { Services } from '../../../services.ts';
 import type { PaymentConfig, TopUpInput, TopUpOutput } from '../schemas.ts';
 import { changeSubscription, customerOf } from '../subscriptions/change.ts';
 import { saveSubscription } from '../subscriptions/store.ts';

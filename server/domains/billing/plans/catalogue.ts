@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { PlainText } from '../../../api/wire.ts';
-import { ConfigError } from '../../../config.ts';
+import { ConfigError } from '../../../contract/config.ts';
+import type { PlanRow, TopUpTerms } from '../../../contract/plan.ts';
+import { PlainText } from '../../../contract/wire.ts';
 import { Currency, Microcredits } from '../schemas.ts';
-import type { PlanRow, TopUpTerms } from './plan.ts';
 
 /** What a deployment sells before an operator changes anything. */
 export type Catalogue = { topUp: TopUpTerms; plans: PlanRow[] };

@@ -1,9 +1,9 @@
+import type { PlanRow } from '../../../contract/plan.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { type Command, credits, done, required, table } from '../operator-command.ts';
 import { formatMoney } from '../payments/money.ts';
 import { changePlanFields, retirePlan } from './change.ts';
-import type { PlanRow } from './plan.ts';
 import { listPlanChanges, listPlans, type PlanChangeRow } from './store.ts';
 
 export const plansUsage = `npm run billing -- plans [list]

@@ -1,4 +1,4 @@
-import type { PlanRow } from './plan.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
 
 const DAY_MS = 86_400_000;
 

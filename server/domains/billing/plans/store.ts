@@ -1,8 +1,8 @@
+import { toMicrocredits } from '../../../contract/microcredits.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
 import { newId } from '../../../platform/ids.ts';
-import { toMicrocredits } from '../../../platform/microcredits.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type Catalogue, toPlanFields } from './catalogue.ts';
-import type { PlanRow } from './plan.ts';
 
 /** Where the plan of a workspace, or the one it names, is looked up. */
 export type PlanChoice = { plan_code?: string | undefined; payment_price_id?: string | undefined };

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { PlanRow } from '../../../contract/plan.ts';
 import type { ActionPricing, Plan } from '../schemas.ts';
-import type { PlanRow } from './plan.ts';
 
 /** A plan as interface.md writes it. */
 export function toPlanView(plan: PlanRow): z.input<typeof Plan> {

@@ -1,11 +1,17 @@
+import type {
+  AppliedDiscount,
+  ChangeQuote,
+  PaymentProvider,
+  ProviderSubscription,
+  SubscriptionRef,
+} from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { conflict } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { formatMoney } from '../payments/money.ts';
 import { nextPeriodStart } from '../plans/period.ts';
-import type { PlanRow } from '../plans/plan.ts';
 import { priceOf, samePeriod, share } from '../subscriptions/proration.ts';
-import type { AppliedDiscount, ChangeQuote, PaymentProvider, ProviderSubscription, SubscriptionRef } from './port.ts';
 
 /**
  * The provider without a provider: what is asked for holds at once, and its payment is an invoice that an operator confirms

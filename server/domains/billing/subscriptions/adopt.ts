@@ -1,8 +1,8 @@
+import type { ProviderSubscription } from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { pendingPayments } from '../payments/store.ts';
-import type { PlanRow } from '../plans/plan.ts';
 import { findPlan } from '../plans/store.ts';
-import type { ProviderSubscription } from '../provider/port.ts';
 import { lastPeriod, noteEvent, type Period } from './journal.ts';
 import { onboardingPlan } from './onboard.ts';
 import { beginOnboardingPeriod, beginPeriod, endPeriodEarly } from './periods.ts';

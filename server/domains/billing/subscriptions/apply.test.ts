@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest';
+import type { PaymentProvider, ProviderSubscription } from '../../../contract/payment-provider.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import { auditLedger } from '../ledger/audit.ts';
-import { grantCredits } from '../ledger/post.ts';
-import { charge } from '../ledger/testing.ts';
-import { createManualProvider } from '../provider/manual.ts';
-import type { PaymentProvider, ProviderSubscription } from '../provider/port.ts';
-import { applyProviderFact } from './apply.ts';
+import { charge } from '../../../testing/billing/ledger.ts';
 import {
   type BillingWorld,
   BUSINESS,
@@ -18,7 +14,11 @@ import {
   PRO,
   PRO_TRIAL,
   type Subscribed,
-} from './testing.ts';
+} from '../../../testing/billing/subscriptions.ts';
+import { auditLedger } from '../ledger/audit.ts';
+import { grantCredits } from '../ledger/post.ts';
+import { createManualProvider } from '../provider/manual.ts';
+import { applyProviderFact } from './apply.ts';
 
 const START = Date.parse('2026-05-01T00:00:00.000Z');
 const MONTH = 31 * DAY;

@@ -1,10 +1,10 @@
+import { cost } from '../../../contract/microcredits.ts';
+import type { ProviderFact, ProviderSubscription } from '../../../contract/payment-provider.ts';
+import type { Services } from '../../../contract/services.ts';
 import { newId } from '../../../platform/ids.ts';
-import { cost } from '../../../platform/microcredits.ts';
-import type { Services } from '../../../services.ts';
 import { giveUp, refund, succeed } from '../payments/settle.ts';
 import { insertPayment, lockProviderPayment, type PaymentRow, updatePayment } from '../payments/store.ts';
 import { findPlan } from '../plans/store.ts';
-import type { ProviderFact, ProviderSubscription } from '../provider/port.ts';
 import { adopt } from './adopt.ts';
 import { changeSubscription, type Held } from './change.ts';
 import { followsProvider, type SubscriptionRow } from './store.ts';

@@ -1,18 +1,18 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
-import { isoTimestamp } from '../../../platform/clock.ts';
-import { conflict } from '../../../platform/errors.ts';
-import { resolveDiscount, storeDiscount } from '../codes/discount.ts';
-import { codeNotValid } from '../codes/refusals.ts';
-import { createManualPayment } from '../payments/manual-payment.ts';
-import type { PlanRow } from '../plans/plan.ts';
+import type { Context } from '../../../contract/context.ts';
 import type {
   AppliedDiscount,
   ChangeQuote,
   PaymentProvider,
   ProviderSubscription,
   SubscriptionRef,
-} from '../provider/port.ts';
+} from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import { conflict } from '../../../platform/errors.ts';
+import { resolveDiscount, storeDiscount } from '../codes/discount.ts';
+import { codeNotValid } from '../codes/refusals.ts';
+import { createManualPayment } from '../payments/manual-payment.ts';
 import type { ChangePlanInput, ChangePlanOutput, ChangePreview } from '../schemas.ts';
 import { adopt } from './adopt.ts';
 import { cancelHeld } from './cancel.ts';

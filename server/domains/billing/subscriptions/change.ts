@@ -1,10 +1,10 @@
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { BillingCustomer, PaymentProvider, SubscriptionRef } from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
+import type { Services } from '../../../contract/services.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
-import type { Services } from '../../../services.ts';
-import type { PlanRow } from '../plans/plan.ts';
 import { createManualProvider } from '../provider/manual.ts';
-import type { BillingCustomer, PaymentProvider, SubscriptionRef } from '../provider/port.ts';
 import { lastPeriod } from './journal.ts';
 import { settleTenant } from './settle.ts';
 import { isDue, lockSubscription, type SubscriptionRow } from './store.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PaymentProvider, ProviderSubscription } from '../provider/port.ts';
+import type { PaymentProvider, ProviderSubscription } from '../../../contract/payment-provider.ts';
 import type { Checkout } from '../schemas.ts';
 
 /** What the browser has to confirm, for the wire; null where nothing. */

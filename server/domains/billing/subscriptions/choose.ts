@@ -1,6 +1,6 @@
+import type { PlanRow } from '../../../contract/plan.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import type { PlanRow } from '../plans/plan.ts';
 import { findPlan, type PlanChoice } from '../plans/store.ts';
 import type { SubscriptionRow } from './store.ts';
 

@@ -1,4 +1,6 @@
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { AppliedDiscount } from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import {
   readDiscount,
@@ -9,8 +11,6 @@ import {
   waitingDiscount,
 } from '../codes/discount.ts';
 import { codeNotValid } from '../codes/refusals.ts';
-import type { PlanRow } from '../plans/plan.ts';
-import type { AppliedDiscount } from '../provider/port.ts';
 import type { SubscriptionRow } from './store.ts';
 
 /**

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createTestCode } from '../codes/testing.ts';
-import { auditLedger } from '../ledger/audit.ts';
-import { charge } from '../ledger/testing.ts';
-import { applyProviderFact } from './apply.ts';
-import { settleTenant } from './settle.ts';
+import { createTestCode } from '../../../testing/billing/codes.ts';
+import { charge } from '../../../testing/billing/ledger.ts';
 import {
   type BillingWorld,
   BUSINESS,
@@ -17,7 +14,10 @@ import {
   PRO,
   PRO_TRIAL,
   type Subscribed,
-} from './testing.ts';
+} from '../../../testing/billing/subscriptions.ts';
+import { auditLedger } from '../ledger/audit.ts';
+import { applyProviderFact } from './apply.ts';
+import { settleTenant } from './settle.ts';
 
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 const iso = (at: number) => new Date(at).toISOString();

@@ -1,9 +1,9 @@
+import type { PlanRow } from '../../../contract/plan.ts';
+import type { Services } from '../../../contract/services.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import type { Services } from '../../../services.ts';
 import { openAccount } from '../ledger/post.ts';
 import { readCatalogue } from '../plans/catalogue.ts';
-import type { PlanRow } from '../plans/plan.ts';
 import { findOnboardingPlan, seedPlans } from '../plans/store.ts';
 import { beginOnboardingPeriod } from './periods.ts';
 

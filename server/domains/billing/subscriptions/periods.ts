@@ -1,9 +1,9 @@
+import type { PlanRow } from '../../../contract/plan.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { grantCredits, takeBack } from '../ledger/post.ts';
 import { type PaymentRow, pendingPayments, setPaymentCredits } from '../payments/store.ts';
 import { nextPeriodStart } from '../plans/period.ts';
-import type { PlanRow } from '../plans/plan.ts';
 import {
   lastPeriod,
   notePeriod,

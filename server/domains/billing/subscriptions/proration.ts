@@ -1,6 +1,6 @@
+import type { AppliedDiscount } from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
 import { discountedAmount } from '../codes/discount.ts';
-import type { PlanRow } from '../plans/plan.ts';
-import type { AppliedDiscount } from '../provider/port.ts';
 
 /**
  * What `amount` is for `part` of `whole` (ms), rounded down: money in minor units, credits in microcredits. Exact: the product

@@ -1,10 +1,10 @@
+import type { PlanRow } from '../../../contract/plan.ts';
+import type { Services } from '../../../contract/services.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
-import type { Services } from '../../../services.ts';
 import { readDiscount } from '../codes/discount.ts';
 import { expireDue, readBalances } from '../ledger/post.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';
 import { nextPeriodStart } from '../plans/period.ts';
-import type { PlanRow } from '../plans/plan.ts';
 import { findPlan } from '../plans/store.ts';
 import { returnToOnboarding } from './adopt.ts';
 import { runningDiscount } from './discount.ts';

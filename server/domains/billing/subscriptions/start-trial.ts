@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { PaymentProvider } from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
-import type { PlanRow } from '../plans/plan.ts';
 import { createManualProvider } from '../provider/manual.ts';
-import type { PaymentProvider } from '../provider/port.ts';
 import type { StartTrialInput, SubscriptionOutput } from '../schemas.ts';
 import { adopt } from './adopt.ts';
 import { changeSubscription, customerOf, keyOf } from './change.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { Services } from '../../../contract/services.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import type { Services } from '../../../services.ts';
 import { viewDiscount } from '../codes/discount.ts';
 import { readWarnings } from '../ledger/credit-source.ts';
 import { readBalances } from '../ledger/post.ts';

@@ -1,7 +1,7 @@
-import { toMicrocredits } from '../../../platform/microcredits.ts';
+import { toMicrocredits } from '../../../contract/microcredits.ts';
+import type { ProviderSubscription } from '../../../contract/payment-provider.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { StoredDiscount } from '../codes/discount.ts';
-import type { ProviderSubscription } from '../provider/port.ts';
 
 /** A workspace's subscription; times in ms since the epoch. Without `subscriptionId` it is on the onboarding plan. */
 export type SubscriptionRow = {

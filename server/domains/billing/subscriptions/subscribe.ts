@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { AppliedDiscount, PaymentProvider, ProviderSubscription } from '../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../contract/plan.ts';
 import { conflict } from '../../../platform/errors.ts';
 import { storeDiscount } from '../codes/discount.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';
 import { owesSubscription } from '../payments/store.ts';
-import type { PlanRow } from '../plans/plan.ts';
-import type { AppliedDiscount, PaymentProvider, ProviderSubscription } from '../provider/port.ts';
 import type { SubscribeInput, SubscriptionOutput } from '../schemas.ts';
 import { adopt } from './adopt.ts';
 import { changeSubscription, customerOf, type Held, keyOf, providerOf, referenceOf } from './change.ts';

@@ -1,6 +1,6 @@
+import type { PlanRow } from '../../../contract/plan.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { grantCredits, takeBack } from '../ledger/post.ts';
-import type { PlanRow } from '../plans/plan.ts';
 import type { SubscriptionRow } from './store.ts';
 
 /** Each workspace has one trial, ever, so its name is reference enough. */

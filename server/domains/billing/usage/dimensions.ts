@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { visibleProjects } from '../../runs/visibility.ts';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { toMicrocredits } from '../../../platform/microcredits.ts';
+import { toMicrocredits } from '../../../contract/microcredits.ts';
 import { billableActions } from '../schemas.ts';
 
 /** What narrows usage down; times in ms since the epoch, `from` inclusive, `to` exclusive. */

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { toMicrocredits } from '../../../platform/microcredits.ts';
+import { toMicrocredits } from '../../../contract/microcredits.ts';
 import { conditions, type UsageFilter } from './store.ts';
 
 /** What was used under one heading. `quantity` is in the unit of the action; `steps` are attempts of steps. */

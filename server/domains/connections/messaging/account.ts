@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import type { Services } from '../../../contract/services.ts';
 import { EgressRefused } from '../../../platform/egress/egress.ts';
 import { AppError, invalid, unavailable } from '../../../platform/errors.ts';
 import type { MessagingSettings } from '../../../platform/oauth/settings.ts';
 import { noteSecrets } from '../../../platform/secrets/in-use.ts';
-import type { Services } from '../../../services.ts';
 
 export type MessagingAccount = {
   business_account_id: string;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { Services } from '../../../contract/services.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { MessagingSettings, OauthSettings } from '../../../platform/oauth/settings.ts';
-import type { Services } from '../../../services.ts';
 import { whileHolding } from '../exclusive.ts';
 import { connectionRef, requireConnection } from '../get.ts';
 import { beginFlow, finishFlow } from '../oauth/flow.ts';

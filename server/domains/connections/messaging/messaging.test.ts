@@ -2,16 +2,21 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createCall } from '../../../api/testing-call.ts';
+import type { Services } from '../../../contract/services.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { createEgress } from '../../../platform/egress/egress.ts';
 import type { AppError } from '../../../platform/errors.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import type { Services } from '../../../services.ts';
-import { createTestServices, createTestTenant, type TestTenant, testConfig } from '../../identity/testing.ts';
+import { createCall } from '../../../testing/call.ts';
+import { createTestServices, createTestTenant, type TestTenant, testConfig } from '../../../testing/identity.ts';
+import {
+  oauthClientId,
+  oauthClientSecret,
+  startOauthServer,
+  type TestOauthServer,
+} from '../../../testing/oauth-server.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { loadCredentials } from '../credentials.ts';
 import { connectionOperations } from '../operations.ts';
-import { oauthClientId, oauthClientSecret, startOauthServer, type TestOauthServer } from '../testing-oauth-server.ts';
 
 type Made = { id: string };
 const redirectUri = 'http://127.0.0.1:3000/connections/callback';

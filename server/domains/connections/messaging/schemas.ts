@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id } from '../../../api/wire.ts';
+import { Id } from '../../../contract/wire.ts';
 import { DisplayName, OauthCallback, Origins, Secret } from '../schemas.ts';
 
 /** A segment of a path of the API. */

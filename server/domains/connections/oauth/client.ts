@@ -11,10 +11,10 @@ import {
   ResponseBodyError,
   type ServerMetadata,
 } from 'openid-client';
+import type { Services } from '../../../contract/services.ts';
 import { EgressRefused } from '../../../platform/egress/egress.ts';
 import { type AppError, unavailable } from '../../../platform/errors.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
-import type { Services } from '../../../services.ts';
 
 export type OauthServices = Pick<Services, 'clock' | 'egress'>;
 

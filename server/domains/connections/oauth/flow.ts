@@ -7,14 +7,14 @@ import {
   randomPKCECodeVerifier,
 } from 'openid-client';
 import { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { Services } from '../../../contract/services.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { randomToken, sha256 } from '../../../platform/crypto/digest.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
-import type { Services } from '../../../services.ts';
 import { oauthAway, oauthClient, oauthFailure } from './client.ts';
 import { deleteFlow, findFlow, insertFlow, listLapsedFlows } from './flow-store.ts';
 

@@ -1,7 +1,7 @@
 import { refreshTokenGrant } from 'openid-client';
+import type { Services } from '../../../contract/services.ts';
 import { AppError, conflict } from '../../../platform/errors.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
-import type { Services } from '../../../services.ts';
 import { whileHolding } from '../exclusive.ts';
 import { maySend, originOf } from '../origins.ts';
 import type { ConnectionRef, ConnectionRow } from '../store.ts';

@@ -1,9 +1,9 @@
 import { fetchUserInfo, skipSubjectCheck } from 'openid-client';
 import { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
+import type { Services } from '../../../contract/services.ts';
 import { conflict, invalid, notFound } from '../../../platform/errors.ts';
 import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
-import type { Services } from '../../../services.ts';
 import { whileHolding } from '../exclusive.ts';
 import { connectionRef, requireConnection } from '../get.ts';
 import { beginFlow, type FinishedFlow, finishFlow, refusal } from '../oauth/flow.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id } from '../../../api/wire.ts';
+import { AnyObject, Id } from '../../../contract/wire.ts';
 import { connectionStatuses, DisplayName, OauthCallback, Origins } from '../schemas.ts';
 
 const ServiceName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'is not the name of a service');

@@ -1,22 +1,27 @@
 import { inspect } from 'node:util';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createCall } from '../../../api/testing-call.ts';
+import type { Services } from '../../../contract/services.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { createEgress } from '../../../platform/egress/egress.ts';
 import { type AppError, unavailable } from '../../../platform/errors.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import type { Services } from '../../../services.ts';
+import { createCall } from '../../../testing/call.ts';
 import {
   createTestMember,
   createTestServices,
   createTestTenant,
   type TestTenant,
   testConfig,
-} from '../../identity/testing.ts';
+} from '../../../testing/identity.ts';
+import {
+  oauthClientId,
+  oauthClientSecret,
+  startOauthServer,
+  type TestOauthServer,
+} from '../../../testing/oauth-server.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { loadCredentials } from '../credentials.ts';
 import { connectionOperations } from '../operations.ts';
-import { oauthClientId, oauthClientSecret, startOauthServer, type TestOauthServer } from '../testing-oauth-server.ts';
 
 type Connection = { id: string; config: { services: string[] }; credential_keys: string[]; status: string };
 const redirectUri = 'http://127.0.0.1:3000/connections/callback';

@@ -1,8 +1,8 @@
+import type { Services } from '../../../contract/services.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { AppError, conflict, notFound } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
-import type { Services } from '../../../services.ts';
 import { loadCredentials } from '../../connections/credentials.ts';
 import { credentialHeaders } from '../credential-headers.ts';
 import { effectiveSettings } from '../instances/settings.ts';

@@ -2,12 +2,12 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { operations } from '../../../api/operations.ts';
-import { createCall } from '../../../api/testing-call.ts';
-import { startTestContainer, type TestContainer } from '../../../api/testing-container.ts';
 import { newId } from '../../../platform/ids.ts';
-import { startSdkServer, type TestServer } from '../../../platform/mcp-client/testing.ts';
-import { createTestTenant, type TestTenant } from '../../identity/testing.ts';
-import { reached } from '../../runs/testing.ts';
+import { createCall } from '../../../testing/call.ts';
+import { startTestContainer, type TestContainer } from '../../../testing/container.ts';
+import { createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts';
+import { reached } from '../../../testing/runs.ts';
 
 const SECRET = 'tok_4f9a1c77d2b84e';
 

@@ -1,5 +1,5 @@
+import type { StepProblem } from '../../../contract/step-type.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
-import type { StepProblem } from '../../../orchestrator/steps/step-type.ts';
 import { hasTemplate, parseTemplate, TemplateSyntaxError } from '../../../orchestrator/steps/templates.ts';
 import { argumentProblems, follow } from './input-schema.ts';
 

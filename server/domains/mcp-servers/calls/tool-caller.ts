@@ -1,5 +1,5 @@
+import type { StepProblem } from '../../../contract/step-type.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import type { StepProblem } from '../../../orchestrator/steps/step-type.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from '../../../orchestrator/steps/tool-caller.ts';
 import { sha256 } from '../../../platform/crypto/digest.ts';
 import { AppError } from '../../../platform/errors.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
-import { cutPage, decodeCursor } from '../../../api/cursor.ts';
-import { demoMcpUrl } from '../../../demo-mcp/address.ts';
+import type { Context } from '../../../contract/context.ts';
+import { cutPage, decodeCursor } from '../../../contract/cursor.ts';
+import { demoMcpUrl } from '../../../contract/demo-mcp.ts';
 import type { PlatformCatalogInput, PlatformCatalogOutput } from '../schemas.ts';
 import { parseCanonicalUrl } from '../servers/canonical-url.ts';
 import { type Adapter, platformAdapters } from './platform-adapters.ts';

@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCall } from '../../../api/testing-call.ts';
 import { newId } from '../../../platform/ids.ts';
+import { createCall } from '../../../testing/call.ts';
+import {
+  createConnection,
+  createMcpWorld,
+  type McpWorld,
+  publishedServer,
+  startToolServer,
+} from '../../../testing/mcp-servers.ts';
+import { createTestProject } from '../../../testing/workflows.ts';
 import { workflowOperations } from '../../workflows/operations.ts';
-import { createTestProject } from '../../workflows/testing.ts';
 import { limits } from '../schemas.ts';
-import { createConnection, createMcpWorld, type McpWorld, publishedServer, startToolServer } from '../testing.ts';
 
 type Made = { id: string } & Record<string, unknown>;
 let world: McpWorld;

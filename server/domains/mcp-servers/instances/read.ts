@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../../api/cursor.ts';
+import type { Context } from '../../../contract/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../../contract/cursor.ts';
 import type { InstanceDetail, InstanceRef, ListInstancesInput, ListInstancesOutput } from '../schemas.ts';
 import { listInstanceRows } from './store.ts';
 import { describeInstance, toInstance } from './view.ts';

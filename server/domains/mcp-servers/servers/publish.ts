@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
 import { catalogueChecksum } from '../catalog/diff.ts';
 import type { PublishServerInput, Version } from '../schemas.ts';

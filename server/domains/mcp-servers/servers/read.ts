@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../../api/cursor.ts';
-import { MAX_INTEGER } from '../../../api/wire.ts';
+import type { Context } from '../../../contract/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../../contract/cursor.ts';
+import { MAX_INTEGER } from '../../../contract/wire.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type {
   ListServersInput,

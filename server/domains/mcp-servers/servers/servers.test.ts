@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCall } from '../../../api/testing-call.ts';
 import { newId } from '../../../platform/ids.ts';
-import { testConfig } from '../../identity/testing.ts';
-import { platformAdapters } from '../catalog/platform-adapters.ts';
-import { limits } from '../schemas.ts';
+import { createCall } from '../../../testing/call.ts';
+import { testConfig } from '../../../testing/identity.ts';
 import {
   configureTools,
   createConnection,
@@ -12,7 +10,9 @@ import {
   publishedServer,
   startToolServer,
   testOperations,
-} from '../testing.ts';
+} from '../../../testing/mcp-servers.ts';
+import { platformAdapters } from '../catalog/platform-adapters.ts';
+import { limits } from '../schemas.ts';
 import { parseCanonicalUrl } from './canonical-url.ts';
 
 type Made = { id: string } & Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
+import type { Services } from '../../../contract/services.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
-import type { Services } from '../../../services.ts';
 import { inTransaction } from '../../identity/transaction.ts';
 import { type AuthMode, limits, type ServerMode, type ServerStatus } from '../schemas.ts';
 

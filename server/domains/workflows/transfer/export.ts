@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
 import { requireWorkflow } from '../get.ts';
 import type { ExportInput, ExportOutput } from '../schemas.ts';
 

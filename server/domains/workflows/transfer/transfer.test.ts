@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Services } from '../../../contract/services.ts';
 import { AppError } from '../../../platform/errors.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import type { Services } from '../../../services.ts';
-import { createTestTenant, type TestTenant } from '../../identity/testing.ts';
+import { createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
+import { call, chain, contextFor, createServicesWithSteps, refusal } from '../../../testing/workflows.ts';
 import { workflowOperations } from '../operations.ts';
-import { call, chain, contextFor, createServicesWithSteps, refusal } from '../testing.ts';
 import { readDocumentText } from './parse-document.ts';
 import { readYaml } from './yaml.ts';
 import { YamlReaders } from './yaml-readers.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
-import { cutPage, decodeCursor } from '../../../api/cursor.ts';
-import { MAX_INTEGER } from '../../../api/wire.ts';
+import type { Context } from '../../../contract/context.ts';
+import { cutPage, decodeCursor } from '../../../contract/cursor.ts';
+import { MAX_INTEGER } from '../../../contract/wire.ts';
 import { requireWorkflow } from '../get.ts';
 import type { ListVersionsInput, ListVersionsOutput } from '../schemas.ts';
 import { toVersion } from '../view.ts';

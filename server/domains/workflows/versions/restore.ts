@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../api/context.ts';
+import type { Context } from '../../../contract/context.ts';
 import { expectedRevision, whyUnchanged } from '../precondition.ts';
 import type { VersionRef, WorkflowSchema } from '../schemas.ts';
 import { updateDraft } from '../store.ts';

@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import type { Services } from '../../../services.ts';
-import { createTestTenant, type TestTenant } from '../../identity/testing.ts';
+import type { Services } from '../../../contract/services.ts';
+import { createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
+import {
+  call,
+  chain,
+  contextFor,
+  createServicesWithSteps,
+  createTestProject,
+  refusal,
+} from '../../../testing/workflows.ts';
 import { workflowOperations } from '../operations.ts';
-import { call, chain, contextFor, createServicesWithSteps, createTestProject, refusal } from '../testing.ts';
 
 const [, create, get, patch, archive, validate, publish, list, getVersion, restore] = workflowOperations;
 

@@ -1,10 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import type { Consumption } from '../../core/index.ts';
-import type { TenantCredits } from '../../credits.ts';
-import { REFRESH_MS } from './credit-meter.ts';
-import { MOST_PER_ATTEMPT } from './pricing.ts';
+import { TestCredits } from '../../../testing/engine/credits.ts';
 import {
   chain,
   createHarness,
@@ -15,8 +11,12 @@ import {
   ManualTime,
   outline,
   stepType,
-} from './testing.ts';
-import { TestCredits } from './testing-credits.ts';
+} from '../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
+import type { Consumption } from '../../core/index.ts';
+import type { TenantCredits } from '../../credits.ts';
+import { REFRESH_MS } from './credit-meter.ts';
+import { MOST_PER_ATTEMPT } from './pricing.ts';
 
 let db: TestDatabase;
 const open: Harness[] = [];

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
-import type { OrchestratorSettings } from '../../../orchestrator-settings.ts';
+import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../../contract/orchestrator.ts';
+import type { OrchestratorSettings } from '../../../contract/orchestrator-settings.ts';
+import type { StepTypes } from '../../../contract/step-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
@@ -14,8 +16,6 @@ import {
   type WriterLimits,
 } from '../../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
-import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../orchestrator.ts';
-import type { StepTypes } from '../../steps/registry.ts';
 import { Backoff, type LeadingEnd } from './backoff.ts';
 import { GraphCache, type LoadVersion, loadVersionFrom } from './graph-cache.ts';
 import { Hub } from './hub.ts';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { RunRef } from '../../../contract/orchestrator.ts';
 import { ManualClock } from '../../../platform/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import { createHarness, Gate, type Harness } from '../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { MAX_LOST_ATTEMPTS } from '../../core/attempts.ts';
-import type { RunRef } from '../../orchestrator.ts';
 import { createLeaderTerms } from './leader-terms.ts';
-import { createHarness, Gate, type Harness } from './testing.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

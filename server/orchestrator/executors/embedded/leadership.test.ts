@@ -1,10 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { CommittedEvent, RunRef } from '../../../contract/orchestrator.ts';
 import type { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import type { Graph } from '../../core/index.ts';
-import type { CommittedEvent, RunRef } from '../../orchestrator.ts';
-import type { EmbeddedOrchestrator } from './index.ts';
 import {
   chain,
   createHarness,
@@ -16,7 +13,10 @@ import {
   ManualTime,
   outline,
   startRun,
-} from './testing.ts';
+} from '../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
+import type { Graph } from '../../core/index.ts';
+import type { EmbeddedOrchestrator } from './index.ts';
 
 /** The default second is short on a machine that is busy. */
 const PATIENT = { timeout: 15_000 };

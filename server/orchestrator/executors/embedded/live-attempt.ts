@@ -1,6 +1,6 @@
+import type { Attempt, Outcome, StepType } from '../../../contract/step-type.ts';
 import { type GraphStep, type JsonMap, type JsonValue, type RunState, StoredValue } from '../../core/index.ts';
 import type { AttemptEnd, OrchestratorObserver } from '../../observer.ts';
-import type { Attempt, Outcome, StepType } from '../../steps/step-type.ts';
 import type { FaultLog } from './fault-log.ts';
 import { isLarge } from './outcome.ts';
 import type { RunResources } from './run-resources.ts';

@@ -1,3 +1,5 @@
+import type { RunSnapshot } from '../../../contract/orchestrator.ts';
+import type { Outcome } from '../../../contract/step-type.ts';
 import { AppError, conflict } from '../../../platform/errors.ts';
 import {
   type Command,
@@ -10,8 +12,6 @@ import {
   stepSpec,
 } from '../../core/index.ts';
 import type { LargeResult, LogEntry } from '../../log/index.ts';
-import type { RunSnapshot } from '../../orchestrator.ts';
-import type { Outcome } from '../../steps/step-type.ts';
 import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
 import { RunLog } from './log-budget.ts';
 import { type Caller, type Mail, Mailbox, notStorable, toBlame } from './mailbox.ts';

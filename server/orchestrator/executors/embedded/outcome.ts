@@ -1,3 +1,4 @@
+import type { Outcome } from '../../../contract/step-type.ts';
 import { newId } from '../../../platform/ids.ts';
 import {
   type Command,
@@ -8,7 +9,6 @@ import {
   sizeOf,
 } from '../../core/index.ts';
 import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../../log/index.ts';
-import type { Outcome } from '../../steps/step-type.ts';
 
 /** engine.md, Payloads. */
 export const MAX_RESULT_BYTES = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { ManualTime } from '../../../testing/engine/runtime.ts';
 import { PROGRESS_LAG_MS, ProgressSweep, RunProgress } from './progress.ts';
-import { ManualTime } from './testing.ts';
 import { Timers } from './timers.ts';
 
 const at = (stepsDone: number, more = {}) => ({

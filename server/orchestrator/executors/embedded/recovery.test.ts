@@ -1,8 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
+import {
+  createHarness,
+  Gate,
+  type Harness,
+  type HarnessOptions,
+  ManualTime,
+  startRun,
+} from '../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Graph } from '../../core/index.ts';
 import { unobserved } from '../../observer.ts';
-import { createHarness, Gate, type Harness, type HarnessOptions, ManualTime, startRun } from './testing.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { ActionPrices } from '../../credits.ts';
+import type { ActionPrices } from '../../../contract/billable-actions.ts';
 import type { CreditAccount } from './credit-account.ts';
 import type { CreditMeter } from './credit-meter.ts';
 

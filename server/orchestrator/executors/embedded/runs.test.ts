@@ -1,9 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform/postgres/testing.ts';
-import type { Graph, JsonValue } from '../../core/index.ts';
-import { PROGRESS_LAG_MS } from './progress.ts';
 import {
   chain,
   createHarness,
@@ -16,7 +13,10 @@ import {
   outline,
   startRun,
   stepType,
-} from './testing.ts';
+} from '../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
+import type { Graph, JsonValue } from '../../core/index.ts';
+import { PROGRESS_LAG_MS } from './progress.ts';
 
 /** The default second is short on a machine that is busy. */
 const PATIENT = { timeout: 15_000 };

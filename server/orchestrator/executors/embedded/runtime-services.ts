@@ -1,10 +1,10 @@
-import type { OrchestratorSettings } from '../../../orchestrator-settings.ts';
+import type { OrchestratorSettings } from '../../../contract/orchestrator-settings.ts';
+import type { StepTypes } from '../../../contract/step-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { CreditSource } from '../../credits.ts';
 import type { LoadJournal, LogReader, WriterLimits } from '../../log/index.ts';
 import type { OrchestratorObserver } from '../../observer.ts';
-import type { StepTypes } from '../../steps/registry.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { Hub } from './hub.ts';
 import type { OwnTerm } from './leader-terms.ts';

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logger.ts';
+import { chain, DEFAULT_CONFIG, Gate, ManualTime, startRun } from '../../../testing/engine/runtime.ts';
 import { decodeEvent } from '../../log/decode.ts';
 import { DEFAULT_LIMITS, type LogEntry, type LoggedRun, type LogReader, type RunRead } from '../../log/index.ts';
 import { GraphCache } from './graph-cache.ts';
 import { Hub } from './hub.ts';
 import { Mailbox } from './mailbox.ts';
 import { Runtime } from './runtime.ts';
-import { chain, DEFAULT_CONFIG, Gate, ManualTime, startRun } from './testing.ts';
 
 /** A log in memory, whose reads come back when the test says so. */
 function memoryLog() {

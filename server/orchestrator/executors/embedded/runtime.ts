@@ -1,9 +1,9 @@
+import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../../contract/orchestrator.ts';
+import type { StepType } from '../../../contract/step-type.ts';
 import { AppError, notFound, unavailable } from '../../../platform/errors.ts';
 import { type Command, type CompiledGraph, newRun } from '../../core/index.ts';
 import { AppendError, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
 import { type OrchestratorObserver, unobserved } from '../../observer.ts';
-import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../orchestrator.ts';
-import type { StepType } from '../../steps/step-type.ts';
 import { ActiveRuns } from './active-runs.ts';
 import type { CreditAccount } from './credit-account.ts';
 import { CreditMeter } from './credit-meter.ts';

@@ -2,11 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { createLogger } from '../../../platform/logger.ts';
+import { DEFAULT_CONFIG, ManualTime } from '../../../testing/engine/runtime.ts';
 import type { LogReader } from '../../log/index.ts';
 import { Embedded, type EmbeddedOrchestratorOptions } from './embedded-orchestrator.ts';
 import type { LeaderConnection, LockAttempt, SessionState } from './leader-connection.ts';
 import { acquireLeadership } from './leadership.ts';
-import { DEFAULT_CONFIG, ManualTime } from './testing.ts';
 
 const IN_ORDER: SessionState = { backend: 1, marked: true, holdsLock: true, readOnly: null };
 const ACQUIRED: LockAttempt = { ...IN_ORDER, holdsLock: false, acquired: true };

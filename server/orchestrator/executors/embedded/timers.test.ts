@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ManualTime } from './testing.ts';
+import { ManualTime } from '../../../testing/engine/runtime.ts';
 import { type Alarm, Timers } from './timers.ts';
 
 test('timers ring in the order of their due times, whatever is set and cancelled between', () => {

@@ -1,3 +1,5 @@
+import type { ActionPrices } from '../../../contract/billable-actions.ts';
+import type { CommittedEvent, RunSnapshot, StreamItem } from '../../../contract/orchestrator.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import {
@@ -20,7 +22,6 @@ import {
   sizeOf,
   stepSpec,
 } from '../../core/index.ts';
-import type { ActionPrices } from '../../credits.ts';
 import {
   encodeEvent,
   type LargeResult,
@@ -31,7 +32,6 @@ import {
   type TaskChange,
   type UsageRow,
 } from '../../log/index.ts';
-import type { CommittedEvent, RunSnapshot, StreamItem } from '../../orchestrator.ts';
 import { type OnExcess, priced } from './pricing.ts';
 
 /** What attempts cost that end in a turn. */

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type Stripe from 'stripe';
+import type { ProviderSubscription } from '../../../../contract/payment-provider.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import type { Logger } from '../../../../platform/logger.ts';
-import type { ProviderSubscription } from '../port.ts';
 import { planCodeOfPrice } from './plan-prices.ts';
 import { nextPriceOf, priceOf, subscriptionState } from './state.ts';
 

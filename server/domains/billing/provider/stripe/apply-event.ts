@@ -1,6 +1,6 @@
-import type { Services } from '../../../../services.ts';
+import type { ProviderFact } from '../../../../contract/payment-provider.ts';
+import type { Services } from '../../../../contract/services.ts';
 import { applyProviderFact } from '../../subscriptions/apply.ts';
-import type { ProviderFact } from '../port.ts';
 import type { StripeAccount } from './account.ts';
 import { translateError } from './errors.ts';
 import { type StripeEvent, subjectsOf } from './event.ts';

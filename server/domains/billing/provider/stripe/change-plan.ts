@@ -1,6 +1,11 @@
 import type Stripe from 'stripe';
-import type { PlanRow } from '../../plans/plan.ts';
-import type { AppliedDiscount, ChangeQuote, ProviderSubscription, SubscriptionRef } from '../port.ts';
+import type {
+  AppliedDiscount,
+  ChangeQuote,
+  ProviderSubscription,
+  SubscriptionRef,
+} from '../../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../../contract/plan.ts';
 import type { StripeAccount } from './account.ts';
 import { type DiscountChoice, discountChoice } from './discounts.ts';
 import { idOf, nextPriceOf, priceOf, subscriptionExpand } from './state.ts';

@@ -4,11 +4,11 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppError } from '../../../../platform/errors.ts';
 import { createLogger } from '../../../../platform/logger.ts';
+import { readForm } from '../../../../testing/stripe/form.ts';
+import { type StripeServer, startStripeServer } from '../../../../testing/stripe/server.ts';
+import { testStripe } from '../../../../testing/stripe/wire.ts';
 import { createStripeClient, stripeApiVersion } from './client.ts';
 import { translateError } from './errors.ts';
-import { readForm } from './testing-stripe-form.ts';
-import { type StripeServer, startStripeServer } from './testing-stripe-server.ts';
-import { testStripe } from './testing-stripe-wire.ts';
 
 let server: StripeServer;
 beforeAll(async () => {

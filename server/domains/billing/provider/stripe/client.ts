@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
+import type { StripeSettings } from '../../../../contract/billing-settings.ts';
 import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
-import type { StripeSettings } from '../../../../platform/payments/settings.ts';
 
 /**
  * The version of Stripe's API that this adapter was written against and that its answers and events have. It is the one of

@@ -1,5 +1,5 @@
+import type { BillingCustomer } from '../../../../contract/payment-provider.ts';
 import { sha256 } from '../../../../platform/crypto/digest.ts';
-import type { BillingCustomer } from '../port.ts';
 import type { StripeAccount } from './account.ts';
 import { isMissing } from './errors.ts';
 import type { Ownership } from './state.ts';

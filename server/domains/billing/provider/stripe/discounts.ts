@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
+import type { AppliedDiscount } from '../../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../../contract/plan.ts';
 import { sha256 } from '../../../../platform/crypto/digest.ts';
-import type { PlanRow } from '../../plans/plan.ts';
-import type { AppliedDiscount } from '../port.ts';
 import type { StripeAccount } from './account.ts';
 import { idOf } from './state.ts';
 

@@ -1,6 +1,6 @@
+import type { Services } from '../../../../contract/services.ts';
 import type { Alarm } from '../../../../orchestrator/executors/embedded/timers.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../../../platform/repeating-job.ts';
-import type { Services } from '../../../../services.ts';
 import { isStripe } from './provider.ts';
 import { reconcile } from './reconcile.ts';
 

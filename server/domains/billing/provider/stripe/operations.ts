@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { rawOperation } from '../../../../api/operation.ts';
+import { rawOperation } from '../../../../contract/operation.ts';
 import { receiveEvent } from './webhook.ts';
 
 /** An event with its object is a few kilobytes, and at most some hundred for an invoice with many lines. */

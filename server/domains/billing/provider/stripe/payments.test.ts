@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DAY_MS, type StripeService, startStripeService } from './testing.ts';
-import { testStripe } from './testing-stripe-wire.ts';
+import { DAY_MS, type StripeService, startStripeService } from '../../../../testing/billing/stripe-service.ts';
+import { testStripe } from '../../../../testing/stripe/wire.ts';
 
 const PRO = { plan_code: 'pro' };
 const TEN_DOLLARS = { amount: 1_000 };

@@ -1,6 +1,6 @@
-import type { StripeSettings } from '../../../../platform/payments/settings.ts';
-import type { Services } from '../../../../services.ts';
-import type { PaymentProvider } from '../port.ts';
+import type { StripeSettings } from '../../../../contract/billing-settings.ts';
+import type { PaymentProvider } from '../../../../contract/payment-provider.ts';
+import type { Services } from '../../../../contract/services.ts';
 import { createAccount, type StripeAccount } from './account.ts';
 import { applyDiscount, changePlan, quoteChange } from './change-plan.ts';
 import { createStripeClient } from './client.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS, type StripeService, startStripeService } from '../../../../testing/billing/stripe-service.ts';
 import { startReconciliationJob } from './job.ts';
 import { isStripe } from './provider.ts';
 import { describeReconciliation, reconcile } from './reconcile.ts';
-import { DAY_MS, type StripeService, startStripeService } from './testing.ts';
 
 const PRO = { plan_code: 'pro' };
 let service: StripeService;

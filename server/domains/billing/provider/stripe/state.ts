@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { ProviderSubscription } from '../port.ts';
+import type { ProviderSubscription } from '../../../../contract/payment-provider.ts';
 
 /** What is asked for along with a subscription, so that one answer tells its whole state. */
 export const subscriptionExpand = ['latest_invoice.confirmation_secret', 'pending_setup_intent', 'schedule'];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS, type StripeService, startStripeService } from '../../../../testing/billing/stripe-service.ts';
 import { findPlan, noteChange, savePlan } from '../../plans/store.ts';
-import { DAY_MS, type StripeService, startStripeService } from './testing.ts';
 
 const PRO = { plan_code: 'pro' };
 const BUSINESS = { plan_code: 'business' };

@@ -1,7 +1,12 @@
 import Stripe from 'stripe';
+import type {
+  AppliedDiscount,
+  BillingCustomer,
+  ProviderSubscription,
+  SubscriptionRef,
+} from '../../../../contract/payment-provider.ts';
+import type { PlanRow } from '../../../../contract/plan.ts';
 import { invalid } from '../../../../platform/errors.ts';
-import type { PlanRow } from '../../plans/plan.ts';
-import type { AppliedDiscount, BillingCustomer, ProviderSubscription, SubscriptionRef } from '../port.ts';
 import { readState, type StripeAccount } from './account.ts';
 import { ownership, withCustomer } from './customers.ts';
 import { discountChoice } from './discounts.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestContainer } from '../../../../api/testing-container.ts';
-import { type Member, type StripeService, startStripeService } from './testing.ts';
-import type { StoredEvent } from './testing-stripe-world.ts';
+import { type Member, type StripeService, startStripeService } from '../../../../testing/billing/stripe-service.ts';
+import { startTestContainer } from '../../../../testing/container.ts';
+import type { StoredEvent } from '../../../../testing/stripe/world.ts';
 
 const PRO = { plan_code: 'pro' };
 const BUSINESS = { plan_code: 'business' };

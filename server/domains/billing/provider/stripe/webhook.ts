@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import type { PublicContext } from '../../../../api/context.ts';
+import type { PublicContext } from '../../../../contract/context.ts';
 import { AppError, badRequest, notFound } from '../../../../platform/errors.ts';
 import { applyEvent } from './apply-event.ts';
 import { StripeEvent } from './event.ts';

@@ -1,0 +1,120 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
+import { demoMcpPath } from '../../contract/demo-mcp.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { newId } from '../../platform/ids.ts';
+import { registerDemoTools } from './tools.ts';
+
+/** Anybody who reaches the port may open one: the longest unused gives way. */
+const MOST_SESSIONS = 64;
+const IDLE_MS = 10 * 60_000;
+const LARGEST_BODY = 64 * 1024;
+
+type Session = { transport: StreamableHTTPServerTransport; server: McpServer; usedAt: number };
+
+/** The MCP server that comes with Baton, to try workflows with. */
+export type DemoMcp = {
+  /** Whether a request is for it. */
+  serves(url: string | undefined): boolean;
+  /** Answers a request. Never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type DemoMcpOptions = {
+  clock: Clock;
+  /** Host names under which it may be called, and origins of pages that may: no other site's page may, whatever its name resolves to. */
+  allowed: { hosts: readonly string[]; origins: readonly string[] };
+};
+
+const nameOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
+
+/**
+ * Streamable HTTP with sessions. It needs no credentials, and takes no notice of any that are sent: a connection with a token can be
+ * tried on it. Its tools keep nothing and reach nothing.
+ */
+export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
+  /** In the order of their last use. */
+  const sessions = new Map<string, Session>();
+
+  async function end(id: string): Promise<void> {
+    const session = sessions.get(id);
+    sessions.delete(id);
+    await session?.server.close();
+  }
+
+  async function makeRoom(): Promise<void> {
+    const longAgo = clock.now() - IDLE_MS;
+    for (const [id, { usedAt }] of [...sessions]) {
+      if (usedAt <= longAgo || sessions.size >= MOST_SESSIONS) await end(id);
+    }
+  }
+
+  async function open(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await makeRoom();
+    const server = new McpServer(
+      { name: 'baton-demo', title: 'Baton demo', version: '1' },
+      {
+        instructions: 'Tools to try workflows with. They keep nothing and reach nothing.',
+        jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
+      },
+    );
+    registerDemoTools(server);
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: newId,
+      maxRequestBodySize: LARGEST_BODY,
+      onsessioninitialized: id => void sessions.set(id, { transport, server, usedAt: clock.now() }),
+      onsessionclosed: id => void sessions.delete(id),
+    });
+    await server.connect(transport);
+    await transport.handleRequest(request, response);
+    if (transport.sessionId === undefined) await server.close();
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = foreign(request, allowed);
+    if (refusal !== null) return refuse(response, 403, refusal);
+    const id = request.headers['mcp-session-id'];
+    if (id === undefined) {
+      if (request.method === 'POST') return await open(request, response);
+      response.setHeader('Allow', 'POST');
+      return refuse(response, 405, 'A session begins with a POST.');
+    }
+    const session = sessions.get(String(id));
+    if (!session) return refuse(response, 404, 'Session not found');
+    sessions.delete(String(id));
+    sessions.set(String(id), { ...session, usedAt: clock.now() });
+    await session.transport.handleRequest(request, response);
+  }
+
+  return {
+    serves: url => url === demoMcpPath || (url?.startsWith(`${demoMcpPath}?`) ?? false),
+    async handle(request, response) {
+      response.on('error', () => undefined);
+      await serve(request, response).catch(() => {
+        if (response.headersSent) response.destroy();
+        else refuse(response, 500, 'The demo server failed.');
+      });
+    },
+    async close() {
+      await Promise.all([...sessions.keys()].map(end));
+    },
+  };
+}
+
+/** Why a request must not be answered: a page of another site, or a name that was made to resolve to this machine. */
+function foreign({ headers }: IncomingMessage, { hosts, origins }: DemoMcpOptions['allowed']): string | null {
+  const host = nameOf(`http://${headers.host ?? ''}`);
+  if (host === null || !hosts.includes(host)) return 'The Host of the request is not this service.';
+  const { origin } = headers;
+  if (origin === undefined || origins.includes(origin)) return null;
+  const name = nameOf(origin);
+  return name !== null && hosts.includes(name) ? null : 'The request did not come from an allowed origin.';
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32_000, message } }));
+}

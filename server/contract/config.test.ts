@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { editDistance } from '../platform/environment.ts';
+import { ConfigError, configVariables, readConfig, unknownVariables } from './config.ts';
+
+const problems = (env: Record<string, string>) => {
+  try {
+    readConfig({ NODE_ENV: 'test', ...env });
+    return '';
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message;
+  }
+};
+
+describe('the private network', () => {
+  test('is closed, but for the hosts, addresses and networks that are listed', () => {
+    expect(readConfig({}).egress.allowPrivate).toEqual([]);
+    const listed = readConfig({ BATON_ALLOW_PRIVATE_NETWORK: ' mcp.internal, 10.1.0.0/16,,::1 ' });
+    expect(listed.egress.allowPrivate).toEqual(['mcp.internal', '10.1.0.0/16', '::1']);
+  });
+
+  test.each(['http://host', '10.0.0.0/33', 'host:80', '*'])('is not opened by %s', entry => {
+    const found = problems({ BATON_ALLOW_PRIVATE_NETWORK: `10.0.0.0/8,${entry}` });
+    expect(found).toContain('BATON_ALLOW_PRIVATE_NETWORK: ');
+    expect(found).toContain(`"${entry}"`);
+  });
+});
+
+describe('the secret store', () => {
+  const vault = { BATON_SECRET_STORE: 'vault', BATON_VAULT_ADDR: 'https://vault.example:8200/' };
+  const role = { BATON_VAULT_ROLE_ID: 'r', BATON_VAULT_SECRET_ID: 's' };
+
+  test('is the database, whatever else is set', () => {
+    expect(readConfig({}).secrets.vault).toBeNull();
+    expect(readConfig({ BATON_VAULT_TOKEN: 't' }).secrets.vault).toBeNull();
+  });
+
+  test('is Vault with a token, or with a role', () => {
+    expect(readConfig({ ...vault, BATON_VAULT_TOKEN: 't', BATON_VAULT_NAMESPACE: 'team' }).secrets.vault).toEqual({
+      address: 'https://vault.example:8200',
+      mount: 'secret',
+      prefix: 'baton',
+      namespace: 'team',
+      credentials: { token: 't' },
+    });
+    const withRole = readConfig({ ...vault, ...role, BATON_VAULT_MOUNT: 'kv/team', BATON_VAULT_PREFIX: 'a/b' });
+    expect(withRole.secrets.vault).toMatchObject({
+      mount: 'kv/team',
+      prefix: 'a/b',
+      credentials: { roleId: 'r', secretId: 's' },
+    });
+  });
+
+  test.each([
+    ['without an address', { BATON_SECRET_STORE: 'vault', BATON_VAULT_TOKEN: 't' }, 'BATON_VAULT_ADDR'],
+    ['without a credential', vault, 'BATON_VAULT_TOKEN'],
+    ['with half a role', { ...vault, BATON_VAULT_ROLE_ID: 'r' }, 'BATON_VAULT_TOKEN'],
+    ['with two credentials', { ...vault, ...role, BATON_VAULT_TOKEN: 't' }, 'BATON_VAULT_TOKEN'],
+    ['at something else', { ...vault, BATON_VAULT_TOKEN: 't', BATON_VAULT_ADDR: 'ftp://vault' }, 'BATON_VAULT_ADDR'],
+    ['in a folder that climbs', { ...vault, BATON_VAULT_TOKEN: 't', BATON_VAULT_PREFIX: '../x' }, 'BATON_VAULT_PREFIX'],
+  ])('is not Vault %s', (_, env, variable) => expect(problems(env)).toContain(`${variable}: `));
+});
+
+describe('an empty variable', () => {
+  test('is an unset one, whichever it is', () => {
+    for (const empty of ['', ' \t']) {
+      expect(readConfig(Object.fromEntries(configVariables.map(name => [name, empty])))).toEqual(readConfig({}));
+    }
+    const limit = 'BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE';
+    expect(readConfig({ [limit]: '' }).http.rateLimit.signIn).toBe(10);
+    expect(readConfig({ [limit]: '0' }).http.rateLimit.signIn).toBe(0);
+  });
+});
+
+describe('an unknown variable', () => {
+  test.each([
+    ['BATON_RATE_LIMT_PER_MINUTE', 'BATON_RATE_LIMIT_PER_MINUTE'],
+    ['BATON_RETENTION_DAY', 'BATON_RETENTION_DAYS'],
+    ['BATON_MASTERKEY', 'BATON_MASTER_KEY'],
+    ['BATON_PORT', 'PORT'],
+    ['BATON_DATABASE_URL', 'DATABASE_URL'],
+  ])('%s is warned of, with the name %s', (name, meant) => {
+    expect(unknownVariables({ [name]: 'x' })).toEqual([
+      `${name} is not a setting and is ignored: did you mean ${meant}?`,
+    ]);
+  });
+
+  test('is warned of without a name where none is near, and its value is never repeated', () => {
+    expect(unknownVariables({ BATON_COLOUR_OF_THE_SHED: 'sw0rdfish' })).toEqual([
+      'BATON_COLOUR_OF_THE_SHED is not a setting and is ignored',
+    ]);
+  });
+
+  test('is no matter where it is empty, known, for the tests, or not of Baton', () => {
+    const known = Object.fromEntries(configVariables.map(name => [name, 'x']));
+    expect(unknownVariables({ ...known, BATON_TEST_BROWSER: 'x', BATON_NONE: '', TOKEN: 'x' })).toEqual([]);
+  });
+
+  test('is compared by the letters that differ', () => {
+    expect([editDistance('', 'abc'), editDistance('kitten', 'sitting'), editDistance('same', 'same')]).toEqual([
+      3, 3, 0,
+    ]);
+  });
+});
+
+describe('nonsense', () => {
+  // What takes any text: names, secrets and parameters of others.
+  const free =
+    /PASSWORD|SECRET|TOKEN$|ROLE_ID|NAMESPACE|CLIENT_ID|SCOPES|PARAMS|DATA_DIR|SERVICE_NAME|STRIPE_.*KEY|PLANS_FILE|OWNER_EMAIL|BATON_PAT$/;
+  test.each(configVariables.filter(name => !free.test(name)))('in %s is one line that does not repeat it', name => {
+    const lines = problems({ [name]: '\u{1F980} sw0rdfish!' }).split('\n');
+    expect(lines).toEqual([expect.stringMatching(new RegExp(`^${name}: .{5,}`))]);
+    if (name !== 'BATON_ALLOW_PRIVATE_NETWORK') expect(lines[0]).not.toContain('sw0rdfish');
+  });
+
+  test('everywhere is one list', () => {
+    const lines = problems({ PORT: '65536', HOST: 'a b', BATON_URL: 'ftp://x', BATON_MASTER_KEY: 'x', PORTS: 'x' });
+    expect(lines.split('\n').map(line => line.split(':')[0])).toEqual([
+      'PORT',
+      'HOST',
+      'BATON_URL',
+      'BATON_MASTER_KEY',
+    ]);
+  });
+});
+
+describe('the database', () => {
+  test.each([
+    ['mysql://u:sw0rdfish@h/db', 'not mysql://'],
+    ['h:5432/db', 'must be a URL such as postgresql://'],
+    ['postgresql://u:sw0rdfish@h:99999/db', 'must be a URL such as postgresql://'],
+    [
+      'postgresql://u:sw0rdfish@h/db?sslrootcert=/no/ca.pem',
+      'the file /no/ca.pem that sslrootcert names cannot be read (ENOENT)',
+    ],
+    ['postgresql://u:sw0rdfish@h/db?port=x', 'must be a URL such as postgresql://'],
+    ['postgresql://u:sw0rdfish@h/db?sslmode=disabled', 'its sslmode must be one of disable, '],
+    ['postgresql://u:sw0rdfish@h/db?sslkey=/', 'the file / that sslkey names cannot be read (EISDIR)'],
+  ])('is not at %s', (url, problem) => {
+    const found = problems({ DATABASE_URL: url });
+    expect(found).toMatch(/^DATABASE_URL: [^\n]+$/);
+    expect(found).toContain(problem);
+    expect(found).not.toContain('sw0rdfish');
+  });
+
+  test.each(['postgres://h/db', 'postgresql://u:p@[::1]:5432/db?sslmode=disable', 'postgresql://%2Ftmp/db'])(
+    'may be at %s',
+    url => expect(readConfig({ DATABASE_URL: url }).database.url).toBe(url),
+  );
+});
+
+test.each(['ftp://x', 'x.example', 'https://x/?a', 'https://x/#a', 'https://u@x/'])('the public URL is not %s', url => {
+  expect(problems({ BATON_URL: url })).toMatch(/^BATON_URL: must [^\n]+$/);
+});
+
+describe('the host', () => {
+  test.each(['http://x', 'a/b', '300.0.0.1', '[::1]', 'fe80::1%eth0'])('is not %s', host => {
+    expect(problems({ HOST: host })).toMatch(/^HOST: must be an IP address or a host name/);
+  });
+  test.each([
+    ['::1', 'http://[::1]:3000'],
+    ['0.0.0.0', 'http://0.0.0.0:3000'],
+    ['my_box.local', 'http://my_box.local:3000'],
+  ])('may be %s', (host, url) => expect(readConfig({ HOST: host }).http.url).toBe(url));
+});

@@ -1,0 +1,83 @@
+import type { JsonMap, Phase, RunEvent, RunStartedData, RunStatus } from '../orchestrator/core/index.ts';
+
+/** A run as the orchestrator's callers know it. Times are ms since the epoch. */
+export type RunSnapshot = {
+  runId: string;
+  tenantId: string;
+  workflowId: string;
+  version: number;
+  status: RunStatus;
+  phase: Phase;
+  startedAt: number;
+};
+
+export type StartRun = {
+  runId: string;
+  tenantId: string;
+  projectId: string;
+  workflowId: string;
+  data: RunStartedData;
+};
+
+/** A committed event with its place in the log: what the stream sends and `GET …/events` lists. */
+export type CommittedEvent = {
+  seq: number;
+  runId: string;
+  tenantId: string;
+  projectId: string;
+  workflowId: string;
+  event: RunEvent;
+};
+
+/** A start that was refused (decisions.md, Runs): streamed as `run_rejected`, there is no run. */
+export type RejectedStart = {
+  runId: string;
+  tenantId: string;
+  projectId: string;
+  workflowId: string;
+  at: number;
+  code: string;
+  message: string;
+};
+
+export type StreamItem = { kind: 'event'; item: CommittedEvent } | { kind: 'rejected'; item: RejectedStart };
+
+/** `leading`: this process runs the runs. `standby`: another one does. `unavailable`: the database is away. */
+export type OrchestratorStatus = 'starting' | 'leading' | 'standby' | 'unavailable' | 'stopping' | 'stopped';
+
+/**
+ * What domains may ask of the orchestrator, whichever executor is behind it. Every promise settles after the commit
+ * (engine.md, guarantee 1). When this process does not lead, every command is AppError 503 `not_leading` with Retry-After.
+ */
+export interface Orchestrator {
+  /** Starts a run. AppError 409 `run_id_taken` if the id was used; 429 `too_many_active_runs` over the tenant's limit. */
+  start(run: StartRun): Promise<RunSnapshot>;
+  /** Writes a refused start down and streams it. */
+  reject(rejected: RejectedStart): Promise<void>;
+  /**
+   * Pause, resume or stop. Tenant and workflow are part of the reference: a run that does not match is AppError 404.
+   * A command that already holds changes nothing; one that cannot apply is AppError 409 with the core's code.
+   */
+  command(
+    ref: RunRef,
+    command: { type: 'pause' | 'resume'; by: string } | { type: 'stop'; mode: 'immediate' | 'graceful'; by: string },
+  ): Promise<RunSnapshot>;
+  /** Answers a human task. AppError 404 (no such run or task), 409 (already answered). */
+  completeTask(ref: RunRef, answer: { step: string; approved: boolean; result: JsonMap; by: string }): Promise<void>;
+  /**
+   * Committed events and refused starts as they happen, after the commit, in order within a run. Returns unsubscribe.
+   * `onInterrupted`: this process ceased to lead, so events may have been committed that were not handed over; the log has them.
+   */
+  subscribe(
+    filter: { tenantId: string; workflowId?: string; runId?: string },
+    listener: (items: StreamItem[]) => void,
+    onInterrupted?: () => void,
+  ): () => void;
+  status(): OrchestratorStatus;
+  /** Why the status is `unavailable`, in a sentence that an operator can act on; null in any other status, or while unknown. */
+  unavailableReason(): string | null;
+  /** What this workspace pays or has left was changed and committed: it is read anew at once. Nothing while not leading. */
+  creditsChanged(tenantId: string): void;
+}
+
+export type RunRef = { tenantId: string; projectId: string; workflowId: string; runId: string };

@@ -1,0 +1,134 @@
+import type { PlanRow } from './plan.ts';
+
+/** Whom the provider bills. */
+export type BillingCustomer = {
+  tenantId: string;
+  tenantName: string;
+  email: string;
+  /** The provider's own id of it, once it has one. */
+  customerId: string | null;
+};
+
+/** A discount on a plan, as a code gave it. */
+export type AppliedDiscount = {
+  code: string;
+  kind: 'percent' | 'amount';
+  /** Percent, or minor units. */
+  value: number;
+  currency: string | null;
+  months: number | null;
+  /** The provider's promotion code, where the code is one of theirs. */
+  promotionId: string | null;
+};
+
+/** How a subscription stands at the provider; times in ms since the epoch. */
+export type ProviderSubscription = {
+  customerId: string | null;
+  subscriptionId: string | null;
+  planCode: string;
+  status: 'active' | 'trialing' | 'past_due' | 'incomplete' | 'cancelled';
+  period: { from: number; to: number };
+  trialEndsAt: number | null;
+  cancelAtPeriodEnd: boolean;
+  pendingPlanCode: string | null;
+  /** Grows with every change at the provider: an older state never replaces a newer one. */
+  version: number;
+  /** What the browser has to confirm before it is active; null where nothing. */
+  checkout: { kind: 'payment' | 'setup'; clientSecret: string } | null;
+};
+
+/** A subscription as the caller knows it. `paid`: what the time from then to the period's end was charged with, minor units. */
+export type SubscriptionRef = ProviderSubscription & {
+  customer: BillingCustomer;
+  plan: PlanRow;
+  paid?: { from: number; amount: number };
+};
+
+export type ChangeQuote = {
+  effectiveAt: number;
+  currency: string;
+  amountDue: number;
+  lines: { description: string; amount: number }[];
+};
+
+export type ProviderPayment = {
+  paymentId: string;
+  customerId: string | null;
+  status: 'pending' | 'succeeded' | 'failed' | 'cancelled';
+  checkout: { kind: 'payment'; clientSecret: string } | null;
+  /** For people, where nothing is confirmed in the browser. */
+  instructions: string | null;
+};
+
+/** What a provider tells by itself; each has been applied once when `apply` settles, whatever the order. */
+export type ProviderFact =
+  | { type: 'subscription'; tenantId: string; subscription: ProviderSubscription; at: number }
+  | {
+      type: 'payment';
+      tenantId: string;
+      kind: 'topup' | 'subscription';
+      paymentId: string;
+      status: 'pending' | 'succeeded' | 'failed' | 'cancelled';
+      amount: number;
+      currency: string;
+      description: string;
+      invoiceUrl: string | null;
+      at: number;
+    }
+  /** `refundedAmount`: in all, in minor units. */
+  | { type: 'refund'; tenantId: string; paymentId: string; refundedAmount: number; at: number };
+
+/**
+ * A payment provider (decisions.md, Billing). `key` makes a call that is repeated after a lost answer the same call. Every
+ * method may reject with AppError 503 `payment_provider_unavailable`, or 422 with what the provider refused.
+ */
+export interface PaymentProvider {
+  readonly kind: 'manual' | 'stripe';
+  /** For the browser; null: there is nothing to confirm there. */
+  readonly publishableKey: string | null;
+  startTrial(
+    customer: BillingCustomer,
+    plan: PlanRow,
+    options: { trialEndsAt: number; key: string },
+  ): Promise<ProviderSubscription>;
+  subscribe(
+    customer: BillingCustomer,
+    plan: PlanRow,
+    options: { discount: AppliedDiscount | null; replaces: string | null; key: string },
+  ): Promise<ProviderSubscription>;
+  quoteChange(
+    subscription: SubscriptionRef,
+    plan: PlanRow,
+    options: { when: 'now' | 'period_end'; discount: AppliedDiscount | null },
+  ): Promise<ChangeQuote>;
+  /** To the plan that it has: takes back what was scheduled for the period's end, a cancellation too. */
+  changePlan(
+    subscription: SubscriptionRef,
+    plan: PlanRow,
+    options: { when: 'now' | 'period_end'; discount: AppliedDiscount | null; key: string },
+  ): Promise<ProviderSubscription>;
+  cancel(subscription: SubscriptionRef, options: { atPeriodEnd: boolean; key: string }): Promise<ProviderSubscription>;
+  /** Ends the trial and begins to pay. */
+  convertTrial(subscription: SubscriptionRef, options: { key: string }): Promise<ProviderSubscription>;
+  /** Moves the end of a trial. */
+  extendTrial(
+    subscription: SubscriptionRef,
+    options: { trialEndsAt: number; key: string },
+  ): Promise<ProviderSubscription>;
+  /** Puts a discount on a running subscription, from its next invoice on, in the place of any other. */
+  applyDiscount(
+    subscription: SubscriptionRef,
+    options: { discount: AppliedDiscount; key: string },
+  ): Promise<ProviderSubscription>;
+  /**
+   * The discount of a promotion code that the provider keeps itself and that this customer (null: one it has never seen) may use on
+   * this plan now, else null. `code` is in upper case and the provider compares without case. Its limits are the provider's;
+   * `promotionId` says which it is.
+   */
+  findPromotion(code: string, options: { plan: PlanRow; customerId: string | null }): Promise<AppliedDiscount | null>;
+  topUp(
+    customer: BillingCustomer,
+    options: { amount: number; currency: string; description: string; key: string },
+  ): Promise<ProviderPayment>;
+  close(): Promise<void>;
+}

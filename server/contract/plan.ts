@@ -1,0 +1,31 @@
+import type { ActionPrices } from './billable-actions.ts';
+
+/** A plan of the catalogue, keyed by (productCode, planCode) (interface.md, Plan). Credits in microcredits, money in minor units. */
+export type PlanRow = {
+  productCode: string;
+  planCode: string;
+  paymentPriceId: string | null;
+  amount: number;
+  currency: string;
+  interval: 'day' | 'week' | 'month' | 'year';
+  intervalCount: number;
+  productName: string;
+  trialEnabled: boolean;
+  trialRequiresCard: boolean;
+  trialDays: number;
+  trialCredits: number;
+  includedCredits: number;
+  onboardingDefault: boolean;
+  selfServeOnboarding: boolean;
+  prices: ActionPrices;
+  position: number;
+  retired: boolean;
+};
+
+/** What a top-up may be and what it buys; money in minor units. */
+export type TopUpTerms = {
+  currency: string;
+  minimumAmount: number;
+  maximumAmount: number;
+  microcreditsPerMinorUnit: number;
+};

@@ -1,0 +1,36 @@
+import type { Pool } from 'pg';
+import type { Clock } from '../platform/clock.ts';
+import type { Egress } from '../platform/egress/egress.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Mailer } from '../platform/mail/mailer.ts';
+import type { PrismaClient } from '../platform/postgres/generated/client.ts';
+import type { SecretStore } from '../platform/secrets/secret-store.ts';
+import type { Config } from './config.ts';
+import type { Orchestrator } from './orchestrator.ts';
+import type { PaymentProvider } from './payment-provider.ts';
+import type { TopUpTerms } from './plan.ts';
+import type { RequestLimiter } from './rate-limits.ts';
+import type { StepTypes } from './step-type.ts';
+
+/** Everything use cases may reach. Constructed in one place and passed in; nothing is a module-level singleton. */
+export type Services = {
+  config: Config;
+  clock: Clock;
+  logger: Logger;
+  /** SQL for the run log, projections and feeds. */
+  pool: Pool;
+  /** Prisma for everything else. Uses the same pool. */
+  prisma: PrismaClient;
+  orchestrator: Orchestrator;
+  stepTypes: StepTypes;
+  secrets: SecretStore;
+  /** The only way to an address that a user named. */
+  egress: Egress;
+  rateLimiter: RequestLimiter;
+  /** Null: this deployment sends no mail. */
+  mail: Mailer | null;
+  /** Who is paid through: Stripe where it is configured, else the manual provider. */
+  payments: PaymentProvider;
+  /** What a top-up may be and what it buys. */
+  topUp: TopUpTerms;
+};

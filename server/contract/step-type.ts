@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import type { Consumption, GraphStep, JsonMap, JsonValue, StepError, TaskRequest } from '../orchestrator/core/index.ts';
+
+/** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
+export type StepProblem = { path: string; code: string; message: string };
+
+/** One attempt of a step, as the executor hands it to the step's type. */
+export type Attempt = {
+  run: { id: string; workflowId: string; version: number; tenantId: string; projectId: string };
+  step: GraphStep;
+  attempt: number;
+  /** ms since the epoch at which the attempt began. */
+  now: number;
+  input: JsonMap;
+  /** The W3C trace context to hand to services that are called; absent while nothing is traced (docs/observability.md). */
+  readonly traceparent?: string | undefined;
+  /** The result of an ancestor; null for a skipped one. Throws for a step that is no ancestor. */
+  result(step: string): JsonValue;
+  /** The JSON text of a result, where it is at hand: a large result is loaded as text. */
+  resultText?(step: string): string | undefined;
+  /** Ids of all ancestors. */
+  ancestors(): ReadonlySet<string>;
+  /** Keeps lines while the attempt still runs (streamed output). Lines known only at the end go into the outcome instead: one event less. */
+  log(lines: string[]): void;
+  /** A type that `queues` calls this when the attempt's own work begins: from then on its `timeout_s` runs. */
+  began?(): void;
+  /** Settles in a turn of the event loop of its own: await it before work on a large value. */
+  ownTurn?(): Promise<void>;
+};
+
+export type Outcome =
+  | { kind: 'completed'; result: JsonValue; log?: string[]; consumed?: Consumption[] }
+  | { kind: 'waiting'; task: TaskRequest }
+  | {
+      kind: 'failed';
+      error: StepError;
+      retryable: boolean;
+      retryAfterMs?: number;
+      log?: string[];
+      consumed?: Consumption[];
+    };
+
+/** Whose graph is checked: instances and models are looked up in this project alone. */
+export type CheckScope = { tenantId: string; projectId: string };
+
+/**
+ * One step type: its fields, its checks at publish time and its execution. A new type is one file and one line in the
+ * registry. `execute` never throws for what a user can cause: that is an outcome. It must settle soon after `signal`
+ * aborts (timeout, stop, shutdown); the executor enforces `timeout_s` through that signal and ignores what comes later.
+ */
+export type StepType = {
+  readonly type: string;
+  readonly label: string;
+  /** Strict zod object of the fields beside the common ones. */
+  readonly fields: z.ZodObject;
+  /** Whether a graph with this type may be published; the message says why not. */
+  readonly available: true | { message: string };
+  /** Seconds; null = none. */
+  readonly defaultTimeoutS: number | null;
+  readonly retries: boolean;
+  /** It needs what lies outside of the graph and may come or go: `check` of a disabled step only warns. */
+  readonly external?: boolean;
+  /** Attempts may wait in a queue of the type's own; then `timeout_s` runs from `Attempt.began`, not from the dispatch. */
+  readonly queues?: boolean;
+  /** Its attempts wait for an answer from elsewhere and use next to no CPU: they do not take the slots of those that do. */
+  readonly io?: boolean;
+  /**
+   * Ids of the steps whose results `execute` may read, or `all` ancestors. Large results are loaded before it begins; they
+   * are there until it first awaits or, for a type that `queues`, until the attempt ends. Default: all, until it ends.
+   */
+  reads?(step: GraphStep): Iterable<string> | 'all';
+  /** Semantic checks beside templates (which are checked for all string fields): Lua compiles, CEL parses, a form is a JSON Schema. */
+  check(step: GraphStep, scope: CheckScope): Promise<StepProblem[]> | StepProblem[];
+  /** Its own fields that hold data rather than logic or authority: an author may open them to overrides (`overridable`). */
+  readonly dataFields: readonly string[];
+  /** Of those, the ones whose templates of the run's input a start may fill in itself, without their being opened. */
+  readonly filledFields?: readonly string[];
+  /** Fields, common ones too, that decide who approves, when and how: no run can override them. */
+  readonly approvalFields?: readonly string[];
+  /** Whether what comes after it runs is for this step to decide: a check or an approval. */
+  readonly decides?: true;
+  /** String fields in which `{{…}}` is not substituted textually (Lua scripts). */
+  readonly rawFields: readonly string[];
+  execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
+};
+
+/** The step types of this process, by name. */
+export type StepTypes = ReadonlyMap<string, StepType>;

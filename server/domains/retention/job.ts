@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type DatabaseClock, readDatabaseClock } from '../../platform/postgres/database-clock.ts';
+import { ensurePartitions } from '../../platform/postgres/partitions.ts';
+import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
+import { findClockDoubt, noteClockTrusted } from './clock.ts';
+import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './policy.ts';
+import { sweep } from './sweep.ts';
+
+export type RetentionJobOptions = {
+  database: { url: string; pool: Pool };
+  clock: Clock;
+  alarm: Alarm;
+  logger: Logger;
+  policy: RetentionPolicy;
+  /** Whether this process is the one to do it. */
+  leading: () => boolean;
+  /** Between two steps of a pass; default 50 ms, so that deleting leaves most of the disk to others. */
+  pause?: () => Promise<void>;
+  /** Default: the clock of the database itself. */
+  databaseClock?: DatabaseClock;
+  /** Called by each pass with whether it deletes nothing because it cannot trust the clock. */
+  onClockDoubt?: (doubted: boolean) => void;
+};
+
+/** After the start, so that recovery has the database to itself. */
+const FIRST_MS = 60_000;
+const DAILY_MS = 86_400_000;
+/** A standby looks whether it leads by now, and what was locked is tried again. */
+const AGAIN_MS = 3_600_000;
+
+/** Once a day, in the process that leads: makes the partitions of the months to come and lets go of what is past. */
+export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
+  const { database, clock, alarm, logger, policy, leading } = options;
+  const pauseUnless = async (closing: AbortSignal) => {
+    await (options.pause?.() ?? delay(50, undefined, { signal: closing }));
+    closing.throwIfAborted();
+  };
+  /** Whether the clock may be trusted with what the policy deletes; without a policy there is nothing to lose. */
+  const trustsClock = async (now: number, { runs, usage }: Cutoffs): Promise<boolean> => {
+    const harmless = runs === null && usage === null;
+    const doubt = harmless
+      ? null
+      : await findClockDoubt(database.pool, now, options.databaseClock ?? readDatabaseClock);
+    options.onClockDoubt?.(doubt !== null);
+    if (doubt === null) await noteClockTrusted(database.pool, now, harmless);
+    else logger.error({ doubt }, 'retention deletes nothing: it cannot trust the clock (docs/operations.md)');
+    return doubt === null;
+  };
+  /** Returns in how many ms the next pass is due. */
+  const pass = async (closing: AbortSignal): Promise<number> => {
+    if (!leading()) return AGAIN_MS;
+    const now = clock.now();
+    try {
+      await ensurePartitions(database.pool, clock, logger);
+      const cutoffs = cutoffsAt(policy, now);
+      if (!(await trustsClock(now, cutoffs))) return AGAIN_MS;
+      if (cutoffs.runs === null && cutoffs.usage === null) return DAILY_MS;
+      const result = await sweep({
+        url: database.url,
+        logger,
+        cutoffs,
+        now,
+        pause: () => pauseUnless(closing),
+        signal: closing,
+      });
+      logger.info(result, 'retention');
+      return result.busy || result.postponed.length > 0 ? AGAIN_MS : DAILY_MS;
+    } catch (error) {
+      if (!closing.aborted) logger.error({ err: error }, 'retention failed; it goes on in an hour');
+      return AGAIN_MS;
+    }
+  };
+  return startRepeatingJob(alarm, FIRST_MS, pass);
+}

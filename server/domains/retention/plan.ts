@@ -1,0 +1,101 @@
+import type { ClientBase } from 'pg';
+import { inOwnSession } from '../../platform/postgres/own-session.ts';
+import { listPartitions, type Partition } from '../../platform/postgres/partitions.ts';
+import { bytesInDefault, countRejections, countRuns } from './expired-runs.ts';
+import type { Cutoffs } from './policy.ts';
+import { idRange, pastPartitions, rowBytes, sweptRanges } from './ranges.ts';
+import { SESSION } from './session.ts';
+
+/** A partition that would go, or be rewritten without the logs of the runs that go; `keepsRuns` of them stay. */
+export type PlannedPartition = { name: string; action: 'drop' | 'rewrite'; bytes: number; keepsRuns: number };
+
+/** What retention would do now. `bytes` are those given back to the disk by partitions and to reuse by DEFAULT. */
+export type RetentionPlan = {
+  cutoffs: Cutoffs;
+  partitions: PlannedPartition[];
+  runs: number;
+  rejections: number;
+  /** Rows of usage outside of all partitions. */
+  strayUsage: number;
+  bytes: number;
+};
+
+/** Looks, as of one instant, and changes nothing. `now` in ms since the epoch. */
+export function planRetention(url: string, cutoffs: Cutoffs, now: number): Promise<RetentionPlan> {
+  return inOwnSession(url, SESSION, async client => {
+    await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    const partitions = await listPartitions(client);
+    const plan: RetentionPlan = { cutoffs, partitions: [], runs: 0, rejections: 0, strayUsage: 0, bytes: 0 };
+    if (cutoffs.runs !== null) await planRuns(client, partitions, cutoffs.runs, now, plan);
+    if (cutoffs.usage !== null) await planUsage(client, partitions, cutoffs.usage, plan);
+    plan.bytes += plan.partitions.reduce((sum, { bytes }) => sum + bytes, 0);
+    await client.query('COMMIT');
+    return plan;
+  });
+}
+
+async function planRuns(
+  client: ClientBase,
+  partitions: readonly Partition[],
+  cutoff: number,
+  now: number,
+  plan: RetentionPlan,
+): Promise<void> {
+  for (const range of sweptRanges(partitions, cutoff)) {
+    plan.runs += (await countRuns(client, range, cutoff)).past;
+    plan.bytes += await bytesInDefault(client, range, cutoff);
+  }
+  plan.rejections = await countRejections(client, cutoff, now);
+  for (const partition of pastPartitions(partitions, cutoff)) {
+    const { kept } = await countRuns(client, idRange(partition), cutoff);
+    const total = await sizeOf(client, partition.name);
+    if (kept === 0) plan.partitions.push({ name: partition.name, action: 'drop', bytes: total, keepsRuns: 0 });
+    else {
+      const logs = await measureLogs(client, partition, cutoff);
+      // Of a file with pages and indexes, as large a part as of the rows that are in it.
+      const bytes = Math.round((total * logs.past) / Math.max(1, logs.past + logs.kept));
+      if (logs.past > 0) plan.partitions.push({ name: partition.name, action: 'rewrite', bytes, keepsRuns: kept });
+    }
+  }
+}
+
+/** Bytes of the rows of runs that go, or have gone, and of those that stay. */
+async function measureLogs(
+  client: ClientBase,
+  partition: Partition,
+  cutoff: number,
+): Promise<{ past: number; kept: number }> {
+  const size = rowBytes(partition, 'l');
+  const { rows } = await client.query<{ past: string | null; kept: string | null }>(
+    `SELECT sum(${size}) FILTER (WHERE r.id IS NULL OR r.ended_at < to_timestamp($1::float8 / 1000)) AS past,
+            sum(${size}) FILTER (WHERE r.ended_at >= to_timestamp($1::float8 / 1000)
+                                                   OR (r.id IS NOT NULL AND r.ended_at IS NULL)) AS kept
+     FROM ${partition.name} l LEFT JOIN runs r ON r.id = l.run_id`,
+    [cutoff],
+  );
+  return { past: Number(rows[0]?.past ?? 0), kept: Number(rows[0]?.kept ?? 0) };
+}
+
+async function planUsage(
+  client: ClientBase,
+  partitions: readonly Partition[],
+  cutoff: number,
+  plan: RetentionPlan,
+): Promise<void> {
+  for (const { table, name, to } of partitions) {
+    if (table !== 'run_usage' || to > cutoff) continue;
+    plan.partitions.push({ name, action: 'drop', bytes: await sizeOf(client, name), keepsRuns: 0 });
+  }
+  const { rows } = await client.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM run_usage_default WHERE created_at < to_timestamp($1::float8 / 1000)',
+    [cutoff],
+  );
+  plan.strayUsage = rows[0]?.count ?? 0;
+}
+
+async function sizeOf(client: ClientBase, name: string): Promise<number> {
+  const { rows } = await client.query<{ bytes: string }>('SELECT pg_total_relation_size($1::regclass) AS bytes', [
+    name,
+  ]);
+  return Number(rows[0]?.bytes ?? 0);
+}

@@ -1,0 +1,23 @@
+import type { Config } from '../../contract/config.ts';
+import { monthOf } from '../../platform/postgres/months.ts';
+
+/** How long things are kept; 0 = for ever. */
+export type RetentionPolicy = Config['retention'];
+
+/** Before which instant (ms since the epoch) things are past their retention; null = never. */
+export type Cutoffs = {
+  /** Runs that ended before it. */
+  runs: number | null;
+  /** Usage of whole months before it; the first instant of a month. */
+  usage: number | null;
+};
+
+const DAY_MS = 86_400_000;
+
+/** What the policy means at `now`. Of usage, the month that runs and `usageMonths` whole months before it are kept. */
+export function cutoffsAt(policy: RetentionPolicy, now: number): Cutoffs {
+  return {
+    runs: policy.runDays === 0 ? null : now - policy.runDays * DAY_MS,
+    usage: policy.usageMonths === 0 ? null : monthOf(now, -policy.usageMonths).from,
+  };
+}

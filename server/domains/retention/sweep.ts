@@ -1,0 +1,147 @@
+import type { ClientBase } from 'pg';
+import type { Logger } from '../../platform/logger.ts';
+import { inOwnSession } from '../../platform/postgres/own-session.ts';
+import { listPartitions, type Partition } from '../../platform/postgres/partitions.ts';
+import { allowUsageToGo, deleteUsageSums, noteRunsGo } from './analytics.ts';
+import { type Disposal, disposeOf, dropUsage } from './dispose.ts';
+import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs.ts';
+import type { Cutoffs } from './policy.ts';
+import { type IdRange, pastPartitions, sweptRanges } from './ranges.ts';
+import { SESSION } from './session.ts';
+
+/** What a pass has done. `postponed` partitions are tried again by the next pass; nothing of them was touched. */
+export type RetentionResult = {
+  busy: boolean;
+  runs: number;
+  rejections: number;
+  strayUsage: number;
+  dropped: string[];
+  rewritten: string[];
+  postponed: { name: string; reason: string }[];
+};
+
+export type SweepOptions = {
+  /** Of the database. The pass has a session of its own: those of the pool have short timeouts. */
+  url: string;
+  logger: Logger;
+  cutoffs: Cutoffs;
+  /** Ms since the epoch. */
+  now: number;
+  /** Called after each step that is on disk: leaves the disk to others for a while, and ends the pass by throwing. */
+  pause: () => Promise<void>;
+  /** Ends the pass at once, in the middle of a statement if need be, which then has done nothing. */
+  signal?: AbortSignal;
+};
+
+/** One pass at a time, whichever process: beside the locks of migrations, of the leader and of partitions. */
+const RETENTION_LOCK = 4_216_036;
+/** Above this many deleted rows the space is made reusable at once, and the index clean for the looks that follow. */
+const VACUUM_FROM = 10_000;
+
+/**
+ * Lets go of what is past its retention. First the rows of runs, in small batches: from then on nobody sees them. Then
+ * their logs, by the partition. Every step stands by itself, so that a pass that was killed is finished by the next one.
+ */
+export async function sweep(options: SweepOptions): Promise<RetentionResult> {
+  const result: RetentionResult = {
+    busy: false,
+    runs: 0,
+    rejections: 0,
+    strayUsage: 0,
+    dropped: [],
+    rewritten: [],
+    postponed: [],
+  };
+  return inOwnSession(options.url, { ...SESSION, signal: options.signal }, async client => {
+    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
+      RETENTION_LOCK,
+    ]);
+    if (!rows[0]?.locked) return { ...result, busy: true };
+    const partitions = await listPartitions(client);
+    const { runs, usage } = options.cutoffs;
+    if (runs !== null) await sweepRuns(client, partitions, runs, options, result);
+    if (usage !== null) await sweepUsage(client, partitions, usage, options, result);
+    return result;
+  });
+}
+
+async function sweepRuns(
+  client: ClientBase,
+  partitions: readonly Partition[],
+  cutoff: number,
+  { pause, now, logger }: SweepOptions,
+  result: RetentionResult,
+): Promise<void> {
+  await noteRunsGo(client, cutoff);
+  for (const range of sweptRanges(partitions, cutoff)) {
+    for (let rest: IdRange | null = range; rest !== null; ) {
+      const batch: Awaited<ReturnType<typeof deleteExpiredRuns>> = await deleteExpiredRuns(client, rest, cutoff);
+      result.runs += batch.deleted;
+      rest = batch.rest;
+      if (batch.deleted > 0) await pause();
+    }
+  }
+  for (let deleted = await deleteRejections(client, cutoff, now); deleted > 0; ) {
+    result.rejections += deleted;
+    await pause();
+    deleted = await deleteRejections(client, cutoff, now);
+  }
+  if (result.runs >= VACUUM_FROM) {
+    await client.query('SET vacuum_cost_delay = 2');
+    await client.query('VACUUM runs, human_tasks');
+  }
+  for (const partition of pastPartitions(partitions, cutoff)) {
+    await account(partition, await disposeOf(client, partition), pause, logger, result);
+  }
+}
+
+async function sweepUsage(
+  client: ClientBase,
+  partitions: readonly Partition[],
+  cutoff: number,
+  { pause, logger }: SweepOptions,
+  result: RetentionResult,
+): Promise<void> {
+  const past = partitions.filter(({ table, to }) => table === 'run_usage' && to <= cutoff);
+  if (!(await allowUsageToGo(client, cutoff))) {
+    for (const partition of past)
+      await account(partition, { outcome: 'postponed', reason: 'not_counted' }, pause, logger, result);
+    return;
+  }
+  for (const partition of past) {
+    await account(partition, await dropUsage(client, partition), pause, logger, result);
+  }
+  for (let deleted = await deleteStrayUsage(client, cutoff); deleted > 0; ) {
+    result.strayUsage += deleted;
+    await pause();
+    deleted = await deleteStrayUsage(client, cutoff);
+  }
+  // What is still there of the usage is still in the sums.
+  if (result.postponed.some(({ name }) => past.some(partition => partition.name === name))) return;
+  for (let deleted = await deleteUsageSums(client, cutoff); deleted > 0; ) {
+    await pause();
+    deleted = await deleteUsageSums(client, cutoff);
+  }
+}
+
+async function account(
+  { name }: Partition,
+  disposal: Disposal,
+  pause: () => Promise<void>,
+  logger: Logger,
+  result: RetentionResult,
+): Promise<void> {
+  switch (disposal.outcome) {
+    case 'kept':
+      return;
+    case 'postponed':
+      result.postponed.push({ name, reason: disposal.reason });
+      logger.warn({ partition: name, reason: disposal.reason }, 'a partition could not be given up; later');
+      return;
+    case 'dropped':
+    case 'rewritten':
+      result[disposal.outcome].push(name);
+      logger.info({ partition: name }, `partition ${disposal.outcome} by retention`);
+      await pause();
+  }
+}

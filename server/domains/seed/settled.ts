@@ -1,0 +1,34 @@
+import type { Context } from '../../contract/context.ts';
+import type { Phase } from '../../orchestrator/core/index.ts';
+import { requireRun } from '../runs/find.ts';
+
+/** Longer than any run of the example takes on a busy machine; seeding must not hold a start-up for ever. */
+const patienceMs = 60_000;
+
+/**
+ * Resolves once the run is in one of `phases`. Every committed event of the run is a reason to look; the first look
+ * comes after subscribing, so that nothing falls between. Throws an Error after a minute.
+ */
+export async function settled(
+  ctx: Context,
+  ref: { id: string; runID: string },
+  phases: readonly Phase[],
+): Promise<void> {
+  const { orchestrator } = ctx.services;
+  const { tenantId } = ctx.principal;
+  const reached = Promise.withResolvers<void>();
+  const look = async () => {
+    const run = await requireRun(ctx, ref);
+    if (phases.includes(run.orchestration_phase)) reached.resolve();
+  };
+  const lookAgain = () => void look().catch(reached.reject);
+  const unsubscribe = orchestrator.subscribe({ tenantId, workflowId: ref.id, runId: ref.runID }, lookAgain);
+  const timer = setTimeout(() => reached.reject(new Error(`Run ${ref.runID} did not settle.`)), patienceMs);
+  lookAgain();
+  try {
+    await reached.promise;
+  } finally {
+    clearTimeout(timer);
+    unsubscribe();
+  }
+}

@@ -1,0 +1,58 @@
+import type { Pool } from 'pg';
+import { newId } from '../platform/ids.ts';
+
+export type TestUsage = {
+  tenantId: string;
+  projectId: string;
+  workflowId: string;
+  action: 'workflow_step' | 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens' | 'run_started' | 'run_ended';
+  at: number;
+  quantity?: number;
+  microcredits?: number;
+  stepType?: string;
+  subject?: string;
+  outcome?: string;
+  /** Of runs that ended, in ms: as many as the quantity. */
+  durations?: number[];
+};
+
+/** Writes rows of usage as the engine's commits do, in the order given. */
+export async function insertUsage(pool: Pick<Pool, 'query'>, rows: readonly TestUsage[]): Promise<void> {
+  const of = (pick: (row: TestUsage) => unknown) => rows.map(pick);
+  await pool.query(
+    `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at, step_type,
+                            subject, outcome)
+     SELECT id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts::json, to_timestamp(at / 1000), step_type,
+            subject, outcome
+     FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::int8[], $7::int8[], $8::text[], $9::float8[],
+                 $10::text[], $11::text[], $12::text[])
+       AS v(id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, at, step_type, subject, outcome)`,
+    [
+      of(() => newId()),
+      of(row => row.tenantId),
+      of(row => row.projectId),
+      of(row => row.workflowId),
+      of(row => row.action),
+      of(row => row.durations?.length ?? row.quantity ?? 1),
+      of(row => row.microcredits ?? 0),
+      of(row => JSON.stringify((row.durations ?? []).map(ms => [newId(), ms]))),
+      of(row => row.at),
+      of(row => row.stepType ?? ''),
+      of(row => row.subject ?? ''),
+      of(row => row.outcome ?? ''),
+    ],
+  );
+}
+
+/** All sums, in an order of their own, to be compared with others. */
+export async function allSums(pool: Pick<Pool, 'query'>): Promise<Record<string, unknown[]>> {
+  const tables = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations', 'usage_sums'];
+  const found: Record<string, unknown[]> = {};
+  for (const table of tables) {
+    const { rows } = await pool.query(
+      `SELECT to_jsonb(t) - 'digest' AS row FROM ${table} t ORDER BY to_jsonb(t)::text`,
+    );
+    found[table] = rows.map(({ row }) => row);
+  }
+  return found;
+}

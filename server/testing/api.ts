@@ -1,0 +1,92 @@
+import { encode } from 'next-auth/jwt';
+import { listen } from '../api/edge.ts';
+import { createMcp } from '../api/mcp/surface.ts';
+import { createMetrics } from '../api/metrics.ts';
+import { serveNode, serveSurfaces } from '../api/node-http.ts';
+import { createPages } from '../api/pages.ts';
+import { createRegistry } from '../api/registry.ts';
+import { fromFetch, toFetch } from '../api/request.ts';
+import { createRest } from '../api/rest.ts';
+import { createStream, type StreamOptions } from '../api/stream.ts';
+import { createTrpc } from '../api/trpc.ts';
+import type { Principal } from '../contract/context.ts';
+import { featuresOf } from '../contract/features.ts';
+import type { AnyOperation } from '../contract/operation.ts';
+import type { Services } from '../contract/services.ts';
+import { createTestPat, createTestServices, createTestTenant, type TestTenant } from './identity.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
+
+export const testSessionSecret = 'a secret of tests alone';
+
+export type TestApi = {
+  url: string;
+  /** The REST surface for fetch requests, as Next's route mounts it. */
+  fetchHandler: (request: Request) => Promise<Response>;
+  trpc: (request: Request) => Promise<Response>;
+  close(): Promise<void>;
+};
+
+/** Every surface over these operations, on a real HTTP server with a free port. */
+export async function startTestApi(
+  services: Services,
+  operations: readonly AnyOperation[],
+  options: { stream?: Partial<StreamOptions>; features?: readonly string[] } = {},
+): Promise<TestApi> {
+  const registry = createRegistry(operations);
+  const metrics = createMetrics(() => services.orchestrator.status() === 'leading');
+  const common = { services, sessionSecret: testSessionSecret, metrics };
+  const invoker = {
+    features: new Set([...featuresOf(services.config), ...(options.features ?? [])]),
+    checkOutput: true,
+  };
+  const rest = createRest({ ...common, ...invoker, registry, pages: createPages(services, registry, metrics) });
+  const trpc = createTrpc({ ...common, ...invoker, registry });
+  const mcp = createMcp({ ...common, ...invoker, registry });
+  const stream = createStream({ ...common, ...options.stream });
+  const edge = await listen(
+    { host: '127.0.0.1', port: 0 },
+    () => ({
+      request: (request, response) =>
+        serveSurfaces({ rest, trpc, mcp, services }, request, response, 0) ?? serveNode(rest, request, response, 0),
+      upgrade: stream.upgrade,
+    }),
+    { ...services.config.http, logger: services.logger },
+  );
+  const client = { address: '192.0.2.1' };
+  return {
+    url: `http://127.0.0.1:${edge.port}`,
+    fetchHandler: async request => toFetch(await rest(fromFetch(request, client.address))),
+    trpc: async request => toFetch(await trpc(fromFetch(request, client.address))),
+    async close() {
+      await stream.close();
+      await edge.close(0);
+    },
+  };
+}
+
+export type TenantApi = TestApi & { db: TestDatabase; tenant: TestTenant; token: string };
+
+/** The surfaces on a database of their own, with a tenant and a token of its contributor that may read and write workflows. */
+export async function startTenantApi(operations: readonly AnyOperation[]): Promise<TenantApi> {
+  const db = await createTestDatabase();
+  const services = createTestServices(db);
+  const tenant = await createTestTenant(services, { slug: 'acme' });
+  const { token } = await createTestPat(services, tenant.contributor, ['workflow:read', 'workflow:write']);
+  const api = await startTestApi(services, operations);
+  return {
+    ...api,
+    db,
+    tenant,
+    token,
+    async close() {
+      await api.close();
+      await db.close();
+    },
+  };
+}
+
+/** The cookie of a session, as next-auth would have set it; `epoch` other than the user's: a session that was ended. */
+export async function sessionCookieOf({ userId }: Principal, epoch = 0): Promise<string> {
+  const session = await encode({ secret: testSessionSecret, token: { sub: userId, sessionEpoch: epoch } });
+  return `next-auth.session-token=${session}`;
+}

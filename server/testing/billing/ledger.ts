@@ -1,0 +1,84 @@
+import type { ClientBase, Pool } from 'pg';
+import type { RunEvent } from '../../orchestrator/core/index.ts';
+import { commitStatement, encodeEvent, type LogEntry } from '../../orchestrator/log/index.ts';
+import { newId } from '../../platform/ids.ts';
+
+/** Charges a workspace as the engine does: the commit of a run whose one step costs `amount`. Returns the run's id. */
+export async function charge(pool: Pool | ClientBase, tenantId: string, amount: number, at: number): Promise<string> {
+  const entry = chargedRun(tenantId, [amount], at);
+  await pool.query(commitStatement([entry]));
+  return entry.runId;
+}
+
+/** What the engine writes for a run that has ended after steps that cost `amounts`. */
+export function chargedRun(
+  tenantId: string,
+  amounts: readonly number[],
+  at: number,
+  owner = { projectId: newId(), workflowId: newId() },
+): LogEntry {
+  const runId = newId();
+  const credits = amounts.reduce((sum, amount) => sum + amount, 0);
+  const events: RunEvent[] = [
+    { at, type: 'run_started', data: started },
+    ...amounts.map((amount, index) => ({
+      at,
+      type: 'step_completed' as const,
+      step: `s${index}`,
+      attempt: 1,
+      data: { result: null, ...(amount > 0 && { credits: amount }) },
+    })),
+    { at, type: 'state_changed', data: { from: 'running', to: 'completed' } },
+  ];
+  return {
+    runId,
+    rows: events.map((event, index) => encodeEvent(event, index + 1, [])),
+    payloads: [],
+    projection: {
+      status: 'completed',
+      phase: 'complete',
+      stepsDone: amounts.length,
+      pendingTasks: 0,
+      endedAt: at,
+      error: null,
+      nextTimerAt: null,
+      lastSeq: events.length,
+      credits,
+    },
+    created: {
+      tenantId,
+      ...owner,
+      version: 1,
+      sessionId: runId,
+      triggerType: 'api',
+      startedBy: 'ann@example.com',
+      startedAt: at,
+      stepsTotal: amounts.length,
+    },
+    tasks: [],
+    owner: { tenantId, ...owner },
+    startedBy: 'ann@example.com',
+    usage: amounts.map((price, index) => ({
+      action: 'workflow_step',
+      stepType: 'lua_script',
+      subject: '',
+      outcome: 'completed',
+      quantity: 1,
+      price,
+      line: [`s${index}`, 1, 1],
+      at,
+    })),
+    credits,
+  };
+}
+
+const started = {
+  version: 1,
+  input: {},
+  mode: 'normal' as const,
+  trigger_type: 'api',
+  started_by: 'ann@example.com',
+  session_id: '',
+  trigger_steps: {},
+  seed_results: {},
+};

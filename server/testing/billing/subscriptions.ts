@@ -1,0 +1,85 @@
+import { expect } from 'vitest';
+import type { z } from 'zod';
+import type { Services } from '../../contract/services.ts';
+import { type Balances, readBalances } from '../../domains/billing/ledger/post.ts';
+import { billingOperations } from '../../domains/billing/operations.ts';
+import { confirmPayment } from '../../domains/billing/payments/operate.ts';
+import type { BillingStatus, ChangePlanOutput, SubscriptionOutput } from '../../domains/billing/schemas.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { createCall } from '../call.ts';
+import { createTestServices, createTestTenant, type TestTenant } from '../identity.ts';
+import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+
+export type Status = z.output<typeof BillingStatus>;
+export type Subscribed = z.output<typeof SubscriptionOutput>;
+export type Changed = z.output<typeof ChangePlanOutput>;
+
+export const DAY = 86_400_000;
+export const CREDITS = 1_000_000;
+/** The built-in catalogue's. */
+export const FREE = 10_000 * CREDITS;
+export const PRO = 60_000 * CREDITS;
+export const BUSINESS = 500_000 * CREDITS;
+export const PRO_TRIAL = 5_000 * CREDITS;
+
+export type BillingWorld = AsyncDisposable & {
+  db: TestDatabase;
+  services: Services;
+  clock: ManualClock;
+  acme: TestTenant;
+  rival: TestTenant;
+  call: ReturnType<typeof createCall<typeof billingOperations>>;
+  /** As the owner of acme. */
+  ask<T>(name: Parameters<BillingWorld['call']>[1], input?: unknown): Promise<T>;
+  status(): Promise<Status>;
+  balances(): Promise<Pick<Balances, 'trial' | 'included' | 'payg'>>;
+  payments(): Promise<{ kind: string; status: string; amount: number; credits: number }[]>;
+};
+
+/** Two tenants, billing's operations over the manual provider, and a clock of one's own. */
+export async function createBillingWorld(start: number, overrides: Partial<Services> = {}): Promise<BillingWorld> {
+  const db = await createTestDatabase();
+  const clock = new ManualClock(start);
+  const services = createTestServices(db, { clock, ...overrides });
+  const acme = await createTestTenant(services, { slug: 'acme' });
+  const call = createCall(services, billingOperations);
+  return {
+    db,
+    services,
+    clock,
+    acme,
+    rival: await createTestTenant(services, { slug: 'rival' }),
+    call,
+    ask: <T>(name: Parameters<typeof call>[1], input: unknown = {}) => call(acme.owner, name, input) as Promise<T>,
+    status: () => call(acme.owner, 'billing_status') as Promise<Status>,
+    async balances() {
+      const { trial, included, payg } = await readBalances(db.pool, 'acme');
+      return { trial, included, payg };
+    },
+    async payments() {
+      const { rows } = await db.pool.query(
+        'SELECT kind, status, amount::int, credits::float8 FROM payments ORDER BY created_at, id',
+      );
+      return rows;
+    },
+    async [Symbol.asyncDispose]() {
+      await services.egress.close();
+      await db.close();
+    },
+  };
+}
+
+/** Confirms every payment of acme that is pending, as an operator does, the oldest first. */
+export async function confirmPayments({ db, services }: Pick<BillingWorld, 'db' | 'services'>): Promise<void> {
+  const { rows } = await db.pool.query<{ id: string }>(
+    `SELECT id FROM payments WHERE tenant_id = 'acme' AND status = 'pending' ORDER BY created_at, id`,
+  );
+  for (const { id } of rows) await confirmPayment(services, id);
+}
+
+/** Sets the clock to that instant, which is not before now. */
+export function goTo(clock: ManualClock, at: number | string): void {
+  const to = typeof at === 'string' ? Date.parse(at) : at;
+  expect(to).toBeGreaterThanOrEqual(clock.now());
+  clock.advance(to - clock.now());
+}

@@ -1,0 +1,56 @@
+import { Resolver } from 'node:dns/promises';
+import dns from 'dns2';
+import type { Lookup } from '../platform/egress/egress.ts';
+
+export type TestDns = {
+  /** Asks the server over UDP, for A and AAAA. */
+  lookup: Lookup;
+  /** From now on the name has these addresses; with several lists, one after the other, the last for good. */
+  set(name: string, ...answers: string[][]): void;
+  /** How often the name was looked up. */
+  asked(name: string): number;
+  close(): Promise<void>;
+};
+
+/** A real DNS server for names of a test's own, whose answers may change between two questions, as a rebinding attack's do. */
+export async function startTestDns(): Promise<TestDns> {
+  const records = new Map<string, { answers: string[][]; asked: number }>();
+  const server = dns.createServer({
+    udp: true,
+    handle(request, send) {
+      const response = dns.Packet.createResponseFromRequest(request);
+      for (const question of request.questions) {
+        const record = records.get(question.name);
+        const ipv6 = question.type === dns.Packet.TYPE.AAAA;
+        // The resolver below asks for AAAA once A is answered, so a pair of questions sees one list.
+        const at = Math.min(record?.asked ?? 0, (record?.answers.length ?? 1) - 1);
+        for (const address of record?.answers[at] ?? []) {
+          if (address.includes(':') !== ipv6) continue;
+          response.answers.push(dns.Packet.createResourceFromQuestion(question, { ttl: 0, address }));
+        }
+        if (ipv6 && record) record.asked += 1;
+      }
+      send(response);
+    },
+  });
+  const { udp } = await server.listen({ udp: { port: 0, address: '127.0.0.1' } });
+  if (!udp) throw new Error('The DNS server did not start.');
+  const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  resolver.setServers([`127.0.0.1:${udp.port}`]);
+  const ask = (answer: Promise<string[]>) =>
+    answer.catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENODATA') return [];
+      throw error;
+    });
+  return {
+    async lookup(name) {
+      const ipv4 = await ask(resolver.resolve4(name));
+      const ipv6 = await ask(resolver.resolve6(name));
+      if (ipv4.length + ipv6.length === 0) throw Object.assign(new Error(`no address: ${name}`), { code: 'ENOTFOUND' });
+      return [...ipv4.map(address => ({ address, family: 4 })), ...ipv6.map(address => ({ address, family: 6 }))];
+    },
+    set: (name, ...answers) => void records.set(name, { answers, asked: 0 }),
+    asked: name => records.get(name)?.asked ?? 0,
+    close: () => server.close(),
+  };
+}

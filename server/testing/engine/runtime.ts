@@ -1,0 +1,231 @@
+import type { Pool } from 'pg';
+import type { CommittedEvent, RunRef, StartRun } from '../../contract/orchestrator.ts';
+import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import type {
+  Graph,
+  GraphStep,
+  JsonMap,
+  RunEvent,
+  RunStartedData,
+  TaskRequest,
+} from '../../orchestrator/core/index.ts';
+import {
+  createEmbeddedOrchestrator,
+  type EmbeddedOrchestrator,
+  type EmbeddedOrchestratorOptions,
+} from '../../orchestrator/executors/embedded/index.ts';
+import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
+import { readEvents } from '../../orchestrator/log/index.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { newId } from '../../platform/ids.ts';
+import { createLogger } from '../../platform/logger.ts';
+
+/** Time that moves only when told to, for clocks and alarms alike. */
+export class ManualTime {
+  readonly clock = new ManualClock();
+  #alarms: { at: number; ring: () => void }[] = [];
+
+  readonly alarm: Alarm = (delayMs, ring) => {
+    const entry = { at: this.clock.now() + delayMs, ring };
+    this.#alarms.push(entry);
+    return () => {
+      this.#alarms = this.#alarms.filter(other => other !== entry);
+    };
+  };
+
+  /** Moves time on and rings what is due. */
+  advance(ms: number): void {
+    this.clock.advance(ms);
+    const due = this.#alarms.filter(({ at }) => at <= this.clock.now());
+    this.#alarms = this.#alarms.filter(({ at }) => at > this.clock.now());
+    for (const { ring } of due) ring();
+  }
+}
+
+type Execute = (attempt: Attempt, signal: AbortSignal) => Promise<Outcome>;
+
+/** A step type that does what the test says. */
+export function stepType(type: string, execute: Execute, defaultTimeoutS: number | null = null): [string, StepType] {
+  return [
+    type,
+    {
+      type,
+      label: type,
+      available: true,
+      defaultTimeoutS,
+      retries: true,
+      rawFields: [],
+      execute,
+      check: () => [],
+    } as unknown as StepType,
+  ];
+}
+
+/** Completes with `{from: <step id>}`. */
+export const echo = stepType('echo', async attempt => ({ kind: 'completed', result: { from: attempt.step.id } }));
+
+/** Asks people; `timeout_s` is their time. */
+export const humanTask = stepType('human_task', async attempt => {
+  const { timeout_s, on_timeout, instructions } = attempt.step;
+  const task: TaskRequest = {
+    name: attempt.step.name ?? attempt.step.id,
+    instructions: typeof instructions === 'string' ? instructions : '',
+    form: null,
+    assignees: [],
+    due_at: timeout_s === undefined ? null : attempt.now + timeout_s * 1000,
+    on_timeout: on_timeout === 'approve' || on_timeout === 'reject' ? on_timeout : 'fail',
+  };
+  return { kind: 'waiting', task };
+});
+
+/** Attempts that wait until the test settles them. */
+export class Gate {
+  readonly waiting: { attempt: Attempt; signal: AbortSignal; settle: (outcome: Outcome) => void }[] = [];
+  readonly #arrivals: { count: number; resolve: () => void }[] = [];
+  readonly type: [string, StepType];
+
+  constructor(name = 'gate', defaultTimeoutS: number | null = null) {
+    this.type = stepType(
+      name,
+      (attempt, signal) =>
+        new Promise(settle => {
+          this.waiting.push({ attempt, signal, settle });
+          for (const arrival of this.#arrivals) if (this.waiting.length >= arrival.count) arrival.resolve();
+        }),
+      defaultTimeoutS,
+    );
+  }
+
+  /** Settles when `count` attempts have begun here. */
+  arrived(count: number): Promise<void> {
+    if (this.waiting.length >= count) return Promise.resolve();
+    return new Promise(resolve => this.#arrivals.push({ count, resolve }));
+  }
+}
+
+export const chain = (length: number, type = 'echo'): Graph => ({
+  steps: Array.from({ length }, (_, index): GraphStep => {
+    const depends_on = index === 0 ? [] : [`s${index - 1}`];
+    return { id: `s${index}`, type, depends_on };
+  }),
+});
+
+export type Harness = {
+  readonly orchestrator: EmbeddedOrchestrator;
+  /** Declares a workflow with this graph. */
+  workflow(graph: Graph, tenantId?: string): WorkflowRef;
+  start(workflow: WorkflowRef, data?: Partial<RunStartedData>, runId?: string): Promise<RunRef>;
+  /** Settles when the run's log holds an event that `matches`. */
+  until(ref: RunRef, matches: (event: RunEvent) => boolean): Promise<void>;
+  ended(ref: RunRef): Promise<void>;
+  events(ref: RunRef): Promise<CommittedEvent[]>;
+};
+export type WorkflowRef = { tenantId: string; projectId: string; workflowId: string };
+
+const graphs = new Map<string, Graph>();
+export const PROJECT = newId();
+const silent = createLogger('silent');
+
+export type HarnessOptions = Partial<EmbeddedOrchestratorOptions> & { types?: readonly [string, StepType][] };
+
+/** Whatever a test does not say: a leading orchestrator with the `echo` and `human_task` types above. */
+export async function createHarness(db: { pool: Pool; url: string }, options: HarnessOptions = {}): Promise<Harness> {
+  const { types = [], ...given } = options;
+  const orchestrator = createEmbeddedOrchestrator({
+    pool: db.pool,
+    connectionString: db.url,
+    clock: new ManualClock(),
+    logger: silent,
+    stepTypes: new Map([echo, humanTask, ...types]),
+    config: { ...DEFAULT_CONFIG, ...given.config },
+    loadVersion: async ({ workflowId }) => graphs.get(workflowId) ?? null,
+    random: () => 0.5,
+    ...given,
+  });
+  await orchestrator.ready;
+  return new DatabaseHarness(db.pool, orchestrator);
+}
+
+export const DEFAULT_CONFIG = {
+  maxInFlight: 512,
+  maxInFlightPerTenant: 256,
+  maxCallsInFlight: 2_048,
+  maxActiveRunsPerTenant: 20_000,
+  luaWorkers: 0,
+  shutdownGraceMs: 0,
+  memory: {
+    runBytes: 256 * 1024 * 1024,
+    liveBytes: 256 * 1024 * 1024,
+    liveBytesPerTenant: 128 * 1024 * 1024,
+    landingBytes: 256 * 1024 * 1024,
+    loadingBytes: 64 * 1024 * 1024,
+    cacheBytes: 64 * 1024 * 1024,
+  },
+};
+
+class DatabaseHarness implements Harness {
+  readonly orchestrator: EmbeddedOrchestrator;
+  readonly #pool: Pool;
+
+  constructor(pool: Pool, orchestrator: EmbeddedOrchestrator) {
+    this.#pool = pool;
+    this.orchestrator = orchestrator;
+  }
+
+  workflow(graph: Graph, tenantId = 'acme'): WorkflowRef {
+    const workflowId = newId();
+    graphs.set(workflowId, graph);
+    return { tenantId, projectId: PROJECT, workflowId };
+  }
+
+  async start(workflow: WorkflowRef, data: Partial<RunStartedData> = {}, runId = newId()): Promise<RunRef> {
+    await this.orchestrator.start(startRun(workflow, data, runId));
+    return { ...workflow, runId };
+  }
+
+  async until(ref: RunRef, matches: (event: RunEvent) => boolean): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const unsubscribe = this.orchestrator.subscribe({ tenantId: ref.tenantId, runId: ref.runId }, items => {
+      if (items.some(item => item.kind === 'event' && matches(item.item.event))) resolve();
+    });
+    // Subscribed first, so that nothing falls between the log and the stream.
+    if ((await this.events(ref)).some(({ event }) => matches(event))) resolve();
+    await promise;
+    unsubscribe();
+  }
+
+  ended(ref: RunRef): Promise<void> {
+    return this.until(ref, isEnd);
+  }
+
+  events(ref: RunRef): Promise<CommittedEvent[]> {
+    return readEvents(this.#pool, { ...ref, after: 0, limit: 100_000 });
+  }
+}
+
+export function startRun(workflow: WorkflowRef, data: Partial<RunStartedData> = {}, runId = newId()): StartRun {
+  const input: JsonMap = {};
+  const started: RunStartedData = {
+    version: 1,
+    input,
+    mode: 'normal',
+    trigger_type: 'api',
+    trigger_steps: {},
+    seed_results: {},
+    session_id: runId,
+    started_by: 'tester',
+    ...data,
+  };
+  return { ...workflow, runId, data: started };
+}
+
+export const isEnd = (event: RunEvent): boolean =>
+  event.type === 'state_changed' && ['completed', 'failed', 'stopped'].includes(event.data.to);
+
+/** `step_started s0`, `state_changed completed`: a log as a test reads it. */
+export function outline(events: readonly CommittedEvent[]): string[] {
+  return events.map(({ event }) => {
+    if (event.type === 'state_changed') return `state_changed ${event.data.to}`;
+    return 'step' in event ? `${event.type} ${event.step}` : event.type;
+  });
+}

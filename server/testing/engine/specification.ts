@@ -1,0 +1,65 @@
+import { expect } from 'vitest';
+import {
+  type Command,
+  CommandRefused,
+  compile,
+  decide,
+  evolve,
+  type Graph,
+  type GraphStep,
+  newRun,
+  type RunEvent,
+  type RunState,
+} from '../../orchestrator/core/index.ts';
+
+/** Events as tests write them: the specification gives them their time. */
+export type Fact = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, 'at'> : never) : never;
+
+/** The time of given events and, unless `when` says otherwise, of commands. */
+export const NOW = Date.UTC(2026, 0, 1);
+
+/**
+ * Given what has happened, when something is asked, then this happens (the style of emmett's DeciderSpecification).
+ * Every `when` also proves that deciding left the state as it was.
+ */
+export function specification(...steps: GraphStep[]) {
+  const graph = compile({ steps } satisfies Graph);
+  const fold = (facts: readonly Fact[]): RunState => {
+    const state = newRun('run', graph);
+    for (const fact of facts) evolve(state, { at: NOW, ...fact } as RunEvent);
+    return state;
+  };
+  return {
+    given: (...facts: Fact[]) => ({
+      when: (command: Command, now: number = NOW) => outcome(() => fold(facts), command, now),
+      state: () => fold(facts),
+    }),
+  };
+}
+
+function outcome(fold: () => RunState, command: Command, now: number) {
+  const state = fold();
+  const attempt = (): RunEvent[] => {
+    try {
+      return decide(state, command, now);
+    } finally {
+      expect(state, 'decide changed the state').toEqual(fold());
+    }
+  };
+  return {
+    /** Exactly these events, in this order, all at the time of the command. */
+    then(...facts: Fact[]): void {
+      expect(attempt()).toEqual(facts.map(fact => ({ at: now, ...fact })));
+    },
+    thenNothing(): void {
+      expect(attempt()).toEqual([]);
+    },
+    thenRefused(code: CommandRefused['code']): void {
+      expect(attempt).toThrow(expect.objectContaining({ name: CommandRefused.name, code }));
+    },
+    /** The state after the events. */
+    state(): RunState {
+      return attempt().reduce(evolve, fold());
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import { type Config, readConfig } from '../contract/config.ts';
+import type { Context, Principal, Role, Scope } from '../contract/context.ts';
+import type { Orchestrator } from '../contract/orchestrator.ts';
+import type { RequestLimiter } from '../contract/rate-limits.ts';
+import type { Services } from '../contract/services.ts';
+import { readCatalogue } from '../domains/billing/plans/catalogue.ts';
+import { createManualProvider } from '../domains/billing/provider/manual.ts';
+import { addMember, createTenant, createUser } from '../domains/identity/accounts.ts';
+import { generatePatToken, patHash } from '../domains/pats/token.ts';
+import { systemClock } from '../platform/clock.ts';
+import { hashPassword } from '../platform/crypto/password.ts';
+import { createEgress } from '../platform/egress/egress.ts';
+import { newId } from '../platform/ids.ts';
+import { createLogger } from '../platform/logger.ts';
+import { createMailer } from '../platform/mail/mailer.ts';
+import { DatabaseSecretStore } from '../platform/secrets/database-secret-store.ts';
+import type { TestDatabase } from './postgres.ts';
+
+/** The configuration of a fresh clone, with `env` on top. */
+export function testConfig(env: Record<string, string> = {}): Config {
+  return readConfig({ NODE_ENV: 'test', BATON_LOG_LEVEL: 'silent', BATON_SEED: 'none', ...env });
+}
+
+const noOrchestrator = (): never => {
+  throw new Error('These test services have no orchestrator; pass one as an override.');
+};
+const absentOrchestrator: Orchestrator = {
+  start: noOrchestrator,
+  reject: noOrchestrator,
+  command: noOrchestrator,
+  completeTask: noOrchestrator,
+  subscribe: noOrchestrator,
+  status: () => 'stopped',
+  unavailableReason: () => null,
+  creditsChanged: () => undefined,
+};
+const unlimited: RequestLimiter = {
+  take: async () => ({ limit: 0, remaining: 0, resetSeconds: 0, allowed: true }),
+  giveBack: async () => undefined,
+};
+
+/** Services over a test database: real database and secret store, no rate limit, no step types, no orchestrator. */
+export function createTestServices(
+  db: Pick<TestDatabase, 'pool' | 'prisma'>,
+  overrides: Partial<Services> = {},
+): Services {
+  const clock = overrides.clock ?? systemClock;
+  const config = overrides.config ?? testConfig();
+  return {
+    config,
+    clock,
+    logger: createLogger('silent'),
+    pool: db.pool,
+    prisma: db.prisma,
+    orchestrator: absentOrchestrator,
+    stepTypes: new Map(),
+    secrets: new DatabaseSecretStore({ pool: db.pool, clock, masterKey: Buffer.alloc(32, 7) }),
+    egress: createEgress({ allowPrivate: config.egress.allowPrivate }),
+    rateLimiter: unlimited,
+    mail: config.mail && createMailer(config.mail),
+    payments: createManualProvider({ clock }),
+    topUp: readCatalogue(config.billing).topUp,
+    ...overrides,
+  };
+}
+
+export const testPassword = 'correct horse battery staple';
+// Real hashes cost 100 ms each; the parameters travel with the hash, so a test user may have a cheap one.
+const cheapHash = hashPassword(testPassword, { log2N: 4, r: 8, p: 1 });
+
+/** Adds a user with `testPassword` to a tenant and returns who a session of theirs would be. */
+export async function createTestMember(
+  services: Services,
+  tenant: { tenantId: string; projectId: string },
+  role: Role,
+  email: string,
+): Promise<Principal> {
+  const at = new Date(services.clock.now());
+  const name = email.split('@')[0] ?? email;
+  const user = { email, name, passwordHash: await cheapHash };
+  const userId = await createUser(services.prisma, user, at, { confirmed: true });
+  const tenantAdmin = role === 'tenant_admin';
+  const projectRole = role === 'tenant_admin' ? 'project_contributor' : role;
+  await addMember(services.prisma, { ...tenant, userId, tenantAdmin, role: projectRole }, at);
+  return { userId, email, name, ...tenant, role, credential: { kind: 'session' } };
+}
+
+export type TestTenant = {
+  tenantId: string;
+  projectId: string;
+  owner: Principal;
+  contributor: Principal;
+  viewer: Principal;
+};
+
+/** A tenant with the project `default` and one user of each role; their e-mails are `<role>@<slug>.example.com`. */
+export async function createTestTenant(services: Services, { slug }: { slug: string }): Promise<TestTenant> {
+  const projectId = await createTenant(services.prisma, slug, new Date(services.clock.now()));
+  const tenant = { tenantId: slug, projectId };
+  return {
+    ...tenant,
+    owner: await createTestMember(services, tenant, 'tenant_admin', `owner@${slug}.example.com`),
+    contributor: await createTestMember(services, tenant, 'project_contributor', `contributor@${slug}.example.com`),
+    viewer: await createTestMember(services, tenant, 'project_viewer', `viewer@${slug}.example.com`),
+  };
+}
+
+/** A personal access token of a user, with just these scopes. */
+export async function createTestPat(
+  services: Services,
+  principal: Principal,
+  scopes: readonly Scope[],
+): Promise<{ token: string; principal: Principal }> {
+  const token = generatePatToken();
+  const { tenantId, projectId, userId } = principal;
+  const pat = await services.prisma.pat.create({
+    data: {
+      id: newId(),
+      tenantId,
+      projectId,
+      userId,
+      displayName: 'test',
+      tokenHash: new Uint8Array(patHash(token)),
+      scopes: [...scopes],
+      createdAt: new Date(services.clock.now()),
+    },
+  });
+  return { token, principal: { ...principal, credential: { kind: 'pat', patId: pat.id, scopes } } };
+}
+
+/** What a use case gets as its first argument when `principal` asks over REST. */
+export function contextFor(services: Services, principal: Principal, overrides: Partial<Context> = {}): Context {
+  return {
+    principal,
+    services,
+    requestId: newId(),
+    surface: 'rest',
+    headers: new Map(),
+    responseHeaders: new Map(),
+    ...overrides,
+  };
+}

@@ -1,0 +1,142 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Json, JsonObject } from '../platform/json.ts';
+import { type Dialect, dialectOf, type StreamEvent } from './model-dialects.ts';
+
+/** What the server answers to a question. Without `status` it is a stream of the text's pieces in the format of the path. */
+export type ScriptedReply = {
+  /** Pieces are sent one by one; an async iterable lets the test decide when each leaves. */
+  text?: string | Iterable<string> | AsyncIterable<string>;
+  /** null: the server says nothing about it. */
+  usage?: { input: number; output: number } | null;
+  finish?: 'stop' | 'length' | 'filter';
+  model?: string;
+  /** An error before the stream: an object in the provider's format, or `body` as it is. */
+  status?: number;
+  headers?: Record<string, string>;
+  message?: string;
+  /** OpenAI's `error.code`. */
+  code?: string;
+  body?: string;
+  /** Sent after the text, as it is, instead of the end. */
+  raw?: string;
+  /** Ends the connection after the text, without an end of the stream. */
+  hangUp?: true;
+};
+
+export type RecordedRequest = {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: JsonObject;
+  /** Settles when the client went away before the answer was complete. */
+  left: Promise<void>;
+};
+
+export type ModelServer = {
+  /** Without a path; `/v1` is OpenAI's, Anthropic's and Mistral's base, `/v1beta` Google's. */
+  url: string;
+  requests: RecordedRequest[];
+  /** What the next questions are answered; default "Hello.". */
+  reply(script: ScriptedReply | ((request: RecordedRequest) => ScriptedReply)): void;
+  /** The only key that is accepted; default: any, or none. */
+  expectKey(key: string): void;
+  close(): Promise<void>;
+};
+
+/** A real HTTP server that speaks the formats of OpenAI (responses, chat completions), Anthropic, Google and Mistral, streaming. */
+export async function startModelServer({ port = 0 } = {}): Promise<ModelServer> {
+  const requests: RecordedRequest[] = [];
+  let script: (request: RecordedRequest) => ScriptedReply = () => ({ text: 'Hello.' });
+  let key: string | undefined;
+  const server = createServer((request, response) => {
+    serve(request, response).catch(error => response.destroy(error));
+  });
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const recorded = await record(request, response);
+    requests.push(recorded);
+    const dialect = dialectOf(recorded);
+    if (dialect === undefined) return answer(response, 404, { error: { message: `There is no ${recorded.path}.` } });
+    if (key !== undefined && dialect.key(recorded.headers) !== key) {
+      return answer(response, 401, dialect.error(401, `Incorrect API key provided: ${dialect.key(recorded.headers)}`));
+    }
+    if (recorded.method === 'GET') return answer(response, 200, dialect.models(['tiny', 'large']));
+    await tell(response, dialect, script(recorded));
+  }
+  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    reply(next) {
+      script = typeof next === 'function' ? next : () => next;
+    },
+    expectKey(only) {
+      key = only;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+async function record(request: IncomingMessage, response: ServerResponse): Promise<RecordedRequest> {
+  const left = new Promise<void>(resolve =>
+    response.on('close', () => {
+      if (!response.writableFinished) resolve();
+    }),
+  );
+  const { method = '', url = '', headers } = request;
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  return { method, path: url, headers, body: text === '' ? {} : JSON.parse(text), left };
+}
+
+function answer(response: ServerResponse, status: number, body: Json, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+async function tell(response: ServerResponse, dialect: Dialect, reply: ScriptedReply): Promise<void> {
+  if (reply.status !== undefined) {
+    if (reply.body === undefined) {
+      return answer(
+        response,
+        reply.status,
+        dialect.error(reply.status, reply.message ?? 'It went wrong.', reply.code),
+        reply.headers,
+      );
+    }
+    response.writeHead(reply.status, { 'Content-Type': 'text/html', ...reply.headers }).end(reply.body);
+    return;
+  }
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', ...reply.headers });
+  const about = { model: reply.model ?? 'tiny-2026', finish: reply.finish ?? 'stop', usage: usageOf(reply) } as const;
+  for (const event of dialect.begin(about)) await send(response, event);
+  const { text = '' } = reply;
+  let whole = '';
+  for await (const piece of typeof text === 'string' ? [text] : text) {
+    if (response.destroyed) return;
+    whole += piece;
+    await send(response, dialect.piece(piece, about));
+  }
+  if (reply.hangUp) return void response.destroy();
+  if (reply.raw !== undefined) return void response.end(reply.raw);
+  for (const event of dialect.end(whole, about)) await send(response, event);
+  response.end();
+}
+
+const usageOf = ({ usage }: ScriptedReply) => (usage === undefined ? { input: 12, output: 3 } : usage);
+
+/** Resolves when there is room for more, so that a long answer does not pile up. */
+async function send(response: ServerResponse, { event, data }: StreamEvent): Promise<void> {
+  const frame = `${event === undefined ? '' : `event: ${event}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+  if (response.write(frame) || response.destroyed) return;
+  await new Promise<void>(resolve => {
+    const go = () => {
+      response.off('drain', go).off('close', go);
+      resolve();
+    };
+    response.on('drain', go).on('close', go);
+  });
+}

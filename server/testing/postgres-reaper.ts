@@ -1,0 +1,23 @@
+/**
+ * Ends the test cluster in the folder given as argument once standard input closes, that is when the test run ends,
+ * however it ends. A process of its own, because no handler runs in a process that is killed.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openCluster, stopCluster } from '../platform/postgres/cluster.ts';
+
+const folder = process.argv[2];
+if (!folder) throw new Error('usage: testing-reaper.ts <folder>');
+// Ctrl-C reaches the whole group; this process ends only after its work.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
+process.stdin.resume();
+process.stdin.once('close', () => void reap(folder));
+
+async function reap(folder: string): Promise<void> {
+  try {
+    await stopCluster(await openCluster(join(folder, 'data')), 'immediate');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

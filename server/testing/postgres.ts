@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { DatabaseClient } from '../platform/postgres/client.ts';
+import { withDatabase } from '../platform/postgres/cluster.ts';
+import { PrismaClient } from '../platform/postgres/generated/client.ts';
+
+export type TestDatabase = {
+  url: string;
+  pool: pg.Pool;
+  prisma: PrismaClient;
+  /** Drops the database. Throws when a connection was not given back: that leak would exhaust a real pool. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/**
+ * A fresh database with every migration applied, for one test or one test file. It is a copy of the template
+ * (~30 ms with FILE_COPY, ~45 ms with WAL_LOG, ~250 ms by migrating).
+ */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const template = inject('batonTemplateUrl');
+  const templateName = new URL(template).pathname.slice(1);
+  const name = `baton_test_${randomBytes(8).toString('hex')}`;
+  const server = withDatabase(template, 'postgres');
+  await query(server, `CREATE DATABASE ${name} TEMPLATE ${templateName} ${inject('batonCloneStrategy')}`);
+  const url = withDatabase(template, name);
+  const pool = new pg.Pool({ Client: DatabaseClient, connectionString: url, max: 10, application_name: 'baton-test' });
+  // close() ends forgotten sessions by force; without a listener that would be an uncaught exception.
+  pool.on('error', () => undefined);
+  pool.on('connect', client => client.on('error', () => undefined));
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= drop(server, name, pool, prisma);
+    return closing;
+  };
+  return { url, pool, prisma, close, [Symbol.asyncDispose]: close };
+}
+
+async function drop(server: string, name: string, pool: pg.Pool, prisma: PrismaClient): Promise<void> {
+  await prisma.$disconnect();
+  const held = await heldClients(pool);
+  // end() would wait for ever for a client that is never released.
+  if (held === 0) await pool.end();
+  try {
+    if (held > 0) throw new Error(`${held} clients of the pool were not released`);
+    // PostgreSQL itself waits up to 5 s for sessions that are about to end.
+    await query(server, `DROP DATABASE ${name}`);
+  } catch (error) {
+    const sessions = await query(
+      server,
+      `SELECT application_name, state, left(query, 200) AS query FROM pg_stat_activity WHERE datname = '${name}'`,
+    );
+    await query(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    throw new Error(`Leaked connections in a test: ${JSON.stringify(sessions)}`, { cause: error });
+  }
+}
+
+/** How many clients nobody gives back; one whose answer is on its way is given back within moments. */
+async function heldClients(pool: pg.Pool): Promise<number> {
+  const deadline = performance.now() + 1_000;
+  const held = () => pool.totalCount - pool.idleCount;
+  while (held() > 0 && performance.now() < deadline) await setImmediate();
+  return held();
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}

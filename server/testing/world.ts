@@ -1,0 +1,208 @@
+import { encode } from 'next-auth/jwt';
+import { expect, vi } from 'vitest';
+import { connectionExample, furtherExamples, modelKeyExample, requiredExamples } from '../api/examples.ts';
+import { operations } from '../api/operations.ts';
+import { createRegistry, type RegisteredOperation } from '../api/registry.ts';
+import { type Principal, scopes } from '../contract/context.ts';
+import type { Services } from '../contract/services.ts';
+import { newId } from '../platform/ids.ts';
+import { createTestCode } from './billing/codes.ts';
+import { startTestContainer, type TestContainer } from './container.ts';
+import { createTestPat, createTestTenant, type TestTenant } from './identity.ts';
+import { startToolServer } from './mcp-servers.ts';
+
+export type Name = (typeof operations)[number]['name'];
+type Ids = Record<string, string>;
+/** Ids of one tenant's resources, by the path parameter and the segment before it: `workflows/id`, `runs/runID`. */
+export type World = TestTenant & { ids: Ids };
+
+/** Every operation there is. */
+export const registry = createRegistry(operations);
+
+/** The whole service with two tenants that have one of everything, and how to ask it. */
+export type TestWorlds = {
+  service: TestContainer;
+  acme: World;
+  rival: World;
+  /** Of the rival's owner, with every scope. */
+  rivalToken: string;
+  request(method: string, path: string, sent: Sent): Promise<Answer>;
+  /** A valid request of the operation, with `extra` fields. */
+  call(entry: RegisteredOperation, ids: Ids, sent: Sent, extra?: Record<string, unknown>): Promise<Answer>;
+  cookieFor(principal: Principal): Promise<string>;
+  close(): Promise<void>;
+};
+
+/** `tenant`: X-Tenant-Id. `project`: X-Project-Id. */
+export type Sent = { token?: string; cookie?: string; tenant?: string; project?: string; body?: unknown };
+export type Answer = Awaited<ReturnType<typeof send>>;
+
+export async function startTestWorlds(env: Record<string, string> = {}): Promise<TestWorlds> {
+  const toolServer = await startToolServer();
+  const service = await startTestContainer({
+    ...connectFeatures(toolServer.url),
+    BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
+    BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0',
+    // What is hostile here is to reach the codes themselves.
+    BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: '0',
+    ...env,
+  });
+  const request = (method: string, path: string, sent: Sent) => send(service.url, method, path, sent);
+  const api = { url: service.url, services: service.container.services };
+  const acme = await createWorld(api, toolServer.url, 'acme');
+  const rival = await createWorld(api, toolServer.url, 'rival');
+  const { token: rivalToken } = await createTestPat(service.container.services, rival.owner, scopes);
+  return {
+    service,
+    acme,
+    rival,
+    rivalToken,
+    request,
+    call(entry, ids, sent, extra = {}) {
+      const { method, name } = entry.operation;
+      const fields = { ...inWorld(fieldsOf(name as Name), ids), ...extra };
+      const path = pathIn(entry, ids);
+      if (entry.carrier === 'body') return request(method, path, { ...sent, body: fields });
+      const query = new URLSearchParams(fields as Record<string, string>).toString();
+      return request(method, query ? `${path}?${query}` : path, sent);
+    },
+    async cookieFor({ userId }) {
+      const secret = service.container.identity.sessionSecret;
+      // Of now: an operation may have ended the user's sessions.
+      const user = await service.db.prisma.user.findUniqueOrThrow({ where: { id: userId } });
+      const token = { sub: userId, sessionEpoch: user.sessionEpoch };
+      return `next-auth.session-token=${await encode({ secret, token })}`;
+    },
+    async close() {
+      await service.close();
+      await toolServer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Everything a deployment can switch on. No authorization server is there; the messaging API knows no account. */
+export function connectFeatures(messagingUrl: string): Record<string, string> {
+  const endpoints = (of: string) => ({
+    [`BATON_${of}_AUTHORIZATION_ENDPOINT`]: 'http://127.0.0.1:9/authorize',
+    [`BATON_${of}_TOKEN_ENDPOINT`]: 'http://127.0.0.1:9/token',
+    [`BATON_${of}_CLIENT_ID`]: 'baton',
+    [`BATON_${of}_CLIENT_SECRET`]: 'secret',
+  });
+  // Nothing listens there: what is mailed is lost.
+  const mail = { BATON_SMTP_URL: 'smtp://127.0.0.1:9', BATON_MAIL_FROM: 'baton@example.com' };
+  return {
+    ...mail,
+    ...endpoints('SUITE'),
+    ...endpoints('MESSAGING'),
+    BATON_MESSAGING_API_URL: `${messagingUrl}/accounts`,
+  };
+}
+
+/** A tenant with one of everything, made through the API itself; `services` share its database. */
+export async function createWorld(
+  { url, services }: { url: string; services: Services },
+  toolUrl: string,
+  slug: string,
+): Promise<World> {
+  const request = (method: string, path: string, sent: Sent) => send(url, method, path, sent);
+  const tenant = await createTestTenant(services, { slug });
+  const { token } = await createTestPat(services, tenant.owner, scopes);
+  await createTestCode(services.pool, { code: 'CREDITS', kind: 'credits', value: 1_000_000 });
+  await createTestCode(services.pool, { code: 'TENTH', kind: 'percent', value: 10 });
+  const post = async (path: string, body: unknown): Promise<Record<string, string>> => {
+    const { status, body: answer } = await request('POST', path, { token, body });
+    expect(status, `${path}: ${JSON.stringify(answer)}`).toBeLessThan(300);
+    return answer;
+  };
+  const { id: workflow = '' } = await post('/v1/workflows', {
+    name: 'First',
+    graph: { steps: [{ id: 'approve', type: 'human_task', name: 'Approve' }] },
+  });
+  await post(`/v1/workflows/${workflow}/versions`, { changelog: 'first' });
+  const { run_id = '' } = await post(`/v1/workflows/${workflow}/command`, { command: 'start' });
+  const pending = `/v1/workflows/${workflow}/runs/${run_id}/tasks/pending`;
+  await vi.waitFor(async () => expect((await request('GET', pending, { token })).body.tasks).toHaveLength(1));
+  const { id: project = '' } = await post('/v1/projects', { name: 'spare' });
+  const { id: invitation = '' } = await post('/v1/invitations', {
+    email: `i@${slug}.example.com`,
+    role: 'project_viewer',
+  });
+  const { id: pat = '' } = await post('/v1/pats', { display_name: 'spare', scopes: ['workflow:read'] });
+  const { ingress_path = '' } = await post('/v1/inbound-webhooks', { workflow_id: workflow, name: 'Orders' });
+  const { id: server = '' } = await post('/v1/mcp/servers', { name: 'Tools', canonical_url: toolUrl });
+  await post(`/v1/mcp/servers/${server}/discover`, {});
+  await post(`/v1/mcp/servers/${server}/versions`, { changelog: 'first' });
+  const { id: instance = '' } = await post('/v1/mcp/instances', { server_id: server, name: 'Tools' });
+  const { id: profile = '' } = await post(`/v1/mcp/instances/${instance}/config-profiles`, { name: 'live' });
+  const ids = {
+    'workflows/id': workflow,
+    'versions/version': '1',
+    'runs/runID': run_id,
+    'tasks/task_id': 'approve',
+    'payloads/payload_id': newId(),
+    'projects/id': project,
+    'members/user_id': tenant.viewer.userId,
+    'invitations/id': invitation,
+    'pats/id': pat,
+    'connections/id': (await post('/v1/connections', connectionExample)).id ?? '',
+    // The legacy path deletes too, so it gets one of its own.
+    'mcp/connections/id': (await post('/v1/connections', connectionExample)).id ?? '',
+    'connections/connection_id': (await post('/v1/connections', connectionExample)).id ?? '',
+    'llm-provider-keys/id': (await post('/v1/llm-provider-keys', modelKeyExample)).id ?? '',
+    'servers/id': server,
+    'instances/id': instance,
+    'config-profiles/profile_id': profile,
+    'accounts/connectionId': newId(),
+    'inbound-webhooks/id': ingress_path.replace('/v1/inbound-webhooks/', ''),
+  };
+  return { ...tenant, ids };
+}
+
+async function send(url: string, method: string, path: string, { token, cookie, tenant, project, body }: Sent) {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      // MCP demands both; the other surfaces do not look at it.
+      Accept: 'application/json, text/event-stream',
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(cookie === undefined ? {} : { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' }),
+      ...(tenant === undefined ? {} : { 'X-Tenant-Id': tenant }),
+      ...(project === undefined ? {} : { 'X-Project-Id': project }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
+}
+
+/** The world's ids for the path parameters; an unknown kind of resource is a failure that says what to add. */
+export function parametersIn({ operation: { path } }: RegisteredOperation, ids: Ids): Map<string, string> {
+  const parameters = [...path.matchAll(/([a-z-]+)\/\{(\w+)\}/g)].map(([, segment = '', parameter = '']) => {
+    const key = `${segment}/${parameter}`;
+    const id = (path.startsWith('/v1/mcp/') ? ids[`mcp/${key}`] : undefined) ?? ids[key];
+    if (id === undefined) throw new Error(`This test has no example of ${segment}/{${parameter}}.`);
+    return [parameter, id] as const;
+  });
+  return new Map(parameters);
+}
+
+/** The path with the world's ids in it. */
+export function pathIn(entry: RegisteredOperation, ids: Ids): string {
+  const parameters = parametersIn(entry, ids);
+  return entry.operation.path.replace(/\{(\w+)\}/g, (_, name: string) => parameters.get(name) ?? '');
+}
+
+export function fieldsOf(name: Name): Record<string, unknown> {
+  return requiredExamples[name] ?? furtherExamples[name] ?? {};
+}
+
+/** The fields with the world's ids in them. */
+export function inWorld(fields: Record<string, unknown>, ids: Ids): Record<string, unknown> {
+  const filled = Object.entries(fields).map(([key, value]) => {
+    const placed = typeof value === 'string' ? /^\{(.*)\}$/.exec(value)?.[1] : undefined;
+    return [key, placed === undefined ? value : ids[placed]];
+  });
+  return Object.fromEntries(filled);
+}
