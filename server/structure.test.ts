@@ -48,7 +48,7 @@ const layers: [name: string, pattern: RegExp][] = [
   ['domains', /^server\/domains\//],
   ['api', /^server\/api\//],
   // The process that is put together of all of them, and the console that it serves.
-  ['top', /^(server\/[^/]+\.ts$|bin\/|app\/|components\/)/],
+  ['top', /^(server\/[^/]+\.ts$|server\/commands\/|bin\/|app\/|components\/)/],
 ];
 const layerOf = (path: string) => layers.findIndex(([, pattern]) => pattern.test(path));
 

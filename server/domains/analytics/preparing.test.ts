@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readOptions, runAnalyticsCommand } from '../../analytics-command.ts';
+import { declareAnalytics } from '../../commands/analytics.ts';
+import { UsageError } from '../../commands/command-line.ts';
 import type { Context } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { noteDatabaseError } from '../../platform/postgres/away.ts';
 import { allSums, insertUsage } from '../../testing/analytics.ts';
+import { runCommand } from '../../testing/commands.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { call, contextFor, insertRun, refusal } from '../../testing/workflows.ts';
@@ -165,13 +167,13 @@ test.each(analyticsOperations.map(({ name }) => name))('%s is 503 while the data
   expect(error).toMatchObject({ status: 503, code: 'analytics_unavailable', headers: { 'Retry-After': '2' } });
 });
 
-describe('npm run analytics', () => {
+describe('npm run baton -- analytics', () => {
   test('rebuilds and checks', async () => {
     await insertRun(services, { ...tenant, workflowId, status: 'running' });
     await insertUsage(db.pool, [started(NOW)]);
     await foldAll(db.pool, clock);
     const sums = await allSums(db.pool);
-    const run = (...args: string[]) => runAnalyticsCommand(db.url, readOptions(args));
+    const run = (...args: string[]) => runCommand(declareAnalytics, { url: db.url }, args);
     expect(await run('check')).toMatchObject({
       code: 0,
       text: expect.stringContaining('what runs and their events say'),
@@ -226,7 +228,7 @@ describe('npm run analytics', () => {
     await db.pool.query('UPDATE analytics_progress SET ready_seq = NULL');
     await backfill(db.url, silent);
     await foldAll(db.pool, clock);
-    const run = (...args: string[]) => runAnalyticsCommand(db.url, readOptions(args));
+    const run = (...args: string[]) => runCommand(declareAnalytics, { url: db.url }, args);
     const checked = await run('check');
     expect(checked).toMatchObject({ code: 0, value: { stepsSince: Date.UTC(2026, 1, 1, 12, 15), differences: [] } });
     expect(checked.text).toContain('Steps of before 2026-02-01T12:15:00.000Z were stored without types and outcomes');
@@ -244,21 +246,19 @@ describe('npm run analytics', () => {
     expect((await run('check')).text).toContain('retried of lua_script: 7, recounted 1');
   });
 
-  test('says what it takes', () => {
+  test('refuses what it does not take', async () => {
     for (const args of [
-      [],
       ['look'],
       ['check', 'twice'],
       ['check', '--project', tenant.projectId],
       ['rebuild', '--project', 'x'],
     ])
-      expect(() => readOptions(args)).toThrow('npm run analytics');
-    expect(readOptions(['rebuild'])).toEqual({ command: 'rebuild', project: null, json: false });
+      await expect(runCommand(declareAnalytics, { url: db.url }, args), args.join(' ')).rejects.toThrow(UsageError);
   });
 
   test('waits for the first start', async () => {
     await runsOfBefore();
     for (const command of ['check', 'rebuild'])
-      await expect(runAnalyticsCommand(db.url, readOptions([command]))).rejects.toThrow('start Baton');
+      await expect(runCommand(declareAnalytics, { url: db.url }, [command])).rejects.toThrow('start Baton');
   });
 });

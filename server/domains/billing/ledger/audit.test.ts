@@ -1,17 +1,20 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { declareAudit } from '../../../commands/billing/audit.ts';
+import { UsageError } from '../../../commands/command-line.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { newId } from '../../../platform/ids.ts';
 import { ensurePartitions } from '../../../platform/postgres/partitions.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { charge } from '../../../testing/billing/ledger.ts';
+import { runCommand } from '../../../testing/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { auditLedger } from './audit.ts';
-import { auditCommand } from './audit-command.ts';
 import { countCharges } from './count.ts';
 import { grantCredits, openAccount, postCharges, refundCredits } from './post.ts';
 
 let db: TestDatabase;
+const auditCommand = (args: string[]) => runCommand(declareAudit, { pool: db.pool, clock }, ['audit', ...args]);
 beforeAll(async () => {
   db = await createTestDatabase();
 });
@@ -71,7 +74,7 @@ test('finds nothing where nothing is wrong', async () => {
     notes: [],
     differences: [],
   });
-  const { code, text } = await auditCommand({ pool: db.pool, clock }, ['--tenant', tenantId]);
+  const { code, text } = await auditCommand(['--tenant', tenantId]);
   expect({ code, text }).toEqual({
     code: 0,
     text: '1 workspace, 5 entries of the ledger, 3 runs compared.\nThe books balance.',
@@ -248,13 +251,13 @@ test('says what could not be compared', async () => {
 
 test('a table for people, everything as JSON, and exit code 1', async () => {
   await breakIt(`UPDATE runs SET credits_microcredits = 49 WHERE id = '$run'`);
-  const { code, text } = await auditCommand({ pool: db.pool, clock }, ['--tenant', tenantId]);
+  const { code, text } = await auditCommand(['--tenant', tenantId]);
   expect(code).toBe(1);
   expect(text).toMatch(/^check {2}workspace .*about .*expected .*found$/m);
   expect(text).toContain(`run ${runId}  50 by its events  49 in its row`);
   expect(text).toContain('1 difference: the books do not balance.');
-  const json = await auditCommand({ pool: db.pool, clock }, ['--tenant', tenantId, '--json']);
+  const json = await auditCommand(['--tenant', tenantId, '--json']);
   expect(json.code).toBe(1);
   expect(JSON.parse(json.text).differences).toHaveLength(1);
-  await expect(auditCommand({ pool: db.pool, clock }, ['--tenat', 'x'])).rejects.toThrow(TypeError);
+  await expect(auditCommand(['--tenat', 'x'])).rejects.toThrow(UsageError);
 });

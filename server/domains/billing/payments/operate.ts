@@ -1,14 +1,19 @@
+import type { Services } from '../../../contract/services.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
-import type { CommandServices } from '../operator-command.ts';
 import { adoptEnd } from '../subscriptions/adopt.ts';
 import { changeSubscription, type Held } from '../subscriptions/change.ts';
 import { periodOfPayment } from '../subscriptions/journal.ts';
 import { giveUp, refund, succeed } from './settle.ts';
 import { findPayment, lockPayment, type PaymentRow } from './store.ts';
 
+export type OperatorServices = Pick<
+  Services,
+  'pool' | 'clock' | 'config' | 'logger' | 'orchestrator' | 'payments' | 'topUp'
+>;
+
 /** Confirms a manual payment: the credits of its top-up, or of its subscription's period, are granted once. AppError 404, 409. */
-export function confirmPayment(services: CommandServices, id: string): Promise<PaymentRow> {
+export function confirmPayment(services: OperatorServices, id: string): Promise<PaymentRow> {
   return operate(services, id, async ({ db, at }, payment) => {
     if (payment.status === 'succeeded') return payment;
     if (payment.status !== 'pending') throw conflict('not_pending', `This payment is ${payment.status}.`);
@@ -20,7 +25,7 @@ export function confirmPayment(services: CommandServices, id: string): Promise<P
  * Gives a payment up that was not made. Of a subscription's, what is left of the period's credits is taken back, and the subscription
  * ends, if that period is the present one. AppError 404, 409.
  */
-export function cancelPayment(services: CommandServices, id: string): Promise<PaymentRow> {
+export function cancelPayment(services: OperatorServices, id: string): Promise<PaymentRow> {
   return operate(services, id, async (held, payment) => {
     const { db, row, at } = held;
     if (payment.status === 'cancelled') return payment;
@@ -34,14 +39,14 @@ export function cancelPayment(services: CommandServices, id: string): Promise<Pa
 }
 
 /** Refunds `amount` minor units more (default: all that was paid), and takes back as much of the credits as is left. AppError 404, 409, 422. */
-export function refundPayment(services: CommandServices, id: string, amount: number | null): Promise<PaymentRow> {
+export function refundPayment(services: OperatorServices, id: string, amount: number | null): Promise<PaymentRow> {
   return operate(services, id, ({ db, at }, payment) =>
     refund(db, payment, amount === null ? payment.amount : payment.refundedAmount + amount, at),
   );
 }
 
 async function operate(
-  services: CommandServices,
+  services: OperatorServices,
   id: string,
   work: (held: Held, payment: PaymentRow) => Promise<PaymentRow>,
 ): Promise<PaymentRow> {

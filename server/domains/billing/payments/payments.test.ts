@@ -12,10 +12,9 @@ import {
   type Subscribed,
 } from '../../../testing/billing/subscriptions.ts';
 import { auditLedger } from '../ledger/audit.ts';
-import type { CommandServices } from '../operator-command.ts';
 import { applyProviderFact } from '../subscriptions/apply.ts';
 import { formatMoney } from './money.ts';
-import { cancelPayment, confirmPayment, refundPayment } from './operate.ts';
+import { cancelPayment, confirmPayment, type OperatorServices, refundPayment } from './operate.ts';
 
 const START = Date.parse('2026-03-10T08:00:00.000Z');
 /** 10 credits for a cent. */
@@ -24,7 +23,7 @@ const FIVE = 500 * 10 * CREDITS;
 type TopUp = { payment: { id: string; status: string }; instructions: string | null; checkout: unknown };
 const topUp = async (world: BillingWorld, amount = 500) =>
   (await world.ask<TopUp>('billing_topup_intent', { amount })).payment.id;
-const operator = (world: BillingWorld): CommandServices => world.services;
+const operator = (world: BillingWorld): OperatorServices => world.services;
 
 test('a top-up waits for the operator, and brings its credits once however often it is confirmed', async () => {
   await using world = await createBillingWorld(START);

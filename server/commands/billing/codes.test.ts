@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CREDIT } from '../../../contract/microcredits.ts';
-import type { Services } from '../../../contract/services.ts';
-import { ManualClock } from '../../../platform/clock.ts';
-import { createTestServices } from '../../../testing/identity.ts';
-import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import { ensureOnboarded } from '../subscriptions/onboard.ts';
-import { generateCode } from './code.ts';
-import { codesCommand } from './command.ts';
+import { CREDIT } from '../../contract/microcredits.ts';
+import type { Services } from '../../contract/services.ts';
+import { generateCode } from '../../domains/billing/codes/code.ts';
+import { ensureOnboarded } from '../../domains/billing/subscriptions/onboard.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { runCommand } from '../../testing/commands.ts';
+import { createTestServices } from '../../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { UsageError } from '../command-line.ts';
+import { declareCodes } from './codes.ts';
 
 let db: TestDatabase;
 let services: Services;
 const clock = new ManualClock();
-const run = (line: string) => codesCommand(services, line.split(' '));
+const run = (line: string) => runCommand(declareCodes, services, ['codes', ...line.split(' ')]);
 const stored = (code: string) =>
   db.prisma.billingCode.findUniqueOrThrow({ where: { productCode_code: { productCode: 'baton', code } } });
 
@@ -24,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-describe('npm run billing -- codes', () => {
+describe('npm run baton -- billing codes', () => {
   test('makes a code with what was said of it', async () => {
     const made = await run(
       'create --kind credits --value 10.5 --code launch-26 --max 100 --per-tenant 2 --ends 2027-01-01 --credits-expire-days 30',
@@ -71,13 +73,13 @@ describe('npm run billing -- codes', () => {
     ['create --kind credits --value 5 --ends tomorrow', '--ends'],
     ['create --kind credits --value 5 --starts 2027-02-01 --ends 2027-01-01', '--ends'],
     ['create --kind credits --value 5 --maximum 3', '--maximum'],
-    ['invent', 'create, list or disable'],
+    ['invent', "unknown command 'invent'"],
   ])('%s is refused, naming %s', async (line, named) => {
     const error = await run(line).then(
       () => null,
       (thrown: unknown) => thrown,
     );
-    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toBeInstanceOf(UsageError);
     expect(String(error)).toContain(named);
   });
 

@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Services } from './contract/services.ts';
-import { resolveSession } from './domains/identity/principal.ts';
-import { verifyPassword } from './domains/identity/sign-in.ts';
-import { createTestServices, createTestTenant } from './testing/identity.ts';
-import { createTestDatabase, type TestDatabase } from './testing/postgres.ts';
-import { runWorkspacesCommand } from './workspaces-command.ts';
+import type { Services } from '../contract/services.ts';
+import { resolveSession } from '../domains/identity/principal.ts';
+import { verifyPassword } from '../domains/identity/sign-in.ts';
+import { runBaton, runCommand } from '../testing/commands.ts';
+import { createTestServices, createTestTenant } from '../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
+import { UsageError } from './command-line.ts';
+import { declareWorkspaces } from './workspaces.ts';
 
-const command = fileURLToPath(new URL('./workspaces-command.ts', import.meta.url));
 let db: TestDatabase;
 let services: Services;
 
@@ -19,17 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-const run = (...args: string[]) => runWorkspacesCommand(services, args);
-
-/** Runs the command as a process of its own, to its end. */
-function workspaces(...args: string[]) {
-  const env = { NODE_ENV: 'production', PATH: process.env.PATH, DATABASE_URL: db.url, BATON_SIGN_UP: 'off' } as const;
-  return new Promise<{ code: number; out: string; err: string }>(done => {
-    execFile(process.execPath, [command, ...args], { env }, (error, out, err) =>
-      done({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
-}
+const run = (...args: string[]) => runCommand(declareWorkspaces, services, args);
+const workspaces = (...args: string[]) =>
+  runBaton(['workspaces', ...args], { DATABASE_URL: db.url, BATON_SIGN_UP: 'off' });
 
 test('creates a workspace for an account that there is, and lists all, whatever BATON_SIGN_UP says', async () => {
   const created = await workspaces('create', 'north', '--owner', 'Viewer@acme.example.com', '--name', 'North Ltd');
@@ -60,7 +51,6 @@ test('makes an account where there is none, with a password that signs in', asyn
 
 test('refuses what cannot be done, and leaves nothing half made', async () => {
   for (const args of [
-    [],
     ['delete', 'acme'],
     ['list', 'acme'],
     ['list', '--owner', 'a@example.com'],
@@ -72,7 +62,7 @@ test('refuses what cannot be done, and leaves nothing half made', async () => {
     ['create', 'east', '--owner', 'a@example.com', '--name', ' '],
     ['create', 'east', '--colour', 'red'],
   ])
-    await expect(run(...args), args.join(' ')).rejects.toBeInstanceOf(TypeError);
+    await expect(run(...args), args.join(' ')).rejects.toBeInstanceOf(UsageError);
   await expect(run('create', 'acme', '--owner', 'new@example.com')).rejects.toMatchObject({
     status: 409,
     code: 'workspace_slug_taken',

@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Services } from './contract/services.ts';
-import { identityOperations } from './domains/identity/operations.ts';
-import { verifyPassword } from './domains/identity/sign-in.ts';
-import { createCall } from './testing/call.ts';
-import { createTestServices, createTestTenant } from './testing/identity.ts';
-import { createTestDatabase, type TestDatabase } from './testing/postgres.ts';
+import type { Services } from '../contract/services.ts';
+import { identityOperations } from '../domains/identity/operations.ts';
+import { verifyPassword } from '../domains/identity/sign-in.ts';
+import { createCall } from '../testing/call.ts';
+import { runBaton } from '../testing/commands.ts';
+import { createTestServices, createTestTenant } from '../testing/identity.ts';
+import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
 
-const command = fileURLToPath(new URL('./accounts-command.ts', import.meta.url));
 const email = 'viewer@acme.example.com';
 let db: TestDatabase;
 let services: Services;
@@ -20,16 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** Runs the command as a process of its own, to its end. */
-function accounts(...args: string[]) {
-  const url = 'https://baton.example.com';
-  const env = { NODE_ENV: 'production', PATH: process.env.PATH, DATABASE_URL: db.url, BATON_URL: url } as const;
-  return new Promise<{ code: number; out: string; err: string }>(done => {
-    execFile(process.execPath, [command, ...args], { env }, (error, out, err) =>
-      done({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
-}
+const accounts = (...args: string[]) =>
+  runBaton(['accounts', ...args], { DATABASE_URL: db.url, BATON_URL: 'https://baton.example.com' });
 
 test('prints a link that sets a new password, once', async () => {
   const { code, out, err } = await accounts('reset-password', 'Viewer@acme.example.com');
@@ -52,9 +42,9 @@ test('lists accounts, and says which are confirmed', async () => {
 
 test.each([
   [['reset-password', 'nobody@acme.example.com'], 'An account with the address nobody@acme.example.com not found.'],
-  [['reset-password'], 'Missing: the email address of the account.'],
+  [['reset-password'], "missing required argument 'email'\nSee npm run baton -- accounts reset-password --help."],
   [['reset-password', 'nonsense'], 'Not an email address: nonsense.'],
-  [['delete', email], 'Say whether to list or to reset-password.'],
+  [['delete', email], "unknown command 'delete'\nSee npm run baton -- accounts --help."],
 ])('refuses %j', async (args, message) => {
   const { code, out, err } = await accounts(...args);
   expect([code, out]).toEqual([1, '']);

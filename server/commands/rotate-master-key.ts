@@ -1,15 +1,15 @@
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import pg from 'pg';
-import { ConfigError } from './contract/config.ts';
-import { loadConfig } from './load-config.ts';
-import { type Clock, isoTimestamp, systemClock } from './platform/clock.ts';
-import { DecryptionError } from './platform/crypto/envelope.ts';
-import { MasterKeyError, makeKeyFile, masterKeyFile, readKeyFile } from './platform/crypto/master-key.ts';
-import { createLogger } from './platform/logger.ts';
-import { startEmbedded } from './platform/postgres/embedded.ts';
-import { reason, StartupError } from './platform/postgres/startup-error.ts';
-import { rotateMasterKey } from './platform/secrets/database-secret-store.ts';
+import { loadConfig } from '../load-config.ts';
+import { type Clock, isoTimestamp, systemClock } from '../platform/clock.ts';
+import { DecryptionError } from '../platform/crypto/envelope.ts';
+import { makeKeyFile, masterKeyFile, readKeyFile } from '../platform/crypto/master-key.ts';
+import { createLogger } from '../platform/logger.ts';
+import { startEmbedded } from '../platform/postgres/embedded.ts';
+import { reason, StartupError } from '../platform/postgres/startup-error.ts';
+import { rotateMasterKey } from '../platform/secrets/database-secret-store.ts';
+import { type Outcome, operatorCommand } from './command-line.ts';
 
 export type Rotation = {
   /** Workspaces whose key was wrapped anew; none where an interrupted rotation had got that far. */
@@ -108,8 +108,8 @@ async function openEmbedded(dataDir: string) {
   return startEmbedded(dataDir, 10, createLogger('silent'));
 }
 
-/** `npm run rotate-master-key`. Exit code 0 when it is done, 1 when it was refused; then nothing is changed. */
-async function main(): Promise<void> {
+/** Throws StartupError where the key is not a file, having changed nothing. */
+async function rotate(): Promise<Outcome> {
   const { database, identity } = loadConfig();
   if (identity.masterKey !== undefined) {
     throw new StartupError(
@@ -119,27 +119,22 @@ async function main(): Promise<void> {
   const { pool, close } = await openPool(database.url, database.dataDir);
   try {
     const { tenants, file, previous } = await rotateKeyFile(pool, database.dataDir, systemClock);
-    process.stdout.write(
-      [
+    return {
+      text: [
         `The master key was replaced; ${tenants} ${tenants === 1 ? 'workspace key is' : 'workspace keys are'} wrapped anew.`,
         `  now        ${file}`,
         `  until now  ${previous}`,
         'Backups made until now need the old key: keep it apart as long as you keep them, then delete it.',
         'Everybody has to sign in again.',
-        '',
       ].join('\n'),
-    );
+    };
   } finally {
     await close();
   }
 }
 
-if (import.meta.main) {
-  try {
-    await main();
-  } catch (error) {
-    const known = error instanceof StartupError || error instanceof ConfigError || error instanceof MasterKeyError;
-    process.stderr.write(`baton: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
-    process.exitCode = 1;
-  }
-}
+/** `rotate-master-key`. Exit code 0 when it is done, 1 when it was refused; then nothing is changed. */
+export const rotation = operatorCommand<undefined>(
+  (command, run) => command.action(() => run(rotate)),
+  work => work(undefined),
+);

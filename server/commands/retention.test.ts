@@ -1,28 +1,18 @@
-import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { startEmbedded } from './platform/postgres/embedded.ts';
-import { migrate } from './platform/postgres/migrate.ts';
-import { readOptions, trustClock } from './retention-command.ts';
-import { createTestDatabase } from './testing/postgres.ts';
-import { DAY, idAt, makeMonths, partitionNames, silent, writeRuns } from './testing/retention.ts';
+import type { RetentionPlan } from '../domains/retention/plan.ts';
+import { ManualClock } from '../platform/clock.ts';
+import { startEmbedded } from '../platform/postgres/embedded.ts';
+import { migrate } from '../platform/postgres/migrate.ts';
+import { runBaton, runCommand } from '../testing/commands.ts';
+import { createTestDatabase } from '../testing/postgres.ts';
+import { DAY, idAt, makeMonths, partitionNames, silent, writeRuns } from '../testing/retention.ts';
+import { UsageError } from './command-line.ts';
+import { declareRetention, trustClock } from './retention.ts';
 
-const command = fileURLToPath(new URL('./retention-command.ts', import.meta.url));
-
-/** Runs the command to its end. */
-function retention(args: string[], env: Record<string, string>) {
-  return new Promise<{ code: number; out: string; err: string }>(done => {
-    execFile(
-      process.execPath,
-      [command, ...args],
-      { env: { NODE_ENV: 'production', PATH: process.env.PATH, ...env } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
-}
+const retention = (args: string[], env: Record<string, string>) => runBaton(['retention', ...args], env);
 
 test('shows what would go, then lets it go, and then has nothing to do', async () => {
   await using db = await createTestDatabase();
@@ -103,12 +93,16 @@ test('joins an embedded database that runs, starts one that does not, and leaves
   }
 });
 
-test('arguments that cannot be used are refused with the usage', async () => {
-  const policy = { runDays: 7, usageMonths: 0 };
-  expect(readOptions([], policy)).toEqual({ dryRun: false, json: false, acceptClock: false, policy });
-  expect(readOptions(['--accept-clock'], policy).acceptClock).toBe(true);
-  expect(readOptions(['--dry-run', '--older-than', '90d'], policy).policy.runDays).toBe(90);
-  for (const args of [['--older-than', '0d'], ['--older-than', '3 months'], ['--dryrun'], ['now']]) {
-    expect(() => readOptions(args, policy)).toThrow(/npm run retention/);
-  }
+test('an option replaces BATON_RETENTION_DAYS, and arguments that cannot be used are refused', async () => {
+  await using db = await createTestDatabase();
+  const clock = new ManualClock(Date.now());
+  const services = { url: db.url, policy: { runDays: 7, usageMonths: 0 }, clock };
+  const cutoffAfter = async (...args: string[]) => {
+    const { value } = await runCommand(declareRetention, services, ['--dry-run', ...args]);
+    return (value as RetentionPlan).cutoffs.runs;
+  };
+  expect(await cutoffAfter()).toBe(clock.now() - 7 * DAY);
+  expect(await cutoffAfter('--older-than', '90d')).toBe(clock.now() - 90 * DAY);
+  for (const args of [['--older-than', '0d'], ['--older-than', '3 months'], ['--dryrun'], ['now']])
+    await expect(runCommand(declareRetention, services, args), args.join(' ')).rejects.toBeInstanceOf(UsageError);
 });

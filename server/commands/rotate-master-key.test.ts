@@ -1,21 +1,19 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ManualClock } from './platform/clock.ts';
-import { loadMasterKey } from './platform/crypto/master-key.ts';
-import { createLogger } from './platform/logger.ts';
-import { startEmbedded } from './platform/postgres/embedded.ts';
-import { migrate } from './platform/postgres/migrate.ts';
-import { DatabaseSecretStore } from './platform/secrets/database-secret-store.ts';
+import { ManualClock } from '../platform/clock.ts';
+import { loadMasterKey } from '../platform/crypto/master-key.ts';
+import { createLogger } from '../platform/logger.ts';
+import { startEmbedded } from '../platform/postgres/embedded.ts';
+import { migrate } from '../platform/postgres/migrate.ts';
+import { DatabaseSecretStore } from '../platform/secrets/database-secret-store.ts';
+import { runBaton } from '../testing/commands.ts';
+import { createTestDatabase } from '../testing/postgres.ts';
 import { rotateKeyFile } from './rotate-master-key.ts';
-import { createTestDatabase } from './testing/postgres.ts';
 
-const command = fileURLToPath(new URL('./rotate-master-key.ts', import.meta.url));
 const clock = new ManualClock();
 let folder: string;
 
@@ -25,17 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs the command to its end. */
-function rotate(env: Record<string, string>) {
-  return new Promise<{ code: number; out: string; err: string }>(done => {
-    execFile(
-      process.execPath,
-      [command],
-      { env: { NODE_ENV: 'production', PATH: process.env.PATH, BATON_DATA_DIR: folder, ...env } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
-}
+const rotate = (env: Record<string, string>) => runBaton(['rotate-master-key'], { BATON_DATA_DIR: folder, ...env });
 
 const key = () => loadMasterKey({ configured: undefined, dataDir: folder });
 const store = async (pool: pg.Pool) => new DatabaseSecretStore({ pool, clock, masterKey: await key() });

@@ -1,28 +1,27 @@
-import { parseArgs } from 'node:util';
-import type { Services } from '../../../contract/services.ts';
-import { type AuditReport, auditLedger, type Difference } from './audit.ts';
+import type { Command } from '@commander-js/extra-typings';
+import { type AuditReport, auditLedger, type Difference } from '../../domains/billing/ledger/audit.ts';
+import type { Run } from '../command-line.ts';
+import type { BillingServices } from './services.ts';
 
-/** A line of the operator's command; `code` is the process's: 0 nothing differs, 1 something does. */
-export type CommandOutcome = { code: 0 | 1; text: string };
-
-export const auditUsage = 'npm run billing -- audit [--tenant <slug>] [--json]';
-
-/** `npm run billing -- audit`: derives every balance anew and says where they differ. Throws TypeError for unknown arguments. */
-export async function auditCommand(
-  { pool, clock }: Pick<Services, 'pool' | 'clock'>,
-  args: readonly string[],
-): Promise<CommandOutcome> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { tenant: { type: 'string' }, json: { type: 'boolean', default: false } },
-    strict: true,
-  });
-  const report = await auditLedger(pool, {
-    now: clock.now(),
-    ...(values.tenant === undefined ? {} : { tenantId: values.tenant }),
-  });
-  const text = values.json ? JSON.stringify(report, null, 2) : describeAudit(report);
-  return { code: report.differences.length === 0 ? 0 : 1, text };
+/** Declares `billing audit`: derives every balance anew and says where they differ. Exit code 1 where one does. */
+export function declareAudit(command: Command, run: Run<Pick<BillingServices, 'pool' | 'clock'>>): void {
+  command
+    .command('audit')
+    .description(
+      'derive every balance anew from the ledger, the usage and the event log; exit code 1 where they differ',
+    )
+    .option('--tenant <slug>', 'one workspace')
+    .option('--json', 'print one JSON document')
+    .action(({ tenant, json }) =>
+      run(
+        async ({ pool, clock }) => {
+          const only = tenant === undefined ? {} : { tenantId: tenant };
+          const report = await auditLedger(pool, { now: clock.now(), ...only });
+          return { value: report, text: describeAudit(report), code: report.differences.length === 0 ? 0 : 1 };
+        },
+        { json },
+      ),
+    );
 }
 
 /** Differences that are shown one by one; `--json` has all. */
@@ -38,14 +37,14 @@ export function describeAudit({ tenants, ledgerRows, runs, notes, differences }:
     checked,
     ...notes,
     '',
-    ...table(shown),
+    ...tableOf(shown),
     ...(more > 0 ? [`… and ${more} more (--json has them)`] : []),
     '',
     `${count(differences.length, 'difference')}: the books do not balance.`,
   ].join('\n');
 }
 
-function table(differences: readonly Difference[]): string[] {
+function tableOf(differences: readonly Difference[]): string[] {
   const rows = [
     ['check', 'workspace', 'about', 'expected', 'found'],
     ...differences.map(({ check, tenantId, about, expected, found }) => [check, tenantId, about, expected, found]),

@@ -1,19 +1,26 @@
-import { isoTimestamp } from '../../../platform/clock.ts';
-import { notFound } from '../../../platform/errors.ts';
-import { readBalances } from '../ledger/post.ts';
-import { type Command, credits, done, required, table } from '../operator-command.ts';
-import { describePayments } from '../payments/command.ts';
-import { listPayments } from '../payments/store.ts';
-import { settleTenant } from './settle.ts';
-import { readSubscription } from './store.ts';
+import type { Command } from '@commander-js/extra-typings';
+import { readBalances } from '../../domains/billing/ledger/post.ts';
+import { listPayments } from '../../domains/billing/payments/store.ts';
+import { settleTenant } from '../../domains/billing/subscriptions/settle.ts';
+import { readSubscription } from '../../domains/billing/subscriptions/store.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { Outcome, Run } from '../command-line.ts';
+import { describePayments } from './payments.ts';
+import type { BillingServices } from './services.ts';
+import { credits, table } from './terminal-format.ts';
 
-export const tenantUsage = 'npm run billing -- tenant <slug>';
+/** Declares `billing tenant`: how a workspace stands. AppError 404 for an unknown one. */
+export function declareTenant(command: Command, run: Run<BillingServices>): void {
+  command
+    .command('tenant')
+    .description('show plan, period, balances, open payments and the latest events of a workspace')
+    .argument('<slug>', 'the workspace')
+    .action(slug => run(services => describeTenant(services, slug)));
+}
 
-/** `npm run billing -- tenant <slug>`: how a workspace stands. */
-export const tenantCommand: Command = async (services, args) => {
+async function describeTenant(services: BillingServices, tenantId: string): Promise<Outcome> {
   const { pool } = services;
-  if (args.length > 1) throw new TypeError('Name one workspace.');
-  const tenantId = required(args[0], 'The workspace');
   const { rowCount } = await pool.query('SELECT FROM tenants WHERE slug = $1', [tenantId]);
   if (rowCount === 0) throw notFound(`Workspace ${tenantId}`);
   await settleTenant(services, tenantId);
@@ -25,8 +32,8 @@ export const tenantCommand: Command = async (services, args) => {
     [tenantId],
   );
   const ends = row.cancelAtPeriodEnd ? ', then it ends' : row.pendingPlanCode ? `, then ${row.pendingPlanCode}` : '';
-  return done(
-    [
+  return {
+    text: [
       `${tenantId}: ${row.planCode}, ${row.status}, by ${row.provider}${row.subscriptionId ? ` (${row.subscriptionId})` : ''}`,
       `Period: ${isoTimestamp(row.period.from)} to ${isoTimestamp(row.period.to)}${ends}`,
       ...(row.trialStartedAt === null
@@ -43,5 +50,5 @@ export const tenantCommand: Command = async (services, args) => {
         ({ kind, data, created_at }) => `${isoTimestamp(created_at.getTime())}  ${kind}  ${JSON.stringify(data)}`,
       ),
     ].join('\n'),
-  );
-};
+  };
+}

@@ -1,0 +1,83 @@
+import type { Command } from '@commander-js/extra-typings';
+import { z } from 'zod';
+import { check } from '../domains/analytics/check.ts';
+import type { Difference } from '../domains/analytics/compare-sums.ts';
+import { rebuild } from '../domains/analytics/rebuild.ts';
+import { loadConfig } from '../load-config.ts';
+import { createLogger } from '../platform/logger.ts';
+import { reachDatabase } from '../platform/postgres/running.ts';
+import { StartupError } from '../platform/postgres/startup-error.ts';
+import { readAs } from './arguments.ts';
+import { type Outcome, operatorCommand, type Run } from './command-line.ts';
+
+/** More than these tell nothing new. */
+const MOST_DIFFERENCES = 200;
+
+/**
+ * Declares `analytics`: makes the sums anew that analytics answer from, or recounts them. Exit code 0 when it is done and all
+ * agrees, 1 where something differs.
+ */
+export function declareAnalytics(command: Command, run: Run<{ url: string }>): void {
+  command
+    .command('rebuild')
+    .description('make the sums anew from usage, while the server runs')
+    .option('--project <id>', 'of this project alone', readAs(z.uuid('It takes the id of a project.').toLowerCase()))
+    .option('--json', 'print one JSON document')
+    .action(({ project, json }) => run(({ url }) => rebuildSums(url, project ?? null), { json }));
+  command
+    .command('check')
+    .description('recount runs and their events, and tell where the sums differ')
+    .option('--json', 'print one JSON document')
+    .action(options => run(({ url }) => checkSums(url), options));
+}
+
+const grainNames = ['quarter', 'hour', 'day', 'month'];
+
+/** A difference as a person reads it. */
+export function describeDifference(difference: Difference): string {
+  const { table, projectId, workflowId, grain, bucket, name, column, sum, recount } = difference;
+  const what = name === '' ? column : `${column} of ${name}`;
+  return `  ${table}  project ${projectId}  workflow ${workflowId}  ${grainNames[grain]} ${bucket}  ${what}: ${sum}, recounted ${recount}`;
+}
+
+const day = (at: number) => new Date(at).toISOString();
+
+async function rebuildSums(url: string, project: string | null): Promise<Outcome> {
+  const result = await rebuild(url, project, createLogger('silent'));
+  if (result === null) throw notReady();
+  const kept = result.since === null ? '' : ` Sums of before ${day(result.since)}, whose usage is gone, were kept.`;
+  return { value: result, text: `Rebuilt from ${result.rows.toLocaleString('en')} rows of usage.${kept}` };
+}
+
+async function checkSums(url: string): Promise<Outcome> {
+  const result = await check(url, MOST_DIFFERENCES);
+  if (result === null) throw notReady();
+  const { since, stepsSince, differences } = result;
+  const compared =
+    since === null ? '' : ` Runs of before ${day(since)} are gone: older sums were compared with each other.`;
+  const older =
+    stepsSince === null
+      ? ''
+      : ` Steps of before ${day(stepsSince)} were stored without types and outcomes: their sums were compared with each other.`;
+  const verdict =
+    differences.length === 0
+      ? 'The sums are what runs and their events say.'
+      : [
+          `${differences.length === MOST_DIFFERENCES ? 'At least ' : ''}${differences.length} sums differ:`,
+          ...differences.map(describeDifference),
+          'npm run baton -- analytics rebuild makes them anew.',
+        ].join('\n');
+  return { value: result, text: `${verdict}${compared}${older}`, code: differences.length === 0 ? 0 : 1 };
+}
+
+const notReady = () =>
+  new StartupError('The runs of before have not been counted yet: start Baton, and try again in a minute.');
+
+export const analytics = operatorCommand(declareAnalytics, async work => {
+  const database = await reachDatabase(loadConfig().database, createLogger('silent'));
+  try {
+    return await work({ url: database.url });
+  } finally {
+    await database.close();
+  }
+});

@@ -1,0 +1,31 @@
+import { createProgram, runProgram } from './command-line.ts';
+
+/** `npm run baton -- <command>`: what operators do besides starting the service, beside a running server or without one. */
+const program = createProgram({
+  billing: {
+    description: 'plans, payments, credits and codes (docs/billing.md)',
+    load: async () => (await import('./billing/billing.ts')).billing,
+  },
+  analytics: {
+    description: 'check or rebuild the sums that analytics answer from (docs/analytics.md)',
+    load: async () => (await import('./analytics.ts')).analytics,
+  },
+  retention: {
+    description: 'delete what is past its retention, or show what would be deleted (docs/operations.md)',
+    load: async () => (await import('./retention.ts')).retention,
+  },
+  workspaces: {
+    description: 'create and list workspaces (docs/operations.md)',
+    load: async () => (await import('./workspaces.ts')).workspaces,
+  },
+  accounts: {
+    description: 'list accounts and reset passwords (docs/operations.md)',
+    load: async () => (await import('./accounts.ts')).accounts,
+  },
+  'rotate-master-key': {
+    description: 'replace the generated master key while Baton is stopped (docs/security.md)',
+    load: async () => (await import('./rotate-master-key.ts')).rotation,
+  },
+});
+
+await runProgram(program, process.argv.slice(2));

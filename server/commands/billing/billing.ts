@@ -1,0 +1,82 @@
+import { userInfo } from 'node:os';
+import type { Command } from '@commander-js/extra-typings';
+import pg from 'pg';
+import { readCatalogue } from '../../domains/billing/plans/catalogue.ts';
+import { seedPlans } from '../../domains/billing/plans/store.ts';
+import { createManualProvider } from '../../domains/billing/provider/manual.ts';
+import { createStripeProvider } from '../../domains/billing/provider/stripe/provider.ts';
+import { loadConfig } from '../../load-config.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { reachDatabase } from '../../platform/postgres/running.ts';
+import { operatorCommand, type Run } from '../command-line.ts';
+import { requireSchema } from '../open-database.ts';
+import { declareAudit } from './audit.ts';
+import { declareCodes } from './codes.ts';
+import { declareCredits } from './credits.ts';
+import { declarePayments } from './payments.ts';
+import { declarePlans } from './plans.ts';
+import { declareReconcile } from './reconcile.ts';
+import type { BillingServices } from './services.ts';
+import { declareTenant } from './tenant.ts';
+
+/**
+ * Declares `billing`: what operators do with plans, payments, credits and codes, beside a running server or without one
+ * (docs/billing.md). Exit code 0 when it is done, 1 when it could not be done or the books differ.
+ */
+export function declareBilling(command: Command, run: Run<BillingServices>): void {
+  declarePlans(command, run);
+  declarePayments(command, run);
+  declareCredits(command, run);
+  declareTenant(command, run);
+  declareCodes(command, run);
+  declareAudit(command, run);
+  declareReconcile(command, run);
+}
+
+export const billing = operatorCommand(declareBilling, async work => {
+  const config = loadConfig();
+  const database = await reachDatabase(config.database, createLogger('silent'));
+  const pool = new pg.Pool({ connectionString: database.url, max: 4, connectionTimeoutMillis: 10_000 });
+  try {
+    await requireSchema(pool, `to_regclass('credit_ledger') IS NOT NULL`);
+    // A server may never have run since the upgrade.
+    await seedPlans(pool, readCatalogue(config.billing), systemClock.now());
+    const services = openServices(config, pool);
+    const outcome = await work(services);
+    await services.payments.close();
+    return outcome;
+  } finally {
+    await pool.end();
+    await database.close();
+  }
+});
+
+function openServices(config: BillingServices['config'], pool: pg.Pool): BillingServices {
+  const logger = createLogger('silent');
+  const clock = systemClock;
+  const { stripe } = config.billing;
+  const absent = () => {
+    throw new Error('The operator command has no engine.');
+  };
+  return {
+    by: `operator:${userInfo().username}`,
+    config,
+    pool,
+    clock,
+    logger,
+    topUp: readCatalogue(config.billing).topUp,
+    payments: stripe ? createStripeProvider({ config, clock, logger, pool }, stripe) : createManualProvider({ clock }),
+    orchestrator: {
+      start: absent,
+      reject: absent,
+      command: absent,
+      completeTask: absent,
+      subscribe: absent,
+      status: () => 'stopped',
+      unavailableReason: () => null,
+      // A running server looks for what others changed every few seconds.
+      creditsChanged: () => undefined,
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { CREDIT } from '../../contract/microcredits.ts';
+
+/** Lines of a table, the columns as wide as they must be. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0)));
+  return rows
+    .map(row =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Microcredits for people. */
+export const credits = (microcredits: number): string =>
+  (microcredits / CREDIT).toLocaleString('en', { maximumFractionDigits: 6 });

@@ -1,0 +1,42 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { Services } from '../contract/services.ts';
+import { loadConfig } from '../load-config.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createLogger } from '../platform/logger.ts';
+import { createPool } from '../platform/postgres/database.ts';
+import { PrismaClient } from '../platform/postgres/generated/client.ts';
+import { reachDatabase } from '../platform/postgres/running.ts';
+import { reason, StartupError } from '../platform/postgres/startup-error.ts';
+import type { Outcome } from './command-line.ts';
+
+export type DatabaseServices = Pick<Services, 'prisma' | 'clock'> & { baseUrl: string };
+
+/** Throws StartupError where `found`, an SQL expression, is false: the database was not migrated by this version yet. */
+export async function requireSchema(pool: Pick<Services['pool'], 'query'>, found: string): Promise<void> {
+  const { rows } = await pool.query<{ found: boolean }>(`SELECT ${found} AS found`).catch(cause => {
+    throw new StartupError(`The database cannot be reached: ${reason(cause)}`, { cause });
+  });
+  if (!rows[0]?.found) throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
+}
+
+/**
+ * Returns a function that runs `work` on the database of the configuration, beside a running server or without one. It throws
+ * StartupError where there is no such database, or where it lacks `schema`, an SQL expression.
+ */
+export const openDatabase =
+  (schema: string) =>
+  async (work: (services: DatabaseServices) => Promise<Outcome>): Promise<Outcome> => {
+    const config = loadConfig();
+    const logger = createLogger('silent');
+    const database = await reachDatabase(config.database, logger);
+    const pool = createPool(database.url, 4, logger);
+    const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+    try {
+      await requireSchema(pool, schema);
+      return await work({ prisma, clock: systemClock, baseUrl: config.http.url });
+    } finally {
+      await prisma.$disconnect();
+      await pool.end();
+      await database.close();
+    }
+  };

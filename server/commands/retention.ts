@@ -1,0 +1,132 @@
+import type { Command } from '@commander-js/extra-typings';
+import pg from 'pg';
+import { findClockDoubt, noteClockTrusted } from '../domains/retention/clock.ts';
+import { planRetention, type RetentionPlan } from '../domains/retention/plan.ts';
+import { type Cutoffs, cutoffsAt, type RetentionPolicy } from '../domains/retention/policy.ts';
+import { SESSION } from '../domains/retention/session.ts';
+import { type RetentionResult, sweep } from '../domains/retention/sweep.ts';
+import { loadConfig } from '../load-config.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
+import { createLogger } from '../platform/logger.ts';
+import { type DatabaseClock, readDatabaseClock } from '../platform/postgres/database-clock.ts';
+import { inOwnSession } from '../platform/postgres/own-session.ts';
+import { reachDatabase } from '../platform/postgres/running.ts';
+import { StartupError } from '../platform/postgres/startup-error.ts';
+import type { Queryable } from '../platform/postgres/transaction.ts';
+import { readDays } from './arguments.ts';
+import { type Outcome, operatorCommand, type Run } from './command-line.ts';
+import { requireSchema } from './open-database.ts';
+
+type RetentionServices = { url: string; policy: RetentionPolicy; clock: Clock };
+
+/**
+ * Declares `retention`: what the daily job does, now; or, with --dry-run, what it would do. Exit code 0 when it is done, 75
+ * (try again) when something was left for later.
+ */
+export function declareRetention(command: Command, run: Run<RetentionServices>): void {
+  command
+    .option('--dry-run', 'show what would go, and change nothing')
+    .option(
+      '--older-than <days>',
+      'runs that ended longer ago than this (30d), instead of BATON_RETENTION_DAYS',
+      readDays,
+    )
+    .option('--accept-clock', "trust this machine's clock, although it jumped or differs from the database's")
+    .option('--json', 'print one JSON document')
+    .action(({ dryRun, olderThan, acceptClock = false, json }) =>
+      run(
+        services => {
+          const policy = { ...services.policy, runDays: olderThan ?? services.policy.runDays };
+          const now = services.clock.now();
+          const cutoffs = cutoffsAt(policy, now);
+          return dryRun ? plan(services.url, cutoffs, now) : letGo(services.url, cutoffs, { now, acceptClock });
+        },
+        { json },
+      ),
+    );
+}
+
+const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+const plural = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+
+function scope({ runs, usage }: Cutoffs): string[] {
+  return [
+    runs === null ? 'Runs are kept for ever.' : `Runs that ended before ${day(runs)}, by whole months:`,
+    ...(usage === null ? [] : [`Usage before ${day(usage)}.`]),
+  ];
+}
+
+/** A plan as a person reads it. */
+export function describePlan(plan: RetentionPlan): string {
+  const partitions = plan.partitions.map(({ name, action, bytes, keepsRuns }) => {
+    const kept = action === 'rewrite' ? `, without ${plural(keepsRuns, 'run')} that it keeps` : '';
+    return `  ${action === 'drop' ? 'drop   ' : 'rewrite'}  ${name}  ${megabytes(bytes)}${kept}`;
+  });
+  const rest = [
+    plural(plan.runs, 'run'),
+    plural(plan.rejections, 'refused start'),
+    `${plural(plan.strayUsage, 'row')} of usage outside of partitions`,
+    `${megabytes(plan.bytes)} in all`,
+  ];
+  return [...scope(plan.cutoffs), ...partitions, `  ${rest.join(', ')}.`, 'Nothing was changed.'].join('\n');
+}
+
+/** A result as a person reads it. */
+export function describeResult(result: RetentionResult, cutoffs: Cutoffs): string {
+  if (result.busy) return 'Retention is under way already, in another process: nothing was done.';
+  return [
+    ...scope(cutoffs),
+    ...result.dropped.map(name => `  dropped    ${name}`),
+    ...result.rewritten.map(name => `  rewritten  ${name}`),
+    ...result.postponed.map(({ name, reason: why }) => `  for later  ${name} (${why})`),
+    `  ${plural(result.runs, 'run')}, ${plural(result.rejections, 'refused start')} deleted.`,
+  ].join('\n');
+}
+
+async function plan(url: string, cutoffs: Cutoffs, now: number): Promise<Outcome> {
+  const planned = await planRetention(url, cutoffs, now);
+  const doubt = await inOwnSession(url, SESSION, client => findClockDoubt(client, now, readDatabaseClock));
+  const refused = doubt === null ? '' : `\nWithout --accept-clock nothing would be deleted: ${doubt}.`;
+  return { value: { ...planned, clockDoubt: doubt }, text: `${describePlan(planned)}${refused}` };
+}
+
+async function letGo(
+  url: string,
+  cutoffs: Cutoffs,
+  { now, acceptClock }: { now: number; acceptClock: boolean },
+): Promise<Outcome> {
+  await inOwnSession(url, SESSION, client => trustClock(client, now, acceptClock));
+  const logger = createLogger('silent');
+  const result = await sweep({ url, logger, cutoffs, now, pause: async () => undefined });
+  const code = result.busy || result.postponed.length > 0 ? 75 : 0;
+  return { value: result, text: describeResult(result, cutoffs), code };
+}
+
+/** Throws StartupError where the clock must not be trusted and the operator has not said that it may. */
+export async function trustClock(
+  db: Queryable,
+  now: number,
+  accepted: boolean,
+  databaseClock: DatabaseClock = readDatabaseClock,
+): Promise<void> {
+  const doubt = accepted ? null : await findClockDoubt(db, now, databaseClock);
+  if (doubt !== null) {
+    throw new StartupError(
+      `Nothing was deleted: ${doubt}. If this machine's clock is right, run the command again with --accept-clock.`,
+    );
+  }
+  await noteClockTrusted(db, now, accepted);
+}
+
+export const retention = operatorCommand(declareRetention, async work => {
+  const config = loadConfig();
+  const database = await reachDatabase(config.database, createLogger('silent'));
+  try {
+    const pool = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 10_000 });
+    await requireSchema(pool, `to_regclass('retention_progress') IS NOT NULL`).finally(() => pool.end());
+    return await work({ url: database.url, policy: config.retention, clock: systemClock });
+  } finally {
+    await database.close();
+  }
+});
