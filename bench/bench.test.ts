@@ -128,7 +128,10 @@ describe('the command line', () => {
   test.each([['nonsense'], ['--peers=nobody'], ['--size', 'chain=0'], ['--size', 'nonsense=1'], ['--repeat', 'often']])(
     'refuses %s %s',
     (...args) => {
-      expect(() => readOptions(args.filter(Boolean))).toThrow(/There is no|takes a whole number/);
+      const fail = (code: number, message: string): never => {
+        throw new Error(`${code}: ${message}`);
+      };
+      expect(() => readOptions(args.filter(Boolean), fail)).toThrow(/^2: .*(There is no|takes a whole number)/);
     },
   );
 });

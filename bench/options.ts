@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { parseArguments } from '../bin/command-line.mjs';
 import type { Workload } from './system/system.ts';
 import { baton, type Candidate, checkout, free, peers } from './systems.ts';
 import { workloads } from './workloads/index.ts';
@@ -21,61 +22,68 @@ const FULL: readonly [string, number][] = [
   ['old-runs', 1_000_000],
 ];
 
-/** Reads the command line. Throws with a message for the person at the terminal. */
-export function readOptions(args: readonly string[]): Options {
-  const { values, positionals } = parseArgs({
-    // Alone it means all of them; a value must be joined with `=`, so that a workload may follow.
-    args: args.map(arg => (arg === '--peers' ? '--peers=all' : arg)),
-    options: {
-      peers: { type: 'string', default: '' },
-      repeat: { type: 'string' },
-      size: { type: 'string', multiple: true, default: [] },
-      full: { type: 'boolean', default: false },
-      free: { type: 'boolean', default: false },
-      beside: { type: 'string' },
-      profile: { type: 'boolean', default: false },
-      statements: { type: 'boolean', default: false },
-      publish: { type: 'boolean', default: false },
-    },
-    allowPositionals: true,
-  });
-  for (const name of positionals) known('workload', name, workloads);
-  const repeat = values.repeat === undefined ? undefined : wholeNumber('--repeat', values.repeat);
-  const sizes = values.size.map((text): [string, number] => {
-    const [name = '', size = ''] = text.split('=');
-    known('workload', name, workloads);
-    return [name, wholeNumber(`--size ${name}`, size)];
-  });
+const NO_SIZES: readonly [string, number][] = [];
+const NO_PEERS: readonly Candidate[] = [];
+
+/** Reads the command line. `exit` is called with the exit code and a message for --help and for wrong arguments. */
+export function readOptions(args: readonly string[], exit?: (code: number, message: string) => never): Options {
+  const command = new Command('npm run bench --')
+    .description('Measures workloads (docs/benchmarks.md).')
+    .argument('[workload...]', `of ${namesOf(workloads)}; default: all`, (name, list: string[] = []) => [
+      ...list,
+      known('workload', name, workloads),
+    ])
+    .option('--peers [names]', `beside all peers, or (--peers=…) some of ${namesOf(peers)}`, readPeers, NO_PEERS)
+    .option('--free', 'beside Baton without prices, which shows what charging costs', false)
+    .option('--beside <folder>', 'beside another checkout of Baton')
+    .option('--repeat <number>', 'how many repetitions', wholeNumber)
+    .option('--size <workload=number>', 'another size of a workload; may be repeated', readSize, NO_SIZES)
+    .option('--full', 'also what takes too long for every day', false)
+    .option('--profile', "where the server's CPU time goes", false)
+    .option('--statements', 'which statements the database spends its time on', false)
+    .option('--publish', 'write the results into docs/benchmarks.md', false);
+  // Alone it means all of them; a value must be joined with `=`, so that a workload may follow.
+  const joined = args.map(arg => (arg === '--peers' ? '--peers=all' : arg));
+  const parsed = parseArguments(command, joined, exit);
+  const [chosen = []] = parsed.processedArgs;
+  const { peers: beside, size, ...values } = parsed.opts();
   return {
-    workloads: workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
+    workloads: workloads.filter(({ name }) => chosen.length === 0 || chosen.includes(name)),
     systems: [
       baton,
       ...(values.free ? [free] : []),
       ...(values.beside === undefined ? [] : [checkout(values.beside)]),
-      ...chosenPeers(values.peers),
+      ...(beside === true ? peers : beside),
     ],
-    repeat,
-    sizes: new Map([...(values.full ? FULL : []), ...sizes]),
+    repeat: values.repeat,
+    sizes: new Map([...(values.full ? FULL : []), ...size]),
     profile: values.profile,
     statements: values.statements,
     publish: values.publish,
   };
 }
 
-function chosenPeers(names: string): readonly Candidate[] {
+function readSize(text: string, sizes: readonly [string, number][]): readonly [string, number][] {
+  const [name = '', size = ''] = text.split('=');
+  return [...sizes, [known('workload', name, workloads), wholeNumber(size)]];
+}
+
+function readPeers(names: string): readonly Candidate[] {
   if (names === 'all') return peers;
   const list = names.split(',').filter(Boolean);
   for (const name of list) known('peer', name, peers);
   return peers.filter(({ name }) => list.includes(name));
 }
 
-function known(kind: string, name: string, all: readonly { name: string }[]): void {
-  if (all.some(each => each.name === name)) return;
-  throw new Error(`There is no ${kind} "${name}". Known: ${all.map(each => each.name).join(', ')}`);
+const namesOf = (all: readonly { name: string }[]) => all.map(({ name }) => name).join(', ');
+
+function known(kind: string, name: string, all: readonly { name: string }[]): string {
+  if (all.some(each => each.name === name)) return name;
+  throw new InvalidArgumentError(`There is no ${kind} "${name}". Known: ${namesOf(all)}`);
 }
 
-function wholeNumber(option: string, text: string): number {
+function wholeNumber(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
-  throw new Error(`${option} takes a whole number above 0, not "${text}".`);
+  throw new InvalidArgumentError(`It takes a whole number above 0, not "${text}".`);
 }

@@ -10,10 +10,7 @@ import type { Workload } from './system/system.ts';
 import { type Candidate, installPeers, peers, peersAreInstalled } from './systems.ts';
 
 /**
- * The project's own measurements: docs/benchmarks.md says what is measured and how.
- *
- *   node bench/run.ts [--peers[=name,…]] [--free] [--beside folder] [--repeat n] [--size workload=n]… [--full] [--profile]
- *                     [--statements] [--publish] [workload …]
+ * The project's own measurements: docs/benchmarks.md says what is measured and how, options.ts what the command line takes.
  */
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));

@@ -3,14 +3,12 @@
  * `npm run baton -- <command>`: the command line for operators. Installs what is missing and hands over to the Node and the
  * library (commander) that come with the installation.
  */
+import { runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
-import { ownNode, run, say } from './process.mjs';
+import { ownNode, run } from './process.mjs';
 
-try {
+await runScript(async () => {
   await install();
   await generate();
-  process.exitCode = await run(ownNode, ['server/commands/baton.ts', ...process.argv.slice(2)]);
-} catch (error) {
-  say(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-}
+  return run(ownNode, ['server/commands/baton.ts', ...process.argv.slice(2)]);
+});

@@ -1,12 +1,10 @@
-/** `npm run bench`: brings the checkout up to date and measures (docs/benchmarks.md). Its options go on to bench/run.ts. */
+/** `npm run bench`: brings the checkout up to date and measures (docs/benchmarks.md). bench/options.ts declares its options. */
+import { runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
-import { ownNode, run, say } from './process.mjs';
+import { ownNode, run } from './process.mjs';
 
-try {
+await runScript(async () => {
   await install();
   await generate();
-  process.exitCode = await run(ownNode, ['bench/run.ts', ...process.argv.slice(2)]);
-} catch (error) {
-  say(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-}
+  return run(ownNode, ['bench/run.ts', ...process.argv.slice(2)]);
+});

@@ -1,41 +1,32 @@
 /**
  * `npm run faults -- --rounds N --seed S`: the faults on the real process in their long form. Every fault is injected N times
- * as often as in `npm test` (default 5), at instants drawn from the seed (default: a new one, printed). What follows `--` goes
- * to vitest, such as the name of a file.
+ * as often as in `npm test` (default 5), at instants drawn from the seed (default: a new one, printed).
  */
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
-import { ownNode, root, run, say } from './process.mjs';
+import { say } from './process.mjs';
+import { randomSeed, runVitest } from './test-run.mjs';
 
-const { values, positionals } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, seed: { type: 'string' } },
-  allowPositionals: true,
+await runScript(async () => {
+  await install();
+  const command = await readCommandLine(
+    'npm run faults --',
+    'Injects faults into the real process (docs/reliability.md).',
+    (declared, wholeNumber) =>
+      declared
+        .option('--rounds <number>', 'how often each fault is injected', wholeNumber(1), 5)
+        .option('--seed <number>', 'what their instants are drawn from; default: a new one, printed', wholeNumber(1))
+        .argument('[files...]', 'test files', ['e2e/faults']),
+  );
+  const { rounds, seed = randomSeed() } = command.opts();
+  const [files] = command.processedArgs;
+  await generate();
+  say(
+    `faults: ${rounds} rounds with seed ${seed}; the same again: npm run faults -- --rounds ${rounds} --seed ${seed}`,
+  );
+  // One file at a time: a fault meant for one file's process would slow another one's down.
+  return runVitest(['--no-file-parallelism', ...files], {
+    BATON_TEST_FAULT_SEED: String(seed),
+    BATON_TEST_FAULT_ROUNDS: String(rounds),
+  });
 });
-const whole = (name, text) => {
-  const number = Number(text);
-  if (Number.isInteger(number) && number > 0) return String(number);
-  say(`--${name} is a whole number above 0, not ${text}`);
-  process.exit(2);
-};
-const seed = whole('seed', values.seed ?? String(1 + Math.floor(Math.random() * (2 ** 31 - 1))));
-const rounds = whole('rounds', values.rounds);
-
-await install();
-await generate();
-// The tests' own servers and databases are all they may see.
-for (const name of Object.keys(process.env)) {
-  if (/^(BATON_(?!TEST_)|DATABASE_URL$|PORT$|HOST$|NODE_ENV$|NEXTAUTH_)/.test(name)) delete process.env[name];
-}
-say(`faults: ${rounds} rounds with seed ${seed}; the same again: npm run faults -- --rounds ${rounds} --seed ${seed}`);
-process.exitCode = await run(
-  ownNode,
-  // One file at a time: what a fault is to find at work should not have to wait for another one's.
-  [
-    join(root, 'node_modules', 'vitest', 'vitest.mjs'),
-    'run',
-    '--no-file-parallelism',
-    ...(positionals.length > 0 ? positionals : ['e2e/faults']),
-  ],
-  { env: { BATON_TEST_FAULT_SEED: seed, BATON_TEST_FAULT_ROUNDS: rounds } },
-);

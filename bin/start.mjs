@@ -3,6 +3,7 @@
  * with nothing installed; the server runs on the Node that npm installed.
  */
 import { constants } from 'node:os';
+import { readCommandLine, runScript } from './command-line.mjs';
 import { watchNpm } from './npm.mjs';
 import { build, generate, install } from './prepare.mjs';
 import { endCommands, say } from './process.mjs';
@@ -16,6 +17,15 @@ function interrupt(signal) {
   process.exit(128 + constants.signals[signal]);
 }
 
+async function readArguments() {
+  if (!development)
+    return readCommandLine('npm start --', 'Installs and builds what is missing, and serves (README.md).');
+  const description = 'Installs what is missing, and serves with hot reloading (CONTRIBUTING.md).';
+  return readCommandLine('npm run dev --', description, command => {
+    command.addOption(command.createOption('--dev').hideHelp());
+  });
+}
+
 async function prepare() {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.on(signal, interrupt);
@@ -25,6 +35,7 @@ async function prepare() {
   });
   try {
     await install();
+    await readArguments();
     await generate();
     if (!development) await build();
   } finally {
@@ -35,12 +46,9 @@ async function prepare() {
 
 // The service goes on when whoever reads its output has gone.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-try {
+await runScript(async () => {
   await prepare();
   const env = { NODE_ENV: development ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' };
   // In development a crash is something to look at.
-  process.exitCode = await supervise(['bin/serve.mjs'], { env, restart: !development });
-} catch (error) {
-  say(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-}
+  return supervise(['bin/serve.mjs'], { env, restart: !development });
+});

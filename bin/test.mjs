@@ -6,8 +6,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findBrowser } from './browser.mjs';
+import { readCommandLine } from './command-line.mjs';
 import { build, generate, install } from './prepare.mjs';
 import { ownNode, root, run, say } from './process.mjs';
+import { hideSettings } from './test-run.mjs';
 
 const bin = (...path) => join(root, 'node_modules', ...path);
 const sum = { passed: 0, failed: 0, skipped: 0 };
@@ -85,21 +87,20 @@ async function stages(reports) {
   });
 }
 
-const reports = await mkdtemp(join(tmpdir(), 'baton-reports-'));
+let reports;
 try {
   await install();
+  await readCommandLine('npm test --', 'Runs every check and test. Parts of them: CONTRIBUTING.md.');
+  reports = await mkdtemp(join(tmpdir(), 'baton-reports-'));
   await generate();
-  // The tests' own servers and databases are all they may see.
-  for (const name of Object.keys(process.env)) {
-    if (/^(BATON_(?!TEST_)|DATABASE_URL$|PORT$|HOST$|NODE_ENV$|NEXTAUTH_)/.test(name)) delete process.env[name];
-  }
+  hideSettings();
   process.env.NEXT_TELEMETRY_DISABLED = '1';
   await stages(reports);
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
   sum.failed += 1;
 } finally {
-  await rm(reports, { recursive: true, force: true });
+  if (reports) await rm(reports, { recursive: true, force: true });
 }
 say(`${((Date.now() - began) / 1000).toFixed(0)} s in all`);
 process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0;

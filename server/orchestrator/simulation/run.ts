@@ -1,24 +1,21 @@
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { parseArguments } from '../../../bin/command-line.mjs';
 import { Coverage } from './coverage.ts';
 import { describeFailure, failureOf } from './failure.ts';
 import { simulate } from './simulate.ts';
 
 /**
- * npm run simulate -- [--seed N] [--runs N] [--shrink]
  * Simulates seeds from `seed` on until at least `runs` runs were simulated. The first failing seed is printed with all
  * that it takes to understand it, made smaller with `--shrink`; exit code 1.
  */
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
-    runs: { type: 'string', default: '20000' },
-    shrink: { type: 'boolean', default: false },
-  },
-});
+const command = new Command('npm run simulate --')
+  .description('Simulates the engine with crashes, and checks every guarantee (docs/reliability.md).')
+  .option('--seed <number>', 'the first seed; default: a new one, printed', wholeNumber)
+  .option('--runs <number>', 'how many runs at least', wholeNumber, 20_000)
+  .option('--shrink', 'make a failing seed smaller', false);
+const { seed: first = Date.now() % 1_000_000_000, runs: wanted, shrink } = parseArguments(command).opts();
 // Traces of the thousands of errors that are part of the game would take a fifth of the time.
 Error.stackTraceLimit = 0;
-const first = wholeNumber('seed', values.seed);
-const wanted = wholeNumber('runs', values.runs);
 const coverage = new Coverage();
 const sum = { seeds: 0, runs: 0, events: 0, processes: 0 };
 const begun = performance.now();
@@ -35,7 +32,7 @@ while (sum.runs < wanted) {
   } catch (error) {
     Error.stackTraceLimit = 20;
     const again = await failureOf(seed);
-    console.error(await describeFailure(seed, { shrink: values.shrink }));
+    console.error(await describeFailure(seed, { shrink }));
     console.error(again instanceof Error ? again.stack : error);
     process.exit(1);
   }
@@ -48,10 +45,7 @@ console.log(
     `${Math.round(sum.runs / seconds)} runs/s, ${Math.round(sum.runs / cpuSeconds)} runs in a second of CPU`,
 );
 
-function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,10}$/.test(text)) {
-    console.error(`--${name} takes a whole number, not "${text}".`);
-    process.exit(2);
-  }
+function wholeNumber(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It takes a whole number.');
   return Number(text);
 }

@@ -67,6 +67,8 @@ describe('npm run simulate', () => {
   test('refuses what is no number', async () => {
     const { status, stderr } = await cli('--seed', 'x');
     expect(status).toBe(2);
-    expect(stderr).toContain('--seed takes a whole number, not "x"');
+    expect(stderr).toBe(
+      "baton: option '--seed <number>' argument 'x' is invalid. It takes a whole number.\nSee npm run simulate -- --help.\n",
+    );
   });
 });
