@@ -9,6 +9,7 @@ import { noteDatabaseError } from '../../platform/postgres/away.ts';
 import { allSums, insertUsage } from '../../testing/analytics.ts';
 import { runCommand } from '../../testing/commands.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { call, contextFor, insertRun, refusal } from '../../testing/workflows.ts';
 import { backfill } from './backfill.ts';
@@ -16,12 +17,8 @@ import { foldAll } from './fold.ts';
 import { startAnalyticsJob } from './job.ts';
 import { analyticsOperations } from './operations.ts';
 
-const byName = (name: (typeof analyticsOperations)[number]['name']) => {
-  const found = analyticsOperations.find(operation => operation.name === name);
-  if (!found) throw new Error(name);
-  return found;
-};
-const runsCount = analyticsOperations[3];
+const byName = operationsByName(analyticsOperations);
+const { analytics_runs_count: runsCount, analytics_execution_duration: executionDuration } = byName;
 const silent = createLogger('silent');
 const workflowId = '01900000-0000-7000-8000-00000000b001';
 const NOW = Date.parse('2026-03-10T12:00:00Z');
@@ -87,7 +84,7 @@ describe('runs of before', () => {
       completed: 4,
       by_trigger: [{ trigger_type: 'api', started: 4 }],
     });
-    const durations = await call(analyticsOperations[2], ctx, { window: 'all' });
+    const durations = await call(executionDuration, ctx, { window: 'all' });
     expect(durations).toMatchObject({ runs: 4, min_ms: 0, max_ms: 5 });
   });
 
@@ -162,8 +159,8 @@ test.each(analyticsOperations.map(({ name }) => name))('%s is 503 while the data
   const away = () => Promise.reject(refusedConnection);
   const pool = Object.create(db.pool, { connect: { value: away } });
   const lost = contextFor({ ...services, pool }, tenant.contributor);
-  const run = byName(name).run as (context: Context, input: object) => Promise<unknown>;
-  const error = await refusal(run(lost, byName(name).input.parse({})));
+  const run = byName[name].run as (context: Context, input: object) => Promise<unknown>;
+  const error = await refusal(run(lost, byName[name].input.parse({})));
   expect(error).toMatchObject({ status: 503, code: 'analytics_unavailable', headers: { 'Retry-After': '2' } });
 });
 

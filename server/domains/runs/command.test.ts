@@ -3,13 +3,19 @@ import type { Context, Principal } from '../../contract/context.ts';
 import type { StreamItem } from '../../contract/orchestrator.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
 import { archiveWorkflow } from '../workflows/store.ts';
 import { runOperations } from './operations.ts';
 import { maxInputBytes } from './start.ts';
 
-const [command, , , summary, events, context] = runOperations;
+const {
+  workflows_execute_command: command,
+  runs_get_summary: summary,
+  runs_list_events: events,
+  runs_get_context: context,
+} = operationsByName(runOperations);
 
 let service: RunningService;
 let tenant: TestTenant;

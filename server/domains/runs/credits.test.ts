@@ -2,11 +2,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CreditSource, TenantCredits } from '../../orchestrator/credits.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, refusal } from '../../testing/workflows.ts';
 import { runOperations } from './operations.ts';
 
-const [command, , , summary, events, , , rerun] = runOperations;
+const {
+  workflows_execute_command: command,
+  runs_get_summary: summary,
+  runs_list_events: events,
+  runs_rerun: rerun,
+} = operationsByName(runOperations);
 
 let service: RunningService;
 let tenant: TestTenant;

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { call, contextFor, createTestProject, insertRun, refusal } from '../../testing/workflows.ts';
 import { insertWorkflow } from '../workflows/store.ts';
 import { runOperations } from './operations.ts';
 
-const [, ofWorkflow, feed] = runOperations;
+const { workflows_list_runs: ofWorkflow, runs_list_tenant: feed } = operationsByName(runOperations);
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n));
 
 let db: TestDatabase;

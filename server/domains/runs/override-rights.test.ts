@@ -3,11 +3,12 @@ import type { Scope } from '../../contract/context.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, refusal } from '../../testing/workflows.ts';
 import { runOperations } from './operations.ts';
 
-const [command, , , , , , , rerun] = runOperations;
+const { workflows_execute_command: command, runs_rerun: rerun } = operationsByName(runOperations);
 const all = ['workflow:run', 'workflow:write', 'mcp:execute', 'ai:use'] as const satisfies Scope[];
 const running = ['workflow:run', 'mcp:execute', 'ai:use'] as const satisfies Scope[];
 

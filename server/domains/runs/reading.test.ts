@@ -2,12 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Principal } from '../../contract/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
 import { archiveWorkflow } from '../workflows/store.ts';
 import { runOperations } from './operations.ts';
 
-const [command, , , summary, events, context, payload, rerun] = runOperations;
+const {
+  workflows_execute_command: command,
+  runs_get_summary: summary,
+  runs_list_events: events,
+  runs_get_context: context,
+  runs_get_payload: payload,
+  runs_rerun: rerun,
+} = operationsByName(runOperations);
 
 let service: RunningService;
 let tenant: TestTenant;

@@ -2,14 +2,22 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readRun } from '../../orchestrator/log/index.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, refusal } from '../../testing/workflows.ts';
 import { sweep } from '../retention/sweep.ts';
 import { taskOperations } from '../tasks/operations.ts';
 import { runOperations } from './operations.ts';
 
-const [command, , feed, summary, events, context, , rerun] = runOperations;
-const [, , tasksOfRun] = taskOperations;
+const {
+  workflows_execute_command: command,
+  runs_list_tenant: feed,
+  runs_get_summary: summary,
+  runs_list_events: events,
+  runs_get_context: context,
+  runs_rerun: rerun,
+} = operationsByName(runOperations);
+const { tasks_list_run: tasksOfRun } = operationsByName(taskOperations);
 
 let service: RunningService;
 let tenant: TestTenant;

@@ -3,12 +3,18 @@ import type { Context } from '../../contract/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, refusal } from '../../testing/workflows.ts';
 import { taskOperations } from '../tasks/operations.ts';
 import { runOperations } from './operations.ts';
 
-const [command, , , summary, events, , , rerun] = runOperations;
+const {
+  workflows_execute_command: command,
+  runs_get_summary: summary,
+  runs_list_events: events,
+  runs_rerun: rerun,
+} = operationsByName(runOperations);
 
 let service: RunningService;
 let tenant: TestTenant;
@@ -166,7 +172,7 @@ describe('what was stored before overrides were checked', () => {
       const { run_id } = await start({}, id);
       await reached(service.services, tenant.owner, { id, runID: run_id }, 'blocked');
       await service.db.pool.query(`update human_tasks set due_at = ${due} where run_id = $1`, [run_id]);
-      const [list] = taskOperations;
+      const { tasks_list_pending: list } = operationsByName(taskOperations);
       const { tasks } = await call(list, as(), { workflow_id: id, limit: 10 });
       expect(tasks).toMatchObject([
         { run_id, due_at: due === "'-infinity'" ? '0000-01-01T00:00:00.000Z' : '9999-12-31T23:59:59.999Z' },

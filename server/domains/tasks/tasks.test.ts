@@ -1,14 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Principal } from '../../contract/context.ts';
 import { createTestMember, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
 import { runOperations } from '../runs/operations.ts';
 import { mayAnswer } from './complete.ts';
 import { taskOperations } from './operations.ts';
 
-const [command, , , , events, context] = runOperations;
-const [inbox, pending, all, complete] = taskOperations;
+const {
+  workflows_execute_command: command,
+  runs_list_events: events,
+  runs_get_context: context,
+} = operationsByName(runOperations);
+const {
+  tasks_list_pending: inbox,
+  tasks_list_pending_run: pending,
+  tasks_list_run: all,
+  tasks_complete: complete,
+} = operationsByName(taskOperations);
 
 let service: RunningService;
 let tenant: TestTenant;

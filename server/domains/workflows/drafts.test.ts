@@ -3,6 +3,7 @@ import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import {
   call,
@@ -16,7 +17,14 @@ import {
 import { checksum } from './checksum.ts';
 import { workflowOperations } from './operations.ts';
 
-const [list, create, get, patch, archive, validate] = workflowOperations;
+const {
+  workflows_list: list,
+  workflows_create: create,
+  workflows_get: get,
+  workflows_patch: patch,
+  workflows_archive: archive,
+  workflows_validate: validate,
+} = operationsByName(workflowOperations);
 
 let db: TestDatabase;
 let clock: ManualClock;

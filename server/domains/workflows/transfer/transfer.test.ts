@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Services } from '../../../contract/services.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { operationsByName } from '../../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { call, chain, contextFor, createServicesWithSteps, refusal } from '../../../testing/workflows.ts';
 import { workflowOperations } from '../operations.ts';
@@ -10,11 +11,11 @@ import { readDocumentText } from './parse-document.ts';
 import { readYaml } from './yaml.ts';
 import { YamlReaders } from './yaml-readers.ts';
 
-const [, create] = workflowOperations;
-const [exporting, importing] = workflowOperations.slice(-2) as [
-  (typeof workflowOperations)[10],
-  (typeof workflowOperations)[11],
-];
+const {
+  workflows_create: create,
+  workflows_export: exporting,
+  workflows_import: importing,
+} = operationsByName(workflowOperations);
 
 let db: TestDatabase;
 let services: Services;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Services } from '../../../contract/services.ts';
 import { createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { operationsByName } from '../../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import {
   call,
@@ -12,7 +13,17 @@ import {
 } from '../../../testing/workflows.ts';
 import { workflowOperations } from '../operations.ts';
 
-const [, create, get, patch, archive, validate, publish, list, getVersion, restore] = workflowOperations;
+const {
+  workflows_create: create,
+  workflows_get: get,
+  workflows_patch: patch,
+  workflows_archive: archive,
+  workflows_validate: validate,
+  workflows_publish_version: publish,
+  workflows_list_versions: list,
+  workflows_get_version: getVersion,
+  workflows_restore_version: restore,
+} = operationsByName(workflowOperations);
 
 let db: TestDatabase;
 let services: Services;
