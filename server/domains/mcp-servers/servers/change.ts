@@ -10,13 +10,15 @@ import { describeServer, requireServer, requireServerDetail, serverKey } from '.
 /**
  * Changes what is given. Another `canonical_url` or `auth_mode` makes the server a draft again and forgets what was discovered:
  * nobody has seen the tools at the new address yet. Its versions stay; its instances cannot be called until the next one is
- * published. AppError 403 for moving it with a token without `connection:manage`, 404, 422 as for registering.
+ * published. AppError 403 for moving it with a token without `connection:manage`, and for another address where other projects have
+ * instances of it, unless by a `tenant_admin`: what their runs give the tools would go there. 404, 422 as for registering.
  */
 export async function patchServer(
   ctx: Context,
   input: z.output<typeof PatchServerInput>,
 ): Promise<z.input<typeof ServerDetail>> {
-  const { pool, clock } = ctx.services;
+  const { clock } = ctx.services;
+  const { projectId, role } = ctx.principal;
   const server = await requireServer(ctx, input.id);
   // Its instances send the credentials of their connections there, once the next version is published.
   if (input.canonical_url !== undefined || input.auth_mode !== undefined) {
@@ -25,8 +27,16 @@ export async function patchServer(
   const canonicalUrl = input.canonical_url === undefined ? undefined : await acceptUrl(ctx, input.canonical_url);
   const { name, auth_mode: authMode } = input;
   const nothing = name === undefined && canonicalUrl === undefined && authMode === undefined;
-  const key = { ...serverKey(ctx, server.id), at: new Date(clock.now()) };
-  if (!nothing && !(await updateServer(pool, key, { name, canonicalUrl, authMode }))) throw notFound('MCP server');
+  if (!nothing) {
+    const movableBy = role === 'tenant_admin' ? ('everybody' as const) : { projectId };
+    const key = { ...serverKey(ctx, server.id), at: new Date(clock.now()), movableBy };
+    const outcome = await updateServer(ctx.services, key, { name, canonicalUrl, authMode });
+    if (outcome === 'used_elsewhere') {
+      const message = 'Other projects have instances of the server: only a tenant_admin changes its address.';
+      throw forbidden(message, 'insufficient_role');
+    }
+    if (outcome === 'missing') throw notFound('MCP server');
+  }
   return describeServer(ctx, await requireServerDetail(ctx, server.id));
 }
 

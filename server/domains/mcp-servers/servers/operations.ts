@@ -85,7 +85,7 @@ const servers = [
     status: 200,
     summary: 'Change name, address or auth_mode',
     description:
-      'Another `canonical_url` or `auth_mode` makes it a draft again and forgets what was discovered; its instances cannot be called until a version is published for it.',
+      'Another `canonical_url` or `auth_mode` makes it a draft again and forgets what was discovered; its instances cannot be called until a version is published for it. While other projects have instances of the server, only a `tenant_admin` changes its `canonical_url` (403 `insufficient_role`).',
     input: schema.PatchServerInput,
     output: schema.ServerDetail,
     run: patchServer,

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { z } from 'zod';
 import type { Services } from '../../../contract/services.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import type { Prisma } from '../../../platform/postgres/generated/client.ts';
 import { inTransaction } from '../../identity/transaction.ts';
 import { type AuthMode, limits, type ServerMode, type ServerStatus } from '../schemas.ts';
 
@@ -143,28 +144,52 @@ export function likePattern(text: string | undefined): string | null {
 
 /**
  * Changes what is given. Another address or another way to sign in is another server as far as anybody knows: what was
- * discovered is forgotten and the status is draft again. False where there is no such server.
+ * discovered is forgotten and the status is draft again. Returns 'used_elsewhere', and changes nothing, for another address of a
+ * server that has instances outside of the project `movableBy`; 'missing' where there is no such server.
  */
 export async function updateServer(
-  pool: Pool,
-  key: ServerKey & { at: Date },
-  change: { name?: string | undefined; canonicalUrl?: string | undefined; authMode?: string | undefined },
-): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `update mcp_servers
-        set name = coalesce($4, name), canonical_url = coalesce($5, canonical_url), auth_mode = coalesce($6, auth_mode),
-            status = case when moved then 'draft' else status end,
-            discovered = case when moved then null else discovered end,
-            discovered_at = case when moved then null else discovered_at end,
-            tool_count = case when moved then 0 else tool_count end,
-            last_error = case when moved then null else last_error end,
-            updated_at = $3
-       from (select id as this, coalesce($5, canonical_url) <> canonical_url or coalesce($6, auth_mode) <> auth_mode as moved
-               from mcp_servers where id = $1 and tenant_id = $2 for update) before
-      where id = $1 and tenant_id = $2 and this = id`,
-    [key.id, key.tenantId, key.at, change.name ?? null, change.canonicalUrl ?? null, change.authMode ?? null],
-  );
-  return rowCount === 1;
+  services: Pick<Services, 'prisma'>,
+  key: ServerKey & { at: Date; movableBy: 'everybody' | { projectId: string } },
+  change: ServerChange,
+): Promise<'updated' | 'used_elsewhere' | 'missing'> {
+  const { tenantId, id, movableBy } = key;
+  return inTransaction(services, async tx => {
+    // The lock makes an instance that is created meanwhile wait: its foreign key refers to this row.
+    const rows = await tx.$queryRaw<{ canonical_url: string }[]>`
+      select canonical_url from mcp_servers where id = ${id}::uuid and tenant_id = ${tenantId} for update`;
+    const [server] = rows;
+    if (server === undefined) return 'missing';
+    const isMoved = change.canonicalUrl !== undefined && change.canonicalUrl !== server.canonical_url;
+    if (isMoved && movableBy !== 'everybody') {
+      const elsewhere = { serverId: id, tenantId, projectId: { not: movableBy.projectId } };
+      if ((await tx.mcpInstance.count({ where: elsewhere })) > 0) return 'used_elsewhere';
+    }
+    await writeServer(tx, key, change);
+    return 'updated';
+  });
+}
+
+type ServerChange = { name?: string | undefined; canonicalUrl?: string | undefined; authMode?: string | undefined };
+
+async function writeServer(
+  tx: Prisma.TransactionClient,
+  { tenantId, id, at }: ServerKey & { at: Date },
+  { name = null, canonicalUrl = null, authMode = null }: { [Field in keyof ServerChange]: ServerChange[Field] | null },
+): Promise<void> {
+  await tx.$executeRaw`
+    update mcp_servers
+       set name = coalesce(${name}, name), canonical_url = coalesce(${canonicalUrl}, canonical_url),
+           auth_mode = coalesce(${authMode}, auth_mode),
+           status = case when moved then 'draft' else status end,
+           discovered = case when moved then null else discovered end,
+           discovered_at = case when moved then null else discovered_at end,
+           tool_count = case when moved then 0 else tool_count end,
+           last_error = case when moved then null else last_error end,
+           updated_at = ${at}
+      from (select id as this, coalesce(${canonicalUrl}, canonical_url) <> canonical_url
+                   or coalesce(${authMode}, auth_mode) <> auth_mode as moved
+              from mcp_servers where id = ${id}::uuid and tenant_id = ${tenantId}) before
+     where id = ${id}::uuid and tenant_id = ${tenantId} and this = id`;
 }
 
 /**
