@@ -83,10 +83,15 @@ describe('a start is refused for an override', () => {
     ]);
   });
 
-  test('with tens of thousands of fields, which are looked at once each', async () => {
-    const fields = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`f.${n}`, 1]));
-    const { details } = await refusal(overriding('ask', fields));
-    expect(details).toHaveLength(50);
+  test('with more fields than any step has, which are counted and not looked at', async () => {
+    const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f.${n}`, 1]));
+    for (const count of [101, 60_000]) {
+      const { details } = await refusal(overriding('ask', fields(count)));
+      const message = `has ${count} fields; an override has at most 100`;
+      expect(details).toEqual([{ path: 'params.trigger_steps.ask', message }]);
+    }
+    const { details = [] } = await refusal(overriding('ask', fields(100)));
+    expect(details[0]?.path).toBe('params.trigger_steps.ask.f.0');
   });
 
   test('of the run setup, which is named as the place', async () => {

@@ -2,7 +2,12 @@ import type { z } from 'zod';
 import type { RunSnapshot, StartRun } from '../../contract/orchestrator.ts';
 import type { Services } from '../../contract/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
-import { approvalProblems, isWithin, validateOverrides } from '../../orchestrator/validation/index.ts';
+import {
+  approvalProblems,
+  isWithin,
+  oversizedOverrides,
+  validateOverrides,
+} from '../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
 import { isId, newId } from '../../platform/ids.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
@@ -143,6 +148,13 @@ async function prepare(services: Services, request: StartRequest, workflow: Star
     started_by: request.startedBy,
     ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
   };
+  const oversized = oversizedOverrides(data.trigger_steps);
+  if (oversized.length > 0) {
+    const details = oversized
+      .slice(0, 50)
+      .map(({ step, message }) => ({ path: `params.trigger_steps.${step}`, message }));
+    throw refuse('invalid_input', 'An override in trigger_steps has too many fields.', details);
+  }
   checkValues({ input: data.input, trigger_steps: data.trigger_steps, seed_results: data.seed_results });
   const checks = { requested: triggerSteps, saved: setup.trigger_steps ?? {}, carried: request.carried };
   await checkSteps(services, { ...request, version }, data, checks);

@@ -198,6 +198,16 @@ describe('validating', () => {
   });
 });
 
+test('a run setup whose overrides have more fields than any step has cannot be published', async () => {
+  const fields = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, 1]));
+  const { id } = await draft({ graph: chain('a'), run_setup: { trigger_steps: { a: fields } } });
+  const { valid, errors } = await call(validate, as(), { id });
+  expect([valid, errors.map(({ code, path }) => [code, path])]).toEqual([
+    false,
+    [['too_many_fields', 'run_setup.trigger_steps.a']],
+  ]);
+});
+
 describe('another tenant, and another project of the same tenant', () => {
   test('get 404 from every operation, and change nothing', async () => {
     const made = await draft();

@@ -6,6 +6,7 @@ import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import {
   type GraphReport,
+  oversizedOverrides,
   ProblemList,
   validateGraph,
   validateOverrides,
@@ -44,7 +45,12 @@ export async function validateDraft(
     warnings.push({ step_id: null, path: `run_setup.trigger_steps.${step}`, code: 'unknown_step', message });
   }
   const errors = new ProblemList();
-  for (const problem of await validateOverrides(draft.graph, overrides, stepTypes, scope)) {
+  const oversized = oversizedOverrides(overrides);
+  for (const { step, message } of oversized) {
+    errors.push({ step_id: step, path: `run_setup.trigger_steps.${step}`, code: 'too_many_fields', message });
+  }
+  const checked = oversized.length > 0 ? {} : overrides;
+  for (const problem of await validateOverrides(draft.graph, checked, stepTypes, scope)) {
     errors.push({ ...problem, path: `run_setup.trigger_steps.${problem.step_id ?? ''}.${problem.path}` });
   }
   return {

@@ -9,6 +9,18 @@ import { Collector, checkCommonFields, checkStep, STEPS_AT_ONCE } from './valida
 /** Fields that a run cannot change and that an override may hold all the same; `withOverride` (core/compile.ts) leaves them out. */
 export const FIXED_FIELDS: ReadonlySet<string> = new Set(['id', 'type', 'depends_on']);
 
+/** Fields in the override of one step: several times what any type of step has. */
+const MAX_OVERRIDE_FIELDS = 100;
+
+/** Returns a problem for each override with more fields than any step has, found without looking at the fields. */
+export function oversizedOverrides(overrides: Readonly<Record<string, JsonMap>>): { step: string; message: string }[] {
+  return Object.entries(overrides).flatMap(([step, override]) => {
+    const count = Object.keys(override).length;
+    const message = `has ${count} fields; an override has at most ${MAX_OVERRIDE_FIELDS}`;
+    return count > MAX_OVERRIDE_FIELDS ? [{ step, message }] : [];
+  });
+}
+
 /**
  * What is wrong with the fields that `trigger_steps` puts over those of published steps: each step is checked as it would be
  * when published, and a problem counts where it lies in a field that the override brings. Fields that decide an approval cannot be
