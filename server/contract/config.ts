@@ -45,6 +45,8 @@ const httpSchema = z.object({
   BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE: integer(10, 0, 1_000_000),
   /** Sign-in attempts a minute for an address, whatever the account; 0 = off. */
   BATON_SIGN_IN_LIMIT_PER_ADDRESS: integer(50, 0, 1_000_000),
+  /** Failed attempts a day for an address: a spray below the limits of a minute ends here; 0 = off. */
+  BATON_FAILED_SIGN_INS_PER_ADDRESS_PER_DAY: integer(1000, 0, 1_000_000),
   BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: integer(10, 0, 1_000_000),
   /** Open connections, WebSockets included: in all, and of one address (0 = no limit). */
   BATON_MAX_CONNECTIONS: integer(10_000, 10, 1_000_000),
@@ -189,7 +191,14 @@ export type Config = {
     port: number;
     host: string;
     url: string;
-    rateLimit: { principal: number; address: number; signIn: number; signInPerAddress: number; wrongCodes: number };
+    rateLimit: {
+      principal: number;
+      address: number;
+      signIn: number;
+      signInPerAddress: number;
+      failedSignInsPerAddress: number;
+      wrongCodes: number;
+    };
     trustedProxies: number;
     maxConnections: number;
     maxConnectionsPerAddress: number;
@@ -329,6 +338,7 @@ const httpConfig = (env: z.output<typeof httpSchema>): Omit<Config['http'], 'url
     address: env.BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
     signIn: env.BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE,
     signInPerAddress: env.BATON_SIGN_IN_LIMIT_PER_ADDRESS,
+    failedSignInsPerAddress: env.BATON_FAILED_SIGN_INS_PER_ADDRESS_PER_DAY,
     wrongCodes: env.BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR,
   },
   metricsToken: env.BATON_METRICS_TOKEN,

@@ -1,19 +1,34 @@
 import type { Clock } from '../platform/clock.ts';
 import { createRateLimiter, type RateLimiter } from '../platform/rate-limit.ts';
 
-export type RateLimitKind = 'principal' | 'address' | 'sign_in' | 'sign_in_address' | 'wrong_code' | 'mail';
+export type RateLimitKind =
+  | 'principal'
+  | 'address'
+  | 'sign_in'
+  | 'sign_in_address'
+  | 'failed_sign_in'
+  | 'wrong_code'
+  | 'mail';
 /** Counts requests by who makes them: keys are `pat:<id>`, `user:<id>`, `address:<ip>`, `sign-in:<ip>:<email>`, `tenant:<slug>`. */
 export type RequestLimiter = RateLimiter<RateLimitKind>;
 
 const MINUTE_MS = 60_000;
 /** Wrong codes are counted by the hour: a person who mistypes does so at once, and whoever guesses has all day. */
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 /** Mails an hour to one address: enough for a person who lost one, too few to bury a mailbox. */
 const MAX_MAILS_PER_HOUR = 5;
 
-/** Returns the limiter of this process's requests. Each limit is per minute, wrong codes per hour; 0 = off. */
+/** Returns the limiter of this process's requests. Each limit is per minute, wrong codes per hour, failed sign-ins per UTC day; 0 = off. */
 export function createRequestLimiter(
-  limits: { principal: number; address: number; signIn: number; signInPerAddress?: number; wrongCodes: number },
+  limits: {
+    principal: number;
+    address: number;
+    signIn: number;
+    signInPerAddress?: number;
+    failedSignInsPerAddress?: number;
+    wrongCodes: number;
+  },
   clock: Clock,
 ): RequestLimiter {
   return createRateLimiter(
@@ -22,6 +37,7 @@ export function createRequestLimiter(
       address: { limit: limits.address, windowMs: MINUTE_MS },
       sign_in: { limit: limits.signIn, windowMs: MINUTE_MS },
       sign_in_address: { limit: limits.signInPerAddress ?? 0, windowMs: MINUTE_MS },
+      failed_sign_in: { limit: limits.failedSignInsPerAddress ?? 0, windowMs: DAY_MS },
       wrong_code: { limit: limits.wrongCodes, windowMs: HOUR_MS },
       mail: { limit: MAX_MAILS_PER_HOUR, windowMs: HOUR_MS },
     },

@@ -8,9 +8,14 @@ export async function tooManyAttempts(refused: Response, retryAfter: string): Pr
   for (const name of ['location', 'content-length']) headers.delete(name);
   headers.set('content-type', 'application/json');
   headers.set('retry-after', retryAfter);
-  const seconds = retryAfter === '1' ? '1 second' : `${retryAfter} seconds`;
-  const error = `Too many sign-in attempts. Try again in ${seconds}.`;
+  const error = `Too many sign-in attempts. Try again in ${durationOf(Number(retryAfter))}.`;
   return new Response(JSON.stringify({ error, code: 'rate_limited', url }), { status: 429, headers });
+}
+
+/** `42 seconds`, or from two hours on `7 hours`: the limit of a day may have that long to go. */
+function durationOf(seconds: number): string {
+  if (seconds >= 7_200) return `${Math.ceil(seconds / 3_600)} hours`;
+  return seconds === 1 ? '1 second' : `${seconds} seconds`;
 }
 
 async function urlIn(response: Response): Promise<unknown> {

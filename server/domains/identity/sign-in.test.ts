@@ -191,6 +191,41 @@ describe('signing in', () => {
     clock.advance(60_000);
     await attempt(50);
   });
+
+  it('allows an address so many failed attempts a day, however slowly they come', async () => {
+    const limits = testConfig({ BATON_FAILED_SIGN_INS_PER_ADDRESS_PER_DAY: '5' }).http.rateLimit;
+    const limited = { ...services, rateLimiter: createRequestLimiter(limits, clock) };
+    const day = 86_400_000;
+    clock.advance(day - (clock.now() % day));
+    await createTestMember(services, acme, 'project_viewer', 'daily@acme.example.com');
+    const spray = (n: number, more: object = {}) => {
+      clock.advance(60_000);
+      return signIn({ email: `${n}@acme.example.com`, password: 'Summer 2026', ...more }, limited);
+    };
+    work.cheap = true;
+    for (let n = 0; n < 4; n++) expect(await spray(n)).toBeNull();
+    // One that succeeds does not count; the fifth that fails is the last.
+    for (let n = 0; n < 3; n++)
+      expect(await spray(n, { email: 'daily@acme.example.com', password: testPassword })).not.toBeNull();
+    expect(await spray(5)).toBeNull();
+    const over = { status: 429, code: 'rate_limited', headers: { 'Retry-After': String(86_400 - 9 * 60) } };
+    await expect(spray(6)).rejects.toMatchObject(over);
+    await expect(limitAttemptsFrom(limited, { kind: 'reset-link', address })).rejects.toMatchObject({ status: 429 });
+    expect(await spray(7, { address: '192.0.2.77' })).toBeNull();
+    clock.advance(day - (clock.now() % day));
+    expect(await spray(8)).toBeNull();
+  });
+
+  it('counts towards the day only what the limits of a minute let in', async () => {
+    const limits = testConfig({ BATON_FAILED_SIGN_INS_PER_ADDRESS_PER_DAY: '60' }).http.rateLimit;
+    const limited = { rateLimiter: createRequestLimiter(limits, clock) };
+    const attempt = (n: number) => limitAttemptsFrom(limited, { kind: 'sign-in', address, account: String(n) });
+    for (let n = 0; n < 50; n++) await attempt(n);
+    for (let n = 50; n < 200; n++) await expect(attempt(n)).rejects.toMatchObject({ status: 429 });
+    clock.advance(60_000);
+    for (let n = 0; n < 10; n++) await attempt(n);
+    await expect(attempt(10)).rejects.toMatchObject({ status: 429, message: expect.stringContaining('today') });
+  });
 });
 
 describe('one’s own account', () => {

@@ -14,8 +14,9 @@ export async function limitAttempts(services: Pick<Services, 'rateLimiter'>, key
 }
 
 /**
- * The same for an attempt from an address, which also counts towards the address's own limit: without it, one client could
- * try one password on any number of accounts.
+ * The same for an attempt from an address, which also counts towards the address's own limits of a minute and of a day: without
+ * them, one client could try one password on any number of accounts, quickly or slowly. A sign-in that succeeds is given back to
+ * the day.
  */
 export async function limitAttemptsFrom(
   services: Pick<Services, 'rateLimiter'>,
@@ -24,18 +25,22 @@ export async function limitAttemptsFrom(
   refuseOverLimit(await services.rateLimiter.take('sign_in_address', address));
   const key = [attempt.kind, address, attempt.account].filter(part => part !== undefined);
   await limitAttempts(services, key.join(':'));
+  // Last, so that what the limits of a minute refuse does not use up the day.
+  const message = 'Too many failed attempts from this address today; try again later.';
+  refuseOverLimit(await services.rateLimiter.take('failed_sign_in', address), message);
 }
 
-function refuseOverLimit({ allowed, resetSeconds }: RateLimitState): void {
+function refuseOverLimit(
+  { allowed, resetSeconds }: RateLimitState,
+  message = 'Too many attempts; wait a minute and try again.',
+): void {
   if (allowed) return;
-  throw new AppError(429, 'rate_limited', 'Too many attempts; wait a minute and try again.', {
-    headers: { 'Retry-After': String(Math.max(1, resetSeconds)) },
-  });
+  throw new AppError(429, 'rate_limited', message, { headers: { 'Retry-After': String(Math.max(1, resetSeconds)) } });
 }
 
 /**
  * Checks email and password for the sign-in form. An unknown account and a wrong password give the same answer, null, after the
- * same work. AppError 429 over the limits of the address, and of the address and account, and when too many checks are waiting.
+ * same work. AppError 429 over the limits of the address in a minute and a day, and of the address and account, and when too many checks are waiting.
  */
 export async function verifyPassword(services: Services, attempt: SignInAttempt): Promise<SignedIn | null> {
   // Only what could be an account's email is a key of its own: anything else shares one.
@@ -47,6 +52,7 @@ export async function verifyPassword(services: Services, attempt: SignInAttempt)
   const requester = { address, account };
   const { account: user, passwordHash } = await matchAccount(services, { email, password, requester });
   if (!user) return null;
+  await services.rateLimiter.giveBack('failed_sign_in', address);
   // Kept at today's cost, unless the password was changed meanwhile.
   if (needsRehash(user.passwordHash))
     await services.prisma.user.updateMany({
