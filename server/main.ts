@@ -5,6 +5,7 @@ import { createFrontend } from './api/frontend.ts';
 import { listenFailure, starting } from './api/http-server.ts';
 import { type Container, createContainer } from './container.ts';
 import { type Config, ConfigError } from './contract/config.ts';
+import { configuredSecrets } from './contract/configured-secrets.ts';
 import { demoMcpUrl } from './contract/demo-mcp.ts';
 import { type SeededOwner, seedFirstOwner } from './domains/identity/bootstrap.ts';
 import { resolveSession } from './domains/identity/principal.ts';
@@ -13,6 +14,7 @@ import { loadConfig } from './load-config.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { type Database, openDatabase } from './platform/postgres/database.ts';
 import { MisconfiguredError, StartupError } from './platform/postgres/startup-error.ts';
+import { registerProcessSecrets } from './platform/secrets/in-use.ts';
 import { stopOnSignals } from './process-end.ts';
 import { proxyNotice, startupBanner } from './startup-banner.ts';
 
@@ -120,6 +122,7 @@ function explain(error: unknown): string {
 
 try {
   const config = loadConfig();
+  registerProcessSecrets(configuredSecrets(config));
   const logger = createLogger(config.log.level, { traces: config.tracing !== null });
   const running = await start(config, logger);
   stopOnSignals({

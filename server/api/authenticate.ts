@@ -4,6 +4,7 @@ import type { Principal } from '../contract/context.ts';
 import type { Services } from '../contract/services.ts';
 import { resolvePat, resolveSession } from '../domains/identity/principal.ts';
 import type { Session } from '../domains/identity/sessions.ts';
+import { noteShownSecrets } from '../platform/secrets/in-use.ts';
 
 /** Looks a request header up by its lower-case name. */
 export type Headers = (name: string) => string | undefined;
@@ -26,8 +27,17 @@ export function servedOverHttps({ http }: Pick<Config, 'http'>): boolean {
   return http.url.startsWith('https://');
 }
 
-/** The credential of a request. An Authorization header wins over the cookie: it was sent on purpose. */
+/**
+ * The credential of a request, which is cut out of the log lines that are written meanwhile. An Authorization header wins over the
+ * cookie: it was sent on purpose.
+ */
 export function readCredential(header: Headers, https: boolean): Credential {
+  const credential = findCredential(header, https);
+  if ('token' in credential) noteShownSecrets([credential.token]);
+  return credential;
+}
+
+function findCredential(header: Headers, https: boolean): Credential {
   const authorization = header('authorization');
   if (authorization !== undefined) {
     const token = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];

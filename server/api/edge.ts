@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../platform/logger.ts';
+import { inRequestScope } from '../platform/secrets/in-use.ts';
 import { clientAddress } from './client-address.ts';
 
 /** What the edge hands requests and upgrades to; exchanged as the process comes up and goes down. */
@@ -54,15 +55,18 @@ export async function listen(
   const failed = reportFailures(options.logger);
   server.on('connection', socket => connections.add(socket));
   server.on('request', (request, response) => {
-    serve(frontend(), request, response).catch(thrown => {
-      failed(thrown);
-      failRequest(response);
-    });
+    void inRequestScope(() =>
+      serve(frontend(), request, response).catch(thrown => {
+        failed(thrown);
+        failRequest(response);
+      }),
+    );
   });
   server.on('upgrade', (request, socket, head) => {
     try {
       if (!connections.admits(request)) return refuseUpgrade(socket, 429);
-      if (!frontend().upgrade(request, socket, head)) refuseUpgrade(socket, 404);
+      const isTaken = inRequestScope(() => frontend().upgrade(request, socket, head));
+      if (!isTaken) refuseUpgrade(socket, 404);
     } catch (thrown) {
       failed(thrown);
       socket.destroy();

@@ -5,6 +5,7 @@ import type { Principal } from '../contract/context.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';
 import { AppError, forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
+import { noteShownSecrets } from '../platform/secrets/in-use.ts';
 import {
   type Authenticator,
   authenticate,
@@ -162,7 +163,9 @@ function streamCredential(header: Headers, https: boolean): Credential {
   const credential = readCredential(header, https);
   if (header('authorization') !== undefined) return credential;
   const [scheme, token] = (header('sec-websocket-protocol') ?? '').split(',').map(part => part.trim());
-  return scheme === 'bearer' && token ? { kind: 'pat', token } : credential;
+  if (scheme !== 'bearer' || !token) return credential;
+  noteShownSecrets([token]);
+  return { kind: 'pat', token };
 }
 
 function mayStream(principal: Principal): boolean {

@@ -1,6 +1,6 @@
 import { type DestinationStream, pino } from 'pino';
 import type { Json } from './json.ts';
-import { redactorInUse } from './secrets/in-use.ts';
+import { redactorsInUse } from './secrets/in-use.ts';
 import { traceIdOf } from './telemetry/trace-context.ts';
 
 export type Logger = pino.Logger;
@@ -39,10 +39,12 @@ export function createLogger(
   );
 }
 
-/** The finished line: whatever its text came from. Most lines are written while no secret is in use. */
+/** The finished line: whatever its text came from. */
 function withoutSecretsInUse(line: string): string {
-  const redactor = redactorInUse();
-  return redactor === null ? line : `${JSON.stringify(redactor.json(JSON.parse(line) as Json))}\n`;
+  const redactors = redactorsInUse();
+  if (redactors.length === 0) return line;
+  const parsed = JSON.parse(line) as Json;
+  return `${JSON.stringify(redactors.reduce((value, redactor) => redactor.json(value), parsed))}\n`;
 }
 
 /** Plain objects and arrays are copied without their secrets; what has a class of its own is left to its serialiser. */

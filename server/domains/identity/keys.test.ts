@@ -52,6 +52,16 @@ describe('keys of a deployment', () => {
     expect(other.sessionSecret).not.toBe(keys.sessionSecret);
   });
 
+  it('are in no log line, though no setting holds them', async () => {
+    await using own = await createTestDatabase();
+    const { masterKey, sessionSecret } = await loadIdentityKeys(services({ BATON_DATA_DIR: await folder() }, own.pool));
+    const lines: string[] = [];
+    const logger = createLogger('debug', { destination: { write: line => void lines.push(line) } });
+    const texts = [masterKey.toString('base64'), masterKey.toString('hex'), sessionSecret];
+    for (const text of texts) logger.error({ err: new Error(`read ${text}`) }, text);
+    for (const text of texts) expect(lines.join('')).not.toContain(text);
+  });
+
   it('rotates at start, refuses a foreign key at start, and needs the old one only once', async () => {
     const [old, present] = [key(), key()];
     await (await start({ BATON_MASTER_KEY: old })).put('acme', 'n', 'kept');

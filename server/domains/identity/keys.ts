@@ -16,6 +16,7 @@ import {
 import type { Logger } from '../../platform/logger.ts';
 import { MisconfiguredError } from '../../platform/postgres/startup-error.ts';
 import { DatabaseSecretStore, rotateMasterKey } from '../../platform/secrets/database-secret-store.ts';
+import { registerProcessSecrets } from '../../platform/secrets/in-use.ts';
 import {
   type Claim,
   claimMasterKey,
@@ -38,14 +39,16 @@ type KeyServices = { config: Config; pool: Pool; clock: Clock; logger: Logger };
  * Returns the master key, checked against the database before anything relies on it, and the session secret derived from it.
  * Where BATON_MASTER_KEY_PREVIOUS is set, the tenant keys are re-wrapped first. A new key is made only for a database that
  * belongs to none. With Vault the key only signs sessions, so that it need not be the database's. Throws MisconfiguredError with
- * one line, so that a lost or swapped key is found at the start and not at the first webhook.
+ * one line, so that a lost or swapped key is found at the start and not at the first webhook. Log lines lose both from here on.
  */
 export async function loadIdentityKeys(services: KeyServices): Promise<IdentityKeys> {
   const { config } = services;
   try {
     const masterKey =
       config.secrets.vault === null ? await claimedKey(services) : await loadMasterKey(keySource(config));
-    return { masterKey, sessionSecret: deriveKey(masterKey, 'session').toString('base64') };
+    const sessionSecret = deriveKey(masterKey, 'session').toString('base64');
+    registerProcessSecrets([masterKey.toString('base64'), masterKey.toString('hex'), sessionSecret]);
+    return { masterKey, sessionSecret };
   } catch (error) {
     if (error instanceof MasterKeyError) throw new MisconfiguredError(error.message, { cause: error });
     if (error instanceof ForeignMasterKeyError || error instanceof DecryptionError) throw await foreignKey(config);

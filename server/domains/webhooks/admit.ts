@@ -2,6 +2,7 @@ import type { Scope } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { unavailable } from '../../platform/errors.ts';
 import { isId } from '../../platform/ids.ts';
+import { noteShownSecrets } from '../../platform/secrets/in-use.ts';
 import { recordUse } from '../identity/principal.ts';
 import { generatePatToken, isWellFormedPat, patHash } from '../pats/token.ts';
 import { mayStart } from './automation.ts';
@@ -47,6 +48,7 @@ export async function admit(services: Services, givenId: string | null, proof: P
   const { webhook } = found;
   const ref = { tenantId: webhook?.tenantId ?? nobody.tenantId, id: webhook?.id ?? nobody.id };
   const secrets = await readSigningSecrets(services, ref);
+  noteShownSecrets([secrets?.current ?? nobody.token, secrets?.previous?.secret ?? nobody.token]);
   const now = services.clock.now();
   const signed = isSigned(proof, secrets, now);
   const timely = isTimely(proof.timestamp, webhook?.requireTimestamp === true, now);

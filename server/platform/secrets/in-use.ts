@@ -6,6 +6,8 @@ class SecretsInUse {
   readonly #outer: SecretsInUse | undefined;
   readonly #values: Set<string>;
   #redactor: Redactor | null = null;
+  /** Whether an error that leaves the scope is searched: what a request showed is its sender's own. */
+  searchesErrors = false;
 
   /** Notes in `outer` what it notes itself: an error may leave both. */
   constructor(outer: SecretsInUse | undefined) {
@@ -18,9 +20,15 @@ class SecretsInUse {
   }
 
   add(values: Iterable<string>): void {
+    this.show(values);
+    this.searchesErrors = true;
+    this.#outer?.add(values);
+  }
+
+  /** Adds secrets for log lines alone: nothing is computed before one is written. */
+  show(values: Iterable<string>): void {
     for (const value of values) this.#values.add(value);
     this.#redactor = null;
-    this.#outer?.add(values);
   }
 
   /** Null while there is nothing to redact. */
@@ -45,10 +53,23 @@ export async function inSecretScope<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await current.run(scope, work);
   } catch (error) {
-    const { redactor } = scope;
+    const redactor = scope.searchesErrors ? scope.redactor : null;
     if (redactor !== null) redactError(error, redactor, 0);
     throw error;
   }
+}
+
+/** Runs `work`, a request's, so that the secrets which the request shows are cut out of every log line written meanwhile. */
+export function inRequestScope<T>(work: () => T): T {
+  return current.run(new SecretsInUse(current.getStore()), work);
+}
+
+/**
+ * Says that the request that is handled here shows these secrets. Unlike with `noteSecrets`, errors are not searched for them: a request
+ * costs nothing more until a line is logged.
+ */
+export function noteShownSecrets(values: Iterable<string>): void {
+  current.getStore()?.show(values);
 }
 
 /** Says that these are secrets, to the scope that this call runs in. */
@@ -56,9 +77,18 @@ export function noteSecrets(values: Iterable<string>): void {
   current.getStore()?.add([...values]);
 }
 
-/** What cuts the secrets out that are in use here; null where there are none. */
-export function redactorInUse(): Redactor | null {
-  return current.getStore()?.redactor ?? null;
+const ofProcess = new Set<string>();
+let processRedactor: Redactor | null = null;
+
+/** Says that these are the operator's own secrets, such as those of the configuration: they are cut out of every log line from now on. */
+export function registerProcessSecrets(values: Iterable<string>): void {
+  for (const value of values) ofProcess.add(value);
+  processRedactor = ofProcess.size > 0 ? createRedactor(ofProcess) : null;
+}
+
+/** What cuts the secrets out of a line that is logged here: the process's, and those in use. Empty where there are none. */
+export function redactorsInUse(): Redactor[] {
+  return [processRedactor, current.getStore()?.redactor ?? null].filter(redactor => redactor !== null);
 }
 
 /** Cuts secrets out of an error where it stands: its class, its identity and everything else stay. */
