@@ -163,7 +163,9 @@ export const StopParams = z.strictObject({ run_id: Id, mode: z.enum(['immediate'
 const Label = PlainText(200).min(1);
 /** The reserved keys of a start's params (decisions.md, Runs); every other key is input. */
 export const StartParams = z.looseObject({
-  run_id: Id.optional(),
+  run_id: Id.optional().meta({
+    description: 'The id of the new run: a random UUID (version 4 or 7). For derived names use Idempotency-Key',
+  }),
   session_id: Label.optional(),
   mode: z.enum(['normal', 'episode']).default('normal'),
   trigger_type: Label.optional(),
