@@ -4,6 +4,7 @@ import { commitStatement, encodeEvent, GroupCommitLog, type LogEntry, readRun } 
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { ensurePartitions } from '../../platform/postgres/partitions.ts';
+import { runProjection } from '../../testing/engine/projection.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { DAY, idAt, makeMonths, NOW, partitionNames, silent, writeRuns } from '../../testing/retention.ts';
 import { cutoffsAt } from './policy.ts';
@@ -28,17 +29,7 @@ function entry(runId: string, seq: number): LogEntry {
     runId,
     rows: [encodeEvent(event, seq, payloads)],
     payloads,
-    projection: {
-      status: 'running',
-      phase: 'executing',
-      stepsDone: seq,
-      pendingTasks: 0,
-      endedAt: null,
-      error: null,
-      nextTimerAt: null,
-      lastSeq: seq,
-      credits: 0,
-    },
+    projection: runProjection({ stepsDone: seq, lastSeq: seq }),
     ...(seq === 1 && {
       created: {
         ...owner,
@@ -54,7 +45,6 @@ function entry(runId: string, seq: number): LogEntry {
     owner,
     startedBy: '',
     usage: [],
-    credits: 0,
   };
 }
 

@@ -44,7 +44,6 @@ function entry(tenantId: string, amount: number, more: Partial<LogEntry> = {}): 
     owner: { tenantId, projectId: WORKFLOW, workflowId: WORKFLOW },
     startedBy: 'ann',
     usage: [usageRow({ price: amount })],
-    credits: amount,
     ...more,
   };
 }

@@ -1,10 +1,11 @@
 import type { BillableAction } from '../../contract/billable-actions.ts';
+import type { Phase, RunStatus } from '../core/index.ts';
 import type { EventRow, PayloadRow } from './encode.ts';
 
 /** What a run looks like after the events of an entry: the columns of `runs` that change. Times in ms since the epoch. */
 export type RunProjection = {
-  status: string;
-  phase: string;
+  status: RunStatus;
+  phase: Phase;
   stepsDone: number;
   pendingTasks: number;
   endedAt: number | null;
@@ -92,9 +93,8 @@ export type LogEntry = {
   owner: UsageOwner;
   /** As its usage names them: storable text of at most 300 characters. */
   startedBy: string;
+  /** What the commit charges the workspace is the sum over these rows. */
   usage: readonly UsageRow[];
-  /** Microcredits that this commit charges the workspace: the sum over `usage`. */
-  credits: number;
 };
 
 /** Approximate size of an entry in memory and on the way to the database, in bytes. */

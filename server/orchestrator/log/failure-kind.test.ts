@@ -14,7 +14,6 @@ const entry = (): LogEntry => ({
   owner,
   startedBy: '',
   usage: [],
-  credits: 0,
 });
 
 /** What becomes of two entries of one batch, and of the leadership, when the database refuses every commit with this SQLSTATE. */

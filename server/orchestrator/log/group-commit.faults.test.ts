@@ -68,7 +68,6 @@ const entryOf = (runId: string, { rows }: Appended): LogEntry => ({
   owner: { tenantId: 't', projectId: 'p', workflowId: 'w' },
   startedBy: '',
   usage: [],
-  credits: 0,
 });
 
 const refusal = (fields: object) => Object.assign(new Error('refused'), fields);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../platform/ids.ts';
+import { runProjection } from '../../testing/engine/projection.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import type { JsonMap, RunEvent } from '../core/index.ts';
 import { encodeEvent } from './encode.ts';
@@ -49,23 +50,12 @@ function entry(runId: string, firstSeq: number, events: RunEvent[], more: Partia
     runId,
     rows,
     payloads,
-    projection: {
-      status: 'running',
-      phase: 'executing',
-      stepsDone: 0,
-      pendingTasks: 0,
-      endedAt: null,
-      error: null,
-      nextTimerAt: null,
-      lastSeq: firstSeq + events.length - 1,
-      credits: 0,
-    },
+    projection: runProjection({ lastSeq: firstSeq + events.length - 1 }),
     ...(firstSeq === 1 && { created }),
     tasks: [],
     owner: { tenantId: TENANT, projectId: PROJECT, workflowId: PROJECT },
     startedBy: '',
     usage: [],
-    credits: 0,
     ...more,
   };
 }
@@ -192,16 +182,15 @@ test('one commit writes events, payloads, the projection and the inbox', async (
   };
   const task = { step: 'a', state: 'pending' as const, approved: null, completedBy: null, completedAt: null };
   await log.append(entry(runId, 1, [started({ n: 1 }), begun()], { tasks: [{ ...task, asked }] }));
-  const projection = {
+  const projection = runProjection({
     status: 'failed',
     phase: 'complete',
     stepsDone: 1,
-    pendingTasks: 0,
     endedAt: AT + 5,
     error: '{"code":"x","message":"m","step_id":"a"}',
-    nextTimerAt: null,
+    lastSeq: 3,
     credits: 7,
-  };
+  });
   const ended = {
     ...task,
     state: 'completed' as const,
@@ -210,7 +199,7 @@ test('one commit writes events, payloads, the projection and the inbox', async (
     completedAt: AT,
     asked: null,
   };
-  await log.append(entry(runId, 3, [begun('null')], { projection: { ...projection, lastSeq: 3 }, tasks: [ended] }));
+  await log.append(entry(runId, 3, [begun('null')], { projection, tasks: [ended] }));
   const run = await db.pool.query('SELECT * FROM runs WHERE id = $1', [runId]);
   expect(run.rows[0]).toMatchObject({
     status: 'failed',

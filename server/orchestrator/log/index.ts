@@ -30,5 +30,6 @@ export { createLoadJournal, type LoadJournal, type LoadLane } from './load-journ
 export { type ActiveRunCounts, createLogReader, type LogReader, toWake, type Wake } from './log-reader.ts';
 export { type LoggedRun, readEvents, readPayload, readRun, readRuns } from './read.ts';
 export type { ReadOptions, RunRead, RunsRead } from './read-to-fold.ts';
+export { RUN_PROJECTION_FIELDS } from './run-columns.ts';
 export { commitStatement, PLANNING } from './statement.ts';
 export { toWireEvent, type WireEvent } from './wire-event.ts';

@@ -1,16 +1,7 @@
 import { binaryArray } from './binary-array.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
-import {
-  askedTasks,
-  endedTasks,
-  events,
-  type Field,
-  movedRuns,
-  newRuns,
-  type Part,
-  payloads,
-  usage,
-} from './tables.ts';
+import { movedRunRows, movedRuns, newRunRows, newRuns } from './run-columns.ts';
+import { askedTasks, endedTasks, events, type Field, type Part, payloads, usage } from './tables.ts';
 import { usageColumns } from './usage-columns.ts';
 
 /** A part, and its rows column by column. */
@@ -104,8 +95,8 @@ export function commitStatement(batch: readonly LogEntry[]): { name: string; tex
   const all: Write[] = [
     { part: events, columns: eventColumns(batch) },
     { part: payloads, columns: payloadColumns(batch) },
-    { part: newRuns, columns: newRunColumns(batch.filter(isCreated)) },
-    { part: movedRuns, columns: movedRunColumns(batch.filter(isMoved)) },
+    { part: newRuns, columns: newRunRows(batch.filter(isCreated)) },
+    { part: movedRuns, columns: movedRunRows(batch.filter(isMoved)) },
     { part: askedTasks, columns: askedTaskColumns(asked) },
     { part: endedTasks, columns: endedTaskColumns(ended) },
     { part: usage, columns: usageColumns(batch) },
@@ -173,43 +164,6 @@ function payloadColumns(batch: readonly LogEntry[]): Columns {
     rows.map(({ runId }) => runId),
     rows.map(({ payload }) => payload.json),
     rows.map(({ payload }) => payload.at),
-  ];
-}
-
-function newRunColumns(entries: readonly Created[]): Columns {
-  const of = (pick: (run: NewRun) => unknown): unknown[] => entries.map(entry => pick(entry.created));
-  return [
-    entries.map(entry => entry.runId),
-    of(run => run.tenantId),
-    of(run => run.projectId),
-    of(run => run.workflowId),
-    of(run => run.version),
-    of(run => run.sessionId),
-    of(run => run.triggerType),
-    of(run => run.startedBy),
-    of(run => run.startedAt),
-    of(run => run.stepsTotal),
-    ...projectionColumns(entries),
-  ];
-}
-
-function movedRunColumns(entries: readonly Moved[]): Columns {
-  return [entries.map(entry => entry.runId), ...projectionColumns(entries)];
-}
-
-/** The columns that both a new run and one that moved have, in the order of both. */
-function projectionColumns(entries: readonly Moved[]): Columns {
-  const of = (pick: (projection: RunProjection) => unknown): unknown[] => entries.map(entry => pick(entry.projection));
-  return [
-    of(run => run.status),
-    of(run => run.phase),
-    of(run => run.stepsDone),
-    of(run => run.pendingTasks),
-    of(run => run.lastSeq),
-    of(run => run.endedAt),
-    of(run => run.error),
-    of(run => run.nextTimerAt),
-    of(run => run.credits),
   ];
 }
 

@@ -17,16 +17,16 @@ export type Part = {
   sql: (rows: string) => string;
 };
 
-const uuid = (name: string): Field => [name, 'uuid', 'binary'];
-const int = (name: string): Field => [name, 'int', 'binary'];
-const bigint = (name: string): Field => [name, 'bigint', 'binary'];
+export const uuid = (name: string): Field => [name, 'uuid', 'binary'];
+export const int = (name: string): Field => [name, 'int', 'binary'];
+export const bigint = (name: string): Field => [name, 'bigint', 'binary'];
 /** ms since the epoch. */
-const time = (name: string): Field => [name, 'float8', 'binary'];
+export const time = (name: string): Field => [name, 'float8', 'binary'];
 /** One of a few fixed words. */
-const word = (name: string): Field => [name, 'text', 'joined'];
+export const word = (name: string): Field => [name, 'text', 'joined'];
 /** JSON text, or a step's id; where there is none, it is empty. */
-const joined = (name: string): Field => [name, 'text', 'joined'];
-const text = (name: string): Field => [name, 'text', 'array'];
+export const joined = (name: string): Field => [name, 'text', 'joined'];
+export const text = (name: string): Field => [name, 'text', 'array'];
 
 export const events: Part = {
   name: 'events',
@@ -40,59 +40,6 @@ export const payloads: Part = {
   fields: [uuid('id'), uuid('run_id'), joined('body'), time('at')],
   sql: rows => `INSERT INTO run_payloads (id, run_id, body, created_at)
   SELECT id, run_id, body::json, to_timestamp(at / 1000) FROM ${rows}`,
-};
-
-export const newRuns: Part = {
-  name: 'new_runs',
-  fields: [
-    uuid('id'),
-    text('tenant_id'),
-    uuid('project_id'),
-    uuid('workflow_id'),
-    int('version'),
-    text('session_id'),
-    text('trigger_type'),
-    text('started_by'),
-    time('started_at'),
-    int('steps_total'),
-    word('status'),
-    word('phase'),
-    int('done'),
-    int('pending'),
-    int('seq'),
-    time('ended_at'),
-    text('error'),
-    time('timer_at'),
-    bigint('credits'),
-  ],
-  sql: rows => `INSERT INTO runs (id, tenant_id, project_id, workflow_id, version, session_id, trigger_type, started_by, started_at,
-                    steps_total, status, orchestration_phase, steps_done, pending_tasks, last_seq, ended_at, error,
-                    next_timer_at, credits_microcredits)
-  SELECT id, tenant_id, project_id, workflow_id, version, session_id, trigger_type, started_by,
-         to_timestamp(started_at / 1000), steps_total, status, phase, done, pending, seq, to_timestamp(ended_at / 1000),
-         error::jsonb, to_timestamp(timer_at / 1000), credits
-  FROM ${rows}`,
-};
-
-/** Progress that is written without events is not fenced by their key: it may not take a run back. */
-export const movedRuns: Part = {
-  name: 'moved_runs',
-  fields: [
-    uuid('id'),
-    word('status'),
-    word('phase'),
-    int('done'),
-    int('pending'),
-    int('seq'),
-    time('ended_at'),
-    joined('error'),
-    time('timer_at'),
-    bigint('credits'),
-  ],
-  sql: rows => `UPDATE runs SET status = v.status, orchestration_phase = v.phase, steps_done = v.done, pending_tasks = v.pending,
-                  last_seq = v.seq, ended_at = to_timestamp(v.ended_at / 1000), error = nullif(v.error, '')::jsonb,
-                  next_timer_at = to_timestamp(v.timer_at / 1000), credits_microcredits = v.credits
-  FROM ${rows} WHERE runs.id = v.id AND runs.last_seq <= v.seq`,
 };
 
 export const askedTasks: Part = {

@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../platform/ids.ts';
+import { runProjection } from '../../testing/engine/projection.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
-import { commitStatement, type LogEntry, type RunProjection } from '../log/index.ts';
+import { commitStatement, type LogEntry } from '../log/index.ts';
 import { Database, DatabaseError } from './database.ts';
 import { Random } from './random.ts';
 
@@ -35,17 +36,15 @@ function randomEntry(random: Random, runId: string, length: number): LogEntry {
     json: `{"lines":["${random.below(100)}"]}`,
     at: AT + random.below(1_000),
   }));
-  const projection: RunProjection = {
+  const projection = runProjection({
     status: random.pick(['running', 'paused']),
     phase: random.pick(['executing', 'blocked']),
     stepsDone: random.below(5),
     pendingTasks: random.below(2),
-    endedAt: null,
-    error: null,
     nextTimerAt: random.chance(0.5) ? AT + random.below(1_000) : null,
     lastSeq: from + rows.length - 1,
     credits: random.below(100),
-  };
+  });
   const created = {
     ...owner,
     version: 1,
@@ -75,7 +74,6 @@ function randomEntry(random: Random, runId: string, length: number): LogEntry {
     owner,
     startedBy: '',
     usage: credits === 0 ? [] : [{ ...used, price: credits, line: ['a', 1, 1] }],
-    credits,
   };
 }
 

@@ -116,8 +116,9 @@ export class Database {
     this.#charge(entry);
   }
 
-  #charge({ owner, credits }: LogEntry): void {
-    const account = this.#accounts.get(owner.tenantId);
+  #charge(entry: LogEntry): void {
+    const account = this.#accounts.get(entry.owner.tenantId);
+    const credits = chargeOf(entry);
     if (account === undefined || credits === 0) return;
     const paid = Math.min(account.balance, credits);
     account.balance -= paid;
@@ -125,6 +126,10 @@ export class Database {
     account.waived += credits - paid;
   }
 }
+
+/** Returns the microcredits that the commit of an entry takes from its workspace's account. */
+export const chargeOf = ({ usage }: LogEntry): number =>
+  usage.reduce((sum, { quantity, price }) => sum + quantity * price, 0);
 
 function writeTask(run: StoredRun, { asked, ...change }: TaskChange): void {
   if (asked !== null) {

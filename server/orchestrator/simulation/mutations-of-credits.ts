@@ -41,17 +41,17 @@ export const CREDITS: readonly Mutation[] = [
     caughtBy: ['credits'],
   },
   {
-    name: 'a commit takes nothing',
+    name: 'a commit takes nothing for steps',
     file: 'executors/embedded/turn.ts',
-    find: 'credits: this.credits,',
-    replace: 'credits: 0,',
+    find: 'price: prices.workflow_step,',
+    replace: 'price: 0,',
     caughtBy: ['credits'],
   },
   {
     name: 'a commit takes what the run has cost so far',
     file: 'executors/embedded/turn.ts',
-    find: 'credits: this.credits,',
-    replace: 'credits: state.credits,',
+    find: 'price: prices.workflow_step,',
+    replace: 'price: this.#state.credits,',
     caughtBy: ['credits'],
   },
   {

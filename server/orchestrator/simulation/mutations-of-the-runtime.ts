@@ -223,8 +223,8 @@ const RUN: readonly Mutation[] = [
   {
     name: 'a change of phase counts as mere progress',
     file: 'executors/embedded/progress.ts',
-    find: 'a.phase === b.phase &&',
-    replace: '',
+    find: "= ['stepsDone',",
+    replace: "= ['phase', 'stepsDone',",
     caughtBy: ['projection'],
   },
 ];

@@ -213,5 +213,4 @@ const entry: LogEntry = {
   owner: { tenantId: 'acme', projectId: 'p', workflowId: 'w' },
   startedBy: '',
   usage: [],
-  credits: 0,
 };

@@ -2,6 +2,7 @@ import type { ClientBase, Pool } from 'pg';
 import type { RunEvent } from '../../orchestrator/core/index.ts';
 import { commitStatement, encodeEvent, type LogEntry } from '../../orchestrator/log/index.ts';
 import { newId } from '../../platform/ids.ts';
+import { runProjection } from '../engine/projection.ts';
 
 /** Charges a workspace as the engine does: the commit of a run whose one step costs `amount`. Returns the run's id. */
 export async function charge(pool: Pool | ClientBase, tenantId: string, amount: number, at: number): Promise<string> {
@@ -34,17 +35,14 @@ export function chargedRun(
     runId,
     rows: events.map((event, index) => encodeEvent(event, index + 1, [])),
     payloads: [],
-    projection: {
+    projection: runProjection({
       status: 'completed',
       phase: 'complete',
       stepsDone: amounts.length,
-      pendingTasks: 0,
       endedAt: at,
-      error: null,
-      nextTimerAt: null,
       lastSeq: events.length,
       credits,
-    },
+    }),
     created: {
       tenantId,
       ...owner,
@@ -68,7 +66,6 @@ export function chargedRun(
       line: [`s${index}`, 1, 1],
       at,
     })),
-    credits,
   };
 }
 

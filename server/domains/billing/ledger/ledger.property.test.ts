@@ -112,7 +112,12 @@ async function perform(client: Queryable, { tenants, charged }: World, { tenant,
       // As the leader, whose lock one session holds.
       await client.query('SELECT pg_advisory_xact_lock($1)', [LEADER_LOCK]);
       for (const run of runs)
-        charged.push({ tenantId: run.owner.tenantId, amount: run.credits, runId: run.runId, acknowledged: false });
+        charged.push({
+          tenantId: run.owner.tenantId,
+          amount: run.projection?.credits ?? 0,
+          runId: run.runId,
+          acknowledged: false,
+        });
       await client.query(commitStatement(runs));
       return runs.map(run => run.runId);
     }

@@ -23,7 +23,7 @@ const PROJECT = newId();
 function entry(): LogEntry {
   const event: RunEvent = { at: Date.now(), type: 'step_log', step: 'a', attempt: 1, data: { lines: ['x'] } };
   const owner = { tenantId: 'acme', projectId: PROJECT, workflowId: PROJECT };
-  const nothing = { payloads: [], projection: null, tasks: [], usage: [], credits: 0, startedBy: '' };
+  const nothing = { payloads: [], projection: null, tasks: [], usage: [], startedBy: '' };
   return { runId: newId(), rows: [encodeEvent(event, 1, [])], owner, ...nothing };
 }
 

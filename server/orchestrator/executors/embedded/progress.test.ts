@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest';
+import { runProjection } from '../../../testing/engine/projection.ts';
 import { ManualTime } from '../../../testing/engine/runtime.ts';
 import { PROGRESS_LAG_MS, ProgressSweep, RunProgress } from './progress.ts';
 import { Timers } from './timers.ts';
 
-const at = (stepsDone: number, more = {}) => ({
-  status: 'running',
-  phase: 'executing',
-  stepsDone,
-  pendingTasks: 0,
-  endedAt: null,
-  error: null,
-  nextTimerAt: null,
-  lastSeq: stepsDone * 2,
-  credits: stepsDone * 3,
-  ...more,
-});
+const at = (stepsDone: number, more = {}) =>
+  runProjection({ stepsDone, lastSeq: stepsDone * 2, credits: stepsDone * 3, ...more });
 
 test('progress alone waits, below and not above the lag; everything else is written with its events', () => {
   const progress = new RunProgress();

@@ -1,4 +1,4 @@
-import type { RunProjection } from '../../log/index.ts';
+import { RUN_PROJECTION_FIELDS, type RunProjection } from '../../log/index.ts';
 import type { Timers } from './timers.ts';
 
 /** How far the progress that lists show (`steps_done`, `last_seq`) may be behind the log, in ms. */
@@ -30,16 +30,12 @@ export class RunProgress {
   }
 }
 
-function sameButForProgress(a: RunProjection, b: RunProjection): boolean {
-  return (
-    a.phase === b.phase &&
-    a.status === b.status &&
-    a.pendingTasks === b.pendingTasks &&
-    a.nextTimerAt === b.nextTimerAt &&
-    a.endedAt === b.endedAt &&
-    a.error === b.error
-  );
-}
+/** What only says how far a run has come; every other field is written with the events that change it. */
+const PROGRESS: readonly (keyof RunProjection)[] = ['stepsDone', 'lastSeq', 'credits'];
+const WITH_ITS_EVENTS = RUN_PROJECTION_FIELDS.filter(field => !PROGRESS.includes(field));
+
+const sameButForProgress = (a: RunProjection, b: RunProjection): boolean =>
+  WITH_ITS_EVENTS.every(field => a[field] === b[field]);
 
 /** A run whose projection is behind. */
 export type Lagging = { catchUp(): void };

@@ -161,7 +161,6 @@ export class Turn {
       owner: this.#run,
       startedBy: usage.length === 0 ? '' : label(state.started?.started_by ?? ''),
       usage,
-      credits: this.credits,
     };
     this.#entry = entry;
     return entry;

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../core/index.ts';
 import type { LogEntry } from '../../log/index.ts';
 import type { AuditedRun } from '../auditor.ts';
-import type { Database } from '../database.ts';
+import { chargeOf, type Database } from '../database.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { isPaidFor } from './usage.ts';
 import { Violation } from './violation.ts';
@@ -22,7 +22,7 @@ function priceOf(event: RunEvent, at: Surroundings): number {
 const saidOf = (event: RunEvent): number => ('credits' in event.data ? (event.data.credits ?? 0) : 0);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-/** What the commit charges is what the events in it cost, and what they say they cost; and its usage adds up to it. */
+/** What the commit charges is what the events in it cost, and what they say they cost. */
 export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings): void {
   const { events } = run.history;
   const fresh = events.slice(events.length - entry.rows.length);
@@ -30,9 +30,8 @@ export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings)
     if (saidOf(event) !== priceOf(event, at))
       throw fail(`${event.type} of ${run.id} says ${saidOf(event)}, but costs ${priceOf(event, at)}`);
   const due = sum(fresh.map(saidOf));
-  if (entry.credits !== due) throw fail(`a commit of ${run.id} charges ${entry.credits}, but its events say ${due}`);
-  const used = sum(entry.usage.map(({ quantity, price }) => quantity * price));
-  if (used !== due) throw fail(`the usage of a commit of ${run.id} adds up to ${used}, not ${due}`);
+  const charged = chargeOf(entry);
+  if (charged !== due) throw fail(`a commit of ${run.id} charges ${charged}, but its events say ${due}`);
 }
 
 /** All that was ever taken from a workspace is what its events say, each counted once, and is as much in its runs' states. */
@@ -78,7 +77,10 @@ export class CreditWatch {
   }
 
   /** Right after a turn was decided; returns what to call when its entry was answered. */
-  appended({ runId, owner: { tenantId }, rows, credits }: LogEntry): () => void {
+  appended(entry: LogEntry): () => void {
+    const { runId, owner, rows } = entry;
+    const { tenantId } = owner;
+    const credits = chargeOf(entry);
     const held = this.#held.get(tenantId) ?? new Map<string, number>();
     this.#held.set(tenantId, held);
     const denied = rows.find(({ json }) => json.includes('"insufficient_credits"'));

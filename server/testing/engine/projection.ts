@@ -1,0 +1,15 @@
+import type { RunProjection } from '../../orchestrator/log/index.ts';
+
+/** Returns the projection of a run under way that nothing has happened to; `more` says what is different. */
+export const runProjection = (more: Partial<RunProjection> = {}): RunProjection => ({
+  status: 'running',
+  phase: 'executing',
+  stepsDone: 0,
+  pendingTasks: 0,
+  endedAt: null,
+  error: null,
+  nextTimerAt: null,
+  lastSeq: 0,
+  credits: 0,
+  ...more,
+});
