@@ -1,12 +1,9 @@
-const actions: Record<string, string> = {
-  workflow_step: 'Workflow steps',
-  tool_call: 'Tool calls',
-  llm_input_tokens: 'LLM tokens in',
-  llm_output_tokens: 'LLM tokens out',
-};
+import { ACTIONS } from '@/server/contract/billable-actions.ts';
+
+const descriptions: Readonly<Record<string, { label: string }>> = ACTIONS;
 
 /** What is charged, in words; an action of a newer plan by its own name. */
-export const actionLabel = (action: string): string => actions[action] ?? action;
+export const actionLabel = (action: string): string => descriptions[action]?.label ?? action;
 
 /** A deleted workflow keeps its numbers and has no name any more. */
 export const workflowLabel = (name: string | null): string => name ?? 'Deleted workflow';

@@ -1,4 +1,5 @@
 'use client';
+import type { QuantityName } from '@/server/domains/analytics/action-columns.ts';
 import { BarList } from '../charts/bar-list.tsx';
 import { ChartCard, LIST_HEIGHT } from '../charts/chart-card.tsx';
 import { formatFigure, type Unit } from '../charts/figures.ts';
@@ -6,7 +7,7 @@ import { CHART_HEIGHT, LEGEND_HEIGHT, type Series, TimeSeries, timeSeriesFigures
 import { actionLabel, workflowLabel } from './labels.ts';
 import type { CreditsConsumed, Query, UsageTimeseries } from './queries.ts';
 
-type Key = 'steps' | 'tool_calls' | 'llm_input_tokens' | 'llm_output_tokens' | 'microcredits';
+type Key = QuantityName | 'microcredits';
 type UsageChart = {
   id: string;
   title: string;

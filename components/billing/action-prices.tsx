@@ -25,7 +25,7 @@ export function ActionPrices() {
           <tbody>
             {prices.data ? (
               prices.data.prices.map(({ action, microcredits, unit }) => {
-                const tokens = action === 'llm_input_tokens' || action === 'llm_output_tokens';
+                const tokens = unit === 'token';
                 return (
                   <Tr key={action}>
                     <Td>{actionLabel(action)}</Td>

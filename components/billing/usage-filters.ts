@@ -1,5 +1,6 @@
 'use client';
-import { billableActions, usageDimensions } from '../../server/domains/billing/schemas.ts';
+import { actionsOfSubject, BILLABLE_ACTIONS } from '../../server/contract/billable-actions.ts';
+import { usageDimensions } from '../../server/domains/billing/schemas.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { type Period, usePeriod } from './period-filter.tsx';
 import type { BillableAction, UsageDimension } from './wire.ts';
@@ -27,7 +28,7 @@ export function useUsageView(): { by: UsageDimension; period: Period; filters: U
 }
 
 export function readUsageFilters(get: (key: string) => string): Omit<UsageFilters, 'from' | 'to'> {
-  const action = billableActions.find(each => each === get('action'));
+  const action = BILLABLE_ACTIONS.find(each => each === get('action'));
   const workflow = get('workflow_id');
   const [stepType, subject, startedBy] = [get('step_type'), get('subject'), get('started_by')];
   return {
@@ -49,9 +50,11 @@ export function drillDown(by: UsageDimension, key: string): Record<string, strin
     case 'step_type':
       return { step_type: key, by: '', cursor: '' };
     case 'tool':
-      return { action: 'tool_call', subject: key, by: '', cursor: '' };
-    case 'model':
-      return { subject: key, by: 'action', cursor: '' };
+    case 'model': {
+      const [action, ...others] = actionsOfSubject(by);
+      const single = action !== undefined && others.length === 0;
+      return { ...(single ? { action } : {}), subject: key, by: single ? '' : 'action', cursor: '' };
+    }
     case 'user':
       return { started_by: key, by: '', cursor: '' };
     case 'day':

@@ -1,6 +1,34 @@
-/** What can be charged for: the one list. Its order is the order of columns and of lists in the console. */
-export const BILLABLE_ACTIONS = ['workflow_step', 'tool_call', 'llm_input_tokens', 'llm_output_tokens'] as const;
-export type BillableAction = (typeof BILLABLE_ACTIONS)[number];
+import type { Consumption } from '../orchestrator/core/index.ts';
+
+type ActionDescription = {
+  /** Its name in the console. */
+  label: string;
+  /** One of it, in a price list. */
+  unit: string;
+  /** The heading of its prices in the operator's list of plans. */
+  heading: string;
+  /** The dimension of usage that tells apart what was used; null where that is the step alone. */
+  subject: 'tool' | 'model' | null;
+};
+
+/** Everything that can be charged for, declared once. The order is that of lists in answers and in the console. */
+export const ACTIONS = {
+  workflow_step: { label: 'Workflow steps', unit: 'step attempt', heading: 'step', subject: null },
+  tool_call: { label: 'Tool calls', unit: 'tool call', heading: 'tool call', subject: 'tool' },
+  llm_input_tokens: { label: 'LLM tokens in', unit: 'token', heading: 'token in', subject: 'model' },
+  llm_output_tokens: { label: 'LLM tokens out', unit: 'token', heading: 'token out', subject: 'model' },
+} as const satisfies Record<'workflow_step' | Consumption['action'], ActionDescription>;
+
+export type BillableAction = keyof typeof ACTIONS;
+export const BILLABLE_ACTIONS = Object.keys(ACTIONS) as readonly BillableAction[];
+
+/** Returns a value for each action, in their order. */
+export const perAction = <T>(make: (action: BillableAction) => T): Record<BillableAction, T> =>
+  Object.fromEntries(BILLABLE_ACTIONS.map(action => [action, make(action)])) as Record<BillableAction, T>;
+
+/** Returns the actions whose usage the dimension tells apart. */
+export const actionsOfSubject = (subject: 'tool' | 'model'): readonly BillableAction[] =>
+  BILLABLE_ACTIONS.filter(action => ACTIONS[action].subject === subject);
 
 /** Microcredits for one of each action; 0: it costs nothing. */
 export type ActionPrices = Readonly<Record<BillableAction, number>>;

@@ -1,4 +1,4 @@
-import type { ActionPrices } from '../contract/billable-actions.ts';
+import { type ActionPrices, perAction } from '../contract/billable-actions.ts';
 
 /** What a workspace pays and has left, in microcredits, at the moment it was read. */
 export type TenantCredits = {
@@ -27,7 +27,7 @@ export interface CreditSource {
 
 /** Everything is free: for engines without billing (simulations of other things, benchmarks beside peers). */
 export const FREE: TenantCredits = {
-  prices: { workflow_step: 0, tool_call: 0, llm_input_tokens: 0, llm_output_tokens: 0 },
+  prices: perAction(() => 0),
   balance: 0,
   consumed: 0,
   allowance: 0,

@@ -1,11 +1,12 @@
 import type { Pool } from 'pg';
+import type { UsageAction } from '../orchestrator/log/index.ts';
 import { newId } from '../platform/ids.ts';
 
 export type TestUsage = {
   tenantId: string;
   projectId: string;
   workflowId: string;
-  action: 'workflow_step' | 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens' | 'run_started' | 'run_ended';
+  action: UsageAction;
   at: number;
   quantity?: number;
   microcredits?: number;

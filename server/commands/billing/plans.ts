@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { ACTIONS, BILLABLE_ACTIONS } from '../../contract/billable-actions.ts';
 import type { PlanRow } from '../../contract/plan.ts';
 import { formatMoney } from '../../domains/billing/payments/money.ts';
 import { changePlanFields, retirePlan } from '../../domains/billing/plans/change.ts';
@@ -82,7 +83,16 @@ function readValue(text: string): unknown {
 
 function describePlans(plans: readonly PlanRow[]): string {
   return table([
-    ['plan', 'name', 'price', 'each', 'included', 'trial', 'step', 'tool call', 'token in', 'token out', ''],
+    [
+      'plan',
+      'name',
+      'price',
+      'each',
+      'included',
+      'trial',
+      ...BILLABLE_ACTIONS.map(action => ACTIONS[action].heading),
+      '',
+    ],
     ...plans.map(plan => [
       plan.planCode,
       plan.productName,
@@ -90,10 +100,7 @@ function describePlans(plans: readonly PlanRow[]): string {
       `${plan.intervalCount} ${plan.interval}`,
       credits(plan.includedCredits),
       plan.trialEnabled ? `${plan.trialDays} days, ${credits(plan.trialCredits)}` : '-',
-      credits(plan.prices.workflow_step),
-      credits(plan.prices.tool_call),
-      credits(plan.prices.llm_input_tokens),
-      credits(plan.prices.llm_output_tokens),
+      ...BILLABLE_ACTIONS.map(action => credits(plan.prices[action])),
       [plan.onboardingDefault ? 'onboarding default' : '', plan.retired ? 'retired' : ''].filter(Boolean).join(', '),
     ]),
   ]);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, Instant, PlainText, Timestamp } from '../../contract/wire.ts';
+import { perQuantity } from './action-columns.ts';
 
 export const windows = ['week', 'month', 'all'] as const;
 export const granularities = ['hour', 'day', 'week', 'month'] as const;
@@ -126,10 +127,7 @@ export const UsageTimeseries = z.strictObject({
   points: z.array(
     z.strictObject({
       at: Timestamp,
-      steps: count,
-      tool_calls: count,
-      llm_input_tokens: count,
-      llm_output_tokens: count,
+      ...perQuantity(() => count),
       microcredits: count,
     }),
   ),

@@ -1,3 +1,5 @@
+import { BILLABLE_ACTIONS, type BillableAction } from '../../contract/billable-actions.ts';
+import { ACTION_COLUMNS } from './action-columns.ts';
 import { grains, WHOLE_PROJECT } from './buckets.ts';
 
 /**
@@ -9,8 +11,14 @@ export const MOST_TRIGGER_TYPES = 100;
 export const OTHER = 'other';
 const ownNames = ['manual', 'api', 'webhook', 'mcp', 'schedule', OTHER].map(name => `'${name}'`).join(', ');
 
-/** The counts of analytics_totals, each as a condition on a row of usage and which of its numbers is summed. */
-const totals: readonly (readonly [column: string, of: 'quantity' | 'microcredits', where: string])[] = [
+/** A count of analytics_totals: which number of usage it sums, and a condition on the rows. */
+type Count = readonly [column: string, of: 'quantity' | 'microcredits', where: string];
+const countOf = (action: BillableAction, of: Count[1]): Count => [
+  ACTION_COLUMNS[action][of],
+  of,
+  `action = '${action}'`,
+];
+const totals: readonly Count[] = [
   ['runs_started', 'quantity', `action = 'run_started'`],
   ['runs_completed', 'quantity', `action = 'run_ended' AND outcome = 'completed'`],
   ['runs_failed', 'quantity', `action = 'run_ended' AND outcome = 'failed'`],
@@ -19,24 +27,20 @@ const totals: readonly (readonly [column: string, of: 'quantity' | 'microcredits
   ['steps_completed', 'quantity', `action = 'workflow_step' AND outcome IN ('completed', '')`],
   ['steps_failed', 'quantity', `action = 'workflow_step' AND outcome = 'failed'`],
   ['steps_retried', 'quantity', `action = 'workflow_step' AND outcome = 'retried'`],
-  ['tool_calls', 'quantity', `action = 'tool_call'`],
-  ['llm_input_tokens', 'quantity', `action = 'llm_input_tokens'`],
-  ['llm_output_tokens', 'quantity', `action = 'llm_output_tokens'`],
-  ['step_microcredits', 'microcredits', `action = 'workflow_step'`],
-  ['tool_call_microcredits', 'microcredits', `action = 'tool_call'`],
-  ['llm_input_microcredits', 'microcredits', `action = 'llm_input_tokens'`],
-  ['llm_output_microcredits', 'microcredits', `action = 'llm_output_tokens'`],
+  ...BILLABLE_ACTIONS.filter(action => action !== 'workflow_step').map(action => countOf(action, 'quantity')),
+  ...BILLABLE_ACTIONS.map(action => countOf(action, 'microcredits')),
 ];
+
 export const totalColumns: readonly string[] = totals.map(([column]) => column);
 /** Attempts of steps by how they ended. */
-const steps: typeof totals = [
+const steps: readonly Count[] = [
   ['completed', 'quantity', `action = 'workflow_step' AND outcome IN ('completed', '')`],
   ['failed', 'quantity', `action = 'workflow_step' AND outcome = 'failed'`],
   ['retried', 'quantity', `action = 'workflow_step' AND outcome = 'retried'`],
 ];
 
 const sum = (of: string, where: string) => `coalesce(sum(${of}) FILTER (WHERE ${where}), 0)`;
-const sumsOf = (columns: typeof totals) =>
+const sumsOf = (columns: readonly Count[]) =>
   columns.map(([column, of, where]) => `${sum(of, where)} AS ${column}`).join(', ');
 /** Some of the totals, in their own order, as sums over rows such as those of usage. */
 export const totalSums = (columns: readonly string[]) => sumsOf(totals.filter(([column]) => columns.includes(column)));

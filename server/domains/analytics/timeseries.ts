@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
+import { perQuantity } from './action-columns.ts';
 import { joinedSegments } from './buckets.ts';
-import { microcreditsOf } from './credits-consumed.ts';
+import { microcreditsOf, quantityOf } from './credits-consumed.ts';
 import { defaultGranularity, pointsOf } from './range.ts';
 import type { RunsTimeseries, TimeseriesInput, UsageTimeseries } from './schemas.ts';
 import { askSums } from './snapshot.ts';
@@ -27,10 +28,7 @@ export function usageTimeseries(
   input: z.output<typeof TimeseriesInput>,
 ): Promise<z.input<typeof UsageTimeseries>> {
   return series(ctx, input, totals => ({
-    steps: (totals.steps_completed ?? 0) + (totals.steps_failed ?? 0) + (totals.steps_retried ?? 0),
-    tool_calls: totals.tool_calls ?? 0,
-    llm_input_tokens: totals.llm_input_tokens ?? 0,
-    llm_output_tokens: totals.llm_output_tokens ?? 0,
+    ...perQuantity(action => quantityOf(totals, action)),
     microcredits: microcreditsOf(totals),
   }));
 }

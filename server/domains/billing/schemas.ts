@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BILLABLE_ACTIONS } from '../../contract/billable-actions.ts';
 import { MOST_MICROCREDITS } from '../../contract/microcredits.ts';
 import { Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { TimeZone } from '../analytics/schemas.ts';
@@ -8,7 +9,6 @@ export const Microcredits = z.number().int().min(0).max(MOST_MICROCREDITS);
 /** The smallest unit of a currency: cents. */
 export const MinorUnits = z.number().int().min(0);
 export const Currency = z.string().regex(/^[a-z]{3}$/, 'must be a currency code in lower case');
-export const billableActions = ['workflow_step', 'tool_call', 'llm_input_tokens', 'llm_output_tokens'] as const;
 export const creditKinds = ['grant', 'charge', 'expiry', 'refund', 'reversal'] as const;
 
 // --- Balances and the ledger -----------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ export const UsageLine = z.strictObject({
   /** Of the commit that charged it; several lines may share it. */
   id: Id,
   at: Timestamp,
-  action: z.enum(billableActions),
+  action: z.enum(BILLABLE_ACTIONS),
   project_id: Id,
   workflow_id: Id,
   workflow_name: z.string().nullable(),
@@ -70,7 +70,7 @@ export const usageFilters = {
   project_id: Id.optional(),
   workflow_id: Id.optional(),
   run_id: Id.optional(),
-  action: z.enum(billableActions).optional(),
+  action: z.enum(BILLABLE_ACTIONS).optional(),
   step_type: PlainText(100).optional(),
   subject: PlainText(300).optional(),
   started_by: PlainText(300).optional(),
@@ -127,7 +127,7 @@ export const ActionPricing = z.strictObject({
   plan_code: z.string(),
   prices: z.array(
     z.strictObject({
-      action: z.enum(billableActions),
+      action: z.enum(BILLABLE_ACTIONS),
       /** What one is: `step attempt`, `tool call`, `token`. */
       unit: z.string(),
       microcredits: Microcredits,

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { z } from 'zod';
+import { perAction } from '../../../contract/billable-actions.ts';
 import { toMicrocredits } from '../../../contract/microcredits.ts';
 import type { Services } from '../../../contract/services.ts';
 import type { CreditSource, TenantCredits } from '../../../orchestrator/credits.ts';
@@ -43,12 +44,7 @@ export function createCreditSource(
   };
 }
 
-const Prices = z.object({
-  workflow_step: Microcredits,
-  tool_call: Microcredits,
-  llm_input_tokens: Microcredits,
-  llm_output_tokens: Microcredits,
-});
+const Prices = z.object(perAction(() => Microcredits));
 
 const READ = `
   SELECT a.tenant_id, a.trial + a.included + a.payg AS held, a.charged, a.posted, ${COUNTED} AS counted, a.allowance,

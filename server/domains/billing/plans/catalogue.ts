@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { perAction } from '../../../contract/billable-actions.ts';
 import { ConfigError } from '../../../contract/config.ts';
 import type { PlanRow, TopUpTerms } from '../../../contract/plan.ts';
 import { PlainText } from '../../../contract/wire.ts';
@@ -31,12 +32,7 @@ export const PlanFields = z
     included_credits: Microcredits,
     onboarding_default: z.boolean(),
     self_serve_onboarding: z.boolean(),
-    prices: z.strictObject({
-      workflow_step: Microcredits,
-      tool_call: Microcredits,
-      llm_input_tokens: Microcredits,
-      llm_output_tokens: Microcredits,
-    }),
+    prices: z.strictObject(perAction(() => Microcredits)),
   })
   .superRefine((plan, context) => {
     const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { ACTIONS, BILLABLE_ACTIONS } from '../../../contract/billable-actions.ts';
 import type { PlanRow } from '../../../contract/plan.ts';
 import type { ActionPricing, Plan } from '../schemas.ts';
 
@@ -26,11 +27,6 @@ export function toPlanView(plan: PlanRow): z.input<typeof Plan> {
 export function toPricingView({ planCode, prices }: PlanRow): z.input<typeof ActionPricing> {
   return {
     plan_code: planCode,
-    prices: [
-      { action: 'workflow_step', unit: 'step attempt', microcredits: prices.workflow_step },
-      { action: 'tool_call', unit: 'tool call', microcredits: prices.tool_call },
-      { action: 'llm_input_tokens', unit: 'token', microcredits: prices.llm_input_tokens },
-      { action: 'llm_output_tokens', unit: 'token', microcredits: prices.llm_output_tokens },
-    ],
+    prices: BILLABLE_ACTIONS.map(action => ({ action, unit: ACTIONS[action].unit, microcredits: prices[action] })),
   };
 }

@@ -1,15 +1,11 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
+import { actionsOfSubject } from '../../../contract/billable-actions.ts';
 import type { Context } from '../../../contract/context.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { visibleProjects } from '../../runs/visibility.ts';
-import {
-  type billableActions,
-  type UsageDimensionsInput,
-  type UsageDimensionsOutput,
-  usageDimensions,
-} from '../schemas.ts';
+import { type UsageDimensionsInput, type UsageDimensionsOutput, usageDimensions } from '../schemas.ts';
 import { toFilter } from './history.ts';
 import type { UsageFilter } from './store.ts';
 import { type SummedColumn, sumUsage, type UsageSum } from './sums.ts';
@@ -29,18 +25,14 @@ const readings: Record<
   workflow: { by: ['workflow'], key: 'workflow', counts: () => true, quantity: 'steps' },
   action: { by: ['action'], key: 'action', counts: () => true, quantity: 'quantity' },
   step_type: { by: ['step_type'], key: 'step_type', counts: () => true, quantity: 'steps' },
-  tool: { by: ['action', 'subject'], key: 'subject', counts: ofAction('tool_call'), quantity: 'quantity' },
-  model: {
-    by: ['action', 'subject'],
-    key: 'subject',
-    counts: ofAction('llm_input_tokens', 'llm_output_tokens'),
-    quantity: 'quantity',
-  },
+  tool: { by: ['action', 'subject'], key: 'subject', counts: isOf('tool'), quantity: 'quantity' },
+  model: { by: ['action', 'subject'], key: 'subject', counts: isOf('model'), quantity: 'quantity' },
   user: { by: ['started_by'], key: 'started_by', counts: () => true, quantity: 'steps' },
   day: { by: ['day'], key: 'day', counts: () => true, quantity: 'steps' },
 };
 
-function ofAction(...actions: (typeof billableActions)[number][]) {
+function isOf(subject: 'tool' | 'model') {
+  const actions = actionsOfSubject(subject);
   return ({ key }: UsageSum) => actions.some(action => action === key.action);
 }
 

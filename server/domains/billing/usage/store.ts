@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
+import { BILLABLE_ACTIONS, type BillableAction } from '../../../contract/billable-actions.ts';
 import { toMicrocredits } from '../../../contract/microcredits.ts';
-import { billableActions } from '../schemas.ts';
 
 /** What narrows usage down; times in ms since the epoch, `from` inclusive, `to` exclusive. */
 export type UsageFilter = {
@@ -10,7 +10,7 @@ export type UsageFilter = {
   projects?: readonly string[] | undefined;
   workflow?: string | undefined;
   run?: string | undefined;
-  action?: (typeof billableActions)[number] | undefined;
+  action?: BillableAction | undefined;
   stepType?: string | undefined;
   subject?: string | undefined;
   startedBy?: string | undefined;
@@ -22,7 +22,7 @@ export type UsageKey = { at: number; id: string; line: number };
 /** One line, and where it stands. */
 export type UsageEntry = {
   key: UsageKey;
-  action: (typeof billableActions)[number];
+  action: BillableAction;
   projectId: string;
   workflowId: string;
   workflowName: string | null;
@@ -128,7 +128,7 @@ export async function* pagesOfUsage(
 export function conditions(tenantId: string, filter: UsageFilter) {
   const values: unknown[] = [];
   const parameter = (value: unknown) => `$${values.push(value)}`;
-  const where = [`u.tenant_id = ${parameter(tenantId)}`, `u.action = ANY(${parameter([...billableActions])})`];
+  const where = [`u.tenant_id = ${parameter(tenantId)}`, `u.action = ANY(${parameter(BILLABLE_ACTIONS)})`];
   const equal = (column: string, value: string | undefined) => {
     if (value !== undefined) where.push(`${column} = ${parameter(value)}`);
   };
