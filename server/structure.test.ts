@@ -171,6 +171,95 @@ describe('requests to the outside', () => {
   });
 });
 
+/** Use cases that still query the database themselves. The list only ever gets shorter. */
+const stillQuerying = [
+  'server/domains/analytics/backfill.ts',
+  'server/domains/analytics/compare-sums.ts',
+  'server/domains/analytics/fold-durations.ts',
+  'server/domains/analytics/fold-usage.ts',
+  'server/domains/analytics/fold.ts',
+  'server/domains/analytics/progress.ts',
+  'server/domains/analytics/rebuild.ts',
+  'server/domains/analytics/recount.ts',
+  'server/domains/analytics/snapshot.ts',
+  'server/domains/analytics/sums-sql.ts',
+  'server/domains/billing/codes/discount.ts',
+  'server/domains/billing/codes/pending.ts',
+  'server/domains/billing/job.ts',
+  'server/domains/billing/ledger/audit-runs.ts',
+  'server/domains/billing/ledger/audit.ts',
+  'server/domains/billing/ledger/count.ts',
+  'server/domains/billing/ledger/credit-source.ts',
+  'server/domains/billing/ledger/list.ts',
+  'server/domains/billing/ledger/post.ts',
+  'server/domains/billing/payments/command.ts',
+  'server/domains/billing/plans/change.ts',
+  'server/domains/billing/provider/stripe/plan-prices.ts',
+  'server/domains/billing/provider/stripe/reconcile.ts',
+  'server/domains/billing/provider/stripe/tenants.ts',
+  'server/domains/billing/subscriptions/apply.ts',
+  'server/domains/billing/subscriptions/change.ts',
+  'server/domains/billing/subscriptions/command.ts',
+  'server/domains/billing/subscriptions/journal.ts',
+  'server/domains/billing/subscriptions/onboard.ts',
+  'server/domains/billing/subscriptions/periods.ts',
+  'server/domains/billing/subscriptions/status.ts',
+  'server/domains/billing/subscriptions/trial-credits.ts',
+  'server/domains/billing/usage/dimensions.ts',
+  'server/domains/billing/usage/sums.ts',
+  'server/domains/connections/exclusive.ts',
+  'server/domains/identity/account-tokens.ts',
+  'server/domains/identity/accounts.ts',
+  'server/domains/identity/address-accounts.ts',
+  'server/domains/identity/confirmation.ts',
+  'server/domains/identity/first-owner.ts',
+  'server/domains/identity/invitations.ts',
+  'server/domains/identity/me.ts',
+  'server/domains/identity/members.ts',
+  'server/domains/identity/password-reset.ts',
+  'server/domains/identity/principal.ts',
+  'server/domains/identity/projects.ts',
+  'server/domains/identity/replace-accounts.ts',
+  'server/domains/identity/sessions.ts',
+  'server/domains/identity/sign-in.ts',
+  'server/domains/identity/workspaces.ts',
+  'server/domains/pats/create.ts',
+  'server/domains/pats/lifetime.ts',
+  'server/domains/retention/analytics.ts',
+  'server/domains/retention/clock.ts',
+  'server/domains/retention/dispose.ts',
+  'server/domains/retention/expired-runs.ts',
+  'server/domains/retention/plan.ts',
+  'server/domains/retention/sweep.ts',
+  'server/domains/runs/search.ts',
+  'server/domains/runs/startable.ts',
+  'server/domains/runs/step-scopes.ts',
+  'server/domains/webhooks/create.ts',
+  'server/domains/webhooks/patch.ts',
+];
+
+/** Files that use Prisma's client, or send or hold SQL. */
+const queries =
+  /\.query(<[^(]*>)?\(|\.\$(queryRaw|executeRaw)|\b(prisma|tx|db)\s*\.\s*[a-z]\w+\s*\.\s*(find\w+|create\w*|update\w*|delete\w*|upsert|count|aggregate|groupBy)\(|\b(SELECT|INSERT INTO|DELETE FROM|UPDATE \w+( \w+)?\s+SET)\b/;
+const isStore = (path: string) => /(^|\/|-)store\.ts$/.test(path);
+
+describe('data access', () => {
+  test('is in the stores of a domain', () => {
+    const outside = product.filter(
+      ({ path, text }) => path.startsWith('server/domains/') && !isStore(path) && queries.test(text),
+    );
+    expect(outside.map(({ path }) => path).sort()).toEqual(stillQuerying);
+  });
+
+  test('writes the keywords of SQL in upper case', () => {
+    const lower = /[`'"(]\s*(select|insert into|update \w+\s+set|delete from|with \w+ as \()\s/;
+    const found = files.filter(
+      ({ path, text }) => path !== 'server/structure.test.ts' && /\.(ts|mjs)$/.test(path) && lower.test(text),
+    );
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('credentials', () => {
   const naming = (pattern: RegExp) =>
     product.filter(({ path, text }) => path.startsWith('server/') && pattern.test(text));

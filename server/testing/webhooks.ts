@@ -90,7 +90,7 @@ function senderTo(url: string, { db }: RunningService, defaultToken: string) {
     /** The input of a run. */
     async inputOf(runId: string | undefined): Promise<unknown> {
       const { rows } = await db.pool.query(
-        `select data->'input' as input from run_events where run_id = $1 and event_type = 'run_started'`,
+        `SELECT data->'input' AS input FROM run_events WHERE run_id = $1 AND event_type = 'run_started'`,
         [runId],
       );
       return rows[0]?.input;

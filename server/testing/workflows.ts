@@ -91,9 +91,9 @@ export async function insertRun(
   const startedAt = run.startedAt ?? new Date(services.clock.now());
   const ended = status === 'running' || status === 'paused' ? null : startedAt;
   await services.pool.query(
-    `insert into runs (id, tenant_id, project_id, workflow_id, version, status, orchestration_phase, session_id,
+    `INSERT INTO runs (id, tenant_id, project_id, workflow_id, version, status, orchestration_phase, session_id,
        trigger_type, started_by, started_at, ended_at, error, steps_total, steps_done, pending_tasks, last_seq)
-     values ($1, $2, $3, $4, 1, $5, $6, $7, $8, 'someone@example.com', $9, $10, null, 1, 1, 0, 1)`,
+     VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8, 'someone@example.com', $9, $10, NULL, 1, 1, 0, 1)`,
     [
       id,
       run.tenantId,

@@ -100,7 +100,7 @@ describe('a server', () => {
 
   it('whose name came to mean a private address is not called', async () => {
     const { id } = await server('https://mcp.example.com');
-    await world.db.pool.query(`update mcp_servers set canonical_url = 'http://192.168.0.1/' where id = $1`, [id]);
+    await world.db.pool.query(`UPDATE mcp_servers SET canonical_url = 'http://192.168.0.1/' WHERE id = $1`, [id]);
     const report = await check('mcp_servers_validate', { id });
     expect(wrong(report)[0]).toBe('url_allowed');
     expect(report.checks.slice(1).every(({ message }) => message.startsWith('Not checked'))).toBe(true);
@@ -122,7 +122,7 @@ describe('a connection', () => {
     expect(wrong(refused)[0]).toBe('authentication');
     expect(JSON.stringify(refused)).not.toContain('wrong-token');
     expect(wrong(await of(unfit))[0]).toBe('credentials_fit');
-    await world.db.pool.query(`update connections set status = 'expired' where id = $1`, [right]);
+    await world.db.pool.query(`UPDATE connections SET status = 'expired' WHERE id = $1`, [right]);
     expect(wrong(await of(right))[0]).toBe('connection_active');
   });
 

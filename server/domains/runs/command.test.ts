@@ -157,7 +157,7 @@ describe('a refused start', () => {
 
   test('of a workflow without a version, or an archived one', async () => {
     const draft = await publishGraph(service.services, tenant.owner, asking());
-    await service.db.pool.query('update workflows set latest_version = null where id = $1', [draft]);
+    await service.db.pool.query('UPDATE workflows SET latest_version = NULL WHERE id = $1', [draft]);
     expect(await refused({}, draft)).toEqual([422, 'no_published_version']);
     const gone = await publishGraph(service.services, tenant.owner, asking());
     await archiveWorkflow(service.services.pool, tenant, gone, new Date());
@@ -263,7 +263,7 @@ describe('pause, resume and stop', () => {
     const runId = newId();
     for (const principal of strangers)
       expect((await refusal(start({ run_id: runId }, waiting, as(principal)))).status).toBe(404);
-    const { rows } = await service.db.pool.query('select 1 from run_rejections where run_id = $1', [runId]);
+    const { rows } = await service.db.pool.query('SELECT 1 FROM run_rejections WHERE run_id = $1', [runId]);
     expect(rows).toEqual([]);
   });
 });
@@ -276,7 +276,7 @@ describe('Idempotency-Key', () => {
     const key = newId();
     const answers = await Promise.all(Array.from({ length: 30 }, () => start({ n: 1 }, waiting, withKey(key))));
     expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1);
-    const { rows } = await service.db.pool.query('select count(*)::int as n from runs where id = $1', [
+    const { rows } = await service.db.pool.query('SELECT count(*)::int AS n FROM runs WHERE id = $1', [
       answers[0]?.run_id,
     ]);
     expect(rows[0].n).toBe(1);
@@ -292,10 +292,10 @@ describe('Idempotency-Key', () => {
 
   test('of a refused start may be used again for the same request', async () => {
     const id = await publishGraph(service.services, tenant.owner, asking());
-    await service.db.pool.query('update workflows set latest_version = null where id = $1', [id]);
+    await service.db.pool.query('UPDATE workflows SET latest_version = NULL WHERE id = $1', [id]);
     const key = newId();
     for (let n = 0; n < 2; n++) expect((await refusal(start({}, id, withKey(key)))).code).toBe('no_published_version');
-    await service.db.pool.query('update workflows set latest_version = 1 where id = $1', [id]);
+    await service.db.pool.query('UPDATE workflows SET latest_version = 1 WHERE id = $1', [id]);
     const started = await start({}, id, withKey(key));
     expect(await start({}, id, withKey(key))).toEqual(started);
     const { events: log } = await call(events, as(), { id, runID: started.run_id });

@@ -79,15 +79,15 @@ const columnsOf = (refs: readonly KeyRef[]) => [
 async function insertKeys(pool: Pool, wanted: readonly Wanted[]): Promise<Row[]> {
   const { rows } = await pool.query<Row>({
     name: 'reserve_idempotency_keys',
-    text: `insert into idempotency_keys as k (tenant_id, scope, key, request_hash, response, created_at)
-           select w.tenant_id, w.scope, w.key, w.request_hash, null, w.created_at
-             from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::timestamptz[])
+    text: `INSERT INTO idempotency_keys AS k (tenant_id, scope, key, request_hash, response, created_at)
+           SELECT w.tenant_id, w.scope, w.key, w.request_hash, NULL, w.created_at
+             FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::timestamptz[])
                w(tenant_id, scope, key, request_hash, created_at)
-            order by w.tenant_id, w.scope, w.key
-           on conflict (tenant_id, scope, key) do update
-             set request_hash = excluded.request_hash, response = null, created_at = excluded.created_at
-             where k.created_at <= excluded.created_at - make_interval(secs => $6::float8 / 1000)
-           returning tenant_id, scope, key, request_hash, created_at`,
+            ORDER BY w.tenant_id, w.scope, w.key
+           ON CONFLICT (tenant_id, scope, key) DO UPDATE
+             SET request_hash = excluded.request_hash, response = NULL, created_at = excluded.created_at
+             WHERE k.created_at <= excluded.created_at - make_interval(secs => $6::float8 / 1000)
+           RETURNING tenant_id, scope, key, request_hash, created_at`,
     values: [...columnsOf(wanted), wanted.map(({ requestHash }) => requestHash), wanted.map(({ at }) => at), keptMs],
   });
   return rows;
@@ -96,9 +96,9 @@ async function insertKeys(pool: Pool, wanted: readonly Wanted[]): Promise<Row[]>
 async function findKeys(pool: Pool, refs: readonly KeyRef[]): Promise<(Row & { response: JsonMap | null })[]> {
   const { rows } = await pool.query<Row & { response: JsonMap | null }>({
     name: 'find_idempotency_keys',
-    text: `select tenant_id, scope, key, request_hash, created_at, response
-             from idempotency_keys join unnest($1::text[], $2::text[], $3::text[]) w(tenant_id, scope, key)
-               using (tenant_id, scope, key)`,
+    text: `SELECT tenant_id, scope, key, request_hash, created_at, response
+             FROM idempotency_keys JOIN unnest($1::text[], $2::text[], $3::text[]) w(tenant_id, scope, key)
+               USING (tenant_id, scope, key)`,
     values: columnsOf(refs),
   });
   return rows;
@@ -109,12 +109,12 @@ async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefine
   const ordered = saved.toSorted((a, b) => (keyId(a) < keyId(b) ? -1 : 1));
   await pool.query({
     name: 'answer_idempotency_keys',
-    text: `with at_ease as materialized (select set_config('synchronous_commit', 'off', true))
-           update idempotency_keys k set response = w.response::json
-             from at_ease, unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[])
+    text: `WITH at_ease AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+           UPDATE idempotency_keys k SET response = w.response::json
+             FROM at_ease, unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[])
                w(tenant_id, scope, key, created_at, response)
-            where k.tenant_id = w.tenant_id and k.scope = w.scope and k.key = w.key and k.created_at = w.created_at
-              and k.response is null`,
+            WHERE k.tenant_id = w.tenant_id AND k.scope = w.scope AND k.key = w.key AND k.created_at = w.created_at
+              AND k.response IS NULL`,
     values: [
       ...columnsOf(ordered),
       ordered.map(({ createdAt }) => createdAt),
@@ -136,9 +136,9 @@ function purging(pool: Pool): Purge {
     const limit = 20 * made;
     const { rowCount } = await pool.query({
       name: 'purge_idempotency_keys',
-      text: `delete from idempotency_keys where (tenant_id, scope, key) in (
-               select tenant_id, scope, key from idempotency_keys where created_at <= $1
-                order by created_at limit $2 for update skip locked)`,
+      text: `DELETE FROM idempotency_keys WHERE (tenant_id, scope, key) IN (
+               SELECT tenant_id, scope, key FROM idempotency_keys WHERE created_at <= $1
+                ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
       values: [new Date(now - keptMs), limit],
     });
     cleanAt = (rowCount ?? 0) < limit ? now : null;

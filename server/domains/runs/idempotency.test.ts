@@ -39,7 +39,7 @@ async function begin(runId: string) {
 }
 async function find(runId: string, notBefore: Date | null) {
   const { rows } = await db.pool.query(
-    'select 1 from runs where id = $1 and ($2::timestamptz is null or started_at >= $2)',
+    'SELECT 1 FROM runs WHERE id = $1 AND ($2::timestamptz IS NULL OR started_at >= $2)',
     [runId, notBefore],
   );
   return rows.length === 1 ? { run_id: runId } : null;
@@ -197,12 +197,12 @@ describe('time', () => {
   });
 
   test('expired keys are cleared away by new ones', async () => {
-    await db.pool.query('delete from idempotency_keys'); // of the other tests
+    await db.pool.query('DELETE FROM idempotency_keys'); // of the other tests
     for (let n = 0; n < 25; n++) await ask(`old-${n}-${newId()}`, { scope: 'purge' });
     clock.advance(2 * day);
     await ask(newId(), { scope: 'purge' });
     await ask(newId(), { scope: 'purge' });
-    const { rows } = await db.pool.query(`select count(*)::int as n from idempotency_keys where scope = 'purge'`);
+    const { rows } = await db.pool.query(`SELECT count(*)::int AS n FROM idempotency_keys WHERE scope = 'purge'`);
     expect(rows[0].n).toBe(2);
   });
 });

@@ -102,7 +102,7 @@ describe('a token with workflow:run alone', () => {
   test('leaves no rejected start behind', async () => {
     const run_id = newId();
     await refusal(start({ run_id, ...overriding('closed', { script: 'return 2' }) }));
-    expect((await service.db.pool.query('select from run_rejections where run_id = $1', [run_id])).rowCount).toBe(0);
+    expect((await service.db.pool.query('SELECT FROM run_rejections WHERE run_id = $1', [run_id])).rowCount).toBe(0);
   });
 });
 

@@ -164,7 +164,7 @@ describe('running again', () => {
   test('is a new run of the same version, input and session', async () => {
     const id = await publish(lua('a', 'return input.n'));
     const first = await run(id, { n: 5, session_id: 'order-9' });
-    await service.db.pool.query(`update workflow_versions set version = 1 where workflow_id = $1`, [id]);
+    await service.db.pool.query(`UPDATE workflow_versions SET version = 1 WHERE workflow_id = $1`, [id]);
     const second = await again(first);
     expect(second.runID).not.toBe(first.runID);
     expect(await call(summary, as(), second)).toMatchObject({
@@ -215,7 +215,7 @@ describe('another tenant, another project, another workflow', () => {
   test('get 404 from every operation', async () => {
     const ref = await run(await publish(lua('a', 'return string.rep("x", 20000)')));
     const elsewhere = await publish(lua('a', 'return 1'));
-    const { rows } = await service.db.pool.query<{ id: string }>('select id from run_payloads where run_id = $1', [
+    const { rows } = await service.db.pool.query<{ id: string }>('SELECT id FROM run_payloads WHERE run_id = $1', [
       ref.runID,
     ]);
     const payload_id = rows[0]?.id;

@@ -15,48 +15,48 @@ const FEW = 4_000;
 export function searchRuns(q: string, where: readonly string[], parameter: (value: unknown) => string): string {
   const prefix = parameter(`${q.replace(/[\\%_]/g, '\\$&')}%`);
   const ids = idsBeginningWith(q);
-  const byId = ids === null ? 'false' : `r.id between ${parameter(ids.first)}::uuid and ${parameter(ids.last)}::uuid`;
-  const bySession = `(r.session_id like ${prefix} and r.session_id <> r.id::text)`;
-  const matches = `(${byId} or ${bySession} or r.trigger_type like ${prefix})`;
-  const conditions = where.join(' and ');
-  const inOrder = 'order by r.started_at desc, r.id desc';
-  const mine = 'r.tenant_id = $1 and r.project_id = p.id';
+  const byId = ids === null ? 'false' : `r.id BETWEEN ${parameter(ids.first)}::uuid AND ${parameter(ids.last)}::uuid`;
+  const bySession = `(r.session_id LIKE ${prefix} AND r.session_id <> r.id::text)`;
+  const matches = `(${byId} OR ${bySession} OR r.trigger_type LIKE ${prefix})`;
+  const conditions = where.join(' AND ');
+  const inOrder = 'ORDER BY r.started_at DESC, r.id DESC';
+  const mine = 'r.tenant_id = $1 AND r.project_id = p.id';
   const nextType = (after: string) =>
-    `(select r.trigger_type from runs r where ${mine} and r.trigger_type <> 'api' and r.trigger_type like ${prefix} ${after}
-       order by r.trigger_type using ~<~ limit 1)`;
+    `(SELECT r.trigger_type FROM runs r WHERE ${mine} AND r.trigger_type <> 'api' AND r.trigger_type LIKE ${prefix} ${after}
+       ORDER BY r.trigger_type USING ~<~ LIMIT 1)`;
   // The one type that no index holds: where it is what the newest runs are not, it is looked for in the order.
   const ofApi = 'api'.startsWith(q);
   // Many ids are fetched and sorted all the same: in the order they may lie behind everything that is newer.
   // Each step is begun only where the ones before it were not enough: a condition that reads no table is asked first.
   return `
-    with recursive newest as materialized (
-      select r.* from runs r where ${conditions} ${inOrder} limit ${LOOKED_THROUGH}),
-    near as materialized (select r.* from newest r where ${matches} ${inOrder} limit $3),
-    enough as materialized (
-      select (select count(*) from near) >= $3 or (select count(*) from newest) < ${LOOKED_THROUGH} as so),
-    few_ids as materialized (select r.id from runs r where not (select so from enough) and ${byId} limit ${FEW + 1}),
-    few as materialized (
-      select r.id from runs r where not (select so from enough) and ${mine} and ${bySession} limit ${FEW + 1}),
-    many_ids as materialized (select count(*) > ${FEW} as so from few_ids),
-    many as materialized (select not (select so from enough) and (${ofApi} or count(*) > ${FEW}) as so from few),
-    types(type) as (
-      select ${nextType('')} where not (select so from enough) and not (select so from many)
-      union all select ${nextType('and r.trigger_type ~>~ types.type')} from types where types.type is not null),
-    found as materialized (
-      select id from few where not (select so from many)
-      union select id from few_ids where not (select so from many_ids)
-      union (select r.id from (
-          select * from runs r where (select so from many_ids) and not (select so from many) and ${byId} offset 0) r
-        where ${conditions} ${inOrder} limit $3)
-      union select r.id from types cross join lateral (
-        select r.id from runs r where r.trigger_type = types.type and r.trigger_type <> 'api' and ${conditions} ${inOrder} limit $3) r
-        where types.type is not null)
-    select * from near where (select so from enough)
-    union all
-    (select r.* from found f cross join lateral (select * from runs r where r.id = f.id and ${conditions} limit 1) r
-      ${inOrder} limit $3)
-    union all
-    (select r.* from runs r where (select so from many) and ${conditions} and ${matches} ${inOrder} limit $3)`;
+    WITH RECURSIVE newest AS MATERIALIZED (
+      SELECT r.* FROM runs r WHERE ${conditions} ${inOrder} LIMIT ${LOOKED_THROUGH}),
+    near AS MATERIALIZED (SELECT r.* FROM newest r WHERE ${matches} ${inOrder} LIMIT $3),
+    enough AS MATERIALIZED (
+      SELECT (SELECT count(*) FROM near) >= $3 OR (SELECT count(*) FROM newest) < ${LOOKED_THROUGH} AS so),
+    few_ids AS MATERIALIZED (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${byId} LIMIT ${FEW + 1}),
+    few AS MATERIALIZED (
+      SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${mine} AND ${bySession} LIMIT ${FEW + 1}),
+    many_ids AS MATERIALIZED (SELECT count(*) > ${FEW} AS so FROM few_ids),
+    many AS MATERIALIZED (SELECT NOT (SELECT so FROM enough) AND (${ofApi} OR count(*) > ${FEW}) AS so FROM few),
+    types(type) AS (
+      SELECT ${nextType('')} WHERE NOT (SELECT so FROM enough) AND NOT (SELECT so FROM many)
+      UNION ALL SELECT ${nextType('AND r.trigger_type ~>~ types.type')} FROM types WHERE types.type IS NOT NULL),
+    found AS MATERIALIZED (
+      SELECT id FROM few WHERE NOT (SELECT so FROM many)
+      UNION SELECT id FROM few_ids WHERE NOT (SELECT so FROM many_ids)
+      UNION (SELECT r.id FROM (
+          SELECT * FROM runs r WHERE (SELECT so FROM many_ids) AND NOT (SELECT so FROM many) AND ${byId} OFFSET 0) r
+        WHERE ${conditions} ${inOrder} LIMIT $3)
+      UNION SELECT r.id FROM types CROSS JOIN LATERAL (
+        SELECT r.id FROM runs r WHERE r.trigger_type = types.type AND r.trigger_type <> 'api' AND ${conditions} ${inOrder} LIMIT $3) r
+        WHERE types.type IS NOT NULL)
+    SELECT * FROM near WHERE (SELECT so FROM enough)
+    UNION ALL
+    (SELECT r.* FROM found f CROSS JOIN LATERAL (SELECT * FROM runs r WHERE r.id = f.id AND ${conditions} LIMIT 1) r
+      ${inOrder} LIMIT $3)
+    UNION ALL
+    (SELECT r.* FROM runs r WHERE (SELECT so FROM many) AND ${conditions} AND ${matches} ${inOrder} LIMIT $3)`;
 }
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';

@@ -112,9 +112,9 @@ describe('a start is refused for an override', () => {
   test('and nothing is left of it', async () => {
     const run_id = newId();
     await refusal(overriding('ask', { timeout_s: 1e308 }, { run_id }));
-    const { rows } = await service.db.pool.query('select code from run_rejections where run_id = $1', [run_id]);
+    const { rows } = await service.db.pool.query('SELECT code FROM run_rejections WHERE run_id = $1', [run_id]);
     expect(rows).toEqual([{ code: 'invalid_input' }]);
-    expect((await service.db.pool.query('select from runs where id = $1', [run_id])).rowCount).toBe(0);
+    expect((await service.db.pool.query('SELECT FROM runs WHERE id = $1', [run_id])).rowCount).toBe(0);
   });
 });
 
@@ -176,7 +176,7 @@ describe('what was stored before overrides were checked', () => {
       const id = await publishGraph(service.services, tenant.owner, asking());
       const { run_id } = await start({}, id);
       await reached(service.services, tenant.owner, { id, runID: run_id }, 'blocked');
-      await service.db.pool.query(`update human_tasks set due_at = ${due} where run_id = $1`, [run_id]);
+      await service.db.pool.query(`UPDATE human_tasks SET due_at = ${due} WHERE run_id = $1`, [run_id]);
       const { tasks_list_pending: list } = operationsByName(taskOperations);
       const { tasks } = await call(list, as(), { workflow_id: id, limit: 10 });
       expect(tasks).toMatchObject([

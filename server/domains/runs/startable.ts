@@ -36,10 +36,10 @@ const lookups = new WeakMap<Pool, (scope: Scope) => Promise<StartableRow | null>
 async function readStartable(pool: Pool, scopes: readonly Scope[]): Promise<(StartableRow | null)[]> {
   const { rows } = await pool.query<StartableRow & { place: string }>({
     name: 'find_startable',
-    text: `select k.place, w.status, w.latest_version, v.run_setup
-             from unnest($1::uuid[], $2::text[], $3::uuid[]) with ordinality k(workflow_id, tenant_id, project_id, place)
-             join workflows w on w.id = k.workflow_id and w.tenant_id = k.tenant_id and w.project_id = k.project_id
-             left join workflow_versions v on v.workflow_id = w.id and v.version = w.latest_version`,
+    text: `SELECT k.place, w.status, w.latest_version, v.run_setup
+             FROM unnest($1::uuid[], $2::text[], $3::uuid[]) WITH ORDINALITY k(workflow_id, tenant_id, project_id, place)
+             JOIN workflows w ON w.id = k.workflow_id AND w.tenant_id = k.tenant_id AND w.project_id = k.project_id
+             LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version`,
     values: [
       scopes.map(scope => scope.workflowId),
       scopes.map(scope => scope.tenantId),

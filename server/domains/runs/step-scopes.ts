@@ -46,9 +46,9 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
   const known = remembered.get(key);
   if (known !== undefined) return known;
   const { rows } = await pool.query<{ type: GuardedType }>(
-    `select distinct step->>'type' as type
-       from workflow_versions v, json_array_elements(v.graph_snapshot->'steps') step
-      where v.workflow_id = $1 and v.version = $2 and v.tenant_id = $3 and step->>'type' = any($4::text[])`,
+    `SELECT DISTINCT step->>'type' AS type
+       FROM workflow_versions v, json_array_elements(v.graph_snapshot->'steps') step
+      WHERE v.workflow_id = $1 AND v.version = $2 AND v.tenant_id = $3 AND step->>'type' = ANY($4::text[])`,
     [ref.workflowId, ref.version, ref.tenantId, guardedTypes],
   );
   const types: ReadonlySet<GuardedType> = new Set(rows.map(row => row.type));

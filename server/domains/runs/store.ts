@@ -35,8 +35,8 @@ const columns = `r.id, r.project_id, r.workflow_id, r.version, r.status, r.orche
 export async function projectsOf(pool: Pool, tenantId: string, userId: string | null): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     userId === null
-      ? 'select id from projects where tenant_id = $1'
-      : `select project_id as id from project_members where tenant_id = $1 and user_id = $2`,
+      ? 'SELECT id FROM projects WHERE tenant_id = $1'
+      : `SELECT project_id AS id FROM project_members WHERE tenant_id = $1 AND user_id = $2`,
     userId === null ? [tenantId] : [tenantId, userId],
   );
   return rows.map(row => row.id);
@@ -72,8 +72,8 @@ export async function listRuns(
     const workflow = parameter(filter.workflowId);
     where.push(`r.workflow_id = ${workflow}`);
     // In another project there is none of its runs, which only reading all of them would show.
-    projects = `(select project_id as id from workflows
-                  where id = ${workflow} and tenant_id = $1 and project_id = any($2::uuid[])) p`;
+    projects = `(SELECT project_id AS id FROM workflows
+                  WHERE id = ${workflow} AND tenant_id = $1 AND project_id = ANY($2::uuid[])) p`;
   }
   if (filter.status !== undefined) where.push(`r.status = ${parameter(filter.status)}`);
   if (filter.from !== undefined) where.push(`r.started_at >= ${parameter(filter.from)}`);
@@ -83,14 +83,14 @@ export async function listRuns(
   }
   const ofProject =
     filter.q === undefined
-      ? `select * from runs r where ${where.join(' and ')} order by r.started_at desc, r.id desc limit $3`
+      ? `SELECT * FROM runs r WHERE ${where.join(' AND ')} ORDER BY r.started_at DESC, r.id DESC LIMIT $3`
       : searchRuns(filter.q, where, parameter);
   const { rows } = await pool.query<RunRow>(
-    `with page as (
-       select ${columns} from ${projects} cross join lateral (${ofProject}) r
-        order by r.started_at desc, r.id desc limit $3)
-     select page.*, w.name as workflow_name from page join workflows w on w.id = page.workflow_id
-      order by page.started_at desc, page.id desc`,
+    `WITH page AS (
+       SELECT ${columns} FROM ${projects} CROSS JOIN LATERAL (${ofProject}) r
+        ORDER BY r.started_at DESC, r.id DESC LIMIT $3)
+     SELECT page.*, w.name AS workflow_name FROM page JOIN workflows w ON w.id = page.workflow_id
+      ORDER BY page.started_at DESC, page.id DESC`,
     values,
   );
   return rows;
@@ -99,8 +99,8 @@ export async function listRuns(
 /** The run, or null where it is not of this tenant, project and workflow. */
 export async function findRun(pool: Pool, scope: RunScope): Promise<RunRow | null> {
   const { rows } = await pool.query<RunRow>(
-    `select ${columns}, w.name as workflow_name from runs r join workflows w on w.id = r.workflow_id
-      where r.id = $1 and r.tenant_id = $2 and r.project_id = $3 and r.workflow_id = $4`,
+    `SELECT ${columns}, w.name AS workflow_name FROM runs r JOIN workflows w ON w.id = r.workflow_id
+      WHERE r.id = $1 AND r.tenant_id = $2 AND r.project_id = $3 AND r.workflow_id = $4`,
     [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
   );
   return rows[0] ?? null;
@@ -111,8 +111,8 @@ export type RejectionRow = { run_id: string; workflow_id: string; code: string; 
 /** A start that was refused under this id, or null. */
 export async function findRejection(pool: Pool, scope: RunScope): Promise<RejectionRow | null> {
   const { rows } = await pool.query<RejectionRow>(
-    `select run_id, workflow_id, code, message, created_at from run_rejections
-      where run_id = $1 and tenant_id = $2 and project_id = $3 and workflow_id = $4`,
+    `SELECT run_id, workflow_id, code, message, created_at FROM run_rejections
+      WHERE run_id = $1 AND tenant_id = $2 AND project_id = $3 AND workflow_id = $4`,
     [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
   );
   return rows[0] ?? null;
@@ -124,7 +124,7 @@ export async function findGraph(
   ref: { tenantId: string; workflowId: string; version: number },
 ): Promise<Graph | null> {
   const { rows } = await pool.query<{ graph: Graph }>(
-    `select graph_snapshot as graph from workflow_versions where workflow_id = $1 and version = $2 and tenant_id = $3`,
+    `SELECT graph_snapshot AS graph FROM workflow_versions WHERE workflow_id = $1 AND version = $2 AND tenant_id = $3`,
     [ref.workflowId, ref.version, ref.tenantId],
   );
   return rows[0]?.graph ?? null;
@@ -138,8 +138,8 @@ export async function findVersion(
   ref: { tenantId: string; workflowId: string; version: number },
 ): Promise<VersionRow | null> {
   const { rows } = await pool.query<VersionRow>(
-    `select graph_snapshot as graph, run_setup from workflow_versions
-      where workflow_id = $1 and version = $2 and tenant_id = $3`,
+    `SELECT graph_snapshot AS graph, run_setup FROM workflow_versions
+      WHERE workflow_id = $1 AND version = $2 AND tenant_id = $3`,
     [ref.workflowId, ref.version, ref.tenantId],
   );
   return rows[0] ?? null;
@@ -148,7 +148,7 @@ export async function findVersion(
 /** Whether an attempt of the step began in the run. */
 export async function hasBegun(pool: Pool, runId: string, step: string): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `select from run_events where run_id = $1 and step_id = $2 and event_type = 'step_started' limit 1`,
+    `SELECT FROM run_events WHERE run_id = $1 AND step_id = $2 AND event_type = 'step_started' LIMIT 1`,
     [runId, step],
   );
   return rowCount === 1;
@@ -161,9 +161,9 @@ export async function knownSteps(
   ids: readonly string[],
 ): Promise<Set<string>> {
   const { rows } = await pool.query<{ id: string }>(
-    `select step->>'id' as id
-       from workflow_versions v, json_array_elements(v.graph_snapshot->'steps') step
-      where v.workflow_id = $1 and v.version = $2 and v.tenant_id = $3 and step->>'id' = any($4::text[])`,
+    `SELECT step->>'id' AS id
+       FROM workflow_versions v, json_array_elements(v.graph_snapshot->'steps') step
+      WHERE v.workflow_id = $1 AND v.version = $2 AND v.tenant_id = $3 AND step->>'id' = ANY($4::text[])`,
     [ref.workflowId, ref.version, ref.tenantId, ids],
   );
   return new Set(rows.map(row => row.id));
@@ -190,20 +190,20 @@ export async function findRunWithSteps(
 ): Promise<{ run: RunRow; events: StepEventRow[]; lastSeq: number } | null> {
   type StoredStepEvent = Omit<StepEventRow, 'created_at'> & { at: number };
   const { rows } = await pool.query<RunRow & { log_seq: number; step_events: StoredStepEvent[] }>(
-    `select ${columns}, w.name as workflow_name, e.log_seq, e.step_events
-       from runs r join workflows w on w.id = r.workflow_id
-       cross join lateral (
-         select coalesce(max(seq), 0) as log_seq,
+    `SELECT ${columns}, w.name AS workflow_name, e.log_seq, e.step_events
+       FROM runs r JOIN workflows w ON w.id = r.workflow_id
+       CROSS JOIN LATERAL (
+         SELECT coalesce(max(seq), 0) AS log_seq,
                 coalesce(json_agg(json_build_object(
                   'event_type', event_type, 'step_id', step_id, 'attempt', attempt,
-                  'at', (extract(epoch from created_at) * 1000)::bigint,
+                  'at', (extract(epoch FROM created_at) * 1000)::bigint,
                   'credits', coalesce((data->>'credits')::bigint, 0),
-                  'error', case when event_type in ('step_failed', 'step_retrying') then data->'error' end,
-                  'skip_reason', case when event_type = 'step_completed' and data->'skipped' is not null
-                                      then data->>'reason' end) order by seq)
-                  filter (where step_id is not null and event_type <> 'step_log'), '[]') as step_events
-           from run_events where run_id = r.id) e
-      where r.id = $1 and r.tenant_id = $2 and r.project_id = $3 and r.workflow_id = $4`,
+                  'error', CASE WHEN event_type IN ('step_failed', 'step_retrying') THEN data->'error' END,
+                  'skip_reason', CASE WHEN event_type = 'step_completed' AND data->'skipped' IS NOT NULL
+                                      THEN data->>'reason' END) ORDER BY seq)
+                  FILTER (WHERE step_id IS NOT NULL AND event_type <> 'step_log'), '[]') AS step_events
+           FROM run_events WHERE run_id = r.id) e
+      WHERE r.id = $1 AND r.tenant_id = $2 AND r.project_id = $3 AND r.workflow_id = $4`,
     [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
   );
   const row = rows[0];
@@ -218,9 +218,9 @@ export type ResultRow = { event_type: 'run_started' | 'step_completed'; step_id:
 /** The events that carry values: the start and every completed step, oldest first. */
 export async function listResultEvents(pool: Pool, runId: string): Promise<ResultRow[]> {
   const { rows } = await pool.query<ResultRow>(
-    `select event_type, step_id, data from run_events
-      where run_id = $1 and event_type in ('run_started', 'step_completed')
-      order by seq`,
+    `SELECT event_type, step_id, data FROM run_events
+      WHERE run_id = $1 AND event_type IN ('run_started', 'step_completed')
+      ORDER BY seq`,
     [runId],
   );
   return rows;
@@ -234,7 +234,7 @@ export async function findPayloads(
 ): Promise<Map<string, JsonMap[string]>> {
   if (ids.length === 0) return new Map();
   const { rows } = await pool.query<{ id: string; body: JsonMap[string] }>(
-    'select id, body from run_payloads where run_id = $1 and id = any($2::uuid[])',
+    'SELECT id, body FROM run_payloads WHERE run_id = $1 AND id = ANY($2::uuid[])',
     [runId, ids],
   );
   return new Map(rows.map(row => [row.id, row.body]));

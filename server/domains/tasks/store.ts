@@ -22,7 +22,7 @@ export type TaskRow = {
 };
 export type TaskKey = { at: Date; runId: string; stepId: string };
 
-const columns = `t.run_id, t.step_id, t.project_id, t.workflow_id, w.name as workflow_name, t.name, t.instructions, t.form,
+const columns = `t.run_id, t.step_id, t.project_id, t.workflow_id, w.name AS workflow_name, t.name, t.instructions, t.form,
   t.assignees, t.state, t.approved, t.completed_by, t.created_at, t.due_at, t.completed_at`;
 
 /** Tasks that wait for a person, newest first, in some projects of the tenant. */
@@ -33,12 +33,12 @@ export async function listPendingTasks(
   filter: { workflowId: string | undefined; assignee: string | undefined; after: TaskKey | null; limit: number },
 ): Promise<TaskRow[]> {
   const { rows } = await pool.query<TaskRow>(
-    `select ${columns} from human_tasks t join workflows w on w.id = t.workflow_id
-      where t.tenant_id = $1 and t.project_id = any($2::uuid[]) and t.state = 'pending'
-        and ($3::uuid is null or t.workflow_id = $3)
-        and ($4::text is null or exists (select from unnest(t.assignees) a where lower(a) = lower($4)))
-        and ($5::timestamptz is null or (t.created_at, t.run_id, t.step_id) < ($5, $6::uuid, $7))
-      order by t.created_at desc, t.run_id desc, t.step_id desc limit $8`,
+    `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
+      WHERE t.tenant_id = $1 AND t.project_id = ANY($2::uuid[]) AND t.state = 'pending'
+        AND ($3::uuid IS NULL OR t.workflow_id = $3)
+        AND ($4::text IS NULL OR EXISTS (SELECT FROM unnest(t.assignees) a WHERE lower(a) = lower($4)))
+        AND ($5::timestamptz IS NULL OR (t.created_at, t.run_id, t.step_id) < ($5, $6::uuid, $7))
+      ORDER BY t.created_at DESC, t.run_id DESC, t.step_id DESC LIMIT $8`,
     [
       tenantId,
       projectIds,
@@ -65,12 +65,12 @@ export async function listRunTasks(
   },
 ): Promise<TaskRow[]> {
   const { rows } = await pool.query<TaskRow>(
-    `select ${columns} from human_tasks t join workflows w on w.id = t.workflow_id
-      where t.run_id = $1 and t.tenant_id = $2 and t.project_id = $3 and t.workflow_id = $4
-        and (not $5::boolean or t.state = 'pending')
-        and ($6::text is null or t.step_id = $6)
-        and ($7::timestamptz is null or (t.created_at, t.step_id) > ($7, $8))
-      order by t.created_at, t.step_id limit $9`,
+    `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
+      WHERE t.run_id = $1 AND t.tenant_id = $2 AND t.project_id = $3 AND t.workflow_id = $4
+        AND (NOT $5::boolean OR t.state = 'pending')
+        AND ($6::text IS NULL OR t.step_id = $6)
+        AND ($7::timestamptz IS NULL OR (t.created_at, t.step_id) > ($7, $8))
+      ORDER BY t.created_at, t.step_id LIMIT $9`,
     [
       scope.runId,
       scope.tenantId,
@@ -89,8 +89,8 @@ export async function listRunTasks(
 /** One task, or null where this run of this project has none of that step. */
 export async function findTask(pool: Pool, scope: RunScope, stepId: string): Promise<TaskRow | null> {
   const { rows } = await pool.query<TaskRow>(
-    `select ${columns} from human_tasks t join workflows w on w.id = t.workflow_id
-      where t.run_id = $1 and t.step_id = $2 and t.tenant_id = $3 and t.project_id = $4 and t.workflow_id = $5`,
+    `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
+      WHERE t.run_id = $1 AND t.step_id = $2 AND t.tenant_id = $3 AND t.project_id = $4 AND t.workflow_id = $5`,
     [scope.runId, stepId, scope.tenantId, scope.projectId, scope.workflowId],
   );
   return rows[0] ?? null;

@@ -61,10 +61,10 @@ async function admit(
   tx: Prisma.TransactionClient,
   { tenantId, projectId, workflowId }: { tenantId: string; projectId: string; workflowId: string },
 ): Promise<void> {
-  await tx.$queryRaw`select 1 from projects where id = ${projectId}::uuid for update`;
+  await tx.$queryRaw`SELECT 1 FROM projects WHERE id = ${projectId}::uuid FOR UPDATE`;
   const [workflow] = await tx.$queryRaw<{ status: string }[]>`
-    select status from workflows where id = ${workflowId}::uuid and tenant_id = ${tenantId} and project_id = ${projectId}::uuid
-       for share`;
+    SELECT status FROM workflows WHERE id = ${workflowId}::uuid AND tenant_id = ${tenantId} AND project_id = ${projectId}::uuid
+       FOR SHARE`;
   if (workflow === undefined) throw notFound('Workflow');
   if (workflow.status === 'archived') throw invalid('The workflow is archived.', undefined, 'workflow_archived');
   if ((await tx.webhookSubscription.count({ where: { tenantId, projectId } })) < maxWebhooks) return;

@@ -26,13 +26,13 @@ export async function insertDeliveries(pool: Pool, deliveries: readonly NewDeliv
   const column = <K extends keyof NewDelivery>(key: K) => deliveries.map(delivery => delivery[key]);
   await pool.query({
     name: 'insert_webhook_deliveries',
-    text: `insert into webhook_deliveries (id, subscription_id, tenant_id, outcome, http_status, run_id, code, message, bytes,
+    text: `INSERT INTO webhook_deliveries (id, subscription_id, tenant_id, outcome, http_status, run_id, code, message, bytes,
              duration_ms, received_at)
-           select d.id, s.id, s.tenant_id, d.outcome, d.http_status, d.run_id, d.code, d.message, d.bytes, d.duration_ms, d.received_at
-             from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::uuid[], $6::text[], $7::text[], $8::int[], $9::int[],
+           SELECT d.id, s.id, s.tenant_id, d.outcome, d.http_status, d.run_id, d.code, d.message, d.bytes, d.duration_ms, d.received_at
+             FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::uuid[], $6::text[], $7::text[], $8::int[], $9::int[],
                     $10::timestamptz[])
                   d(id, subscription_id, outcome, http_status, run_id, code, message, bytes, duration_ms, received_at)
-             join webhook_subscriptions s on s.id = d.subscription_id`,
+             JOIN webhook_subscriptions s ON s.id = d.subscription_id`,
     values: [
       column('id'),
       column('subscriptionId'),
@@ -52,12 +52,12 @@ export async function insertDeliveries(pool: Pool, deliveries: readonly NewDeliv
 export async function pruneDeliveries(pool: Pool, subscriptionId: string): Promise<void> {
   await pool.query({
     name: 'prune_webhook_deliveries',
-    text: `delete from webhook_deliveries where subscription_id = $1 and id in (
-             select id from (
-               select id, http_status = any($4::int[]) as is_noise,
-                      row_number() over (partition by http_status = any($4::int[]) order by id desc) as place
-                 from webhook_deliveries where subscription_id = $1) ranked
-              where place > case when is_noise then $2::int else $3::int end)`,
+    text: `DELETE FROM webhook_deliveries WHERE subscription_id = $1 AND id IN (
+             SELECT id FROM (
+               SELECT id, http_status = ANY($4::int[]) AS is_noise,
+                      row_number() OVER (PARTITION BY http_status = ANY($4::int[]) ORDER BY id DESC) AS place
+                 FROM webhook_deliveries WHERE subscription_id = $1) ranked
+              WHERE place > CASE WHEN is_noise THEN $2::int ELSE $3::int END)`,
     values: [subscriptionId, kept.noise, kept.rest, noisyStatuses],
   });
 }
@@ -70,9 +70,9 @@ export async function listDeliveryRows(
   limit: number,
 ): Promise<DeliveryRow[]> {
   const { rows } = await pool.query<DeliveryRow>(
-    `select id, outcome, http_status, run_id, code, message, bytes, duration_ms, received_at from webhook_deliveries
-      where subscription_id = $1 and tenant_id = $2 and ($3::uuid is null or id < $3)
-      order by id desc limit $4`,
+    `SELECT id, outcome, http_status, run_id, code, message, bytes, duration_ms, received_at FROM webhook_deliveries
+      WHERE subscription_id = $1 AND tenant_id = $2 AND ($3::uuid IS NULL OR id < $3)
+      ORDER BY id DESC LIMIT $4`,
     [ref.subscriptionId, ref.tenantId, after, limit],
   );
   return rows;

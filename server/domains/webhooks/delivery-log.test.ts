@@ -57,7 +57,7 @@ describe('the deliveries', () => {
       ['accepted', 202, null, run_id],
     ]);
     expect(listed.at(-1)?.bytes).toBe(22);
-    const { rows } = await service.db.pool.query('select * from webhook_deliveries');
+    const { rows } = await service.db.pool.query('SELECT * FROM webhook_deliveries');
     const all = JSON.stringify(rows);
     for (const hidden of ['4111', service.token, webhook.secret, 'one']) expect(all).not.toContain(`"${hidden}`);
     expect(all).not.toContain('4111');
@@ -73,7 +73,7 @@ describe('the deliveries', () => {
   });
 
   test('of a webhook nobody knows are written down nowhere', async () => {
-    const count = async () => (await service.db.pool.query('select count(*) from webhook_deliveries')).rows[0].count;
+    const count = async () => (await service.db.pool.query('SELECT count(*) FROM webhook_deliveries')).rows[0].count;
     const before = await count();
     const path = '/v1/inbound-webhooks/01890000-0000-7000-8000-000000000000';
     await service.deliver({ ...webhook, path });
@@ -126,7 +126,7 @@ describe('a flood', () => {
     await settleDeliveries(service.services);
     const count = async () => {
       const { rows } = await service.db.pool.query(
-        'select outcome, count(*)::int as n from webhook_deliveries where subscription_id = $1 group by 1 order by 1',
+        'SELECT outcome, count(*)::int AS n FROM webhook_deliveries WHERE subscription_id = $1 GROUP BY 1 ORDER BY 1',
         [webhook.id],
       );
       return Object.fromEntries(rows.map(({ outcome, n }) => [outcome, n]));
@@ -166,7 +166,7 @@ describe('requests are counted', () => {
       clock.advance(60_000);
       expect((await at.deliver(two)).status).toBe(202);
       await settleDeliveries(at.services);
-      const { rows } = await at.db.pool.query("select outcome from webhook_deliveries where code = 'rate_limited'");
+      const { rows } = await at.db.pool.query("SELECT outcome FROM webhook_deliveries WHERE code = 'rate_limited'");
       expect(rows).toEqual([{ outcome: 'rejected' }]);
       expect(services.pool).not.toBe(at.services.pool);
     } finally {

@@ -24,10 +24,10 @@ afterAll(() => service.close());
 
 const seconds = () => Math.floor(service.clock.now() / 1000);
 async function runOf({ body }: Answer): Promise<Record<string, unknown>> {
-  const { rows } = await service.db.pool.query('select * from runs where id = $1', [body.run_id]);
+  const { rows } = await service.db.pool.query('SELECT * FROM runs WHERE id = $1', [body.run_id]);
   return rows[0];
 }
-const started = async () => Number((await service.db.pool.query('select count(*) from runs')).rows[0].count);
+const started = async () => Number((await service.db.pool.query('SELECT count(*) FROM runs')).rows[0].count);
 
 describe('a delivery', () => {
   test('starts a run whose input is what was posted', async () => {
@@ -272,10 +272,10 @@ describe('one and the same 401', () => {
   test('for a token that was revoked, has expired, or whose user was demoted or removed', async () => {
     const { services, tenant, db } = service;
     const spoilt: [string, (patId: string) => Promise<unknown>][] = [
-      ['revoked', id => db.pool.query('update pats set revoked_at = $2 where id = $1', [id, new Date()])],
+      ['revoked', id => db.pool.query('UPDATE pats SET revoked_at = $2 WHERE id = $1', [id, new Date()])],
       [
         'expired',
-        id => db.pool.query('update pats set expires_at = $2 where id = $1', [id, new Date(service.clock.now())]),
+        id => db.pool.query('UPDATE pats SET expires_at = $2 WHERE id = $1', [id, new Date(service.clock.now())]),
       ],
     ];
     for (const [, spoil] of spoilt) {
@@ -287,9 +287,9 @@ describe('one and the same 401', () => {
     const { token } = await createTestPat(services, tenant.owner, ['workflow:run']);
     const { userId } = tenant.owner;
     const demote = (admin: boolean) =>
-      db.pool.query('update memberships set tenant_admin = $2 where user_id = $1', [userId, admin]);
+      db.pool.query('UPDATE memberships SET tenant_admin = $2 WHERE user_id = $1', [userId, admin]);
     await demote(false);
-    await db.pool.query('update project_members set role = $2 where user_id = $1', [userId, 'project_viewer']);
+    await db.pool.query('UPDATE project_members SET role = $2 WHERE user_id = $1', [userId, 'project_viewer']);
     await expectRefused(await service.deliver(webhook, { token }));
     await demote(true);
     expect((await service.deliver(webhook, { token })).status).toBe(202);
@@ -302,7 +302,7 @@ describe('one and the same 401', () => {
     const made = await createTestWebhook(service, { automation_bearer });
     expect((await service.deliver(made)).status).toBe(202);
     const id = principal.credential.kind === 'pat' ? principal.credential.patId : '';
-    await service.db.pool.query('update pats set revoked_at = $2 where id = $1', [id, new Date()]);
+    await service.db.pool.query('UPDATE pats SET revoked_at = $2 WHERE id = $1', [id, new Date()]);
     await expectRefused(await service.deliver(made));
   });
 

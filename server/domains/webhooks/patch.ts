@@ -74,6 +74,6 @@ function change(
 /** Locks the workflow, so that it is not archived, and its webhooks switched off, before this one is switched on. */
 async function requireStartable(tx: Prisma.TransactionClient, workflowId: string): Promise<void> {
   const [workflow] = await tx.$queryRaw<{ status: string }[]>`
-    select status from workflows where id = ${workflowId}::uuid for share`;
+    SELECT status FROM workflows WHERE id = ${workflowId}::uuid FOR SHARE`;
   if (workflow?.status === 'archived') throw invalid('The workflow is archived.', undefined, 'workflow_archived');
 }

@@ -30,7 +30,7 @@ const runOf = async (answer: ReturnType<typeof send>) => {
   return body.run_id;
 };
 const known = async () => {
-  const { rows } = await service.db.pool.query('select from webhook_signatures where subscription_id = $1', [
+  const { rows } = await service.db.pool.query('SELECT FROM webhook_signatures WHERE subscription_id = $1', [
     webhook.id,
   ]);
   return rows.length;
@@ -53,7 +53,7 @@ describe('a delivery that was recorded and sent again', () => {
     const timestamp = nowS();
     const runs = await Promise.all(Array.from({ length: 12 }, (_, n) => runOf(send(`at once ${n}`, { timestamp }))));
     expect(new Set(runs).size).toBe(1);
-    const { rows } = await service.db.pool.query('select from runs where id = any($1::uuid[])', [runs]);
+    const { rows } = await service.db.pool.query('SELECT FROM runs WHERE id = ANY($1::uuid[])', [runs]);
     expect(rows).toHaveLength(1);
   });
 

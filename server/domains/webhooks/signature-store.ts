@@ -12,7 +12,7 @@ export async function findSignedRun(
 ): Promise<string | null> {
   const { rows } = await pool.query<{ run_id: string }>({
     name: 'find_webhook_signature',
-    text: `select run_id from webhook_signatures where subscription_id = $1 and signature = $2 and expires_at > $3`,
+    text: `SELECT run_id FROM webhook_signatures WHERE subscription_id = $1 AND signature = $2 AND expires_at > $3`,
     values: [webhookId, signature, new Date(now)],
   });
   return rows[0]?.run_id ?? null;
@@ -28,12 +28,12 @@ export async function claimSignature(
   const { rows } = await pool.query<{ run_id: string }>({
     name: 'claim_webhook_signature',
     // The update of an unexpired row changes nothing, but returns it, whoever made it in the meantime.
-    text: `insert into webhook_signatures as s (subscription_id, signature, run_id, expires_at)
-           select id, $2::bytea, $3::uuid, $4::timestamptz from webhook_subscriptions where id = $1
-           on conflict (subscription_id, signature) do update
-             set run_id = case when s.expires_at > $5 then s.run_id else excluded.run_id end,
+    text: `INSERT INTO webhook_signatures AS s (subscription_id, signature, run_id, expires_at)
+           SELECT id, $2::bytea, $3::uuid, $4::timestamptz FROM webhook_subscriptions WHERE id = $1
+           ON CONFLICT (subscription_id, signature) DO UPDATE
+             SET run_id = CASE WHEN s.expires_at > $5 THEN s.run_id ELSE excluded.run_id END,
                  expires_at = greatest(s.expires_at, excluded.expires_at)
-           returning run_id`,
+           RETURNING run_id`,
     values: [webhookId, signature, runId, new Date(expiresAt), new Date(now)],
   });
   const [row] = rows;
@@ -53,9 +53,9 @@ async function purge(pool: Pool, now: number): Promise<void> {
   purgedAt.set(pool, now);
   await pool.query({
     name: 'purge_webhook_signatures',
-    text: `delete from webhook_signatures where (subscription_id, signature) in (
-             select subscription_id, signature from webhook_signatures where expires_at <= $1
-              order by expires_at limit $2 for update skip locked)`,
+    text: `DELETE FROM webhook_signatures WHERE (subscription_id, signature) IN (
+             SELECT subscription_id, signature FROM webhook_signatures WHERE expires_at <= $1
+              ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
     values: [new Date(now), MAX_PURGED],
   });
 }

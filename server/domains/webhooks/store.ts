@@ -28,19 +28,19 @@ export type WebhookRow = {
 };
 
 /** Archiving switches off what it sees; a webhook that is created in that very moment must be off too. */
-const isOn = `(s.enabled and w.status <> 'archived')`;
+const isOn = `(s.enabled AND w.status <> 'archived')`;
 
 const selectWebhooks = `
-  select s.id, s.tenant_id, s.project_id, s.workflow_id, w.name as workflow_name, s.name, ${isOn} as enabled, s.automation_pat_id,
-         u.email as automation_email, s.extras, s.require_timestamp, s.previous_secret_expires_at, s.created_at, s.updated_at,
-         d.outcome as last_outcome, d.http_status as last_status, d.received_at as last_received_at
-    from webhook_subscriptions s
-    join workflows w on w.id = s.workflow_id
-    left join pats t on t.id = s.automation_pat_id and t.tenant_id = s.tenant_id
-    left join users u on u.id = t.user_id
-    left join lateral (select outcome, http_status, received_at from webhook_deliveries
-                        where subscription_id = s.id order by id desc limit 1) d on true
-   where s.tenant_id = $1 and s.project_id = $2`;
+  SELECT s.id, s.tenant_id, s.project_id, s.workflow_id, w.name AS workflow_name, s.name, ${isOn} AS enabled, s.automation_pat_id,
+         u.email AS automation_email, s.extras, s.require_timestamp, s.previous_secret_expires_at, s.created_at, s.updated_at,
+         d.outcome AS last_outcome, d.http_status AS last_status, d.received_at AS last_received_at
+    FROM webhook_subscriptions s
+    JOIN workflows w ON w.id = s.workflow_id
+    LEFT JOIN pats t ON t.id = s.automation_pat_id AND t.tenant_id = s.tenant_id
+    LEFT JOIN users u ON u.id = t.user_id
+    LEFT JOIN LATERAL (SELECT outcome, http_status, received_at FROM webhook_deliveries
+                        WHERE subscription_id = s.id ORDER BY id DESC LIMIT 1) d ON true
+   WHERE s.tenant_id = $1 AND s.project_id = $2`;
 
 /** Newest first. */
 export async function listWebhookRows(
@@ -50,9 +50,9 @@ export async function listWebhookRows(
 ): Promise<WebhookRow[]> {
   const { rows } = await pool.query<WebhookRow>(
     `${selectWebhooks}
-       and ($3::uuid is null or s.workflow_id = $3)
-       and ($4::timestamptz is null or (s.created_at, s.id) < ($4, $5::uuid))
-     order by s.created_at desc, s.id desc limit $6`,
+       AND ($3::uuid IS NULL OR s.workflow_id = $3)
+       AND ($4::timestamptz IS NULL OR (s.created_at, s.id) < ($4, $5::uuid))
+     ORDER BY s.created_at DESC, s.id DESC LIMIT $6`,
     [
       scope.tenantId,
       scope.projectId,
@@ -67,7 +67,7 @@ export async function listWebhookRows(
 
 /** The webhook, or null where this project has none of that id. */
 export async function findWebhookRow(pool: Pool, scope: ProjectScope, id: string): Promise<WebhookRow | null> {
-  const { rows } = await pool.query<WebhookRow>(`${selectWebhooks} and s.id = $3`, [
+  const { rows } = await pool.query<WebhookRow>(`${selectWebhooks} AND s.id = $3`, [
     scope.tenantId,
     scope.projectId,
     id,
@@ -78,7 +78,7 @@ export async function findWebhookRow(pool: Pool, scope: ProjectScope, id: string
 /** Deletes a webhook with its deliveries; false where there is none. */
 export async function deleteWebhookRow(pool: Pool, scope: ProjectScope, id: string): Promise<boolean> {
   const { rowCount } = await pool.query(
-    'delete from webhook_subscriptions where tenant_id = $1 and project_id = $2 and id = $3',
+    'DELETE FROM webhook_subscriptions WHERE tenant_id = $1 AND project_id = $2 AND id = $3',
     [scope.tenantId, scope.projectId, id],
   );
   return rowCount === 1;
@@ -91,7 +91,7 @@ export async function findProjectGrant(
   by: { id: string } | { tokenHash: Buffer },
 ): Promise<PatGrant | null> {
   const { rows } = await pool.query<PatRow>(
-    `${liveGrants} and t.tenant_id = $1 and t.project_id = $2 and ${'id' in by ? 't.id' : 't.token_hash'} = $3`,
+    `${liveGrants} AND t.tenant_id = $1 AND t.project_id = $2 AND ${'id' in by ? 't.id' : 't.token_hash'} = $3`,
     [scope.tenantId, scope.projectId, 'id' in by ? by.id : by.tokenHash],
   );
   return rows[0] ? toGrant(rows[0]) : null;
@@ -118,15 +118,15 @@ type IngressColumns = { webhook: IngressRow | null; bearer: GrantJson | null; au
 
 const ingressQuery = {
   name: 'find_webhook_ingress',
-  text: `select case when s.id is not null then json_build_object(
+  text: `SELECT CASE WHEN s.id IS NOT NULL THEN json_build_object(
                   'id', s.id, 'tenantId', s.tenant_id, 'projectId', s.project_id, 'workflowId', s.workflow_id, 'enabled', ${isOn},
-                  'automationPatId', s.automation_pat_id, 'extras', s.extras, 'requireTimestamp', s.require_timestamp) end as webhook,
-                row_to_json(bearer) as bearer, row_to_json(automation) as automation
-           from (values ($1::uuid)) asked(id)
-           left join webhook_subscriptions s on s.id = asked.id
-           left join workflows w on w.id = s.workflow_id
-           left join lateral (${liveGrants} and t.token_hash = $2) bearer on true
-           left join lateral (${liveGrants} and t.id = s.automation_pat_id) automation on true`,
+                  'automationPatId', s.automation_pat_id, 'extras', s.extras, 'requireTimestamp', s.require_timestamp) END AS webhook,
+                row_to_json(bearer) AS bearer, row_to_json(automation) AS automation
+           FROM (VALUES ($1::uuid)) asked(id)
+           LEFT JOIN webhook_subscriptions s ON s.id = asked.id
+           LEFT JOIN workflows w ON w.id = s.workflow_id
+           LEFT JOIN LATERAL (${liveGrants} AND t.token_hash = $2) bearer ON true
+           LEFT JOIN LATERAL (${liveGrants} AND t.id = s.automation_pat_id) automation ON true`,
 };
 
 /** All that the database knows about a delivery, in one round trip whatever it knows: the time must not tell which part was missing. */

@@ -64,7 +64,7 @@ describe('creating', () => {
     expect(got.body).toEqual(subscription);
     expect(JSON.stringify([listed.body, got.body])).not.toContain('whsec_');
     const { rows } = await service.db.pool.query(
-      'select * from webhook_subscriptions s join secrets x on x.name like $1',
+      'SELECT * FROM webhook_subscriptions s JOIN secrets x ON x.name LIKE $1',
       [`%${subscription.id}`],
     );
     expect(JSON.stringify(rows)).not.toContain(body.signing_secret);
@@ -83,7 +83,7 @@ describe('creating', () => {
   });
 
   test('leaves nothing behind where it is refused', async () => {
-    const count = async () => (await service.db.pool.query('select count(*) from secrets')).rows[0].count;
+    const count = async () => (await service.db.pool.query('SELECT count(*) FROM secrets')).rows[0].count;
     const before = await count();
     await create({ workflow_id: '01890000-0000-7000-8000-000000000000' });
     expect(await count()).toBe(before);
@@ -110,7 +110,7 @@ describe('creating', () => {
     try {
       const answer = await at.call(at.manager, 'POST', base, { workflow_id: at.workflow, name: 'Orders' });
       expect(answer.status).toBe(503);
-      expect((await at.db.pool.query('select id from webhook_subscriptions')).rows).toEqual([]);
+      expect((await at.db.pool.query('SELECT id FROM webhook_subscriptions')).rows).toEqual([]);
     } finally {
       await at.close();
     }
@@ -144,7 +144,7 @@ describe('the automation token', () => {
     const theirs = await patOf('owner');
     const made = await create({ automation_bearer: theirs.token });
     expect(subscriptionOf(made)).toMatchObject({ automation_pat_id: idOf(theirs.principal) });
-    const { rows } = await service.db.pool.query('select * from webhook_subscriptions');
+    const { rows } = await service.db.pool.query('SELECT * FROM webhook_subscriptions');
     expect(JSON.stringify(rows)).not.toContain(theirs.token);
   });
 
@@ -153,9 +153,9 @@ describe('the automation token', () => {
     const rival = await createTestTenant(services, { slug: 'other-tenant' });
     const project = await createTestProject(services, tenant, 'aside');
     const revoked = await patOf('contributor');
-    await db.pool.query('update pats set revoked_at = $2 where id = $1', [idOf(revoked.principal), new Date()]);
+    await db.pool.query('UPDATE pats SET revoked_at = $2 WHERE id = $1', [idOf(revoked.principal), new Date()]);
     const expired = await patOf('contributor');
-    await db.pool.query('update pats set expires_at = $2 where id = $1', [
+    await db.pool.query('UPDATE pats SET expires_at = $2 WHERE id = $1', [
       idOf(expired.principal),
       new Date(service.clock.now()),
     ]);
@@ -235,12 +235,12 @@ describe('changing', () => {
     expect((await service.call(service.manager, 'GET', path)).body).toMatchObject({ enabled: false });
     expect((await service.call(service.manager, 'GET', other.path)).body).toMatchObject({ enabled: true });
     expect((await patch(path, { enabled: true })).body).toMatchObject({ code: 'workflow_archived' });
-    const { rows } = await service.db.pool.query('select enabled from webhook_subscriptions where workflow_id = $1', [
+    const { rows } = await service.db.pool.query('SELECT enabled FROM webhook_subscriptions WHERE workflow_id = $1', [
       workflow_id,
     ]);
     expect(rows).toEqual([{ enabled: false }]);
     // One that was created while the archiving did not see it.
-    await service.db.pool.query('update webhook_subscriptions set enabled = true where workflow_id = $1', [
+    await service.db.pool.query('UPDATE webhook_subscriptions SET enabled = true WHERE workflow_id = $1', [
       workflow_id,
     ]);
     expect((await service.call(service.manager, 'GET', path)).body).toMatchObject({ enabled: false });
@@ -315,7 +315,7 @@ describe('deleting', () => {
     await settleDeliveries(service.services);
     expect((await service.call(service.manager, 'DELETE', webhook.path)).status).toBe(204);
     expect(await service.services.secrets.get('acme', `webhook/${webhook.id}`)).toBeNull();
-    const { rows } = await service.db.pool.query('select 1 from webhook_deliveries where subscription_id = $1', [
+    const { rows } = await service.db.pool.query('SELECT 1 FROM webhook_deliveries WHERE subscription_id = $1', [
       webhook.id,
     ]);
     expect(rows).toEqual([]);
@@ -330,7 +330,7 @@ describe('a test delivery', () => {
     const answer = await service.call(service.manager, 'POST', `${webhook.path}/test`, { payload: { n: 2 } });
     expect(answer.status).toBe(202);
     expect(await service.inputOf(answer.body.run_id)).toEqual({ fixed: 1, n: 2 });
-    const { rows } = await service.db.pool.query('select trigger_type, started_by from runs where id = $1', [
+    const { rows } = await service.db.pool.query('SELECT trigger_type, started_by FROM runs WHERE id = $1', [
       answer.body.run_id,
     ]);
     const { email } = service.tenant.contributor;
@@ -406,9 +406,9 @@ describe('the list', () => {
     const workflow_id = await publishGraph(service.services, project.contributor, asking());
     const { token } = await createTestPat(service.services, project.contributor, ['webhook:manage']);
     await service.db.pool.query(
-      `insert into webhook_subscriptions (id, tenant_id, project_id, workflow_id, name, enabled, extras, require_timestamp,
+      `INSERT INTO webhook_subscriptions (id, tenant_id, project_id, workflow_id, name, enabled, extras, require_timestamp,
          created_by, created_at, updated_at)
-       select gen_random_uuid(), 'acme', $1, $2, 'n', true, '{}', false, $1, $4, $4 from generate_series(1, $3)`,
+       SELECT gen_random_uuid(), 'acme', $1, $2, 'n', true, '{}', false, $1, $4, $4 FROM generate_series(1, $3)`,
       [project.projectId, workflow_id, maxWebhooks - 1, new Date(service.clock.now())],
     );
     // Several rounds: in the first the connections are opened one after the other, and nobody meets anybody.

@@ -45,10 +45,10 @@ export async function insertWorkflow(
   },
 ): Promise<WorkflowRow> {
   const { rows } = await pool.query<WorkflowRow>(
-    `insert into workflows (id, tenant_id, project_id, name, description, status, graph, run_setup, revision,
+    `INSERT INTO workflows (id, tenant_id, project_id, name, description, status, graph, run_setup, revision,
        graph_checksum, created_by, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, 'draft', $6, $7, 1, $8, $9, $10, $10)
-     returning ${columns}`,
+     VALUES ($1, $2, $3, $4, $5, 'draft', $6, $7, 1, $8, $9, $10, $10)
+     RETURNING ${columns}`,
     [
       row.id,
       row.scope.tenantId,
@@ -68,7 +68,7 @@ export async function insertWorkflow(
 /** The workflow, or null where this project has none of that id. */
 export async function findWorkflow(pool: Pool, scope: ProjectScope, id: string): Promise<WorkflowRow | null> {
   const { rows } = await pool.query<WorkflowRow>(
-    `select ${columns} from workflows where id = $1 and tenant_id = $2 and project_id = $3`,
+    `SELECT ${columns} FROM workflows WHERE id = $1 AND tenant_id = $2 AND project_id = $3`,
     [id, scope.tenantId, scope.projectId],
   );
   return rows[0] ?? null;
@@ -91,13 +91,13 @@ export async function updateDraft(
   change: DraftChange,
 ): Promise<WorkflowRow | null> {
   const { rows } = await pool.query<WorkflowRow>(
-    `update workflows
-        set name = coalesce($6, name), description = coalesce($7, description),
+    `UPDATE workflows
+        SET name = coalesce($6, name), description = coalesce($7, description),
             graph = coalesce($8::json, graph), graph_checksum = coalesce($9, graph_checksum),
             run_setup = coalesce($10::json, run_setup), revision = revision + 1, updated_at = $5
-      where id = $1 and tenant_id = $2 and project_id = $3 and status <> 'archived'
-        and ($4::int is null or revision = $4)
-      returning ${columns}`,
+      WHERE id = $1 AND tenant_id = $2 AND project_id = $3 AND status <> 'archived'
+        AND ($4::int IS NULL OR revision = $4)
+      RETURNING ${columns}`,
     [
       ref.id,
       ref.tenantId,
@@ -117,15 +117,15 @@ export async function updateDraft(
 /** Archives, and switches its webhooks off; false where there is no such workflow. Archiving twice keeps the first time. */
 export async function archiveWorkflow(pool: Pool, scope: ProjectScope, id: string, at: Date): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `with archived as (
-       update workflows
-          set updated_at = case when status = 'archived' then updated_at else $4 end, status = 'archived'
-        where id = $1 and tenant_id = $2 and project_id = $3
-       returning id),
-     silenced as (
-       update webhook_subscriptions set enabled = false, updated_at = $4
-        where workflow_id in (select id from archived) and enabled)
-     select id from archived`,
+    `WITH archived AS (
+       UPDATE workflows
+          SET updated_at = CASE WHEN status = 'archived' THEN updated_at ELSE $4 END, status = 'archived'
+        WHERE id = $1 AND tenant_id = $2 AND project_id = $3
+       RETURNING id),
+     silenced AS (
+       UPDATE webhook_subscriptions SET enabled = false, updated_at = $4
+        WHERE workflow_id IN (SELECT id FROM archived) AND enabled)
+     SELECT id FROM archived`,
     [id, scope.tenantId, scope.projectId, at],
   );
   return rowCount === 1;
@@ -145,23 +145,23 @@ export async function listWorkflows(
   filter: WorkflowFilter,
 ): Promise<WorkflowListRow[]> {
   const { rows } = await pool.query<WorkflowListRow>(
-    `with page as (
-       select ${columns} from workflows
-        where tenant_id = $1 and project_id = $2
-          and (case when $3::text is null then status <> 'archived' else status = $3 end)
-          and ($4::text is null or name ilike $5 or description ilike $5 or id::text = lower($4))
-          and ($6::timestamptz is null or (created_at, id) < ($6, $7::uuid))
-        order by created_at desc, id desc limit $8)
-     select page.*, coalesce(recent.runs, '[]'::json) as recent_runs
-       from page left join lateral (
-         select json_agg(json_build_object('run_id', id, 'status', status,
-                  'started_at', to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                  'ended_at', to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-                  order by started_at desc, id desc) as runs
-           from (select id, status, started_at, ended_at from runs
-                  where workflow_id = page.id and tenant_id = $1
-                  order by started_at desc, id desc limit 20) last_runs) recent on true
-      order by page.created_at desc, page.id desc`,
+    `WITH page AS (
+       SELECT ${columns} FROM workflows
+        WHERE tenant_id = $1 AND project_id = $2
+          AND (CASE WHEN $3::text IS NULL THEN status <> 'archived' ELSE status = $3 END)
+          AND ($4::text IS NULL OR name ILIKE $5 OR description ILIKE $5 OR id::text = lower($4))
+          AND ($6::timestamptz IS NULL OR (created_at, id) < ($6, $7::uuid))
+        ORDER BY created_at DESC, id DESC LIMIT $8)
+     SELECT page.*, coalesce(recent.runs, '[]'::json) AS recent_runs
+       FROM page LEFT JOIN LATERAL (
+         SELECT json_agg(json_build_object('run_id', id, 'status', status,
+                  'started_at', to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                  'ended_at', to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                  ORDER BY started_at DESC, id DESC) AS runs
+           FROM (SELECT id, status, started_at, ended_at FROM runs
+                  WHERE workflow_id = page.id AND tenant_id = $1
+                  ORDER BY started_at DESC, id DESC LIMIT 20) last_runs) recent ON true
+      ORDER BY page.created_at DESC, page.id DESC`,
     [
       scope.tenantId,
       scope.projectId,

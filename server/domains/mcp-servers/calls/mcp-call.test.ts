@@ -142,7 +142,7 @@ async function outcome(ref: { id: string; runID: string }) {
 /** An instance of the same tenant in another project. */
 async function inOtherProject(): Promise<string> {
   const id = await makeInstance(acme);
-  await service.db.pool.query('update mcp_instances set project_id = $2 where id = $1', [id, newId()]);
+  await service.db.pool.query('UPDATE mcp_instances SET project_id = $2 WHERE id = $1', [id, newId()]);
   return id;
 }
 
@@ -174,7 +174,7 @@ describe('publishing checks an mcp_call', () => {
     await act('mcp_servers_discover', { id: server.id, connection_id: await connect(acme) });
     await act('mcp_servers_publish_version', { id: server.id });
     const bound = await act('mcp_instances_create', { server_id: server.id, name: 'Bound' });
-    await service.db.pool.query("update mcp_servers set status = 'draft' where id = $1", [server.id]);
+    await service.db.pool.query("UPDATE mcp_servers SET status = 'draft' WHERE id = $1", [server.id]);
     expect(await problems(step('add', { instance_id: bound.id, tool_args: { a: 1, b: 1 } }))).toEqual([
       { path: 'instance_id', code: 'mcp_server_not_published' },
     ]);
@@ -249,7 +249,7 @@ describe('an mcp_call', () => {
     expect(failed.error).toMatchObject({ code: 'tool_failed', message: expect.stringContaining('bad token: Bearer') });
     expect(JSON.stringify([leaked.events, failed.events])).not.toContain(SECRET);
     const { rows } = await service.db.pool.query(
-      "select count(*)::int as count from run_events where data::text like '%' || $1 || '%'",
+      "SELECT count(*)::int AS count FROM run_events WHERE data::text LIKE '%' || $1 || '%'",
       [SECRET],
     );
     expect(rows).toEqual([{ count: 0 }]);

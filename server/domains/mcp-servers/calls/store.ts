@@ -30,14 +30,14 @@ export async function findBound(
 ): Promise<BoundRow | null> {
   const { rows } = await pool.query<BoundRow>({
     name: 'mcp-bound-instance',
-    text: `select i.id, i.name, i.config, s.id as server_id, s.name as server_name, s.canonical_url, s.auth_mode,
-        v.version, v.tools, p.settings as profile_settings, coalesce(p.connection_id, i.connection_id) as connection_id
-      from mcp_instances i
-      join mcp_servers s on s.id = i.server_id and s.tenant_id = i.tenant_id
-      left join mcp_server_versions v on v.server_id = s.id and v.tenant_id = i.tenant_id
-        and v.version = coalesce(i.version, s.latest_version) and s.status = 'published'
-      left join mcp_config_profiles p on p.id = i.active_profile_id and p.instance_id = i.id and p.tenant_id = i.tenant_id
-      where i.id = $1 and i.tenant_id = $2 and i.project_id = $3`,
+    text: `SELECT i.id, i.name, i.config, s.id AS server_id, s.name AS server_name, s.canonical_url, s.auth_mode,
+        v.version, v.tools, p.settings AS profile_settings, coalesce(p.connection_id, i.connection_id) AS connection_id
+      FROM mcp_instances i
+      JOIN mcp_servers s ON s.id = i.server_id AND s.tenant_id = i.tenant_id
+      LEFT JOIN mcp_server_versions v ON v.server_id = s.id AND v.tenant_id = i.tenant_id
+        AND v.version = coalesce(i.version, s.latest_version) AND s.status = 'published'
+      LEFT JOIN mcp_config_profiles p ON p.id = i.active_profile_id AND p.instance_id = i.id AND p.tenant_id = i.tenant_id
+      WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3`,
     values: [instanceId, tenantId, projectId],
   });
   return rows[0] ?? null;

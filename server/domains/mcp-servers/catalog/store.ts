@@ -29,29 +29,29 @@ export async function listToolRows(
   filter: ToolFilter,
 ): Promise<CatalogToolRow[]> {
   const { rows } = await pool.query<CatalogToolRow>(
-    `with instance as (
-       select server_id, version from mcp_instances where id = $4::uuid and tenant_id = $1 and project_id = $2),
-     catalogue as (
-       select s.id, s.name, s.service, s.latest_version, v.version, v.tools
-         from mcp_servers s
-         left join instance on instance.server_id = s.id
-         join mcp_server_versions v on v.server_id = s.id and v.version = coalesce(instance.version, s.latest_version)
-        where s.tenant_id = $1 and s.status = 'published' and ($3::uuid is null or s.id = $3)
-          and ($4::uuid is null or instance.server_id is not null)
-          and ($6::uuid is null or s.id >= $6)),
-     page as (
-       select c.id, c.name, c.service, c.latest_version, c.version, t.tool, t.tool->>'name' as tool_name
-         from catalogue c, json_array_elements(c.tools) t(tool)
-        where ($5::text is null or t.tool->>'name' ilike $5 or t.tool->>'title' ilike $5 or t.tool->>'description' ilike $5)
-          and ($6::uuid is null or (c.id, t.tool->>'name' collate "C") > ($6, $7::text))
-        order by c.id, t.tool->>'name' collate "C" limit $8)
-     select p.id as server_id, p.name as server_name, p.service as server_service, p.version, p.tool,
-            coalesce((select json_agg(json_build_object('id', i.id, 'name', i.name) order by i.created_at, i.id)
-                        from (select id, name, created_at from mcp_instances
-                               where server_id = p.id and tenant_id = $1 and project_id = $2
-                                 and coalesce(version, p.latest_version) = p.version
-                               order by created_at, id limit 20) i), '[]'::json) as instances
-       from page p order by p.id, p.tool_name collate "C"`,
+    `WITH instance AS (
+       SELECT server_id, version FROM mcp_instances WHERE id = $4::uuid AND tenant_id = $1 AND project_id = $2),
+     catalogue AS (
+       SELECT s.id, s.name, s.service, s.latest_version, v.version, v.tools
+         FROM mcp_servers s
+         LEFT JOIN instance ON instance.server_id = s.id
+         JOIN mcp_server_versions v ON v.server_id = s.id AND v.version = coalesce(instance.version, s.latest_version)
+        WHERE s.tenant_id = $1 AND s.status = 'published' AND ($3::uuid IS NULL OR s.id = $3)
+          AND ($4::uuid IS NULL OR instance.server_id IS NOT NULL)
+          AND ($6::uuid IS NULL OR s.id >= $6)),
+     page AS (
+       SELECT c.id, c.name, c.service, c.latest_version, c.version, t.tool, t.tool->>'name' AS tool_name
+         FROM catalogue c, json_array_elements(c.tools) t(tool)
+        WHERE ($5::text IS NULL OR t.tool->>'name' ILIKE $5 OR t.tool->>'title' ILIKE $5 OR t.tool->>'description' ILIKE $5)
+          AND ($6::uuid IS NULL OR (c.id, t.tool->>'name' COLLATE "C") > ($6, $7::text))
+        ORDER BY c.id, t.tool->>'name' COLLATE "C" LIMIT $8)
+     SELECT p.id AS server_id, p.name AS server_name, p.service AS server_service, p.version, p.tool,
+            coalesce((SELECT json_agg(json_build_object('id', i.id, 'name', i.name) ORDER BY i.created_at, i.id)
+                        FROM (SELECT id, name, created_at FROM mcp_instances
+                               WHERE server_id = p.id AND tenant_id = $1 AND project_id = $2
+                                 AND coalesce(version, p.latest_version) = p.version
+                               ORDER BY created_at, id LIMIT 20) i), '[]'::json) AS instances
+       FROM page p ORDER BY p.id, p.tool_name COLLATE "C"`,
     [
       tenantId,
       projectId,
@@ -73,8 +73,8 @@ export async function serversByUrl(
   urls: readonly string[],
 ): Promise<Map<string, string>> {
   const { rows } = await pool.query<{ id: string; canonical_url: string }>(
-    `select id, canonical_url from mcp_servers where tenant_id = $1 and canonical_url = any($2::text[])
-      order by created_at desc, id desc`,
+    `SELECT id, canonical_url FROM mcp_servers WHERE tenant_id = $1 AND canonical_url = ANY($2::text[])
+      ORDER BY created_at DESC, id DESC`,
     [tenantId, urls],
   );
   return new Map(rows.map(row => [row.canonical_url, row.id]));

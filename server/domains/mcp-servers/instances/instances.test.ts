@@ -72,12 +72,12 @@ describe('creating', () => {
     });
     const { projectId, contributor } = await createTestProject(world.services, world.acme, 'full');
     await world.db.pool.query(
-      `insert into mcp_instances (id, tenant_id, project_id, server_id, name, config, created_by, created_at, updated_at)
-       select gen_random_uuid(), 'acme', $2, $3, 'x', '{}', gen_random_uuid(), now(), now() from generate_series(1, $1) n`,
+      `INSERT INTO mcp_instances (id, tenant_id, project_id, server_id, name, config, created_by, created_at, updated_at)
+       SELECT gen_random_uuid(), 'acme', $2, $3, 'x', '{}', gen_random_uuid(), now(), now() FROM generate_series(1, $1) n`,
       [limits.instancesPerProject, projectId, serverId],
     );
     await expect(create({}, contributor)).rejects.toMatchObject({ status: 422, code: 'limit_reached' });
-    await world.db.pool.query('delete from mcp_instances where project_id = $1', [projectId]);
+    await world.db.pool.query('DELETE FROM mcp_instances WHERE project_id = $1', [projectId]);
   });
 });
 
@@ -157,11 +157,11 @@ describe('where it is used', () => {
 
     // A published version keeps it in use when the draft has gone on.
     await world.db.pool.query(
-      `insert into workflow_versions (workflow_id, version, tenant_id, graph_snapshot, run_setup, changelog, graph_checksum, published_by, published_at)
-       select id, 1, tenant_id, graph, run_setup, '', graph_checksum, created_by, created_at from workflows where id = $1`,
+      `INSERT INTO workflow_versions (workflow_id, version, tenant_id, graph_snapshot, run_setup, changelog, graph_checksum, published_by, published_at)
+       SELECT id, 1, tenant_id, graph, run_setup, '', graph_checksum, created_by, created_at FROM workflows WHERE id = $1`,
       [used.id],
     );
-    await world.db.pool.query(`update workflows set latest_version = 1, graph = '{"steps":[]}' where id = $1`, [
+    await world.db.pool.query(`UPDATE workflows SET latest_version = 1, graph = '{"steps":[]}' WHERE id = $1`, [
       used.id,
     ]);
     const published = { ...draft, draft: false, published: true };
@@ -336,8 +336,8 @@ describe('config profiles', () => {
   it('are at most fifty', async () => {
     const { id } = await create();
     await world.db.pool.query(
-      `insert into mcp_config_profiles (id, tenant_id, instance_id, name, settings, created_at, updated_at)
-       select gen_random_uuid(), 'acme', $1, 'p' || n, '{}', now(), now() from generate_series(1, $2) n`,
+      `INSERT INTO mcp_config_profiles (id, tenant_id, instance_id, name, settings, created_at, updated_at)
+       SELECT gen_random_uuid(), 'acme', $1, 'p' || n, '{}', now(), now() FROM generate_series(1, $2) n`,
       [id, limits.profilesPerInstance],
     );
     await expect(act('mcp_config_profiles_create', { id, name: 'one more' })).rejects.toMatchObject({

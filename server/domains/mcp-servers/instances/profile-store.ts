@@ -16,11 +16,11 @@ export type ProfileRow = {
 };
 export type ProfileKey = InstanceKey & { profileId: string };
 
-const select = `select p.id, p.instance_id, p.name, p.settings, p.connection_id, c.name as connection_name,
-    coalesce(i.active_profile_id = p.id, false) as active, p.created_at, p.updated_at
-  from mcp_config_profiles p join mcp_instances i on i.id = p.instance_id and i.tenant_id = p.tenant_id
-  left join connections c on c.id = p.connection_id and c.tenant_id = p.tenant_id
-  where i.id = $1 and i.tenant_id = $2 and i.project_id = $3`;
+const select = `SELECT p.id, p.instance_id, p.name, p.settings, p.connection_id, c.name AS connection_name,
+    coalesce(i.active_profile_id = p.id, false) AS active, p.created_at, p.updated_at
+  FROM mcp_config_profiles p JOIN mcp_instances i ON i.id = p.instance_id AND i.tenant_id = p.tenant_id
+  LEFT JOIN connections c ON c.id = p.connection_id AND c.tenant_id = p.tenant_id
+  WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3`;
 
 /** By name, those after the profile of that name and id. */
 export async function listProfileRows(
@@ -29,7 +29,7 @@ export async function listProfileRows(
   { after, limit }: { after: { name: string; id: string } | null; limit: number },
 ): Promise<ProfileRow[]> {
   const { rows } = await pool.query<ProfileRow>(
-    `${select} and ($4::text is null or (p.name, p.id) > ($4, $5::uuid)) order by p.name, p.id limit $6`,
+    `${select} AND ($4::text IS NULL OR (p.name, p.id) > ($4, $5::uuid)) ORDER BY p.name, p.id LIMIT $6`,
     [key.id, key.tenantId, key.projectId, after?.name ?? null, after?.id ?? null, limit],
   );
   return rows;
@@ -37,7 +37,7 @@ export async function listProfileRows(
 
 /** Null where the instance has none of that id. */
 export async function findProfile(pool: Pool, key: ProfileKey): Promise<ProfileRow | null> {
-  const { rows } = await pool.query<ProfileRow>(`${select} and p.id = $4`, [
+  const { rows } = await pool.query<ProfileRow>(`${select} AND p.id = $4`, [
     key.id,
     key.tenantId,
     key.projectId,
@@ -53,15 +53,15 @@ export async function insertProfile(
   profile: { name: string; settings: JsonMap; connectionId: string | null },
 ): Promise<'inserted' | 'taken' | 'full'> {
   const { rows } = await pool.query<{ full: boolean; inserted: boolean }>(
-    `with instance as (
-       select i.id, i.tenant_id, (select count(*) from mcp_config_profiles p where p.instance_id = i.id) >= $9 as full
-         from mcp_instances i where i.id = $1 and i.tenant_id = $2 and i.project_id = $3),
-     new as (
-       insert into mcp_config_profiles (id, tenant_id, instance_id, name, settings, connection_id, created_at, updated_at)
-       select $4, tenant_id, id, $5, $6, $7, $8, $8 from instance where not instance.full
-       on conflict (instance_id, name) do nothing
-       returning id)
-     select instance.full, exists (select from new) as inserted from instance`,
+    `WITH instance AS (
+       SELECT i.id, i.tenant_id, (SELECT count(*) FROM mcp_config_profiles p WHERE p.instance_id = i.id) >= $9 AS full
+         FROM mcp_instances i WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3),
+     new AS (
+       INSERT INTO mcp_config_profiles (id, tenant_id, instance_id, name, settings, connection_id, created_at, updated_at)
+       SELECT $4, tenant_id, id, $5, $6, $7, $8, $8 FROM instance WHERE NOT instance.full
+       ON CONFLICT (instance_id, name) DO NOTHING
+       RETURNING id)
+     SELECT instance.full, EXISTS (SELECT FROM new) AS inserted FROM instance`,
     [
       key.id,
       key.tenantId,
@@ -87,11 +87,11 @@ export async function updateProfile(
 ): Promise<'updated' | 'taken' | 'missing'> {
   try {
     const { rowCount } = await pool.query(
-      `update mcp_config_profiles p
-          set name = coalesce($6, p.name), settings = coalesce($7::json, p.settings),
-              connection_id = case when $8 then $9::uuid else p.connection_id end, updated_at = $5
-         from mcp_instances i
-        where i.id = $1 and i.tenant_id = $2 and i.project_id = $3 and p.instance_id = i.id and p.id = $4`,
+      `UPDATE mcp_config_profiles p
+          SET name = coalesce($6, p.name), settings = coalesce($7::json, p.settings),
+              connection_id = CASE WHEN $8 THEN $9::uuid ELSE p.connection_id END, updated_at = $5
+         FROM mcp_instances i
+        WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3 AND p.instance_id = i.id AND p.id = $4`,
       [
         key.id,
         key.tenantId,
@@ -114,14 +114,14 @@ export async function updateProfile(
 /** Deletes it; where it was the active one, none is. False where there was none. */
 export async function deleteProfileRow(pool: Pool, key: ProfileKey): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `with gone as (
-       delete from mcp_config_profiles p using mcp_instances i
-        where i.id = $1 and i.tenant_id = $2 and i.project_id = $3 and p.instance_id = i.id and p.id = $4
-        returning p.id),
-     inactive as (
-       update mcp_instances set active_profile_id = null
-        where id = $1 and tenant_id = $2 and project_id = $3 and active_profile_id = $4)
-     select id from gone`,
+    `WITH gone AS (
+       DELETE FROM mcp_config_profiles p USING mcp_instances i
+        WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3 AND p.instance_id = i.id AND p.id = $4
+        RETURNING p.id),
+     inactive AS (
+       UPDATE mcp_instances SET active_profile_id = NULL
+        WHERE id = $1 AND tenant_id = $2 AND project_id = $3 AND active_profile_id = $4)
+     SELECT id FROM gone`,
     [key.id, key.tenantId, key.projectId, key.profileId],
   );
   return rowCount === 1;
@@ -130,11 +130,11 @@ export async function deleteProfileRow(pool: Pool, key: ProfileKey): Promise<boo
 /** Makes it the active one, or no more; false where the instance has no such profile. */
 export async function setActiveProfile(pool: Pool, key: ProfileKey & { at: Date }, active: boolean): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `update mcp_instances i
-        set active_profile_id = case when $6 then p.id when i.active_profile_id = p.id then null else i.active_profile_id end,
+    `UPDATE mcp_instances i
+        SET active_profile_id = CASE WHEN $6 THEN p.id WHEN i.active_profile_id = p.id THEN NULL ELSE i.active_profile_id END,
             updated_at = $5
-       from mcp_config_profiles p
-      where i.id = $1 and i.tenant_id = $2 and i.project_id = $3 and p.instance_id = i.id and p.id = $4`,
+       FROM mcp_config_profiles p
+      WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3 AND p.instance_id = i.id AND p.id = $4`,
     [key.id, key.tenantId, key.projectId, key.profileId, key.at, active],
   );
   return rowCount === 1;

@@ -29,14 +29,14 @@ export type InstanceRow = {
   updated_at: Date;
 };
 
-const columns = `i.id, i.project_id, i.server_id, s.name as server_name, s.service as server_service,
-  s.status as server_status, s.auth_mode, i.version, v.version as effective_version,
-  coalesce(json_array_length(v.tools), 0) as tool_count, i.name, i.connection_id, c.name as connection_name, i.config,
-  p.id as active_profile_id, p.name as active_profile_name, i.created_at, i.updated_at`;
-const from = `mcp_instances i join mcp_servers s on s.id = i.server_id and s.tenant_id = i.tenant_id
-  left join mcp_server_versions v on v.server_id = s.id and v.version = coalesce(i.version, s.latest_version)
-  left join connections c on c.id = i.connection_id and c.tenant_id = i.tenant_id
-  left join mcp_config_profiles p on p.id = i.active_profile_id and p.instance_id = i.id`;
+const columns = `i.id, i.project_id, i.server_id, s.name AS server_name, s.service AS server_service,
+  s.status AS server_status, s.auth_mode, i.version, v.version AS effective_version,
+  coalesce(json_array_length(v.tools), 0) AS tool_count, i.name, i.connection_id, c.name AS connection_name, i.config,
+  p.id AS active_profile_id, p.name AS active_profile_name, i.created_at, i.updated_at`;
+const from = `mcp_instances i JOIN mcp_servers s ON s.id = i.server_id AND s.tenant_id = i.tenant_id
+  LEFT JOIN mcp_server_versions v ON v.server_id = s.id AND v.version = coalesce(i.version, s.latest_version)
+  LEFT JOIN connections c ON c.id = i.connection_id AND c.tenant_id = i.tenant_id
+  LEFT JOIN mcp_config_profiles p ON p.id = i.active_profile_id AND p.instance_id = i.id`;
 
 /** False where the project has as many instances as it may. Rejects with a foreign key violation where the server is gone. */
 export async function insertInstance(
@@ -52,10 +52,10 @@ export async function insertInstance(
   },
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `insert into mcp_instances (id, tenant_id, project_id, server_id, version, name, connection_id, config, created_by,
+    `INSERT INTO mcp_instances (id, tenant_id, project_id, server_id, version, name, connection_id, config, created_by,
        created_at, updated_at)
-     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10
-      where (select count(*) from mcp_instances where tenant_id = $2 and project_id = $3) < $11`,
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10
+      WHERE (SELECT count(*) FROM mcp_instances WHERE tenant_id = $2 AND project_id = $3) < $11`,
     [
       row.id,
       row.tenantId,
@@ -76,7 +76,7 @@ export async function insertInstance(
 /** Null where the project has none of that id. */
 export async function findInstance(pool: Pool, key: InstanceKey): Promise<InstanceRow | null> {
   const { rows } = await pool.query<InstanceRow>(
-    `select ${columns} from ${from} where i.id = $1 and i.tenant_id = $2 and i.project_id = $3`,
+    `SELECT ${columns} FROM ${from} WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3`,
     [key.id, key.tenantId, key.projectId],
   );
   return rows[0] ?? null;
@@ -92,11 +92,11 @@ export type InstanceFilter = {
 /** Newest first. */
 export async function listInstanceRows(pool: Pool, key: ProjectKey, filter: InstanceFilter): Promise<InstanceRow[]> {
   const { rows } = await pool.query<InstanceRow>(
-    `select ${columns} from ${from}
-      where i.tenant_id = $1 and i.project_id = $2 and ($3::uuid is null or i.server_id = $3)
-        and ($4::text is null or i.name ilike $4 or s.name ilike $4)
-        and ($5::timestamptz is null or (i.created_at, i.id) < ($5, $6::uuid))
-      order by i.created_at desc, i.id desc limit $7`,
+    `SELECT ${columns} FROM ${from}
+      WHERE i.tenant_id = $1 AND i.project_id = $2 AND ($3::uuid IS NULL OR i.server_id = $3)
+        AND ($4::text IS NULL OR i.name ILIKE $4 OR s.name ILIKE $4)
+        AND ($5::timestamptz IS NULL OR (i.created_at, i.id) < ($5, $6::uuid))
+      ORDER BY i.created_at DESC, i.id DESC LIMIT $7`,
     [
       key.tenantId,
       key.projectId,
@@ -125,11 +125,11 @@ export async function updateInstance(
   change: InstanceChange,
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `update mcp_instances
-        set name = coalesce($5, name), version = case when $6 then $7::int else version end,
-            connection_id = case when $8 then $9::uuid else connection_id end,
+    `UPDATE mcp_instances
+        SET name = coalesce($5, name), version = CASE WHEN $6 THEN $7::int ELSE version END,
+            connection_id = CASE WHEN $8 THEN $9::uuid ELSE connection_id END,
             config = coalesce($10::json, config), updated_at = $4
-      where id = $1 and tenant_id = $2 and project_id = $3`,
+      WHERE id = $1 AND tenant_id = $2 AND project_id = $3`,
     [
       key.id,
       key.tenantId,
@@ -149,7 +149,7 @@ export async function updateInstance(
 /** False where there was none. */
 export async function deleteInstanceRow(pool: Pool, key: InstanceKey): Promise<boolean> {
   const { rowCount } = await pool.query(
-    'delete from mcp_instances where id = $1 and tenant_id = $2 and project_id = $3',
+    'DELETE FROM mcp_instances WHERE id = $1 AND tenant_id = $2 AND project_id = $3',
     [key.id, key.tenantId, key.projectId],
   );
   return rowCount === 1;
@@ -163,17 +163,17 @@ export type InstanceUseRow = { workflow_id: string; name: string; draft: boolean
  */
 export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number): Promise<InstanceUseRow[]> {
   const { rows } = await pool.query<InstanceUseRow>(
-    `with candidate as materialized (
-       select w.id, w.name, w.graph as draft, v.graph_snapshot as published
-         from workflows w
-         left join workflow_versions v on v.workflow_id = w.id and v.version = w.latest_version and v.tenant_id = w.tenant_id
-        where w.tenant_id = $2 and w.project_id = $3 and w.status <> 'archived'
-          and (strpos(w.graph::text, $1) > 0 or strpos(v.graph_snapshot::text, $1) > 0)
-        order by w.id limit 1000),
-     used as (
-       select id, name, draft::jsonb @> $4::jsonb as draft, coalesce(published::jsonb @> $4::jsonb, false) as published
-         from candidate)
-     select id as workflow_id, name, draft, published from used where draft or published order by name, id limit $5`,
+    `WITH candidate AS MATERIALIZED (
+       SELECT w.id, w.name, w.graph AS draft, v.graph_snapshot AS published
+         FROM workflows w
+         LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version AND v.tenant_id = w.tenant_id
+        WHERE w.tenant_id = $2 AND w.project_id = $3 AND w.status <> 'archived'
+          AND (strpos(w.graph::text, $1) > 0 OR strpos(v.graph_snapshot::text, $1) > 0)
+        ORDER BY w.id LIMIT 1000),
+     used AS (
+       SELECT id, name, draft::jsonb @> $4::jsonb AS draft, coalesce(published::jsonb @> $4::jsonb, false) AS published
+         FROM candidate)
+     SELECT id AS workflow_id, name, draft, published FROM used WHERE draft OR published ORDER BY name, id LIMIT $5`,
     [
       key.id,
       key.tenantId,
@@ -207,18 +207,18 @@ export type BindingRow = {
 /** What the instances of these ids, of one project, are bound to now; the active profile's connection before their own. */
 export async function findBindings(pool: Pool, key: ProjectKey, ids: readonly string[]): Promise<BindingRow[]> {
   const { rows } = await pool.query<BindingRow>(
-    `select i.id, i.name, s.id as server_id, s.name as server_name, s.service as server_service,
-            s.status as server_status, s.auth_mode, s.canonical_url, v.version,
-            coalesce((select json_agg(json_build_object('name', t->'name')) from json_array_elements(v.tools) t), '[]'::json) as tools,
-            p.id as profile_id, p.name as profile_name,
-            c.id as connection_id, c.name as connection_name, c.status as connection_status,
-            c.origins as connection_origins
-       from mcp_instances i join mcp_servers s on s.id = i.server_id and s.tenant_id = i.tenant_id
-       left join mcp_server_versions v on v.server_id = s.id and v.version = coalesce(i.version, s.latest_version)
-       left join mcp_config_profiles p on p.id = i.active_profile_id and p.instance_id = i.id
-       left join connections c on c.id = coalesce(p.connection_id, i.connection_id) and c.tenant_id = i.tenant_id
-        and (c.project_id is null or c.project_id = i.project_id)
-      where i.tenant_id = $1 and i.project_id = $2 and i.id = any($3::uuid[])`,
+    `SELECT i.id, i.name, s.id AS server_id, s.name AS server_name, s.service AS server_service,
+            s.status AS server_status, s.auth_mode, s.canonical_url, v.version,
+            coalesce((SELECT json_agg(json_build_object('name', t->'name')) FROM json_array_elements(v.tools) t), '[]'::json) AS tools,
+            p.id AS profile_id, p.name AS profile_name,
+            c.id AS connection_id, c.name AS connection_name, c.status AS connection_status,
+            c.origins AS connection_origins
+       FROM mcp_instances i JOIN mcp_servers s ON s.id = i.server_id AND s.tenant_id = i.tenant_id
+       LEFT JOIN mcp_server_versions v ON v.server_id = s.id AND v.version = coalesce(i.version, s.latest_version)
+       LEFT JOIN mcp_config_profiles p ON p.id = i.active_profile_id AND p.instance_id = i.id
+       LEFT JOIN connections c ON c.id = coalesce(p.connection_id, i.connection_id) AND c.tenant_id = i.tenant_id
+        AND (c.project_id IS NULL OR c.project_id = i.project_id)
+      WHERE i.tenant_id = $1 AND i.project_id = $2 AND i.id = ANY($3::uuid[])`,
     [key.tenantId, key.projectId, ids],
   );
   return rows;
@@ -229,14 +229,14 @@ export type OfferRow = { tool_name: string; instance_id: string; name: string; s
 /** Instances of the project that offer a tool of these names: at most five for each, the newest first. */
 export async function findOffers(pool: Pool, key: ProjectKey, tools: readonly string[]): Promise<OfferRow[]> {
   const { rows } = await pool.query<OfferRow>(
-    `select tool_name, instance_id, name, server_name
-       from (select t->>'name' as tool_name, i.id as instance_id, i.name, s.name as server_name,
-                    row_number() over (partition by t->>'name' order by i.created_at desc, i.id desc) as place
-               from mcp_instances i join mcp_servers s on s.id = i.server_id and s.status = 'published'
-               join mcp_server_versions v on v.server_id = s.id and v.version = coalesce(i.version, s.latest_version),
+    `SELECT tool_name, instance_id, name, server_name
+       FROM (SELECT t->>'name' AS tool_name, i.id AS instance_id, i.name, s.name AS server_name,
+                    row_number() OVER (PARTITION BY t->>'name' ORDER BY i.created_at DESC, i.id DESC) AS place
+               FROM mcp_instances i JOIN mcp_servers s ON s.id = i.server_id AND s.status = 'published'
+               JOIN mcp_server_versions v ON v.server_id = s.id AND v.version = coalesce(i.version, s.latest_version),
                     json_array_elements(v.tools) t
-              where i.tenant_id = $1 and i.project_id = $2 and t->>'name' = any($3::text[])) offers
-      where place <= 5 order by tool_name, place`,
+              WHERE i.tenant_id = $1 AND i.project_id = $2 AND t->>'name' = ANY($3::text[])) offers
+      WHERE place <= 5 ORDER BY tool_name, place`,
     [key.tenantId, key.projectId, tools],
   );
   return rows;

@@ -75,13 +75,13 @@ describe('registering', () => {
 
   it('has a bound for each workspace', async () => {
     await world.db.pool.query(
-      `insert into mcp_servers (id, tenant_id, name, service, canonical_url, mode, auth_mode, status, tool_count, created_by, created_at, updated_at)
-       select gen_random_uuid(), 'rival', 'x', 'x' || n, 'https://x.example/', 'third_party', 'none', 'draft', 0, gen_random_uuid(), now(), now()
-         from generate_series(1, $1) n`,
+      `INSERT INTO mcp_servers (id, tenant_id, name, service, canonical_url, mode, auth_mode, status, tool_count, created_by, created_at, updated_at)
+       SELECT gen_random_uuid(), 'rival', 'x', 'x' || n, 'https://x.example/', 'third_party', 'none', 'draft', 0, gen_random_uuid(), now(), now()
+         FROM generate_series(1, $1) n`,
       [limits.serversPerTenant],
     );
     await expect(register({}, world.rival.contributor)).rejects.toMatchObject({ status: 422, code: 'limit_reached' });
-    await world.db.pool.query(`delete from mcp_servers where tenant_id = 'rival'`);
+    await world.db.pool.query(`DELETE FROM mcp_servers WHERE tenant_id = 'rival'`);
     expect(await register({}, world.rival.contributor)).toMatchObject({ service: 'demo' });
   });
 });
@@ -231,7 +231,7 @@ describe('discovering and publishing', () => {
     const discovered = await act('mcp_servers_discover', { id, connection_id });
     expect(JSON.stringify(discovered)).not.toContain(secret);
     expect(discovered).toMatchObject({ tool_count: 1 });
-    const { rows } = await world.db.pool.query('select discovered::text as text from mcp_servers where id = $1', [id]);
+    const { rows } = await world.db.pool.query('SELECT discovered::text AS text FROM mcp_servers WHERE id = $1', [id]);
     expect(rows[0].text).toContain('Your key is');
     expect(rows[0].text).not.toContain(secret);
   });

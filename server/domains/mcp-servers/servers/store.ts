@@ -38,12 +38,12 @@ export type ServerKey = { tenantId: string; id: string };
 
 const columns = `s.id, s.tenant_id, s.name, s.service, s.canonical_url, s.mode, s.auth_mode, s.status, s.latest_version,
   s.tool_count, s.discovered_at, s.last_error, s.created_at, s.updated_at,
-  (select count(*)::int from mcp_instances i where i.server_id = s.id and i.tenant_id = s.tenant_id) as instance_count`;
+  (SELECT count(*)::int FROM mcp_instances i WHERE i.server_id = s.id AND i.tenant_id = s.tenant_id) AS instance_count`;
 
 /** Services (slugs) of the tenant that begin with `slug`: what a new one must differ from. */
 export async function takenServices(pool: Pool, tenantId: string, slug: string): Promise<Set<string>> {
   const { rows } = await pool.query<{ service: string }>(
-    'select service from mcp_servers where tenant_id = $1 and starts_with(service, $2)',
+    'SELECT service FROM mcp_servers WHERE tenant_id = $1 AND starts_with(service, $2)',
     [tenantId, slug],
   );
   return new Set(rows.map(row => row.service));
@@ -65,14 +65,14 @@ export async function insertServer(
   },
 ): Promise<ServerRow | 'taken' | 'full'> {
   const { rows } = await pool.query<{ count: number; inserted: boolean }>(
-    `with present as (select count(*)::int as count from mcp_servers where tenant_id = $2),
-     new as (
-       insert into mcp_servers (id, tenant_id, name, service, canonical_url, mode, auth_mode, status, tool_count,
+    `WITH present AS (SELECT count(*)::int AS count FROM mcp_servers WHERE tenant_id = $2),
+     new AS (
+       INSERT INTO mcp_servers (id, tenant_id, name, service, canonical_url, mode, auth_mode, status, tool_count,
          created_by, created_at, updated_at)
-       select $1, $2, $3, $4, $5, $6, $7, 'draft', 0, $8, $9, $9 from present where count < $10
-       on conflict (tenant_id, service) do nothing
-       returning id)
-     select present.count, exists (select from new) as inserted from present`,
+       SELECT $1, $2, $3, $4, $5, $6, $7, 'draft', 0, $8, $9, $9 FROM present WHERE count < $10
+       ON CONFLICT (tenant_id, service) DO NOTHING
+       RETURNING id)
+     SELECT present.count, EXISTS (SELECT FROM new) AS inserted FROM present`,
     [
       row.id,
       row.tenantId,
@@ -95,7 +95,7 @@ export async function insertServer(
 /** The server without its tools; null where the tenant has none of that id. */
 export async function findServer(pool: Pool, { tenantId, id }: ServerKey): Promise<ServerRow | null> {
   const { rows } = await pool.query<ServerRow>(
-    `select ${columns} from mcp_servers s where s.id = $1 and s.tenant_id = $2`,
+    `SELECT ${columns} FROM mcp_servers s WHERE s.id = $1 AND s.tenant_id = $2`,
     [id, tenantId],
   );
   return rows[0] ?? null;
@@ -104,7 +104,7 @@ export async function findServer(pool: Pool, { tenantId, id }: ServerKey): Promi
 /** The same with the tools of the last discovery. */
 export async function findServerDetail(pool: Pool, { tenantId, id }: ServerKey): Promise<ServerDetailRow | null> {
   const { rows } = await pool.query<ServerDetailRow>(
-    `select ${columns}, s.discovered from mcp_servers s where s.id = $1 and s.tenant_id = $2`,
+    `SELECT ${columns}, s.discovered FROM mcp_servers s WHERE s.id = $1 AND s.tenant_id = $2`,
     [id, tenantId],
   );
   return rows[0] ?? null;
@@ -120,11 +120,11 @@ export type ServerFilter = {
 /** Newest first. */
 export async function listServerRows(pool: Pool, tenantId: string, filter: ServerFilter): Promise<ServerRow[]> {
   const { rows } = await pool.query<ServerRow>(
-    `select ${columns} from mcp_servers s
-      where s.tenant_id = $1 and ($2::text is null or s.status = $2)
-        and ($3::text is null or s.name ilike $3 or s.service ilike $3 or s.canonical_url ilike $3)
-        and ($4::timestamptz is null or (s.created_at, s.id) < ($4, $5::uuid))
-      order by s.created_at desc, s.id desc limit $6`,
+    `SELECT ${columns} FROM mcp_servers s
+      WHERE s.tenant_id = $1 AND ($2::text IS NULL OR s.status = $2)
+        AND ($3::text IS NULL OR s.name ILIKE $3 OR s.service ILIKE $3 OR s.canonical_url ILIKE $3)
+        AND ($4::timestamptz IS NULL OR (s.created_at, s.id) < ($4, $5::uuid))
+      ORDER BY s.created_at DESC, s.id DESC LIMIT $6`,
     [
       tenantId,
       filter.status ?? null,
@@ -156,7 +156,7 @@ export async function updateServer(
   return inTransaction(services, async tx => {
     // The lock makes an instance that is created meanwhile wait: its foreign key refers to this row.
     const rows = await tx.$queryRaw<{ canonical_url: string }[]>`
-      select canonical_url from mcp_servers where id = ${id}::uuid and tenant_id = ${tenantId} for update`;
+      SELECT canonical_url FROM mcp_servers WHERE id = ${id}::uuid AND tenant_id = ${tenantId} FOR UPDATE`;
     const [server] = rows;
     if (server === undefined) return 'missing';
     const isMoved = change.canonicalUrl !== undefined && change.canonicalUrl !== server.canonical_url;
@@ -177,19 +177,19 @@ async function writeServer(
   { name = null, canonicalUrl = null, authMode = null }: { [Field in keyof ServerChange]: ServerChange[Field] | null },
 ): Promise<void> {
   await tx.$executeRaw`
-    update mcp_servers
-       set name = coalesce(${name}, name), canonical_url = coalesce(${canonicalUrl}, canonical_url),
+    UPDATE mcp_servers
+       SET name = coalesce(${name}, name), canonical_url = coalesce(${canonicalUrl}, canonical_url),
            auth_mode = coalesce(${authMode}, auth_mode),
-           status = case when moved then 'draft' else status end,
-           discovered = case when moved then null else discovered end,
-           discovered_at = case when moved then null else discovered_at end,
-           tool_count = case when moved then 0 else tool_count end,
-           last_error = case when moved then null else last_error end,
+           status = CASE WHEN moved THEN 'draft' ELSE status END,
+           discovered = CASE WHEN moved THEN NULL ELSE discovered END,
+           discovered_at = CASE WHEN moved THEN NULL ELSE discovered_at END,
+           tool_count = CASE WHEN moved THEN 0 ELSE tool_count END,
+           last_error = CASE WHEN moved THEN NULL ELSE last_error END,
            updated_at = ${at}
-      from (select id as this, coalesce(${canonicalUrl}, canonical_url) <> canonical_url
-                   or coalesce(${authMode}, auth_mode) <> auth_mode as moved
-              from mcp_servers where id = ${id}::uuid and tenant_id = ${tenantId}) before
-     where id = ${id}::uuid and tenant_id = ${tenantId} and this = id`;
+      FROM (SELECT id AS this, coalesce(${canonicalUrl}, canonical_url) <> canonical_url
+                   OR coalesce(${authMode}, auth_mode) <> auth_mode AS moved
+              FROM mcp_servers WHERE id = ${id}::uuid AND tenant_id = ${tenantId}) before
+     WHERE id = ${id}::uuid AND tenant_id = ${tenantId} AND this = id`;
 }
 
 /**
@@ -204,10 +204,10 @@ export async function saveDiscovery(
   const failure = 'failure' in found ? found.failure : null;
   const discovery = 'failure' in found ? null : found;
   const { rowCount } = await pool.query(
-    `update mcp_servers
-        set discovered = coalesce($6::json, discovered), tool_count = coalesce($7, tool_count),
-            discovered_at = case when $6::json is null then discovered_at else $5 end, last_error = $8, updated_at = $5
-      where id = $1 and tenant_id = $2 and canonical_url = $3 and auth_mode = $4`,
+    `UPDATE mcp_servers
+        SET discovered = coalesce($6::json, discovered), tool_count = coalesce($7, tool_count),
+            discovered_at = CASE WHEN $6::json IS NULL THEN discovered_at ELSE $5 END, last_error = $8, updated_at = $5
+      WHERE id = $1 AND tenant_id = $2 AND canonical_url = $3 AND auth_mode = $4`,
     [
       asked.id,
       asked.tenantId,

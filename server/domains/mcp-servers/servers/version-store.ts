@@ -13,9 +13,9 @@ export type VersionSummaryRow = {
 };
 export type VersionRow = VersionSummaryRow & { tools: McpTool[]; server_info: StoredServerInfo };
 
-const summary = `v.server_id, v.version, v.changelog, v.checksum, json_array_length(v.tools) as tool_count,
-  coalesce(u.email, v.published_by::text) as published_by, v.published_at`;
-const from = 'mcp_server_versions v left join users u on u.id = v.published_by';
+const summary = `v.server_id, v.version, v.changelog, v.checksum, json_array_length(v.tools) AS tool_count,
+  coalesce(u.email, v.published_by::text) AS published_by, v.published_at`;
+const from = 'mcp_server_versions v LEFT JOIN users u ON u.id = v.published_by';
 
 /**
  * Publishes the last discovery under the next number, if the server still stands at `previous` with the discovery made at
@@ -27,14 +27,14 @@ export async function insertServerVersion(
   published: { changelog: string; checksum: string; by: string; at: Date },
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `with server as (
-       update mcp_servers
-          set latest_version = coalesce(latest_version, 0) + 1, status = 'published', updated_at = $5
-        where id = $1 and tenant_id = $2 and latest_version is not distinct from $3::int and discovered_at = $4
-        returning id, tenant_id, latest_version, discovered)
-     insert into mcp_server_versions (server_id, version, tenant_id, tools, server_info, changelog, checksum,
+    `WITH server AS (
+       UPDATE mcp_servers
+          SET latest_version = coalesce(latest_version, 0) + 1, status = 'published', updated_at = $5
+        WHERE id = $1 AND tenant_id = $2 AND latest_version IS NOT DISTINCT FROM $3::int AND discovered_at = $4
+        RETURNING id, tenant_id, latest_version, discovered)
+     INSERT INTO mcp_server_versions (server_id, version, tenant_id, tools, server_info, changelog, checksum,
        published_by, published_at)
-     select id, latest_version, tenant_id, discovered->'tools', discovered->'server_info', $6, $7, $8, $5 from server`,
+     SELECT id, latest_version, tenant_id, discovered->'tools', discovered->'server_info', $6, $7, $8, $5 FROM server`,
     [
       ref.id,
       ref.tenantId,
@@ -56,9 +56,9 @@ export async function listServerVersions(
   page: { before: number | null; limit: number },
 ): Promise<VersionSummaryRow[]> {
   const { rows } = await pool.query<VersionSummaryRow>(
-    `select ${summary} from ${from}
-      where v.tenant_id = $1 and v.server_id = $2 and ($3::int is null or v.version < $3)
-      order by v.version desc limit $4`,
+    `SELECT ${summary} FROM ${from}
+      WHERE v.tenant_id = $1 AND v.server_id = $2 AND ($3::int IS NULL OR v.version < $3)
+      ORDER BY v.version DESC LIMIT $4`,
     [tenantId, id, page.before, page.limit],
   );
   return rows;
@@ -70,7 +70,7 @@ export async function findServerVersion(
   version: number,
 ): Promise<VersionRow | null> {
   const { rows } = await pool.query<VersionRow>(
-    `select ${summary}, v.tools, v.server_info from ${from} where v.tenant_id = $1 and v.server_id = $2 and v.version = $3`,
+    `SELECT ${summary}, v.tools, v.server_info FROM ${from} WHERE v.tenant_id = $1 AND v.server_id = $2 AND v.version = $3`,
     [tenantId, id, version],
   );
   return rows[0] ?? null;

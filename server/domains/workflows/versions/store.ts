@@ -13,7 +13,7 @@ export type VersionRow = {
   run_setup: RunSetup;
 };
 
-const columns = `v.version, v.workflow_id, v.published_at, coalesce(u.email, v.published_by::text) as published_by,
+const columns = `v.version, v.workflow_id, v.published_at, coalesce(u.email, v.published_by::text) AS published_by,
   v.changelog, v.graph_checksum, v.graph_snapshot, v.run_setup`;
 
 /**
@@ -26,17 +26,17 @@ export async function insertVersion(
   published: { changelog: string; by: string; at: Date },
 ): Promise<VersionRow | null> {
   const { rows } = await pool.query<VersionRow>(
-    `with draft as (
-       update workflows
-          set latest_version = coalesce(latest_version, 0) + 1, status = 'published', updated_at = $5
-        where id = $1 and tenant_id = $2 and project_id = $3 and status <> 'archived' and revision = $4
-        returning id, tenant_id, latest_version, graph, run_setup, graph_checksum),
-     v as (
-       insert into workflow_versions (workflow_id, version, tenant_id, graph_snapshot, run_setup, changelog,
+    `WITH draft AS (
+       UPDATE workflows
+          SET latest_version = coalesce(latest_version, 0) + 1, status = 'published', updated_at = $5
+        WHERE id = $1 AND tenant_id = $2 AND project_id = $3 AND status <> 'archived' AND revision = $4
+        RETURNING id, tenant_id, latest_version, graph, run_setup, graph_checksum),
+     v AS (
+       INSERT INTO workflow_versions (workflow_id, version, tenant_id, graph_snapshot, run_setup, changelog,
          graph_checksum, published_by, published_at)
-       select id, latest_version, tenant_id, graph, run_setup, $6, graph_checksum, $7::uuid, $5 from draft
-       returning *)
-     select ${columns} from v left join users u on u.id = v.published_by`,
+       SELECT id, latest_version, tenant_id, graph, run_setup, $6, graph_checksum, $7::uuid, $5 FROM draft
+       RETURNING *)
+     SELECT ${columns} FROM v LEFT JOIN users u ON u.id = v.published_by`,
     [ref.id, ref.tenantId, ref.projectId, ref.revision, published.at, published.changelog, published.by],
   );
   return rows[0] ?? null;
@@ -50,9 +50,9 @@ export async function listVersions(
   page: { before: number | null; limit: number },
 ): Promise<VersionRow[]> {
   const { rows } = await pool.query<VersionRow>(
-    `select ${columns} from workflow_versions v left join users u on u.id = v.published_by
-      where v.tenant_id = $1 and v.workflow_id = $2 and ($3::int is null or v.version < $3)
-      order by v.version desc limit $4`,
+    `SELECT ${columns} FROM workflow_versions v LEFT JOIN users u ON u.id = v.published_by
+      WHERE v.tenant_id = $1 AND v.workflow_id = $2 AND ($3::int IS NULL OR v.version < $3)
+      ORDER BY v.version DESC LIMIT $4`,
     [tenantId, workflowId, page.before, page.limit],
   );
   return rows;
@@ -65,8 +65,8 @@ export async function findVersion(
   version: number,
 ): Promise<VersionRow | null> {
   const { rows } = await pool.query<VersionRow>(
-    `select ${columns} from workflow_versions v left join users u on u.id = v.published_by
-      where v.tenant_id = $1 and v.workflow_id = $2 and v.version = $3`,
+    `SELECT ${columns} FROM workflow_versions v LEFT JOIN users u ON u.id = v.published_by
+      WHERE v.tenant_id = $1 AND v.workflow_id = $2 AND v.version = $3`,
     [tenantId, workflowId, version],
   );
   return rows[0] ?? null;
