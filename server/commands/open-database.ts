@@ -1,10 +1,9 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import type { Services } from '../contract/services.ts';
 import { loadConfig } from '../load-config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createPool } from '../platform/postgres/database.ts';
-import { PrismaClient } from '../platform/postgres/generated/client.ts';
+import { createPrismaClient } from '../platform/postgres/prisma.ts';
 import { reachDatabase } from '../platform/postgres/running.ts';
 import { reason, StartupError } from '../platform/postgres/startup-error.ts';
 import type { Outcome } from './command-line.ts';
@@ -30,7 +29,7 @@ export const openDatabase =
     const logger = createLogger('silent');
     const database = await reachDatabase(config.database, logger);
     const pool = createPool(database.url, 4, logger);
-    const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+    const prisma = createPrismaClient(pool);
     try {
       await requireSchema(pool, schema);
       return await work({ prisma, clock: systemClock, baseUrl: config.http.url });

@@ -2,11 +2,11 @@ import type { Command } from '@commander-js/extra-typings';
 import { createUser } from '../domains/identity/accounts.ts';
 import { lockAddress, readAccounts } from '../domains/identity/address-accounts.ts';
 import { PersonName, TenantSlug, WorkspaceName } from '../domains/identity/schemas.ts';
-import { inTransaction } from '../domains/identity/transaction.ts';
 import { createWorkspaceRows, readAllWorkspaces, refuseTakenSlug } from '../domains/identity/workspaces.ts';
 import { randomToken } from '../platform/crypto/digest.ts';
 import { hashPassword } from '../platform/crypto/password.ts';
 import { conflict } from '../platform/errors.ts';
+import { transact } from '../platform/postgres/transaction.ts';
 import { readAs, readEmail } from './arguments.ts';
 import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 import { type DatabaseServices, openDatabase } from './open-database.ts';
@@ -70,7 +70,7 @@ async function create(
   const password = randomToken(15);
   const passwordHash = await hashPassword(password);
   const at = new Date(services.clock.now());
-  const isNew = await inTransaction(services, async tx => {
+  const isNew = await transact(services, async tx => {
     await lockAddress(tx, email);
     const [present] = await readAccounts(tx, email);
     if (present && present.confirmedAt === null) throw unconfirmed(email);

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { DatabaseClient } from '../platform/postgres/client.ts';
 import { withDatabase } from '../platform/postgres/cluster.ts';
-import { PrismaClient } from '../platform/postgres/generated/client.ts';
+import type { PrismaClient } from '../platform/postgres/generated/client.ts';
+import { createPrismaClient } from '../platform/postgres/prisma.ts';
 
 export type TestDatabase = {
   url: string;
@@ -31,7 +31,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   // close() ends forgotten sessions by force; without a listener that would be an uncaught exception.
   pool.on('error', () => undefined);
   pool.on('connect', client => client.on('error', () => undefined));
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const prisma = createPrismaClient(pool);
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= drop(server, name, pool, prisma);

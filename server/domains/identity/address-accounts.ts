@@ -4,8 +4,8 @@ import type { Requester } from '../../platform/crypto/fair-queue.ts';
 import { haveSameSalt, matchPassword } from '../../platform/crypto/password.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
 import type { Prisma, User } from '../../platform/postgres/generated/client.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { createUser, type Database } from './accounts.ts';
-import { inTransaction } from './transaction.ts';
 
 /**
  * Several accounts may have one address: at most one that was confirmed through it, and unconfirmed ones, which claim nothing
@@ -81,7 +81,7 @@ export async function withAccount<T>(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     // Before the transaction, which would hold its locks for as long as the derivation takes.
     const { account, passwordHash } = await matchAccount(services, { email, password, requester });
-    const done = await inTransaction(services, async tx => {
+    const done = await transact(services, async tx => {
       await lockAddress(tx, email);
       const present = await readAccounts(tx, email);
       const known =

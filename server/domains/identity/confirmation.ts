@@ -3,6 +3,7 @@ import type { Context, PublicContext } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { verifyPassword } from '../../platform/crypto/password.ts';
 import { conflict, forbidden, notFound } from '../../platform/errors.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { sendLater } from './account-mail.ts';
 import { findToken, issueToken, spendToken } from './account-tokens.ts';
 import { checkPassword, lockAddress } from './address-accounts.ts';
@@ -11,7 +12,6 @@ import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { ConfirmAddressInput, ConfirmAddressOutput } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
-import { inTransaction } from './transaction.ts';
 
 const PURPOSE = 'confirm_address';
 const VALID_FOR_MS = 3 * 24 * 60 * 60 * 1000;
@@ -69,7 +69,7 @@ export async function confirmAddress(
   const requester = { address, account: email };
   if (!(await checkPassword(services, () => verifyPassword(input.password, user.passwordHash, requester))))
     throw forbidden('This is not the password of the account.', 'wrong_password');
-  const dead = await inTransaction(services, async tx => {
+  const dead = await transact(services, async tx => {
     await lockAddress(tx, email);
     if (!(await spendToken(tx, found))) throw gone();
     const present = await tx.user.findFirst({ where: { id: userId, replacedAt: null } });

@@ -2,9 +2,9 @@ import type { Pool } from 'pg';
 import { scopes } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { patHash } from '../pats/token.ts';
 import { addMember, createTenant, createUser, type NewUser } from './accounts.ts';
-import { inTransaction } from './transaction.ts';
 
 /** Any number will do, as long as every process takes the same: "baton" and 1. */
 const firstOwnerLock = 0x6261746f6e01;
@@ -24,7 +24,7 @@ export async function createFirstOwner(
 ): Promise<{ userId: string; tenantId: string } | null> {
   const at = new Date(services.clock.now());
   const { tenantId, patToken, ...user } = owner;
-  return inTransaction(services, async tx => {
+  return transact(services, async tx => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(${firstOwnerLock}::bigint)`;
     if ((await tx.user.findFirst({ select: { id: true } })) !== null) return null;
     const projectId = await createTenant(tx, tenantId, at);

@@ -6,6 +6,8 @@ import { randomToken, sha256 } from '../../platform/crypto/digest.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Invitation as InvitationRow } from '../../platform/postgres/generated/client.ts';
+import { olderThan } from '../../platform/postgres/prisma.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { addMember, lockTenant } from './accounts.ts';
 import { withAccount } from './address-accounts.ts';
 import { requireEveryScope } from './authority.ts';
@@ -23,7 +25,6 @@ import type {
   ListInvitationsOutput,
 } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
-import { inTransaction, olderThan } from './transaction.ts';
 
 const validForMs = 7 * 24 * 60 * 60 * 1000;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));
@@ -73,7 +74,7 @@ export async function createInvitation(
   const { tenantId, projectId } = principal;
   const now = services.clock.now();
   const token = randomToken();
-  const row = await inTransaction(services, async tx => {
+  const row = await transact(services, async tx => {
     await lockTenant(tx, tenantId); // two invitations of one e-mail at once would both survive
     // An unconfirmed member may not be who the address belongs to: accepting the invitation replaces that account.
     const confirmed = { email: input.email, confirmedAt: { not: null } };

@@ -3,13 +3,14 @@ import { type Context, projectRoles } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
+import { olderThan } from '../../platform/postgres/prisma.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { addMember, lockTenant } from './accounts.ts';
 import { requireEveryScope } from './authority.ts';
 import { deleteMemberRows, hasOtherAdmin, type MemberRow, readMembers, withdrawInvitationsOf } from './member-store.ts';
 import { principalCache } from './principal-cache.ts';
 import { forgetTokens } from './replace-accounts.ts';
 import type { ListMembersInput, ListMembersOutput, Member, RemoveMemberInput, UpdateMemberInput } from './schemas.ts';
-import { inTransaction, olderThan } from './transaction.ts';
 
 const lastAdmin = () => conflict('last_tenant_admin', 'The last administrator of a workspace must stay one.');
 
@@ -48,7 +49,7 @@ export async function updateMember(
   requireEveryScope(principal);
   const { tenantId, projectId } = principal;
   const ref = { tenantId, userId: input.user_id };
-  const member = await inTransaction(services, async tx => {
+  const member = await transact(services, async tx => {
     await lockTenant(tx, tenantId);
     const [present] = await readMembers(tx, principal, { where: { userId: ref.userId }, take: 1 });
     if (!present) throw notFound('Member');
@@ -80,7 +81,7 @@ export async function removeMember(
   requireEveryScope(principal);
   const { tenantId } = principal;
   const ref = { tenantId, userId: input.user_id };
-  const dead = await inTransaction(services, async tx => {
+  const dead = await transact(services, async tx => {
     await lockTenant(tx, tenantId);
     const membership = await tx.membership.findUnique({ where: { tenantId_userId: ref } });
     if (!membership) throw notFound('Member');

@@ -3,6 +3,7 @@ import type { PublicContext } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { matchPassword } from '../../platform/crypto/password.ts';
 import { notFound } from '../../platform/errors.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { sendLater } from './account-mail.ts';
 import { findToken, issueToken, spendToken } from './account-tokens.ts';
 import { checkPassword, lockAddress, readAccounts } from './address-accounts.ts';
@@ -10,7 +11,6 @@ import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens, withdrawGrantsOf } from './replace-accounts.ts';
 import type { RequestPasswordResetInput, ResetPasswordInput, ResetPasswordOutput } from './schemas.ts';
 import { limitAttemptsFrom } from './sign-in.ts';
-import { inTransaction } from './transaction.ts';
 
 const PURPOSE = 'reset_password';
 const MAILED_FOR_MS = 60 * 60 * 1000;
@@ -80,7 +80,7 @@ export async function resetPassword(
   const { hash } = await checkPassword(services, () =>
     matchPassword(input.password, [account.passwordHash], requester),
   );
-  const dead = await inTransaction(services, async tx => {
+  const dead = await transact(services, async tx => {
     await lockAddress(tx, email);
     const [first] = await readAccounts(tx, email);
     if (!first || !(await spendToken(tx, found))) throw gone();

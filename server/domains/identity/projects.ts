@@ -5,6 +5,8 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Project as ProjectRow } from '../../platform/postgres/generated/client.ts';
+import { isUniqueViolation, olderThan } from '../../platform/postgres/prisma.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { lockTenant } from './accounts.ts';
 import { deleteProjectRows } from './member-store.ts';
 import { principalCache } from './principal-cache.ts';
@@ -16,7 +18,6 @@ import type {
   Project,
   UpdateProjectInput,
 } from './schemas.ts';
-import { inTransaction, isUniqueViolation, olderThan } from './transaction.ts';
 
 type ProjectOutput = z.input<typeof Project>;
 
@@ -82,7 +83,7 @@ export async function deleteProject(
   { id }: z.output<typeof ById>,
 ): Promise<undefined> {
   const { tenantId } = principal;
-  await inTransaction(services, async tx => {
+  await transact(services, async tx => {
     await lockTenant(tx, tenantId);
     const projects = await tx.project.findMany({
       where: { tenantId },

@@ -5,6 +5,8 @@ import type { Services } from '../../contract/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, forbidden } from '../../platform/errors.ts';
 import type { Prisma } from '../../platform/postgres/generated/client.ts';
+import { isUniqueViolation, olderThan } from '../../platform/postgres/prisma.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { addMember, createTenant } from './accounts.ts';
 import type {
   CreateWorkspaceInput,
@@ -12,7 +14,6 @@ import type {
   ListWorkspacesInput,
   ListWorkspacesOutput,
 } from './schemas.ts';
-import { inTransaction, isUniqueViolation, olderThan } from './transaction.ts';
 
 export type NewWorkspace = { slug: string; name: string };
 
@@ -62,7 +63,7 @@ export async function createWorkspace(
   if (signUp === 'off')
     throw forbidden('Only the operator of this deployment creates workspaces; ask them for one.', 'sign_up_off');
   const at = new Date(services.clock.now());
-  const projectId = await inTransaction(services, async tx => {
+  const projectId = await transact(services, async tx => {
     // Of a user's creations, one at a time: several at once could pass the limit together.
     await tx.$queryRaw`SELECT id FROM users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
     if (signUp === 'invited' && role !== 'tenant_admin') {

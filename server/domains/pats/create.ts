@@ -3,9 +3,9 @@ import { type Context, scopes } from '../../contract/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { lockTenant } from '../identity/accounts.ts';
 import { requireScopes } from '../identity/authority.ts';
-import { inTransaction } from '../identity/transaction.ts';
 import { requireLifetime } from './lifetime.ts';
 import type { CreatePatInput, CreatePatOutput } from './schemas.ts';
 import { generatePatToken, patHash, patSecretName } from './token.ts';
@@ -45,7 +45,7 @@ export async function createPat(
       expiresAt: expiresAt === null ? null : new Date(expiresAt),
       createdByPatId: parent,
     };
-    await inTransaction(services, async tx => {
+    await transact(services, async tx => {
       if (parent !== null) {
         // Revoking the maker waits for this, or this for it: no token is missed.
         await lockTenant(tx, tenantId);

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { lockTenant } from '../identity/accounts.ts';
 import { principalCache } from '../identity/principal-cache.ts';
-import { inTransaction } from '../identity/transaction.ts';
 import { manageable } from './list.ts';
 import type { ById, RevokePatOutput } from './schemas.ts';
 import { revokePatRows } from './store.ts';
@@ -17,7 +17,7 @@ export async function revokePat(
   { id }: z.output<typeof ById>,
 ): Promise<z.input<typeof RevokePatOutput>> {
   const { tenantId } = principal;
-  const revoked = await inTransaction(services, async tx => {
+  const revoked = await transact(services, async tx => {
     await lockTenant(tx, tenantId);
     return revokePatRows(tx, manageable(principal), id, services.clock.now());
   });

@@ -3,7 +3,7 @@ import type { Context } from '../../contract/context.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Prisma } from '../../platform/postgres/generated/client.ts';
-import { inTransaction } from '../identity/transaction.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
 import { type CreateWebhookInput, type CreateWebhookOutput, maxWebhooks } from './schemas.ts';
@@ -28,7 +28,7 @@ export async function createWebhook(
   // The secret first: a webhook without one could never be delivered to.
   const secret = await createSigningSecret(services, { tenantId, id });
   try {
-    await inTransaction(services, async tx => {
+    await transact(services, async tx => {
       await admit(tx, { tenantId, projectId, workflowId: input.workflow_id });
       await tx.webhookSubscription.create({
         data: {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import type { Prisma } from '../../platform/postgres/generated/client.ts';
-import { inTransaction } from '../identity/transaction.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
 import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
 import { type PatchWebhookInput, type PatchWebhookOutput, rotationOverlap } from './schemas.ts';
@@ -54,7 +54,7 @@ function change(
   automationPatId: string | null | undefined,
 ): Promise<void> {
   const { tenantId, projectId } = principal;
-  return inTransaction(services, async tx => {
+  return transact(services, async tx => {
     if (enabled) await requireStartable(tx, webhook.workflow_id);
     const { count } = await tx.webhookSubscription.updateMany({
       where: { id: webhook.id, tenantId, projectId },

@@ -1,13 +1,13 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { DatabaseClient } from './client.ts';
 import { startEmbedded } from './embedded.ts';
-import { PrismaClient } from './generated/client.ts';
+import type { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
 import { expectOwnBackends } from './own-backends.ts';
 import { ensurePartitions } from './partitions.ts';
+import { createPrismaClient } from './prisma.ts';
 import { reason, StartupError } from './startup-error.ts';
 
 /** `url` of an external PostgreSQL; undefined = embedded in `dataDir`. `pool` = the most connections of the pool. */
@@ -47,7 +47,7 @@ export async function openDatabase(
       await pool.end();
       throw error;
     });
-    const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+    const prisma = createPrismaClient(pool);
     const close = async () => {
       await prisma.$disconnect();
       await pool.end();

@@ -1,8 +1,8 @@
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { createPool } from './database.ts';
-import { transact } from './transaction.ts';
+import { type Queryable, type Transaction, transact } from './transaction.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -47,4 +47,73 @@ test('a connection that is lost between two statements fails the transaction, no
   // And the pool goes on with another.
   await transact(pool, client => client.query('INSERT INTO kept VALUES (5)'));
   expect(await kept()).toEqual([1, 5]);
+});
+
+describe('with Prisma', () => {
+  const slugs = async () => (await db.prisma.tenant.findMany({ orderBy: { slug: 'asc' } })).map(({ slug }) => slug);
+  const tenant = (slug: string) => ({ slug, name: slug, createdAt: new Date(0) });
+
+  test('both dialects see and commit the same transaction', async () => {
+    await transact(db, async tx => {
+      await tx.tenant.create({ data: tenant('both') });
+      const { rows } = await tx.query('SELECT name FROM tenants WHERE slug = $1', ['both']);
+      expect(rows).toEqual([{ name: 'both' }]);
+      await tx.query("UPDATE tenants SET name = 'changed' WHERE slug = $1", ['both']);
+      expect(await tx.tenant.findUnique({ where: { slug: 'both' } })).toMatchObject({ name: 'changed' });
+      // On any other connection there is nothing yet.
+      expect(await slugs()).toEqual([]);
+    });
+    expect(await slugs()).toEqual(['both']);
+  });
+
+  test('both are rolled back together', async () => {
+    const failing = transact(db, async tx => {
+      await tx.tenant.create({ data: tenant('prisma') });
+      await tx.query('INSERT INTO kept VALUES (6)');
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    const failed = transact(db, async tx => {
+      await tx.tenant.create({ data: tenant('prisma') });
+      await tx.query('SELECT nothing');
+    });
+    await expect(failed).rejects.toThrow('column "nothing" does not exist');
+    expect(await slugs()).toEqual(['both']);
+    expect(await kept()).not.toContain(6);
+  });
+
+  test('transactions at the same time, and one inside another, keep to their own connections', async () => {
+    const pid = async (from: Queryable) => (await from.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
+    const prismaPid = async (tx: Transaction) =>
+      (await tx.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`)[0]?.pid;
+    const together = Promise.withResolvers<void>();
+    let begun = 0;
+    const pids = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        transact(db, async tx => {
+          begun += 1;
+          if (begun === 4) together.resolve();
+          await together.promise;
+          const own = await pid(tx);
+          expect(await prismaPid(tx)).toBe(own);
+          const inner = await transact(db, async nested => {
+            expect(await prismaPid(nested)).toBe(await pid(nested));
+            return pid(nested);
+          });
+          expect(inner).not.toBe(own);
+          expect(await pid(tx)).toBe(own);
+          return own;
+        }),
+      ),
+    );
+    expect(new Set(pids).size).toBe(4);
+  });
+
+  test('SQL is refused once the transaction has ended, whose connection is somebody else’s by then', async () => {
+    let ended: Transaction | undefined;
+    await transact(db, async tx => {
+      ended = tx;
+    });
+    expect(() => ended?.query('SELECT 1')).toThrow('The transaction has ended.');
+  });
 });

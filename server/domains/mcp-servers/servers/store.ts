@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Services } from '../../../contract/services.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import type { Prisma } from '../../../platform/postgres/generated/client.ts';
-import { inTransaction } from '../../identity/transaction.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
 import { type AuthMode, limits, type ServerMode, type ServerStatus } from '../schemas.ts';
 
 export type StoredServerInfo = {
@@ -153,7 +153,7 @@ export async function updateServer(
   change: ServerChange,
 ): Promise<'updated' | 'used_elsewhere' | 'missing'> {
   const { tenantId, id, movableBy } = key;
-  return inTransaction(services, async tx => {
+  return transact(services, async tx => {
     // The lock makes an instance that is created meanwhile wait: its foreign key refers to this row.
     const rows = await tx.$queryRaw<{ canonical_url: string }[]>`
       SELECT canonical_url FROM mcp_servers WHERE id = ${id}::uuid AND tenant_id = ${tenantId} FOR UPDATE`;
@@ -232,7 +232,7 @@ export async function deleteServerRow(
   force: 'none' | 'everywhere' | { projectId: string },
 ): Promise<'deleted' | 'in_use' | 'used_elsewhere' | 'missing'> {
   try {
-    return await inTransaction(prisma, async tx => {
+    return await transact(prisma, async tx => {
       const instances = { serverId: id, tenantId };
       if (typeof force === 'object') {
         const elsewhere = { ...instances, projectId: { not: force.projectId } };

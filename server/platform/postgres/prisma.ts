@@ -1,0 +1,70 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { PrismaClient } from './generated/client.ts';
+
+/** The connection of one of Prisma's transactions. `open` ends before its COMMIT or ROLLBACK is sent. */
+export type TransactionConnection = { client: pg.ClientBase; open: boolean };
+type Waiting = { connection?: TransactionConnection };
+
+/** Of the call that is starting a transaction: Prisma does not say on which connection it began. */
+const waiting = new AsyncLocalStorage<Waiting>();
+
+type StartedTransaction = Awaited<ReturnType<Awaited<ReturnType<PrismaPg['connect']>>['startTransaction']>>;
+
+/** Prisma's adapter, which also reports the connection of each transaction that `withConnection` waits for. */
+class ReportingAdapter extends PrismaPg {
+  override async connect() {
+    const adapter = await super.connect();
+    const start = adapter.startTransaction.bind(adapter);
+    adapter.startTransaction = async level => {
+      const started = await start(level);
+      const call = waiting.getStore();
+      if (call !== undefined && call.connection === undefined) call.connection = connectionOf(started);
+      return started;
+    };
+    return adapter;
+  }
+}
+
+function connectionOf(started: StartedTransaction): TransactionConnection {
+  const client: unknown = Reflect.get(started, 'client');
+  if (!(client instanceof pg.Client))
+    throw new Error("Prisma's adapter does not keep the connection in `client` any more.");
+  const connection = { client, open: true };
+  const execute = started.executeRaw.bind(started);
+  // After Prisma's time limit the work may still be going on, on a connection that the pool gives to somebody else.
+  started.executeRaw = query => {
+    if (/^(COMMIT|ROLLBACK)$/i.test(query.sql.trim())) connection.open = false;
+    return execute(query);
+  };
+  return connection;
+}
+
+/** Calls `start`, which starts one of Prisma's transactions; its connection is known as soon as the transaction's work begins. */
+export function withConnection<T>(start: (connection: () => TransactionConnection) => Promise<T>): Promise<T> {
+  const call: Waiting = {};
+  return waiting.run(call, () =>
+    start(() => {
+      if (call.connection === undefined) throw new Error('This Prisma client was not made by createPrismaClient.');
+      return call.connection;
+    }),
+  );
+}
+
+/** Prisma's client on the connections of `pool`; `transact` shares its transactions with SQL. The caller disconnects it. */
+export function createPrismaClient(pool: pg.Pool): PrismaClient {
+  return new PrismaClient({ adapter: new ReportingAdapter(pool) });
+}
+
+/** Whether Prisma refused a write because a unique value is taken (P2002). */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'P2002';
+}
+
+/** Prisma's form of "after this row, newest first"; nothing where the list begins. `id` names the second sort column. */
+export function olderThan<Column extends string>(id: Column, key: readonly [number, string] | null) {
+  if (key === null) return {};
+  const createdAt = new Date(key[0]);
+  return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, [id]: { lt: key[1] } }] };
+}
