@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { settleMails } from '../domains/identity/account-mail.ts';
-import { issueToken } from '../domains/identity/account-tokens.ts';
+import { issueToken } from '../domains/identity/account-token-store.ts';
 import { startTestContainer, type TestContainer } from '../testing/container.ts';
 import { createTestTenant, type TestTenant } from '../testing/identity.ts';
 import { startTestMailServer, type TestMailServer } from '../testing/mail.ts';

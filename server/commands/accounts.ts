@@ -1,4 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
+import { readAllAccounts } from '../domains/identity/account-store.ts';
 import { issueResetLink } from '../domains/identity/password-reset.ts';
 import { isoTimestamp } from '../platform/clock.ts';
 import { notFound } from '../platform/errors.ts';
@@ -25,11 +26,7 @@ export function declareAccounts(command: Command, run: Run<DatabaseServices>): v
 }
 
 async function list({ prisma }: DatabaseServices, email: string | undefined): Promise<Outcome> {
-  const rows = await prisma.user.findMany({
-    where: { replacedAt: null, ...(email === undefined ? {} : { email }) },
-    include: { memberships: { orderBy: { tenantId: 'asc' } } },
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-  });
+  const rows = await readAllAccounts(prisma, email);
   const accounts = rows.map(row => ({
     user_id: row.id,
     email: row.email,

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings';
-import { createUser } from '../domains/identity/accounts.ts';
-import { lockAddress, readAccounts } from '../domains/identity/address-accounts.ts';
+import { createUser, lockAddress, readAccounts } from '../domains/identity/account-store.ts';
 import { PersonName, TenantSlug, WorkspaceName } from '../domains/identity/schemas.ts';
-import { createWorkspaceRows, readAllWorkspaces, refuseTakenSlug } from '../domains/identity/workspaces.ts';
+import { readAllWorkspaces } from '../domains/identity/workspace-store.ts';
+import { createWorkspaceRows, refuseTakenSlug } from '../domains/identity/workspaces.ts';
 import { randomToken } from '../platform/crypto/digest.ts';
 import { hashPassword } from '../platform/crypto/password.ts';
 import { conflict } from '../platform/errors.ts';

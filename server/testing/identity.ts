@@ -5,7 +5,7 @@ import type { RequestLimiter } from '../contract/rate-limits.ts';
 import type { Services } from '../contract/services.ts';
 import { readCatalogue } from '../domains/billing/plans/catalogue.ts';
 import { createManualProvider } from '../domains/billing/provider/manual.ts';
-import { addMember, createTenant, createUser } from '../domains/identity/accounts.ts';
+import { addMember, createTenant, createUser } from '../domains/identity/account-store.ts';
 import { generatePatToken, patHash } from '../domains/pats/token.ts';
 import { systemClock } from '../platform/clock.ts';
 import { hashPassword } from '../platform/crypto/password.ts';

@@ -3,28 +3,15 @@ import type { Services } from '../../contract/services.ts';
 import type { Requester } from '../../platform/crypto/fair-queue.ts';
 import { haveSameSalt, matchPassword } from '../../platform/crypto/password.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
-import type { Prisma, User } from '../../platform/postgres/generated/client.ts';
-import { transact } from '../../platform/postgres/transaction.ts';
-import { createUser, type Database } from './accounts.ts';
+import type { User } from '../../platform/postgres/generated/client.ts';
+import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
+import { createUser, lockAddress, readAccounts } from './account-store.ts';
 
 /**
  * Several accounts may have one address: at most one that was confirmed through it, and unconfirmed ones, which claim nothing
  * (docs/adr/0014-confirmed-addresses.md). Address and password together say which account is meant. All hashes of one address have
  * the same salt, so that one derivation compares a password with all of them, and the work is the same for no account and for many.
  */
-
-/** Returns the accounts that sign in with this address: the confirmed one first, then the oldest. */
-export function readAccounts(db: Database, email: string): Promise<User[]> {
-  return db.user.findMany({
-    where: { email, replacedAt: null },
-    orderBy: [{ confirmedAt: { sort: 'asc', nulls: 'last' } }, { createdAt: 'asc' }, { id: 'asc' }],
-  });
-}
-
-/** Holds an address until the transaction ends: nothing else makes, confirms or replaces an account of it. */
-export async function lockAddress(tx: Prisma.TransactionClient, email: string): Promise<void> {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`baton/address/${email}`}, 0))`;
-}
 
 type MatchServices = Pick<Services, 'prisma' | 'pool' | 'clock' | 'logger'>;
 export type Attempt = { email: string | undefined; password: string | undefined; requester: Requester };
@@ -76,7 +63,7 @@ const MAX_TRIES = 5;
 export async function withAccount<T>(
   services: MatchServices,
   { email, password, name, requester }: { email: string; password: string; name: string; requester: Requester },
-  work: (tx: Prisma.TransactionClient, account: KnownAccount, at: Date) => Promise<T>,
+  work: (tx: Transaction, account: KnownAccount, at: Date) => Promise<T>,
 ): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     // Before the transaction, which would hold its locks for as long as the derivation takes.

@@ -5,8 +5,9 @@ import { verifyPassword } from '../../platform/crypto/password.ts';
 import { conflict, forbidden, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { sendLater } from './account-mail.ts';
-import { findToken, issueToken, spendToken } from './account-tokens.ts';
-import { checkPassword, lockAddress } from './address-accounts.ts';
+import { findPresentAccount, lockAddress, readAccount } from './account-store.ts';
+import { findToken, issueToken, spendToken } from './account-token-store.ts';
+import { checkPassword } from './address-accounts.ts';
 import { requireEveryScope } from './authority.ts';
 import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
@@ -43,7 +44,7 @@ cannot use your address as theirs.
 export async function requestConfirmation({ principal, services }: Context): Promise<undefined> {
   requireEveryScope(principal);
   await limitAttempts(services, `confirmation:${principal.userId}`);
-  const user = await services.prisma.user.findUniqueOrThrow({ where: { id: principal.userId } });
+  const user = await readAccount(services.prisma, principal.userId);
   if (user.confirmedAt !== null) throw conflict('already_confirmed', 'Your address is confirmed already.');
   sendConfirmation(services, user);
 }
@@ -64,7 +65,7 @@ export async function confirmAddress(
   if (found?.userId == null) throw gone();
   const { email, userId } = found;
   await limitAttempts(services, `sign-in:${address}:${email}`);
-  const user = await services.prisma.user.findFirst({ where: { id: userId, replacedAt: null } });
+  const user = await findPresentAccount(services.prisma, userId);
   if (!user) throw gone();
   const requester = { address, account: email };
   if (!(await checkPassword(services, () => verifyPassword(input.password, user.passwordHash, requester))))
@@ -72,7 +73,7 @@ export async function confirmAddress(
   const dead = await transact(services, async tx => {
     await lockAddress(tx, email);
     if (!(await spendToken(tx, found))) throw gone();
-    const present = await tx.user.findFirst({ where: { id: userId, replacedAt: null } });
+    const present = await findPresentAccount(tx, userId);
     if (!present) throw gone();
     return (await claimAddress(tx, present, new Date(services.clock.now()))).dead;
   });

@@ -3,15 +3,13 @@ import { scopes } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
+import { insertPat } from '../pats/store.ts';
 import { patHash } from '../pats/token.ts';
-import { addMember, createTenant, createUser, type NewUser } from './accounts.ts';
-
-/** Any number will do, as long as every process takes the same: "baton" and 1. */
-const firstOwnerLock = 0x6261746f6e01;
+import { addMember, createTenant, createUser, hasAccounts, lockFirstOwner, type NewUser } from './account-store.ts';
 
 /** Whether anybody has an account here yet. */
-export async function hasOwner({ prisma }: Pick<Services, 'prisma'>): Promise<boolean> {
-  return (await prisma.user.findFirst({ select: { id: true } })) !== null;
+export function hasOwner({ prisma }: Pick<Services, 'prisma'>): Promise<boolean> {
+  return hasAccounts(prisma);
 }
 
 /**
@@ -25,8 +23,8 @@ export async function createFirstOwner(
   const at = new Date(services.clock.now());
   const { tenantId, patToken, ...user } = owner;
   return transact(services, async tx => {
-    await tx.$executeRaw`SELECT pg_advisory_xact_lock(${firstOwnerLock}::bigint)`;
-    if ((await tx.user.findFirst({ select: { id: true } })) !== null) return null;
+    await lockFirstOwner(tx);
+    if (await hasAccounts(tx)) return null;
     const projectId = await createTenant(tx, tenantId, at);
     // Whoever runs the deployment named the address.
     const userId = await createUser(tx, user, at, { confirmed: true });
@@ -35,7 +33,7 @@ export async function createFirstOwner(
       // No copy in the secret store: whoever set it up has it, so there is nothing to reveal.
       const tokenHash = new Uint8Array(patHash(patToken));
       const row = { id: newId(), tenantId, projectId, userId, displayName: 'First token', tokenHash, createdAt: at };
-      await tx.pat.create({ data: { ...row, scopes: [...scopes] } });
+      await insertPat(tx, { ...row, scopes: [...scopes] });
     }
     return { userId, tenantId };
   });

@@ -6,12 +6,19 @@ import { randomToken, sha256 } from '../../platform/crypto/digest.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Invitation as InvitationRow } from '../../platform/postgres/generated/client.ts';
-import { olderThan } from '../../platform/postgres/prisma.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { addMember, lockTenant } from './accounts.ts';
+import { addMember, lockTenant } from './account-store.ts';
 import { withAccount } from './address-accounts.ts';
 import { requireEveryScope } from './authority.ts';
 import { sendConfirmation } from './confirmation.ts';
+import {
+  acceptOpenInvitation,
+  findOpenInvitation,
+  readOpenInvitations,
+  replaceInvitation,
+  withdrawInvitation,
+} from './invitation-store.ts';
+import { hasConfirmedMember } from './member-store.ts';
 import { principalCache } from './principal-cache.ts';
 import { forgetTokens, replaceUnconfirmedMembers } from './replace-accounts.ts';
 import type {
@@ -51,10 +58,9 @@ export async function listInvitations(
   { principal, services }: Context,
   input: z.output<typeof ListInvitationsInput>,
 ): Promise<z.input<typeof ListInvitationsOutput>> {
-  const open = { tenantId: principal.tenantId, acceptedAt: null, expiresAt: { gt: new Date(services.clock.now()) } };
-  const rows = await services.prisma.invitation.findMany({
-    where: { ...open, ...olderThan('id', decodeCursor(TimeIdKey, input.cursor)) },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+  const rows = await readOpenInvitations(services.prisma, principal.tenantId, {
+    now: new Date(services.clock.now()),
+    after: decodeCursor(TimeIdKey, input.cursor),
     take: input.limit + 1,
   });
   const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.id]);
@@ -77,24 +83,20 @@ export async function createInvitation(
   const row = await transact(services, async tx => {
     await lockTenant(tx, tenantId); // two invitations of one e-mail at once would both survive
     // An unconfirmed member may not be who the address belongs to: accepting the invitation replaces that account.
-    const confirmed = { email: input.email, confirmedAt: { not: null } };
-    if (await tx.membership.findFirst({ where: { tenantId, user: confirmed } })) {
+    if (await hasConfirmedMember(tx, tenantId, input.email)) {
       throw conflict('already_member', 'This email belongs to a member of the workspace already.');
     }
-    await tx.invitation.deleteMany({ where: { tenantId, email: input.email, acceptedAt: null } });
-    return tx.invitation.create({
-      data: {
-        id: newId(),
-        tenantId,
-        projectId,
-        email: input.email,
-        role: input.role,
-        tenantAdmin: input.tenant_admin,
-        tokenHash: tokenHash(token),
-        createdBy: principal.userId,
-        createdAt: new Date(now),
-        expiresAt: new Date(now + validForMs),
-      },
+    return replaceInvitation(tx, {
+      id: newId(),
+      tenantId,
+      projectId,
+      email: input.email,
+      role: input.role,
+      tenantAdmin: input.tenant_admin,
+      tokenHash: tokenHash(token),
+      createdBy: principal.userId,
+      createdAt: new Date(now),
+      expiresAt: new Date(now + validForMs),
     });
   });
   return { ...toInvitation(row), token, accept_url: `${services.config.http.url}/accept-invitation#token=${token}` };
@@ -106,9 +108,7 @@ export async function deleteInvitation(
   { id }: z.output<typeof ById>,
 ): Promise<undefined> {
   requireEveryScope(principal);
-  const where = { id, tenantId: principal.tenantId, acceptedAt: null };
-  const { count } = await services.prisma.invitation.deleteMany({ where });
-  if (count === 0) throw gone();
+  if (!(await withdrawInvitation(services.prisma, { tenantId: principal.tenantId, id }))) throw gone();
 }
 
 /**
@@ -124,12 +124,8 @@ export async function acceptInvitation(
   const { services } = ctx;
   const address = ctx.clientAddress ?? 'unknown';
   await limitAttemptsFrom(services, { kind: 'invitation', address });
-  const where = {
-    tokenHash: tokenHash(input.token),
-    acceptedAt: null,
-    expiresAt: { gt: new Date(services.clock.now()) },
-  };
-  const found = await services.prisma.invitation.findFirst({ where });
+  const link = { tokenHash: tokenHash(input.token), now: new Date(services.clock.now()) };
+  const found = await findOpenInvitation(services.prisma, link);
   if (!found) throw gone();
   const { email, tenantId, projectId } = found;
   // Whoever has the link must not guess at the password of the invited with it either.
@@ -138,8 +134,7 @@ export async function acceptInvitation(
   const joined = await withAccount(services, attempt, async (tx, account, at) => {
     await lockTenant(tx, tenantId);
     // Of two that accept at once, one changes the row; so does one against a withdrawal.
-    const { count } = await tx.invitation.updateMany({ where, data: { acceptedAt: at } });
-    if (count === 0) throw gone();
+    if (!(await acceptOpenInvitation(tx, link, at))) throw gone();
     const replaced = await replaceUnconfirmedMembers(tx, { tenantId, email, keep: account.id }, at);
     const tenantAdmin = found.tenantAdmin || replaced.wasSoleAdmin;
     await addMember(tx, { tenantId, userId: account.id, tenantAdmin, projectId, role: storedRole(found) }, at);

@@ -1,6 +1,11 @@
-import type { Prisma } from '../../platform/postgres/generated/client.ts';
+import type { TimeIdKey } from '../../contract/cursor.ts';
+import type { Membership } from '../../platform/postgres/generated/client.ts';
+import { olderThan } from '../../platform/postgres/prisma.ts';
+import type { Transaction } from '../../platform/postgres/transaction.ts';
+import type { Database } from './account-store.ts';
 
-type Tx = Prisma.TransactionClient;
+/** Tokens that died, whose copies in the secret store are to be deleted after the transaction. */
+export type DeadToken = { tenantId: string; patId: string };
 type MemberRef = { tenantId: string; userId: string };
 
 /** A member as lists show them: `role` is the one on the project that was asked about. */
@@ -17,12 +22,16 @@ export type MemberRow = {
 
 /** Members of a tenant, newest first, `take` of them after the keyset; or just one of them. */
 export async function readMembers(
-  db: Pick<Tx, 'membership'>,
+  db: Pick<Database, 'membership'>,
   scope: { tenantId: string; projectId: string },
-  filter: { where: Prisma.MembershipWhereInput; take: number },
+  filter: { userId?: string; after: TimeIdKey | null; take: number },
 ): Promise<MemberRow[]> {
   const rows = await db.membership.findMany({
-    where: { ...filter.where, tenantId: scope.tenantId },
+    where: {
+      tenantId: scope.tenantId,
+      ...(filter.userId === undefined ? {} : { userId: filter.userId }),
+      ...olderThan('userId', filter.after),
+    },
     include: { user: { include: { projects: { where: { projectId: scope.projectId } } } } },
     orderBy: [{ createdAt: 'desc' }, { userId: 'desc' }],
     take: filter.take,
@@ -39,18 +48,18 @@ export async function readMembers(
 }
 
 /** Whether anybody but this user administers the tenant. Ask under lockTenant only. */
-export async function hasOtherAdmin(tx: Tx, { tenantId, userId }: MemberRef): Promise<boolean> {
+export async function hasOtherAdmin(tx: Transaction, { tenantId, userId }: MemberRef): Promise<boolean> {
   const where = { tenantId, tenantAdmin: true, userId: { not: userId } };
   return (await tx.membership.findFirst({ where, select: { userId: true } })) !== null;
 }
 
 /** Open invitations that somebody who no longer administers the tenant made: they may still hold the links. */
-export async function withdrawInvitationsOf(tx: Tx, { tenantId, userId }: MemberRef): Promise<void> {
+export async function withdrawInvitationsOf(tx: Transaction, { tenantId, userId }: MemberRef): Promise<void> {
   await tx.invitation.deleteMany({ where: { tenantId, createdBy: userId, acceptedAt: null } });
 }
 
 /** Ends a membership: roles, tokens and the invitations they made. Returns the ids of the tokens that died. */
-export async function deleteMemberRows(tx: Tx, ref: MemberRef, at: Date): Promise<string[]> {
+export async function deleteMemberRows(tx: Transaction, ref: MemberRef, at: Date): Promise<string[]> {
   const pats = await tx.pat.updateManyAndReturn({ where: { ...ref, revokedAt: null }, data: { revokedAt: at } });
   await withdrawInvitationsOf(tx, ref);
   await tx.projectMember.deleteMany({ where: ref });
@@ -58,9 +67,54 @@ export async function deleteMemberRows(tx: Tx, ref: MemberRef, at: Date): Promis
   return pats.map(pat => pat.id);
 }
 
-/** Deletes a project (its roles go by cascade) with its invitations, and revokes its tokens. */
-export async function deleteProjectRows(tx: Tx, ref: { tenantId: string; projectId: string }, at: Date): Promise<void> {
-  await tx.pat.updateMany({ where: { ...ref, revokedAt: null }, data: { revokedAt: at } });
-  await tx.invitation.deleteMany({ where: ref });
-  await tx.project.deleteMany({ where: { id: ref.projectId, tenantId: ref.tenantId } });
+/** Returns the membership, or null. */
+export function findMembership(db: Database, ref: MemberRef): Promise<Membership | null> {
+  return db.membership.findUnique({ where: { tenantId_userId: ref } });
+}
+
+/** Makes a member an administrator of the tenant, or no more. */
+export async function setTenantAdmin(tx: Transaction, ref: MemberRef, tenantAdmin: boolean): Promise<void> {
+  await tx.membership.update({ where: { tenantId_userId: ref }, data: { tenantAdmin } });
+}
+
+/** Whether the tenant has a member whose account has confirmed this address. */
+export async function hasConfirmedMember(db: Database, tenantId: string, email: string): Promise<boolean> {
+  const where = { tenantId, user: { email, confirmedAt: { not: null } } };
+  return (await db.membership.findFirst({ where })) !== null;
+}
+
+/** Members of the tenant whose accounts have this address without having confirmed it, but for the account `keep`. */
+export function readUnconfirmedMembers(
+  tx: Transaction,
+  { tenantId, email, keep }: { tenantId: string; email: string; keep: string },
+): Promise<Membership[]> {
+  return tx.membership.findMany({ where: { tenantId, userId: { not: keep }, user: { email, confirmedAt: null } } });
+}
+
+/** Every membership of an account, in the order in which tenants are locked. */
+export function readMemberships(db: Database, userId: string): Promise<Membership[]> {
+  return db.membership.findMany({ where: { userId }, orderBy: { tenantId: 'asc' } });
+}
+
+/** Gives another account the membership and the roles that this one has in a tenant; the other keeps what it has. */
+export async function copyMembership(tx: Transaction, { tenantId, userId }: MemberRef, to: string): Promise<void> {
+  await tx.query(
+    `INSERT INTO memberships (tenant_id, user_id, tenant_admin, created_at)
+     SELECT tenant_id, $3::uuid, tenant_admin, created_at FROM memberships WHERE tenant_id = $1 AND user_id = $2
+     ON CONFLICT (tenant_id, user_id) DO UPDATE SET tenant_admin = memberships.tenant_admin OR excluded.tenant_admin`,
+    [tenantId, userId, to],
+  );
+  await tx.query(
+    `INSERT INTO project_members (project_id, user_id, tenant_id, role, created_at)
+     SELECT project_id, $3::uuid, tenant_id, role, created_at FROM project_members WHERE tenant_id = $1 AND user_id = $2
+     ON CONFLICT (project_id, user_id) DO NOTHING`,
+    [tenantId, userId, to],
+  );
+}
+
+/** Revokes the tokens of an account and withdraws its open invitations, in every workspace. */
+export async function withdrawGrantsOf(tx: Transaction, userId: string, at: Date): Promise<DeadToken[]> {
+  await tx.invitation.deleteMany({ where: { createdBy: userId, acceptedAt: null } });
+  const pats = await tx.pat.updateManyAndReturn({ where: { userId, revokedAt: null }, data: { revokedAt: at } });
+  return pats.map(({ id, tenantId }) => ({ tenantId, patId: id }));
 }

@@ -3,11 +3,18 @@ import { type Context, projectRoles } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
-import { olderThan } from '../../platform/postgres/prisma.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { addMember, lockTenant } from './accounts.ts';
+import { addMember, lockTenant } from './account-store.ts';
 import { requireEveryScope } from './authority.ts';
-import { deleteMemberRows, hasOtherAdmin, type MemberRow, readMembers, withdrawInvitationsOf } from './member-store.ts';
+import {
+  deleteMemberRows,
+  findMembership,
+  hasOtherAdmin,
+  type MemberRow,
+  readMembers,
+  setTenantAdmin,
+  withdrawInvitationsOf,
+} from './member-store.ts';
 import { principalCache } from './principal-cache.ts';
 import { forgetTokens } from './replace-accounts.ts';
 import type { ListMembersInput, ListMembersOutput, Member, RemoveMemberInput, UpdateMemberInput } from './schemas.ts';
@@ -31,8 +38,8 @@ export async function listMembers(
   { principal, services }: Context,
   input: z.output<typeof ListMembersInput>,
 ): Promise<z.input<typeof ListMembersOutput>> {
-  const where = olderThan('userId', decodeCursor(TimeIdKey, input.cursor));
-  const rows = await readMembers(services.prisma, principal, { where, take: input.limit + 1 });
+  const after = decodeCursor(TimeIdKey, input.cursor);
+  const rows = await readMembers(services.prisma, principal, { after, take: input.limit + 1 });
   const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.userId]);
   return { members: page.rows.map(toMember), next_cursor: page.next_cursor };
 }
@@ -51,14 +58,14 @@ export async function updateMember(
   const ref = { tenantId, userId: input.user_id };
   const member = await transact(services, async tx => {
     await lockTenant(tx, tenantId);
-    const [present] = await readMembers(tx, principal, { where: { userId: ref.userId }, take: 1 });
+    const [present] = await readMembers(tx, principal, { userId: ref.userId, after: null, take: 1 });
     if (!present) throw notFound('Member');
     const tenantAdmin = input.tenant_admin ?? present.tenantAdmin;
     if (present.tenantAdmin && !tenantAdmin) {
       if (!(await hasOtherAdmin(tx, ref))) throw lastAdmin();
       await withdrawInvitationsOf(tx, ref);
     }
-    await tx.membership.update({ where: { tenantId_userId: ref }, data: { tenantAdmin } });
+    await setTenantAdmin(tx, ref, tenantAdmin);
     const known = projectRoles.find(known => known === present.role);
     const role = input.role ?? known ?? (present.tenantAdmin && !tenantAdmin ? 'project_contributor' : undefined);
     if (role !== undefined && role !== known) {
@@ -83,7 +90,7 @@ export async function removeMember(
   const ref = { tenantId, userId: input.user_id };
   const dead = await transact(services, async tx => {
     await lockTenant(tx, tenantId);
-    const membership = await tx.membership.findUnique({ where: { tenantId_userId: ref } });
+    const membership = await findMembership(tx, ref);
     if (!membership) throw notFound('Member');
     if (membership.tenantAdmin && !(await hasOtherAdmin(tx, ref))) throw lastAdmin();
     return deleteMemberRows(tx, ref, new Date(services.clock.now()));

@@ -5,10 +5,12 @@ import { matchPassword } from '../../platform/crypto/password.ts';
 import { notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { sendLater } from './account-mail.ts';
-import { findToken, issueToken, spendToken } from './account-tokens.ts';
-import { checkPassword, lockAddress, readAccounts } from './address-accounts.ts';
+import { lockAddress, readAccounts, resetPasswordHash } from './account-store.ts';
+import { deleteTokens, findToken, issueToken, spendToken } from './account-token-store.ts';
+import { checkPassword } from './address-accounts.ts';
+import { withdrawGrantsOf } from './member-store.ts';
 import { principalCache } from './principal-cache.ts';
-import { claimAddress, forgetTokens, withdrawGrantsOf } from './replace-accounts.ts';
+import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { RequestPasswordResetInput, ResetPasswordInput, ResetPasswordOutput } from './schemas.ts';
 import { limitAttemptsFrom } from './sign-in.ts';
 
@@ -87,11 +89,8 @@ export async function resetPassword(
     const at = new Date(services.clock.now());
     const revoked = first.confirmedAt === null ? await withdrawGrantsOf(tx, first.id, at) : [];
     const { survivor, dead } = await claimAddress(tx, first, at);
-    await tx.user.update({
-      where: { id: survivor.id },
-      data: { passwordHash: hash, sessionEpoch: { increment: 1 } },
-    });
-    await tx.accountToken.deleteMany({ where: { email } });
+    await resetPasswordHash(tx, survivor.id, hash);
+    await deleteTokens(tx, email);
     return [...revoked, ...dead];
   });
   principalCache(services).clear();

@@ -15,7 +15,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { patOperations } from '../pats/operations.ts';
 import { generatePatToken } from '../pats/token.ts';
-import { createTenant } from './accounts.ts';
+import { createTenant } from './account-store.ts';
 import { identityOperations } from './operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
 import { grantTtlMs, principalCache } from './principal-cache.ts';

@@ -1,8 +1,9 @@
-import { type Principal, projectRoles, type Role, type Scope, scopes } from '../../contract/context.ts';
+import { type Principal, projectRoles, type Role } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { isWellFormedPat, patHashText } from '../pats/token.ts';
 import { type PatGrant, principalCache } from './principal-cache.ts';
+import { findGrant, findSessionPrincipal, MINUTE_MS, saveLastUsed } from './principal-store.ts';
 import type { Session } from './sessions.ts';
 
 type PrincipalServices = Pick<Services, 'pool' | 'clock' | 'logger'>;
@@ -10,7 +11,6 @@ type PrincipalServices = Pick<Services, 'pool' | 'clock' | 'logger'>;
 /** X-Tenant-Id and X-Project-Id: the tenant's slug, and the project's id or its name, in any case. */
 export type RequestedScope = { tenantId?: string | undefined; projectId?: string | undefined };
 
-const minuteMs = 60_000;
 const foreignScope = () => forbidden('You have no access to this workspace or project.', 'wrong_scope');
 const noRole = () =>
   forbidden('You have no role on any project here; ask an administrator for one.', 'no_project_role');
@@ -21,70 +21,13 @@ export function effectiveRole(tenantAdmin: boolean, projectRole: string | null):
   return projectRoles.find(role => role === projectRole) ?? null;
 }
 
-export type PatRow = {
-  id: string;
-  tenant_id: string;
-  project_id: string;
-  project_name: string;
-  user_id: string;
-  email: string;
-  name: string;
-  tenant_admin: boolean;
-  role: string | null;
-  scopes: string[];
-  expires_at: Date | null;
-  last_used_at: Date | null;
-};
-
-/**
- * What tokens (`t`) stand for, as SQL to go on with ` AND …`. Three primary-key joins. A removed member or a deleted project leaves no
- * row: the token is dead. Expiry and role are for the reader.
- */
-export const liveGrants = `SELECT t.id, t.tenant_id, t.project_id, p.name AS project_name, t.user_id, u.email, u.name, m.tenant_admin,
-                pm.role, t.scopes, t.expires_at, t.last_used_at
-         FROM pats t
-         JOIN users u ON u.id = t.user_id
-         JOIN memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
-         JOIN projects p ON p.id = t.project_id AND p.tenant_id = t.tenant_id
-         LEFT JOIN project_members pm ON pm.project_id = t.project_id AND pm.user_id = t.user_id
-         WHERE t.revoked_at IS NULL`;
-
-const patQuery = { name: 'resolve_pat', text: `${liveGrants} AND t.token_hash = $1` };
-
-async function readGrant(services: PrincipalServices, hash: Buffer): Promise<PatGrant | null> {
-  const { rows } = await services.pool.query<PatRow>({ ...patQuery, values: [hash] });
-  const row = rows[0];
-  return row ? toGrant(row) : null;
-}
-
-export function toGrant(row: PatRow): PatGrant {
-  return {
-    patId: row.id,
-    tenantId: row.tenant_id,
-    projectId: row.project_id,
-    projectName: row.project_name,
-    userId: row.user_id,
-    email: row.email,
-    name: row.name,
-    tenantAdmin: row.tenant_admin,
-    projectRole: row.role,
-    scopes: scopes.filter((scope: Scope) => row.scopes.includes(scope)),
-    expiresAt: row.expires_at?.getTime() ?? null,
-    lastUsedMinute: row.last_used_at === null ? null : Math.floor(row.last_used_at.getTime() / minuteMs),
-  };
-}
-
 /** Writes last_used_at when the minute has changed; nobody waits for it, and a failure is only logged. */
 export function recordUse(services: PrincipalServices, grant: PatGrant, now: number): void {
-  const minute = Math.floor(now / minuteMs);
+  const minute = Math.floor(now / MINUTE_MS);
   if (grant.lastUsedMinute !== null && minute <= grant.lastUsedMinute) return;
   grant.lastUsedMinute = minute;
   const { pendingWrites } = principalCache(services);
-  const write = services.pool
-    .query('UPDATE pats SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)', [
-      grant.patId,
-      new Date(minute * minuteMs),
-    ])
+  const write = saveLastUsed(services.pool, grant.patId, new Date(minute * MINUTE_MS))
     .then(
       () => undefined,
       error => services.logger.warn({ err: error, pat_id: grant.patId }, 'last_used_at was not written'),
@@ -116,7 +59,7 @@ export async function resolvePat(
     if (!isWellFormedPat(token)) return null;
     grant = await cache.share(key, async () => {
       const generation = cache.generation();
-      const read = await readGrant(services, Buffer.from(key, 'base64'));
+      const read = await findGrant(services.pool, Buffer.from(key, 'base64'));
       if (read) cache.put(key, read, now, generation);
       return read;
     });
@@ -143,32 +86,6 @@ export async function resolvePat(
   };
 }
 
-type SessionRow = {
-  ended: boolean;
-  email: string;
-  name: string;
-  session_epoch: number;
-  tenant_id: string | null;
-  tenant_admin: boolean | null;
-  project_id: string | null;
-  role: string | null;
-};
-
-// Where the request names no scope: the oldest membership that gives a role, and in it `default` or the oldest project.
-const sessionQuery = {
-  name: 'resolve_session',
-  text: `SELECT EXISTS (SELECT FROM ended_sessions e WHERE e.id = $4) AS ended, u.email, u.name, u.session_epoch, m.tenant_id, m.tenant_admin, p.id AS project_id, pm.role
-         FROM users u
-         LEFT JOIN memberships m ON m.user_id = u.id AND ($2::text IS NULL OR m.tenant_id = $2)
-         LEFT JOIN projects p ON p.tenant_id = m.tenant_id
-           AND ($3::text IS NULL OR p.id::text = lower($3) OR lower(p.name) = lower($3))
-         LEFT JOIN project_members pm ON pm.project_id = p.id AND pm.user_id = u.id
-         WHERE u.id = $1
-         ORDER BY (p.id IS NOT NULL AND (m.tenant_admin OR pm.role IS NOT NULL)) DESC, m.created_at, m.tenant_id,
-           (p.id::text = lower($3)) DESC, (p.name = $3) DESC, (p.name = 'default') DESC, p.created_at, p.id
-         LIMIT 1`,
-};
-
 /**
  * Who a session cookie speaks for, read afresh at each request, so that a changed role bites at once. null when the
  * user is gone or the session was ended (itself, or all of the user's: the epoch moved on). AppError 403 for a tenant or project that is unknown or
@@ -179,11 +96,7 @@ export async function resolveSession(
   session: Session,
   requested: RequestedScope = {},
 ): Promise<Principal | null> {
-  const { rows } = await services.pool.query<SessionRow>({
-    ...sessionQuery,
-    values: [session.userId, requested.tenantId ?? null, requested.projectId ?? null, session.sessionId ?? null],
-  });
-  const row = rows[0];
+  const row = await findSessionPrincipal(services.pool, session, requested);
   if (!row || row.ended || row.session_epoch !== session.sessionEpoch) return null;
   const asked = requested.tenantId !== undefined || requested.projectId !== undefined;
   if (row.tenant_id === null || row.project_id === null) {

@@ -5,11 +5,21 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Project as ProjectRow } from '../../platform/postgres/generated/client.ts';
-import { isUniqueViolation, olderThan } from '../../platform/postgres/prisma.ts';
+import { isUniqueViolation } from '../../platform/postgres/prisma.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { lockTenant } from './accounts.ts';
-import { deleteProjectRows } from './member-store.ts';
+import { lockTenant } from './account-store.ts';
 import { principalCache } from './principal-cache.ts';
+import {
+  deleteProjectRows,
+  findProject,
+  hasConnections,
+  hasSeveralProjects,
+  hasWorkflows,
+  insertProject,
+  lockWorkflows,
+  readProjects,
+  renameProject,
+} from './project-store.ts';
 import type {
   ById,
   CreateProjectInput,
@@ -37,10 +47,9 @@ export async function listProjects(
   { principal, services }: Context,
   input: z.output<typeof ListProjectsInput>,
 ): Promise<z.input<typeof ListProjectsOutput>> {
-  const mine = principal.role === 'tenant_admin' ? {} : { members: { some: { userId: principal.userId } } };
-  const rows = await services.prisma.project.findMany({
-    where: { tenantId: principal.tenantId, ...mine, ...olderThan('id', decodeCursor(TimeIdKey, input.cursor)) },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+  const rows = await readProjects(services.prisma, principal.tenantId, {
+    memberId: principal.role === 'tenant_admin' ? null : principal.userId,
+    after: decodeCursor(TimeIdKey, input.cursor),
     take: input.limit + 1,
   });
   const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.id]);
@@ -53,9 +62,8 @@ export async function createProject(
   input: z.output<typeof CreateProjectInput>,
 ): Promise<ProjectOutput> {
   const createdAt = new Date(services.clock.now());
-  const row = await services.prisma.project
-    .create({ data: { id: newId(), tenantId: principal.tenantId, name: input.name, createdAt } })
-    .catch(nameTaken);
+  const project = { id: newId(), tenantId: principal.tenantId, name: input.name, createdAt };
+  const row = await insertProject(services.prisma, project).catch(nameTaken);
   return toProject(row);
 }
 
@@ -64,11 +72,8 @@ export async function updateProject(
   { principal, services }: Context,
   input: z.output<typeof UpdateProjectInput>,
 ): Promise<ProjectOutput> {
-  const where = { id: input.id, tenantId: principal.tenantId };
-  const rows = await services.prisma.project
-    .updateManyAndReturn({ where, data: { name: input.name } })
-    .catch(nameTaken);
-  const row = rows[0];
+  const ref = { id: input.id, tenantId: principal.tenantId };
+  const row = await renameProject(services.prisma, ref, input.name).catch(nameTaken);
   if (!row) throw notFound('Project');
   principalCache(services).clear();
   return toProject(row);
@@ -85,22 +90,17 @@ export async function deleteProject(
   const { tenantId } = principal;
   await transact(services, async tx => {
     await lockTenant(tx, tenantId);
-    const projects = await tx.project.findMany({
-      where: { tenantId },
-      select: { id: true },
-      take: 2,
-      orderBy: { id: 'asc' },
-    });
-    const project = await tx.project.findFirst({ where: { id, tenantId } });
+    const project = await findProject(tx, { tenantId, id });
     if (!project) throw notFound('Project');
-    if (projects.length < 2) throw conflict('last_project', 'The last project of a workspace cannot be deleted.');
+    if (!(await hasSeveralProjects(tx, tenantId)))
+      throw conflict('last_project', 'The last project of a workspace cannot be deleted.');
     // A workflow that is being created in this instant must be either seen here or refused, not orphaned.
-    await tx.$executeRaw`LOCK TABLE workflows IN SHARE MODE`;
-    if (await tx.workflow.findFirst({ where: { tenantId, projectId: id }, select: { id: true } })) {
+    await lockWorkflows(tx);
+    if (await hasWorkflows(tx, { tenantId, projectId: id })) {
       throw conflict('project_not_empty', 'The project still holds workflows (archived ones count).');
     }
     // Their secrets would stay in the secret store, and nothing would lead to them.
-    if (await tx.connection.findFirst({ where: { tenantId, projectId: id }, select: { id: true } })) {
+    if (await hasConnections(tx, { tenantId, projectId: id })) {
       throw conflict('project_not_empty', 'The project still holds connections: delete or share them first.');
     }
     await deleteProjectRows(tx, { tenantId, projectId: id }, new Date(services.clock.now()));

@@ -1,6 +1,7 @@
 import type { Context } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { requireEveryScope } from './authority.ts';
+import { endAllSessions, hasEnded, isCurrentEpoch, nextSessionEpoch, rememberEnded } from './session-store.ts';
 
 /** What a session cookie says. One from before cookies named their session has no `sessionId`. */
 export type Session = { userId: string; sessionEpoch: number; sessionId?: string | undefined };
@@ -18,32 +19,22 @@ export async function endSession(
 ): Promise<void> {
   const { userId, sessionEpoch, sessionId } = session;
   if (sessionId === undefined) {
-    await prisma.user.updateMany({ where: { id: userId, sessionEpoch }, data: { sessionEpoch: { increment: 1 } } });
+    await nextSessionEpoch(prisma, { userId, sessionEpoch });
     return;
   }
   const now = clock.now();
-  await prisma.endedSession.deleteMany({ where: { expiresAt: { lte: new Date(now) } } });
-  const expiresAt = new Date(now + SESSION_MS);
-  await prisma.endedSession.upsert({
-    where: { id: sessionId },
-    create: { id: sessionId, expiresAt },
-    update: { expiresAt },
-  });
+  await rememberEnded(prisma, sessionId, { now: new Date(now), expiresAt: new Date(now + SESSION_MS) });
 }
 
 /** Whether a session may go on: its user has not ended it, nor all of theirs. */
 export async function isCurrentSession({ prisma }: Pick<Services, 'prisma'>, session: Session): Promise<boolean> {
   const { userId, sessionEpoch, sessionId } = session;
-  const user = await prisma.user.findFirst({ where: { id: userId, sessionEpoch }, select: { id: true } });
-  if (!user) return false;
-  return sessionId === undefined || (await prisma.endedSession.findUnique({ where: { id: sessionId } })) === null;
+  if (!(await isCurrentEpoch(prisma, { userId, sessionEpoch }))) return false;
+  return sessionId === undefined || !(await hasEnded(prisma, sessionId));
 }
 
 /** POST /v1/me/sessions/end: ends every session of the user, this one included; tokens stay valid. */
 export async function endSessions({ principal, services }: Context): Promise<undefined> {
   requireEveryScope(principal);
-  await services.prisma.user.update({
-    where: { id: principal.userId },
-    data: { sessionEpoch: { increment: 1 } },
-  });
+  await endAllSessions(services.prisma, principal.userId);
 }

@@ -2,6 +2,7 @@ import type { Services } from '../../contract/services.ts';
 import { needsRehash } from '../../platform/crypto/password.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { RateLimitState } from '../../platform/rate-limit.ts';
+import { rehashPassword } from './account-store.ts';
 import { matchAccount } from './address-accounts.ts';
 import { Email, Password } from './schemas.ts';
 
@@ -54,10 +55,6 @@ export async function verifyPassword(services: Services, attempt: SignInAttempt)
   if (!user) return null;
   await services.rateLimiter.giveBack('failed_sign_in', address);
   // Kept at today's cost, unless the password was changed meanwhile.
-  if (needsRehash(user.passwordHash))
-    await services.prisma.user.updateMany({
-      where: { id: user.id, passwordHash: user.passwordHash },
-      data: { passwordHash },
-    });
+  if (needsRehash(user.passwordHash)) await rehashPassword(services.prisma, user, passwordHash);
   return { id: user.id, email: user.email, name: user.name, sessionEpoch: user.sessionEpoch };
 }

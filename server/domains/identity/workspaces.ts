@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { cutPage, decodeCursor } from '../../contract/cursor.ts';
-import type { Services } from '../../contract/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, forbidden } from '../../platform/errors.ts';
-import type { Prisma } from '../../platform/postgres/generated/client.ts';
-import { isUniqueViolation, olderThan } from '../../platform/postgres/prisma.ts';
-import { transact } from '../../platform/postgres/transaction.ts';
-import { addMember, createTenant } from './accounts.ts';
+import { isUniqueViolation } from '../../platform/postgres/prisma.ts';
+import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
+import { addMember, createTenant, lockUser } from './account-store.ts';
 import type {
   CreateWorkspaceInput,
   CreateWorkspaceOutput,
   ListWorkspacesInput,
   ListWorkspacesOutput,
 } from './schemas.ts';
+import { countCreatedBy, isAdmin, readWorkspaces } from './workspace-store.ts';
 
 export type NewWorkspace = { slug: string; name: string };
 
@@ -25,7 +24,7 @@ const MembershipKey = z.tuple([z.number().int().min(0).max(8.64e15), z.string().
  * P2002; `refuseTakenSlug` turns it into the answer.
  */
 export async function createWorkspaceRows(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   { slug, name }: NewWorkspace,
   { userId, createdBy, at }: { userId: string; createdBy?: string; at: Date },
 ): Promise<{ projectId: string }> {
@@ -41,12 +40,8 @@ export function refuseTakenSlug(error: unknown): never {
 }
 
 /** AppError 409 `too_many_workspaces` where the user has created `max`. */
-export async function refuseTooManyWorkspaces(
-  tx: Prisma.TransactionClient,
-  userId: string,
-  max: number,
-): Promise<void> {
-  if ((await tx.tenant.count({ where: { createdBy: userId } })) >= max)
+export async function refuseTooManyWorkspaces(tx: Transaction, userId: string, max: number): Promise<void> {
+  if ((await countCreatedBy(tx, userId)) >= max)
     throw conflict('too_many_workspaces', `You have created ${max} workspaces, which is the limit.`);
 }
 
@@ -65,12 +60,10 @@ export async function createWorkspace(
   const at = new Date(services.clock.now());
   const projectId = await transact(services, async tx => {
     // Of a user's creations, one at a time: several at once could pass the limit together.
-    await tx.$queryRaw`SELECT id FROM users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
+    await lockUser(tx, userId);
     if (signUp === 'invited' && role !== 'tenant_admin') {
       // A token speaks for its own workspace alone, whatever else its user administers.
-      const elsewhere = credential.kind === 'pat' ? { tenantId } : {};
-      const admin = await tx.membership.findFirst({ where: { userId, tenantAdmin: true, ...elsewhere } });
-      if (!admin)
+      if (!(await isAdmin(tx, userId, credential.kind === 'pat' ? tenantId : null)))
         throw forbidden('Only an administrator of a workspace can create another one.', 'not_an_administrator');
     }
     await refuseTooManyWorkspaces(tx, userId, maxWorkspacesPerUser);
@@ -92,14 +85,9 @@ export async function listWorkspaces(
   input: z.output<typeof ListWorkspacesInput>,
 ): Promise<z.input<typeof ListWorkspacesOutput>> {
   const { userId, tenantId, credential } = principal;
-  const rows = await services.prisma.membership.findMany({
-    where: {
-      userId,
-      ...(credential.kind === 'pat' ? { tenantId } : {}),
-      ...olderThan('tenantId', decodeCursor(MembershipKey, input.cursor)),
-    },
-    include: { tenant: true },
-    orderBy: [{ createdAt: 'desc' }, { tenantId: 'desc' }],
+  const rows = await readWorkspaces(services.prisma, userId, {
+    onlyTenantId: credential.kind === 'pat' ? tenantId : null,
+    after: decodeCursor(MembershipKey, input.cursor),
     take: input.limit + 1,
   });
   const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.tenantId]);
@@ -112,15 +100,4 @@ export async function listWorkspaces(
     })),
     next_cursor: page.next_cursor,
   };
-}
-
-/** Every workspace with its administrators, for the operator's list; oldest first. */
-export async function readAllWorkspaces({ prisma }: Pick<Services, 'prisma'>) {
-  return await prisma.tenant.findMany({
-    include: {
-      _count: { select: { memberships: true, projects: true } },
-      memberships: { where: { tenantAdmin: true }, include: { user: true }, orderBy: { createdAt: 'asc' }, take: 3 },
-    },
-    orderBy: [{ createdAt: 'asc' }, { slug: 'asc' }],
-  });
 }

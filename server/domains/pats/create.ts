@@ -4,10 +4,11 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { lockTenant } from '../identity/accounts.ts';
+import { lockTenant } from '../identity/account-store.ts';
 import { requireScopes } from '../identity/authority.ts';
 import { requireLifetime } from './lifetime.ts';
 import type { CreatePatInput, CreatePatOutput } from './schemas.ts';
+import { insertPat } from './store.ts';
 import { generatePatToken, patHash, patSecretName } from './token.ts';
 
 /**
@@ -33,7 +34,7 @@ export async function createPat(
   // The copy first: without it there must be no token. The other way round a failure would leave one that nobody holds.
   await services.secrets.put(tenantId, patSecretName(id), token);
   try {
-    const data = {
+    const pat = {
       id,
       tenantId,
       projectId,
@@ -51,7 +52,7 @@ export async function createPat(
         await lockTenant(tx, tenantId);
         await requireLifetime(tx, principal, expiresAt);
       }
-      await tx.pat.create({ data });
+      await insertPat(tx, pat);
     });
   } catch (error) {
     await services.secrets.delete(tenantId, patSecretName(id)).catch(() => undefined); // the first error is the one to tell

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { lockTenant } from '../identity/accounts.ts';
+import { lockTenant } from '../identity/account-store.ts';
 import { principalCache } from '../identity/principal-cache.ts';
 import { manageable } from './list.ts';
 import type { ById, RevokePatOutput } from './schemas.ts';

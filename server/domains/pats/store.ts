@@ -1,9 +1,10 @@
 import type { Pool } from 'pg';
 import { type Scope, scopes } from '../../contract/context.ts';
 import type { TimeIdKey } from '../../contract/cursor.ts';
-import type { Prisma } from '../../platform/postgres/generated/client.ts';
+import type { Pat } from '../../platform/postgres/generated/client.ts';
+import type { Queryable, Transaction } from '../../platform/postgres/transaction.ts';
 
-type Tx = Prisma.TransactionClient;
+type Models = Pick<Transaction, 'pat'>;
 
 /** Tokens that are not revoked, of one project; of one user in it where `userId` is given. */
 export type PatFilter = { tenantId: string; projectId: string; userId: string | undefined };
@@ -79,6 +80,21 @@ export async function findPatRow(pool: Pool, filter: PatFilter, id: string): Pro
   return row ? toRow(row) : null;
 }
 
+/** Inserts a token. */
+export async function insertPat(
+  db: Models,
+  pat: Pick<Pat, 'id' | 'tenantId' | 'projectId' | 'userId' | 'displayName' | 'scopes' | 'createdAt'> &
+    Partial<Pick<Pat, 'expiresAt' | 'createdByPatId'>> & { tokenHash: Uint8Array<ArrayBuffer> },
+): Promise<void> {
+  await db.pat.create({ data: pat });
+}
+
+/** When the token of a credential expires; undefined where it was revoked. */
+export async function findExpiry(db: Models, patId: string): Promise<Date | null | undefined> {
+  const pat = await db.pat.findFirst({ where: { id: patId, revokedAt: null }, select: { expiresAt: true } });
+  return pat?.expiresAt;
+}
+
 export type RevokedPat = { id: string; displayName: string };
 
 /**
@@ -86,19 +102,20 @@ export type RevokedPat = { id: string; displayName: string };
  * or was revoked before. Call under lockTenant, as whoever inserts a token that was made by another does: one that is being made
  * would not be seen.
  */
-export async function revokePatRows(tx: Tx, filter: PatFilter, id: string, at: number): Promise<RevokedPat[]> {
-  const { tenantId, projectId, userId = null } = filter;
-  const rows = await tx.$queryRaw<{ id: string; display_name: string }[]>`
-    WITH RECURSIVE family AS (
-      SELECT id FROM pats
-       WHERE id = ${id}::uuid AND tenant_id = ${tenantId} AND project_id = ${projectId}::uuid AND revoked_at IS NULL
-         AND (${userId}::uuid IS NULL OR user_id = ${userId}::uuid)
-      UNION
-      SELECT p.id FROM pats p JOIN family f ON p.created_by_pat_id = f.id
-    ), revoked AS (
-      UPDATE pats SET revoked_at = ${new Date(at)} WHERE id IN (SELECT id FROM family) AND revoked_at IS NULL
-      RETURNING id, display_name, created_at
-    )
-    SELECT id, display_name FROM revoked ORDER BY id <> ${id}::uuid, created_at, id`;
+export async function revokePatRows(tx: Queryable, filter: PatFilter, id: string, at: number): Promise<RevokedPat[]> {
+  const { rows } = await tx.query<{ id: string; display_name: string }>(
+    `WITH RECURSIVE family AS (
+       SELECT id FROM pats
+        WHERE id = $1 AND tenant_id = $2 AND project_id = $3 AND revoked_at IS NULL
+          AND ($4::uuid IS NULL OR user_id = $4)
+       UNION
+       SELECT p.id FROM pats p JOIN family f ON p.created_by_pat_id = f.id
+     ), revoked AS (
+       UPDATE pats SET revoked_at = $5 WHERE id IN (SELECT id FROM family) AND revoked_at IS NULL
+       RETURNING id, display_name, created_at
+     )
+     SELECT id, display_name FROM revoked ORDER BY id <> $1, created_at, id`,
+    [id, filter.tenantId, filter.projectId, filter.userId ?? null, new Date(at)],
+  );
   return rows.map(row => ({ id: row.id, displayName: row.display_name }));
 }

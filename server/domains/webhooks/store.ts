@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import { liveGrants, type PatRow, toGrant } from '../identity/principal.ts';
 import type { PatGrant } from '../identity/principal-cache.ts';
+import { liveGrants, type PatRow, toGrant } from '../identity/principal-store.ts';
 import type { DeliveryOutcome, Extras } from './schemas.ts';
 
 /** Where a webhook must be for the caller to see it. */

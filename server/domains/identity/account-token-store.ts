@@ -1,6 +1,6 @@
 import { randomToken, sha256 } from '../../platform/crypto/digest.ts';
 import type { AccountToken } from '../../platform/postgres/generated/client.ts';
-import type { Database } from './accounts.ts';
+import type { Database } from './account-store.ts';
 
 export type TokenPurpose = 'confirm_address' | 'reset_password';
 type NewToken = { purpose: TokenPurpose; email: string; userId?: string; validForMs: number };
@@ -42,4 +42,9 @@ export function findToken(
 /** Uses a token up. Returns false if a concurrent caller has done so first. */
 export async function spendToken(db: Database, { tokenHash }: Pick<AccountToken, 'tokenHash'>): Promise<boolean> {
   return (await db.accountToken.deleteMany({ where: { tokenHash } })).count === 1;
+}
+
+/** Voids the links of an address, or only those for one purpose. */
+export async function deleteTokens(db: Database, email: string, purpose?: TokenPurpose): Promise<void> {
+  await db.accountToken.deleteMany({ where: { email, ...(purpose === undefined ? {} : { purpose }) } });
 }
