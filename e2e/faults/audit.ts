@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
-import { auditLedger } from '../../server/domains/billing/ledger/audit.ts';
+import { auditLedger } from '../../server/domains/billing/ledger/audit-store.ts';
 import {
   type CompiledGraph,
   compile,

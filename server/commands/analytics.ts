@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { check } from '../domains/analytics/check.ts';
-import type { Difference } from '../domains/analytics/compare-sums.ts';
+import type { Difference } from '../domains/analytics/comparison-store.ts';
 import { rebuild } from '../domains/analytics/rebuild.ts';
 import { loadConfig } from '../load-config.ts';
 import { createLogger } from '../platform/logger.ts';

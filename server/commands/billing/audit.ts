@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { type AuditReport, auditLedger, type Difference } from '../../domains/billing/ledger/audit.ts';
+import { type AuditReport, auditLedger, type Difference } from '../../domains/billing/ledger/audit-store.ts';
 import type { Run } from '../command-line.ts';
 import type { BillingServices } from './services.ts';
 

@@ -3,9 +3,9 @@ import { RUN_QUARANTINED } from '../../orchestrator/core/quarantine.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { transactOn } from '../../platform/postgres/transaction.ts';
 import { bucketOf, QUARTER } from './buckets.ts';
-import { compareGrains, compareUsage, type Difference } from './compare-sums.ts';
-import { readProgress } from './progress.ts';
-import { compareWithRuns, readStepsSince } from './recount.ts';
+import { compareGrains, compareUsage, type Difference } from './comparison-store.ts';
+import { readProgress } from './progress-store.ts';
+import { compareWithRuns, readStepsSince } from './recount-store.ts';
 import { SESSION } from './session.ts';
 import { QUARTER_MS } from './time-zone.ts';
 

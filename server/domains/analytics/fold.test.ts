@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts
 import { bucketOf, grains, WHOLE_PROJECT } from './buckets.ts';
 import { foldAll, foldNext } from './fold.ts';
 import { binOf, Histogram } from './histogram.ts';
-import { readProgress } from './progress.ts';
+import { readProgress } from './progress-store.ts';
 
 let db: TestDatabase;
 const clock = new ManualClock(Date.UTC(2026, 5, 1));

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { Clock } from '../../platform/clock.ts';
 import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
-import { foldDurations, type Selection } from './fold-durations.ts';
-import { foldUsage } from './fold-usage.ts';
-import { lockProgress, readProgress } from './progress.ts';
-import { FOLD } from './sums-sql.ts';
+import { foldDurations, type Selection } from './durations-store.ts';
+import { lockProgress, readProgress } from './progress-store.ts';
+import { FOLD } from './sums-store.ts';
+import { foldUsage } from './usage-sums-store.ts';
 
 /** Rows of usage that are folded in one transaction: ~0.3 s of the database, and at most some 20 MB of lines. */
 const BATCH_ROWS = 5_000;

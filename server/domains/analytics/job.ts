@@ -3,9 +3,9 @@ import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
-import { backfill } from './backfill.ts';
+import { backfill } from './backfill-store.ts';
 import { foldNext } from './fold.ts';
-import { readProgress } from './progress.ts';
+import { readProgress } from './progress-store.ts';
 
 export type AnalyticsJobOptions = {
   database: { url: string; pool: Pool };

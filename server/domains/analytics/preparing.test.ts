@@ -12,7 +12,7 @@ import { createTestServices, createTestTenant, type TestTenant } from '../../tes
 import { operationsByName } from '../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { call, contextFor, insertRun, refusal } from '../../testing/workflows.ts';
-import { backfill } from './backfill.ts';
+import { backfill } from './backfill-store.ts';
 import { foldAll } from './fold.ts';
 import { startAnalyticsJob } from './job.ts';
 import { analyticsOperations } from './operations.ts';

@@ -2,7 +2,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { transactOn } from '../../platform/postgres/transaction.ts';
 import { addUsage, nextBatch } from './fold.ts';
-import { lockProgress } from './progress.ts';
+import { lockProgress } from './progress-store.ts';
 import { SESSION } from './session.ts';
 
 const tables = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations', 'usage_sums'];

@@ -4,7 +4,7 @@ import { AppError, unavailable } from '../../platform/errors.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
 import { type Segment, segmentsOf } from './buckets.ts';
-import { readProgress } from './progress.ts';
+import { readProgress } from './progress-store.ts';
 import { type Range, rangeOf } from './range.ts';
 import { findFirstBucket, type Scope } from './store.ts';
 

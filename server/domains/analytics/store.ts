@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { QUARTER, type Segment, WHOLE_PROJECT } from './buckets.ts';
-import { totalColumns } from './sums-sql.ts';
+import { totalColumns } from './sums-store.ts';
 
 /** Whose numbers: a project of a tenant, all of it or one workflow. */
 export type Scope = { tenantId: string; projectId: string; workflowId: string | undefined };

@@ -1,7 +1,7 @@
 import type { Services } from '../../contract/services.ts';
 import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
 import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
-import { countCharges } from './ledger/count.ts';
+import { countCharges } from './ledger/count-store.ts';
 import { postCharges } from './ledger/post.ts';
 import { type SettleServices, settleTenant } from './subscriptions/settle.ts';
 

@@ -3,7 +3,7 @@ import { AppError, conflict, notFound } from '../../platform/errors.ts';
 import { noteSecrets } from '../../platform/secrets/in-use.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { type CredentialDocument, connectionSecret, decodeDocument, documentOf, encodeDocument } from './document.ts';
-import { whileHolding } from './exclusive.ts';
+import { whileHolding } from './lock-store.ts';
 import {
   type ConnectionChange,
   type ConnectionKey,

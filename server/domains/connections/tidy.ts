@@ -1,6 +1,6 @@
 import type { Services } from '../../contract/services.ts';
 import { connectionSecret } from './document.ts';
-import { ifNobodyHolds } from './exclusive.ts';
+import { ifNobodyHolds } from './lock-store.ts';
 import { deleteHidden, isHidden, listHidden } from './store.ts';
 
 /** More than a crash can leave: a process makes two at a time. */

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../../platform/postgres/partitions.ts';
-import { bytesInDefault, countRejections, countRuns } from './expired-runs.ts';
+import { bytesInDefault, countRejections, countRuns } from './expired-runs-store.ts';
 import type { Cutoffs } from './policy.ts';
 import { idRange, pastPartitions, rowBytes, sweptRanges } from './ranges.ts';
 import { SESSION } from './session.ts';

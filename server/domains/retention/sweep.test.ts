@@ -15,7 +15,7 @@ import {
 } from '../../testing/retention.ts';
 import { foldAll } from '../analytics/fold.ts';
 import { rebuild } from '../analytics/rebuild.ts';
-import { countCharges } from '../billing/ledger/count.ts';
+import { countCharges } from '../billing/ledger/count-store.ts';
 import { planRetention } from './plan.ts';
 import { cutoffsAt } from './policy.ts';
 import { sweep } from './sweep.ts';

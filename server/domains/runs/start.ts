@@ -14,7 +14,7 @@ import { storageProblem } from '../../platform/storable-json.ts';
 import { type Carried, requireOverrideRights, requireWholeRun } from './override-rights.ts';
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';
-import { findStartable, type StartableRow } from './startable.ts';
+import { findStartable, type StartableRow } from './startable-store.ts';
 import { requireStepScopes } from './step-scopes.ts';
 import { findGraph, findVersion, knownSteps } from './store.ts';
 

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts
 import { asking, publishGraph } from '../../testing/runs.ts';
 import { createTestProject } from '../../testing/workflows.ts';
 import { archiveWorkflow } from '../workflows/store.ts';
-import { findStartable } from './startable.ts';
+import { findStartable } from './startable-store.ts';
 
 let db: TestDatabase;
 let services: Services;

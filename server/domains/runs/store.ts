@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
-import { searchRuns } from './search.ts';
+import { searchRuns } from './search-store.ts';
 
 /** Where a run must be for the caller to see it. */
 export type RunScope = { tenantId: string; projectId: string; workflowId: string; runId: string };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scopes } from '../../../contract/context.ts';
 import { startTestContainer, type TestContainer } from '../../../testing/container.ts';
 import { createTestPat, createTestTenant } from '../../../testing/identity.ts';
-import { auditLedger } from './audit.ts';
+import { auditLedger } from './audit-store.ts';
 
 /** The whole service charges, and the audit of what it wrote. */
 let service: TestContainer;

@@ -9,8 +9,8 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { charge } from '../../../testing/billing/ledger.ts';
 import { runCommand } from '../../../testing/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import { auditLedger } from './audit.ts';
-import { countCharges } from './count.ts';
+import { auditLedger } from './audit-store.ts';
+import { countCharges } from './count-store.ts';
 import { grantCredits, openAccount, postCharges, refundCredits } from './post.ts';
 
 let db: TestDatabase;

@@ -3,7 +3,7 @@ import type { Alarm } from '../../../orchestrator/executors/embedded/timers.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../../platform/repeating-job.ts';
-import { countCharges } from './count.ts';
+import { countCharges } from './count-store.ts';
 
 export type CountJobOptions = {
   pool: Pool;

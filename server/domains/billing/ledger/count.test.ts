@@ -5,7 +5,7 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { insertUsage } from '../../../testing/analytics.ts';
 import { charge } from '../../../testing/billing/ledger.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import { countCharges, countNext, readUncounted } from './count.ts';
+import { countCharges, countNext, readUncounted } from './count-store.ts';
 import { grantCredits, openAccount, postCharges, readBalances } from './post.ts';
 
 const AT = Date.UTC(2026, 0, 1);

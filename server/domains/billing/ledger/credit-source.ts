@@ -8,7 +8,7 @@ import { newId } from '../../../platform/ids.ts';
 import { Microcredits } from '../schemas.ts';
 import { ensureOnboarded } from '../subscriptions/onboard.ts';
 import { total } from './books.ts';
-import { COUNTED, readUncounted } from './count.ts';
+import { COUNTED, readUncounted } from './count-store.ts';
 import { readBalances } from './post.ts';
 
 /** A credit source of a process; `settled` waits for the warnings that are being written, before the pool is closed. */

@@ -7,9 +7,9 @@ import { newId } from '../../../platform/ids.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { chargedRun } from '../../../testing/billing/ledger.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import { auditLedger } from './audit.ts';
+import { auditLedger } from './audit-store.ts';
 import { type Account, type Amounts, accounts, type SpendableAccount, spendable } from './books.ts';
-import { countCharges, countNext } from './count.ts';
+import { countCharges, countNext } from './count-store.ts';
 import { expireDue, grantCredits, openAccount, postCharges, readBalances, refundCredits, takeBack } from './post.ts';
 
 /**

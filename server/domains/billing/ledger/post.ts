@@ -19,10 +19,10 @@ import {
   type SpendableAccount,
   settle,
 } from './books.ts';
-import { COUNTED, readUncounted } from './count.ts';
+import { COUNTED, readUncounted } from './count-store.ts';
 
 /**
- * Every entry of the ledger, under the lock of its account and inside the caller's transaction. What was charged until then (count.ts)
+ * Every entry of the ledger, under the lock of its account and inside the caller's transaction. What was charged until then (count-store.ts)
  * is counted and posted first, so that the ledger has everything in its order. The engine waits for none of it.
  */
 

@@ -11,7 +11,7 @@ import {
   PRO,
   type Subscribed,
 } from '../../../testing/billing/subscriptions.ts';
-import { auditLedger } from '../ledger/audit.ts';
+import { auditLedger } from '../ledger/audit-store.ts';
 import { applyProviderFact } from '../subscriptions/apply.ts';
 import { formatMoney } from './money.ts';
 import { cancelPayment, confirmPayment, type OperatorServices, refundPayment } from './operate.ts';

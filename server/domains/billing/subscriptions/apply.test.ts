@@ -15,7 +15,7 @@ import {
   PRO_TRIAL,
   type Subscribed,
 } from '../../../testing/billing/subscriptions.ts';
-import { auditLedger } from '../ledger/audit.ts';
+import { auditLedger } from '../ledger/audit-store.ts';
 import { grantCredits } from '../ledger/post.ts';
 import { createManualProvider } from '../provider/manual.ts';
 import { applyProviderFact } from './apply.ts';

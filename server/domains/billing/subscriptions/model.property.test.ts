@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { charge } from '../../../testing/billing/ledger.ts';
 import { type BillingWorld, confirmPayments, createBillingWorld, DAY } from '../../../testing/billing/subscriptions.ts';
-import { auditLedger } from '../ledger/audit.ts';
+import { auditLedger } from '../ledger/audit-store.ts';
 
 /**
  * Everything that can happen to a subscription by hand, in any order, against a model that is as simple as the rules

@@ -8,7 +8,7 @@ import { readWarnings } from '../ledger/credit-source.ts';
 import { readBalances } from '../ledger/post.ts';
 import { toPricingView } from '../plans/view.ts';
 import type { ActionPricing, BillingStatus, BillingSummary, SettingsInput } from '../schemas.ts';
-import { sumUsage } from '../usage/sums.ts';
+import { sumUsage } from '../usage/sums-store.ts';
 import { presentPlan } from './choose.ts';
 import { settleTenant } from './settle.ts';
 import { readSubscription, type SubscriptionRow } from './store.ts';

@@ -8,7 +8,7 @@ import { visibleProjects } from '../../runs/visibility.ts';
 import { type UsageDimensionsInput, type UsageDimensionsOutput, usageDimensions } from '../schemas.ts';
 import { toFilter } from './history.ts';
 import type { UsageFilter } from './store.ts';
-import { type SummedColumn, sumUsage, type UsageSum } from './sums.ts';
+import { type SummedColumn, sumUsage, type UsageSum } from './sums-store.ts';
 
 type Dimension = (typeof usageDimensions)[number];
 type Item = { key: string; label: string; quantity: number; microcredits: number };

@@ -10,10 +10,10 @@ import { ensurePartitions } from '../../../platform/postgres/partitions.ts';
 import { createCall } from '../../../testing/call.ts';
 import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import { foldUsage } from '../../analytics/fold-usage.ts';
+import { foldUsage } from '../../analytics/usage-sums-store.ts';
 import { usageOperations } from './operations.ts';
 import { listUsage, pagesOfUsage, type UsageEntry, type UsageFilter } from './store.ts';
-import { sumUsage } from './sums.ts';
+import { sumUsage } from './sums-store.ts';
 
 /**
  * A year of usage of one workspace: commits of one to four attempts each, of ten workflows, tools, models and people. What matters

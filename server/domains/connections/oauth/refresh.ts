@@ -2,7 +2,7 @@ import { refreshTokenGrant } from 'openid-client';
 import type { Services } from '../../../contract/services.ts';
 import { AppError, conflict } from '../../../platform/errors.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
-import { whileHolding } from '../exclusive.ts';
+import { whileHolding } from '../lock-store.ts';
 import { maySend, originOf } from '../origins.ts';
 import type { ConnectionRef, ConnectionRow } from '../store.ts';
 import { change, readHeld, replaceSecret, type StoredConnection } from '../stored.ts';

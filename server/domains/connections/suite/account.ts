@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
-import { whileHolding } from '../exclusive.ts';
+import { whileHolding } from '../lock-store.ts';
 import { requireManageable } from '../ownership.ts';
 import type { ConnectionRow } from '../store.ts';
 import { change } from '../stored.ts';

@@ -3,7 +3,7 @@ import type Stripe from 'stripe';
 import type { ProviderSubscription } from '../../../../contract/payment-provider.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import type { Logger } from '../../../../platform/logger.ts';
-import { planCodeOfPrice } from './plan-prices.ts';
+import { planCodeOfPrice } from './plan-price-store.ts';
 import { nextPriceOf, priceOf, subscriptionState } from './state.ts';
 
 /** Stripe's client, with what its answers are read with. */

@@ -5,7 +5,7 @@ import { isMissing } from './errors.ts';
 import type { Subject } from './event.ts';
 import { idOf, isOver, subscriptionExpand } from './state.ts';
 import { endReplaced } from './subscriptions.ts';
-import { findTenant } from './tenants.ts';
+import { findTenant } from './tenant-store.ts';
 import { intentStatus, topUpMark } from './topups.ts';
 
 /** More subscriptions than this of one customer are long over: the newest come first. */

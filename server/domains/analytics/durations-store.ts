@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { bucketOf, type Grain, grains, WHOLE_PROJECT } from './buckets.ts';
 import { binOf, Histogram } from './histogram.ts';
-import { QUARTER_OF_ROW, SELECTED } from './sums-sql.ts';
+import { QUARTER_OF_ROW, SELECTED } from './sums-store.ts';
 
 /** What SELECTED takes. */
 export type Selection = readonly [after: number, upTo: number, since: Date | null, projectId: string | null];

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import type { Selection } from './fold-durations.ts';
-import { QUARTER_OF_ROW, SELECTED } from './sums-sql.ts';
+import type { Selection } from './durations-store.ts';
+import { QUARTER_OF_ROW, SELECTED } from './sums-store.ts';
 
 const of = ['project_id', 'workflow_id', 'action', 'step_type', 'subject', 'started_by'];
 /** What a sum of usage is of, beside its workspace and quarter. No stored text holds the separator. */

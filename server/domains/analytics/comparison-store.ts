@@ -1,8 +1,8 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { grains, WHOLE_PROJECT } from './buckets.ts';
-import { sumsOfUsage } from './fold-usage.ts';
-import type { Progress } from './progress.ts';
-import { totalColumns } from './sums-sql.ts';
+import type { Progress } from './progress-store.ts';
+import { totalColumns } from './sums-store.ts';
+import { sumsOfUsage } from './usage-sums-store.ts';
 
 /** A sum that is not what it should be. */
 export type Difference = {

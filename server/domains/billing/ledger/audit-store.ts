@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
-import { auditRuns, type RunsAudited } from './audit-runs.ts';
+import { auditRuns, type RunsAudited } from './audit-runs-store.ts';
 import { type Account, accounts, spendable } from './books.ts';
-import { COUNTED } from './count.ts';
+import { COUNTED } from './count-store.ts';
 
 /** Something that does not add up: what one source says, and what the other. */
 export type Difference = {

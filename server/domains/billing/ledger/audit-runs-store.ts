@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { Audit } from './audit.ts';
+import type { Audit } from './audit-store.ts';
 
 /** Runs whose log, usage and own sum were compared; those without usage to compare; lines of runs that retention let go. */
 export type RunsAudited = { compared: number; withoutUsage: number; dropped: number };

@@ -13,7 +13,7 @@ import { type Queryable, transact } from '../../../platform/postgres/transaction
 /** Rows of usage that are counted in one transaction. */
 const BATCH_ROWS = 20_000;
 const PRICED = 'u.microcredits > 0';
-/** Beginnings and ends of runs others may write, too (server/domains/analytics/backfill.ts); they cost nothing and are passed over. */
+/** Beginnings and ends of runs others may write, too (server/domains/analytics/backfill-store.ts); they cost nothing and are passed over. */
 const LEADERS = `u.action NOT IN ('run_started', 'run_ended')`;
 
 /** A workspace, and up to which number its usage is counted. */

@@ -1,7 +1,7 @@
 import type { Logger } from '../../platform/logger.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { type Queryable, transactOn } from '../../platform/postgres/transaction.ts';
-import { lockProgress } from './progress.ts';
+import { lockProgress } from './progress-store.ts';
 import { SESSION } from './session.ts';
 
 /** Lines of one row of usage: what a busy commit writes. */

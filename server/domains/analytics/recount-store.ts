@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { WHOLE_PROJECT } from './buckets.ts';
-import { compareSums, type Difference } from './compare-sums.ts';
-import { QUARTER_OF_ROW, stepSums, totalColumns, totalSums } from './sums-sql.ts';
+import { compareSums, type Difference } from './comparison-store.ts';
+import { QUARTER_OF_ROW, stepSums, totalColumns, totalSums } from './sums-store.ts';
 
 const quarterOf = (at: string) => `date_bin('15 minutes', ${at}, to_timestamp(0))`;
 
