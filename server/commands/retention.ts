@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import pg from 'pg';
-import { findClockDoubt, noteClockTrusted } from '../domains/retention/clock.ts';
+import { findClockDoubt } from '../domains/retention/clock.ts';
+import { noteClockTrusted } from '../domains/retention/clock-store.ts';
 import { planRetention, type RetentionPlan } from '../domains/retention/plan.ts';
 import { type Cutoffs, cutoffsAt, type RetentionPolicy } from '../domains/retention/policy.ts';
 import { SESSION } from '../domains/retention/session.ts';

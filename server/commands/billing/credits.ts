@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-
 import { CREDIT, MOST_MICROCREDITS } from '../../contract/microcredits.ts';
 import { grantCredits, refundCredits } from '../../domains/billing/ledger/post.ts';
 import { settleTenant } from '../../domains/billing/subscriptions/settle.ts';
+import { hasTenant } from '../../domains/billing/subscriptions/store.ts';
 import { notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
@@ -58,8 +59,7 @@ async function ledgerEntry(
 
 /** The workspace exists, and what is due for it is done. */
 async function requireTenant(services: BillingServices, tenantId: string): Promise<void> {
-  const { rowCount } = await services.pool.query('SELECT FROM tenants WHERE slug = $1', [tenantId]);
-  if (rowCount === 0) throw notFound(`Workspace ${tenantId}`);
+  if (!(await hasTenant(services.pool, tenantId))) throw notFound(`Workspace ${tenantId}`);
   await settleTenant(services, tenantId);
 }
 

@@ -1,8 +1,9 @@
 import type { Command } from '@commander-js/extra-typings';
 import { readBalances } from '../../domains/billing/ledger/post.ts';
 import { listPayments } from '../../domains/billing/payments/store.ts';
+import { readLatestEvents } from '../../domains/billing/subscriptions/journal-store.ts';
 import { settleTenant } from '../../domains/billing/subscriptions/settle.ts';
-import { readSubscription } from '../../domains/billing/subscriptions/store.ts';
+import { hasTenant, readSubscription } from '../../domains/billing/subscriptions/store.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Outcome, Run } from '../command-line.ts';
@@ -21,16 +22,12 @@ export function declareTenant(command: Command, run: Run<BillingServices>): void
 
 async function describeTenant(services: BillingServices, tenantId: string): Promise<Outcome> {
   const { pool } = services;
-  const { rowCount } = await pool.query('SELECT FROM tenants WHERE slug = $1', [tenantId]);
-  if (rowCount === 0) throw notFound(`Workspace ${tenantId}`);
+  if (!(await hasTenant(pool, tenantId))) throw notFound(`Workspace ${tenantId}`);
   await settleTenant(services, tenantId);
   const row = await readSubscription(pool, tenantId);
   const balances = await readBalances(pool, tenantId);
   const payments = await listPayments(pool, { tenantId, status: 'pending', limit: 20 });
-  const { rows: events } = await pool.query<{ kind: string; data: object; created_at: Date }>(
-    'SELECT kind, data, created_at FROM billing_events WHERE tenant_id = $1 ORDER BY id DESC LIMIT 10',
-    [tenantId],
-  );
+  const events = await readLatestEvents(pool, tenantId, 10);
   const ends = row.cancelAtPeriodEnd ? ', then it ends' : row.pendingPlanCode ? `, then ${row.pendingPlanCode}` : '';
   return {
     text: [

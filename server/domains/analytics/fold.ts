@@ -1,13 +1,8 @@
 import type { Pool } from 'pg';
 import type { Clock } from '../../platform/clock.ts';
-import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
-import { foldDurations, type Selection } from './durations-store.ts';
-import { lockProgress, readProgress } from './progress-store.ts';
-import { FOLD } from './sums-store.ts';
-import { foldUsage } from './usage-sums-store.ts';
-
-/** Rows of usage that are folded in one transaction: ~0.3 s of the database, and at most some 20 MB of lines. */
-const BATCH_ROWS = 5_000;
+import { transact } from '../../platform/postgres/transaction.ts';
+import { addUsage, BATCH_ROWS, nextBatch } from './fold-store.ts';
+import { lockProgress, readProgress, saveProgress } from './progress-store.ts';
 
 /**
  * - `folded`: a batch was added, and there may be more.
@@ -39,10 +34,7 @@ export async function foldNext(pool: Pool, clock: Clock, batchRows = BATCH_ROWS)
     const batch = await nextBatch(db, progress.seq, null, batchRows);
     if (batch === null) return 'done';
     await addUsage(db, [progress.seq, batch.upTo, null, null]);
-    await db.query('UPDATE analytics_progress SET seq = $1, as_of = coalesce(to_timestamp($2::float8 / 1000), as_of)', [
-      batch.upTo,
-      batch.last ? at : null,
-    ]);
+    await saveProgress(db, batch.upTo, batch.last ? at : null);
     return batch.last ? 'done' : 'folded';
   });
 }
@@ -53,29 +45,4 @@ export async function foldAll(pool: Pool, clock: Clock, batchRows = BATCH_ROWS):
     const result = await foldNext(pool, clock, batchRows);
     if (result !== 'folded') return result === 'done';
   }
-}
-
-/** The numbers of the next rows after one, up to another (null = all); null where there are none. */
-export async function nextBatch(
-  db: Queryable,
-  after: number,
-  upTo: number | null,
-  batchRows = BATCH_ROWS,
-): Promise<{ upTo: number; rows: number; last: boolean } | null> {
-  const { rows } = await db.query<{ upto: string | null; count: string }>(
-    `SELECT max(seq) AS upto, count(*) AS count FROM (
-       SELECT seq FROM run_usage WHERE seq > $1 AND ($2::int8 IS NULL OR seq <= $2) ORDER BY seq LIMIT $3) batch`,
-    [after, upTo, batchRows],
-  );
-  const { upto = null, count = '0' } = rows[0] ?? {};
-  return upto === null ? null : { upTo: Number(upto), rows: Number(count), last: Number(count) < batchRows };
-}
-
-/** Adds the selected usage to all sums. The caller holds the lock of the progress. */
-export async function addUsage(db: Queryable, selection: Selection): Promise<void> {
-  // What is there is looked up by its key: reading all sums for a hash would be quicker only while there are few.
-  await db.query('SET LOCAL jit = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
-  await db.query(FOLD, [...selection]);
-  await foldDurations(db, selection);
-  await foldUsage(db, selection);
 }

@@ -51,3 +51,11 @@ export async function lockProgress(db: Queryable, { wait }: { wait: boolean }): 
   );
   return rows[0] ? toProgress(rows[0]) : null;
 }
+
+/** Stores up to which number usage is in the sums, and when they last had everything (null: as before). */
+export async function saveProgress(db: Queryable, seq: number, asOf: number | null): Promise<void> {
+  await db.query('UPDATE analytics_progress SET seq = $1, as_of = coalesce(to_timestamp($2::float8 / 1000), as_of)', [
+    seq,
+    asOf,
+  ]);
+}

@@ -1,11 +1,9 @@
 import type { Logger } from '../../platform/logger.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { transactOn } from '../../platform/postgres/transaction.ts';
-import { addUsage, nextBatch } from './fold.ts';
+import { addUsage, deleteSums, nextBatch } from './fold-store.ts';
 import { lockProgress } from './progress-store.ts';
 import { SESSION } from './session.ts';
-
-const tables = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations', 'usage_sums'];
 
 /** `since`: where usage begins that retention has not let go of (ms since the epoch; null = all); what is older stays as it is. */
 export type RebuildResult = { rows: number; since: number | null };
@@ -21,12 +19,7 @@ export function rebuild(url: string, projectId: string | null, logger: Logger): 
       const progress = await lockProgress(db, { wait: true });
       if (progress === null || progress.readySeq === null) return null;
       const since = progress.usageFrom === null ? null : new Date(progress.usageFrom);
-      for (const table of tables) {
-        await db.query(
-          `DELETE FROM ${table} WHERE ($1::timestamptz IS NULL OR bucket >= $1) AND ($2::uuid IS NULL OR project_id = $2)`,
-          [since, projectId],
-        );
-      }
+      await deleteSums(db, since, projectId);
       let rows = 0;
       for (let after = 0; ; ) {
         const batch = await nextBatch(db, after, progress.seq);

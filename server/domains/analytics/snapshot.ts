@@ -6,7 +6,7 @@ import { type Queryable, transact } from '../../platform/postgres/transaction.ts
 import { type Segment, segmentsOf } from './buckets.ts';
 import { readProgress } from './progress-store.ts';
 import { type Range, rangeOf } from './range.ts';
-import { findFirstBucket, type Scope } from './store.ts';
+import { findFirstBucket, type Scope, seeOneInstant } from './store.ts';
 
 type Input = Parameters<typeof rangeOf>[0];
 export type Counted = { from: string; to: string; time_zone: string; as_of: string };
@@ -19,12 +19,7 @@ export type Question = { db: Queryable; scope: Scope; range: Range; segments: Se
 export async function inSnapshot<T>({ services }: Context, work: (db: Queryable) => Promise<T>): Promise<T> {
   try {
     return await transact(services.pool, async db => {
-      // Whatever the planner thinks of tables that it has no statistics of yet: all is found by its key, row by row. Compiling
-      // a plan would cost more than all of it.
-      await db.query(
-        `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off; SET LOCAL enable_seqscan = off;
-         SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`,
-      );
+      await seeOneInstant(db);
       return await work(db);
     });
   } catch (error) {

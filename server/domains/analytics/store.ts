@@ -176,3 +176,14 @@ export async function countLiveRuns(db: Queryable, scope: Scope): Promise<LiveCo
   );
   return rows[0] ?? { running: 0, blocked: 0, paused: 0 };
 }
+
+/**
+ * Begins a reading transaction as of one instant. Whatever the planner thinks of tables that it has no statistics of yet: all is found
+ * by its key, row by row. Compiling a plan would cost more than all of it.
+ */
+export async function seeOneInstant(db: Queryable): Promise<void> {
+  await db.query(
+    `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off; SET LOCAL enable_seqscan = off;
+     SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`,
+  );
+}

@@ -1,6 +1,7 @@
 import type { Services } from '../../contract/services.ts';
 import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
-import { type Queryable, transact } from '../../platform/postgres/transaction.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
+import { BATCH, chargedTenants, dueTenants, nextDue } from './due-store.ts';
 import { countCharges } from './ledger/count-store.ts';
 import { postCharges } from './ledger/post.ts';
 import { type SettleServices, settleTenant } from './subscriptions/settle.ts';
@@ -23,8 +24,6 @@ export type BillingJobOptions = {
 const LONGEST_MS = 60_000;
 /** A standby looks whether it leads by now; what failed is tried again. */
 const AGAIN_MS = 5_000;
-/** Workspaces of one look: a process that was away for long goes through them batch by batch. */
-const BATCH = 200;
 /** What was charged is posted to the ledger by the hour, in the first look of each. */
 const POSTING_MS = 3_600_000;
 
@@ -110,37 +109,4 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
       await pass;
     },
   };
-}
-
-/** Of whose periods no provider keeps the time: `isDue` as SQL. */
-const OURS = `(provider <> 'stripe' OR provider_subscription_id IS NULL OR status = 'incomplete')`;
-
-/** The workspaces for which something is due, the longest due first. */
-async function dueTenants(db: Queryable, now: number, except: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ tenant_id: string }>(
-    `SELECT tenant_id FROM (
-       SELECT tenant_id, current_period_end AS due FROM subscriptions WHERE current_period_end <= $1 AND ${OURS}
-       UNION ALL SELECT tenant_id, next_expiry_at FROM credit_accounts WHERE next_expiry_at <= $1) found
-     WHERE NOT tenant_id = ANY($2) GROUP BY tenant_id ORDER BY min(due) LIMIT ${BATCH}`,
-    [new Date(now), except],
-  );
-  return rows.map(({ tenant_id }) => tenant_id);
-}
-
-/** Workspaces after `last`, by name, of whose charges some are not in the ledger. */
-async function chargedTenants(db: Queryable, last: string): Promise<string[]> {
-  const { rows } = await db.query<{ tenant_id: string }>(
-    `SELECT tenant_id FROM credit_accounts WHERE charged > posted AND tenant_id > $1 ORDER BY tenant_id LIMIT ${BATCH}`,
-    [last],
-  );
-  return rows.map(({ tenant_id }) => tenant_id);
-}
-
-/** When something is due next, ms since the epoch. */
-async function nextDue(db: Queryable): Promise<number | null> {
-  const { rows } = await db.query<{ next: Date | null }>(
-    `SELECT least((SELECT min(current_period_end) FROM subscriptions WHERE ${OURS}),
-                  (SELECT min(next_expiry_at) FROM credit_accounts)) AS next`,
-  );
-  return rows[0]?.next?.getTime() ?? null;
 }

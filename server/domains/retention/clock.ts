@@ -1,6 +1,7 @@
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { DatabaseClock } from '../../platform/postgres/database-clock.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
+import { readTrustedAt } from './clock-store.ts';
 
 /** How far this machine's clock and the database's may differ. */
 export const MAX_CLOCK_SKEW_MS = 3_600_000;
@@ -18,20 +19,9 @@ export async function findClockDoubt(db: Queryable, now: number, databaseClock: 
     const ahead = skew > 0 ? 'ahead of' : 'behind';
     return `this machine's clock (${isoTimestamp(now)}) is ${duration(Math.abs(skew))} ${ahead} the database's`;
   }
-  const { rows } = await db.query<{ trusted_at: Date }>('SELECT trusted_at FROM retention_progress');
-  const last = rows[0]?.trusted_at.getTime() ?? now;
+  const last = (await readTrustedAt(db)) ?? now;
   if (now - last <= MAX_CLOCK_ADVANCE_MS) return null;
   return `the clock (${isoTimestamp(now)}) is ${duration(now - last)} ahead of the last pass (${isoTimestamp(last)})`;
-}
-
-/** Stores that the clock was trusted at `now`. A clock that is behind does not set the mark back, unless it was `accepted`. */
-export async function noteClockTrusted(db: Queryable, now: number, accepted: boolean): Promise<void> {
-  await db.query(
-    `INSERT INTO retention_progress AS p (id, trusted_at) VALUES (1, to_timestamp($1::float8 / 1000))
-     ON CONFLICT (id) DO UPDATE SET trusted_at =
-       CASE WHEN $2 THEN excluded.trusted_at ELSE greatest(p.trusted_at, excluded.trusted_at) END`,
-    [now, accepted],
-  );
 }
 
 function duration(ms: number): string {

@@ -6,7 +6,8 @@ import type { Logger } from '../../platform/logger.ts';
 import { type DatabaseClock, readDatabaseClock } from '../../platform/postgres/database-clock.ts';
 import { ensurePartitions } from '../../platform/postgres/partitions.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
-import { findClockDoubt, noteClockTrusted } from './clock.ts';
+import { findClockDoubt } from './clock.ts';
+import { noteClockTrusted } from './clock-store.ts';
 import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './policy.ts';
 import { sweep } from './sweep.ts';
 

@@ -2,8 +2,9 @@ import type { ClientBase } from 'pg';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../../platform/postgres/partitions.ts';
 import { bytesInDefault, countRejections, countRuns } from './expired-runs-store.ts';
+import { beginReading, countStrayUsage, endReading, measureLogs, sizeOf } from './plan-store.ts';
 import type { Cutoffs } from './policy.ts';
-import { idRange, pastPartitions, rowBytes, sweptRanges } from './ranges.ts';
+import { idRange, pastPartitions, sweptRanges } from './ranges.ts';
 import { SESSION } from './session.ts';
 
 /** A partition that would go, or be rewritten without the logs of the runs that go; `keepsRuns` of them stay. */
@@ -23,13 +24,13 @@ export type RetentionPlan = {
 /** Looks, as of one instant, and changes nothing. `now` in ms since the epoch. */
 export function planRetention(url: string, cutoffs: Cutoffs, now: number): Promise<RetentionPlan> {
   return inOwnSession(url, SESSION, async client => {
-    await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    await beginReading(client);
     const partitions = await listPartitions(client);
     const plan: RetentionPlan = { cutoffs, partitions: [], runs: 0, rejections: 0, strayUsage: 0, bytes: 0 };
     if (cutoffs.runs !== null) await planRuns(client, partitions, cutoffs.runs, now, plan);
     if (cutoffs.usage !== null) await planUsage(client, partitions, cutoffs.usage, plan);
     plan.bytes += plan.partitions.reduce((sum, { bytes }) => sum + bytes, 0);
-    await client.query('COMMIT');
+    await endReading(client);
     return plan;
   });
 }
@@ -59,23 +60,6 @@ async function planRuns(
   }
 }
 
-/** Bytes of the rows of runs that go, or have gone, and of those that stay. */
-async function measureLogs(
-  client: ClientBase,
-  partition: Partition,
-  cutoff: number,
-): Promise<{ past: number; kept: number }> {
-  const size = rowBytes(partition, 'l');
-  const { rows } = await client.query<{ past: string | null; kept: string | null }>(
-    `SELECT sum(${size}) FILTER (WHERE r.id IS NULL OR r.ended_at < to_timestamp($1::float8 / 1000)) AS past,
-            sum(${size}) FILTER (WHERE r.ended_at >= to_timestamp($1::float8 / 1000)
-                                                   OR (r.id IS NOT NULL AND r.ended_at IS NULL)) AS kept
-     FROM ${partition.name} l LEFT JOIN runs r ON r.id = l.run_id`,
-    [cutoff],
-  );
-  return { past: Number(rows[0]?.past ?? 0), kept: Number(rows[0]?.kept ?? 0) };
-}
-
 async function planUsage(
   client: ClientBase,
   partitions: readonly Partition[],
@@ -86,16 +70,5 @@ async function planUsage(
     if (table !== 'run_usage' || to > cutoff) continue;
     plan.partitions.push({ name, action: 'drop', bytes: await sizeOf(client, name), keepsRuns: 0 });
   }
-  const { rows } = await client.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM run_usage_default WHERE created_at < to_timestamp($1::float8 / 1000)',
-    [cutoff],
-  );
-  plan.strayUsage = rows[0]?.count ?? 0;
-}
-
-async function sizeOf(client: ClientBase, name: string): Promise<number> {
-  const { rows } = await client.query<{ bytes: string }>('SELECT pg_total_relation_size($1::regclass) AS bytes', [
-    name,
-  ]);
-  return Number(rows[0]?.bytes ?? 0);
+  plan.strayUsage = await countStrayUsage(client, cutoff);
 }

@@ -8,6 +8,7 @@ import { type Disposal, disposeOf, dropUsage } from './partition-store.ts';
 import type { Cutoffs } from './policy.ts';
 import { type IdRange, pastPartitions, sweptRanges } from './ranges.ts';
 import { SESSION } from './session.ts';
+import { tryRetentionLock, vacuumRuns } from './sweep-store.ts';
 
 /** What a pass has done. `postponed` partitions are tried again by the next pass; nothing of them was touched. */
 export type RetentionResult = {
@@ -33,8 +34,6 @@ export type SweepOptions = {
   signal?: AbortSignal;
 };
 
-/** One pass at a time, whichever process: beside the locks of migrations, of the leader and of partitions. */
-const RETENTION_LOCK = 4_216_036;
 /** Above this many deleted rows the space is made reusable at once, and the index clean for the looks that follow. */
 const VACUUM_FROM = 10_000;
 
@@ -53,10 +52,7 @@ export async function sweep(options: SweepOptions): Promise<RetentionResult> {
     postponed: [],
   };
   return inOwnSession(options.url, { ...SESSION, signal: options.signal }, async client => {
-    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
-      RETENTION_LOCK,
-    ]);
-    if (!rows[0]?.locked) return { ...result, busy: true };
+    if (!(await tryRetentionLock(client))) return { ...result, busy: true };
     const partitions = await listPartitions(client);
     const { runs, usage } = options.cutoffs;
     if (runs !== null) await sweepRuns(client, partitions, runs, options, result);
@@ -86,10 +82,7 @@ async function sweepRuns(
     await pause();
     deleted = await deleteRejections(client, cutoff, now);
   }
-  if (result.runs >= VACUUM_FROM) {
-    await client.query('SET vacuum_cost_delay = 2');
-    await client.query('VACUUM runs, human_tasks');
-  }
+  if (result.runs >= VACUUM_FROM) await vacuumRuns(client);
   for (const partition of pastPartitions(partitions, cutoff)) {
     await account(partition, await disposeOf(client, partition), pause, logger, result);
   }

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Scope } from '../../contract/context.ts';
 import { forbidden } from '../../platform/errors.ts';
+import { findStepTypes } from './store.ts';
 
 /** The scope that starting a run takes besides `workflow:run`, where its version has steps of the type. */
 const scopesByStepType = { mcp_call: 'mcp:execute', llm_call: 'ai:use' } as const satisfies Record<string, Scope>;
@@ -45,13 +46,7 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
   const key = `${ref.tenantId} ${ref.workflowId} ${ref.version}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const { rows } = await pool.query<{ type: GuardedType }>(
-    `SELECT DISTINCT step->>'type' AS type
-       FROM workflow_versions v, json_array_elements(v.graph_snapshot->'steps') step
-      WHERE v.workflow_id = $1 AND v.version = $2 AND v.tenant_id = $3 AND step->>'type' = ANY($4::text[])`,
-    [ref.workflowId, ref.version, ref.tenantId, guardedTypes],
-  );
-  const types: ReadonlySet<GuardedType> = new Set(rows.map(row => row.type));
+  const types: ReadonlySet<GuardedType> = new Set(await findStepTypes(pool, ref, guardedTypes));
   // The oldest goes first; one that is still in use comes back with its next start.
   if (remembered.size >= MAX_REMEMBERED)
     for (const oldest of remembered.keys()) {

@@ -239,3 +239,18 @@ export async function findPayloads(
   );
   return new Map(rows.map(row => [row.id, row.body]));
 }
+
+/** Which of these types of steps a version has. */
+export async function findStepTypes<Type extends string>(
+  pool: Pool,
+  ref: { tenantId: string; workflowId: string; version: number },
+  types: readonly Type[],
+): Promise<Type[]> {
+  const { rows } = await pool.query<{ type: Type }>(
+    `SELECT DISTINCT step->>'type' AS type
+       FROM workflow_versions v, json_array_elements(v.graph_snapshot->'steps') step
+      WHERE v.workflow_id = $1 AND v.version = $2 AND v.tenant_id = $3 AND step->>'type' = ANY($4::text[])`,
+    [ref.workflowId, ref.version, ref.tenantId, types],
+  );
+  return rows.map(row => row.type);
+}

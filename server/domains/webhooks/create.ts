@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import type { Prisma } from '../../platform/postgres/generated/client.ts';
-import { transact } from '../../platform/postgres/transaction.ts';
+import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
 import { type CreateWebhookInput, type CreateWebhookOutput, maxWebhooks } from './schemas.ts';
 import { signingSecretName } from './signature.ts';
 import { createSigningSecret } from './signing-secrets.ts';
+import { countWebhooks, insertWebhook, lockProject, lockWorkflowStatus, type WorkflowKey } from './store.ts';
 import { requireWebhook, toWebhook } from './view.ts';
 
 /**
@@ -30,21 +30,17 @@ export async function createWebhook(
   try {
     await transact(services, async tx => {
       await admit(tx, { tenantId, projectId, workflowId: input.workflow_id });
-      await tx.webhookSubscription.create({
-        data: {
-          id,
-          tenantId,
-          projectId,
-          workflowId: input.workflow_id,
-          name: input.name,
-          enabled: true,
-          automationPatId,
-          extras: input.extras as Prisma.InputJsonObject,
-          requireTimestamp: input.require_timestamp,
-          createdBy: principal.userId,
-          createdAt: at,
-          updatedAt: at,
-        },
+      await insertWebhook(tx, {
+        id,
+        tenantId,
+        projectId,
+        workflowId: input.workflow_id,
+        name: input.name,
+        automationPatId,
+        extras: input.extras,
+        requireTimestamp: input.require_timestamp,
+        createdBy: principal.userId,
+        createdAt: at,
       });
     });
   } catch (error) {
@@ -57,16 +53,11 @@ export async function createWebhook(
 }
 
 /** Locks the project, so that two cannot both be the last one; and the workflow, so that it is not archived meanwhile. */
-async function admit(
-  tx: Prisma.TransactionClient,
-  { tenantId, projectId, workflowId }: { tenantId: string; projectId: string; workflowId: string },
-): Promise<void> {
-  await tx.$queryRaw`SELECT 1 FROM projects WHERE id = ${projectId}::uuid FOR UPDATE`;
-  const [workflow] = await tx.$queryRaw<{ status: string }[]>`
-    SELECT status FROM workflows WHERE id = ${workflowId}::uuid AND tenant_id = ${tenantId} AND project_id = ${projectId}::uuid
-       FOR SHARE`;
-  if (workflow === undefined) throw notFound('Workflow');
-  if (workflow.status === 'archived') throw invalid('The workflow is archived.', undefined, 'workflow_archived');
-  if ((await tx.webhookSubscription.count({ where: { tenantId, projectId } })) < maxWebhooks) return;
+async function admit(tx: Transaction, workflow: WorkflowKey): Promise<void> {
+  await lockProject(tx, workflow);
+  const status = await lockWorkflowStatus(tx, workflow);
+  if (status === null) throw notFound('Workflow');
+  if (status === 'archived') throw invalid('The workflow is archived.', undefined, 'workflow_archived');
+  if ((await countWebhooks(tx, workflow)) < maxWebhooks) return;
   throw invalid(`A project has at most ${maxWebhooks} webhooks.`, undefined, 'too_many_webhooks');
 }

@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
-import type { Prisma } from '../../platform/postgres/generated/client.ts';
-import { transact } from '../../platform/postgres/transaction.ts';
+import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
 import { type PatchWebhookInput, type PatchWebhookOutput, rotationOverlap } from './schemas.ts';
 import { type Rotated, rotateSigningSecret } from './signing-secrets.ts';
-import type { WebhookRow } from './store.ts';
+import { lockWorkflowStatus, saveRotation, updateWebhook, type WebhookRow, type WorkflowKey } from './store.ts';
 import { requireWebhook, toWebhook } from './view.ts';
 
 type Input = z.output<typeof PatchWebhookInput>;
@@ -37,13 +36,13 @@ async function rotate({ principal, services }: Context, input: Input): Promise<R
   const { tenantId } = principal;
   const rotated = await rotateSigningSecret(services, { tenantId, id: input.id }, overlapS);
   const { previousUntil } = rotated;
-  await services.prisma.webhookSubscription.updateMany({
-    where: { id: input.id, tenantId },
-    data: {
-      previousSecretExpiresAt: previousUntil === null ? null : new Date(previousUntil),
-      updatedAt: new Date(services.clock.now()),
-    },
-  });
+  const at = new Date(services.clock.now());
+  await saveRotation(
+    services.prisma,
+    { tenantId, id: input.id },
+    previousUntil === null ? null : new Date(previousUntil),
+    at,
+  );
   return rotated;
 }
 
@@ -55,25 +54,18 @@ function change(
 ): Promise<void> {
   const { tenantId, projectId } = principal;
   return transact(services, async tx => {
-    if (enabled) await requireStartable(tx, webhook.workflow_id);
-    const { count } = await tx.webhookSubscription.updateMany({
-      where: { id: webhook.id, tenantId, projectId },
-      data: {
-        ...(name === undefined ? {} : { name }),
-        ...(enabled === undefined ? {} : { enabled }),
-        ...(extras === undefined ? {} : { extras: extras as Prisma.InputJsonObject }),
-        ...(require_timestamp === undefined ? {} : { requireTimestamp: require_timestamp }),
-        ...(automationPatId === undefined ? {} : { automationPatId }),
-        updatedAt: new Date(services.clock.now()),
-      },
-    });
-    if (count === 0) throw notFound('Webhook');
+    if (enabled) await requireStartable(tx, { tenantId, projectId, workflowId: webhook.workflow_id });
+    const changed = await updateWebhook(
+      tx,
+      { tenantId, projectId, id: webhook.id, at: new Date(services.clock.now()) },
+      { name, enabled, extras, requireTimestamp: require_timestamp, automationPatId },
+    );
+    if (!changed) throw notFound('Webhook');
   });
 }
 
 /** Locks the workflow, so that it is not archived, and its webhooks switched off, before this one is switched on. */
-async function requireStartable(tx: Prisma.TransactionClient, workflowId: string): Promise<void> {
-  const [workflow] = await tx.$queryRaw<{ status: string }[]>`
-    SELECT status FROM workflows WHERE id = ${workflowId}::uuid FOR SHARE`;
-  if (workflow?.status === 'archived') throw invalid('The workflow is archived.', undefined, 'workflow_archived');
+async function requireStartable(tx: Transaction, workflow: WorkflowKey): Promise<void> {
+  if ((await lockWorkflowStatus(tx, workflow)) !== 'archived') return;
+  throw invalid('The workflow is archived.', undefined, 'workflow_archived');
 }

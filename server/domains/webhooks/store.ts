@@ -1,11 +1,16 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
+import type { Prisma, WebhookSubscription } from '../../platform/postgres/generated/client.ts';
+import type { Queryable, Transaction } from '../../platform/postgres/transaction.ts';
 import type { PatGrant } from '../identity/principal-cache.ts';
 import { liveGrants, type PatRow, toGrant } from '../identity/principal-store.ts';
 import type { DeliveryOutcome, Extras } from './schemas.ts';
 
 /** Where a webhook must be for the caller to see it. */
 export type ProjectScope = { tenantId: string; projectId: string };
+
+/** A workflow in its project. */
+export type WorkflowKey = ProjectScope & { workflowId: string };
 
 export type WebhookRow = {
   id: string;
@@ -42,6 +47,20 @@ const selectWebhooks = `
                         WHERE subscription_id = s.id ORDER BY id DESC LIMIT 1) d ON true
    WHERE s.tenant_id = $1 AND s.project_id = $2`;
 
+type Models = Pick<Transaction, 'webhookSubscription'>;
+type NewWebhook = Pick<
+  WebhookSubscription,
+  | 'id'
+  | 'tenantId'
+  | 'projectId'
+  | 'workflowId'
+  | 'name'
+  | 'automationPatId'
+  | 'requireTimestamp'
+  | 'createdBy'
+  | 'createdAt'
+>;
+
 /** Newest first. */
 export async function listWebhookRows(
   pool: Pool,
@@ -73,6 +92,77 @@ export async function findWebhookRow(pool: Pool, scope: ProjectScope, id: string
     id,
   ]);
   return rows[0] ?? null;
+}
+
+/** Holds the project until the transaction ends: two webhooks that are created at once cannot both be the last one. */
+export async function lockProject(tx: Queryable, { tenantId, projectId }: ProjectScope): Promise<void> {
+  await tx.query('SELECT 1 FROM projects WHERE id = $1 AND tenant_id = $2 FOR UPDATE', [projectId, tenantId]);
+}
+
+/** The status of a workflow, which is not archived until the transaction ends; null where the project has none of that id. */
+export async function lockWorkflowStatus(
+  tx: Queryable,
+  { tenantId, projectId, workflowId }: WorkflowKey,
+): Promise<string | null> {
+  const { rows } = await tx.query<{ status: string }>(
+    'SELECT status FROM workflows WHERE id = $1 AND tenant_id = $2 AND project_id = $3 FOR SHARE',
+    [workflowId, tenantId, projectId],
+  );
+  return rows[0]?.status ?? null;
+}
+
+export function countWebhooks(tx: Models, { tenantId, projectId }: ProjectScope): Promise<number> {
+  return tx.webhookSubscription.count({ where: { tenantId, projectId } });
+}
+
+/** Inserts a webhook, which is on. */
+export async function insertWebhook(
+  tx: Models,
+  { extras, createdAt, ...webhook }: NewWebhook & { extras: Record<string, unknown> },
+): Promise<void> {
+  const data = { ...webhook, extras: extras as Prisma.InputJsonObject, enabled: true, createdAt, updatedAt: createdAt };
+  await tx.webhookSubscription.create({ data });
+}
+
+type WebhookChange = {
+  name?: string | undefined;
+  enabled?: boolean | undefined;
+  extras?: Record<string, unknown> | undefined;
+  requireTimestamp?: boolean | undefined;
+  automationPatId?: string | null | undefined;
+};
+
+/** Changes what is given; false where the project has no such webhook. */
+export async function updateWebhook(
+  tx: Models,
+  { tenantId, projectId, id, at }: ProjectScope & { id: string; at: Date },
+  { name, enabled, extras, requireTimestamp, automationPatId }: WebhookChange,
+): Promise<boolean> {
+  const { count } = await tx.webhookSubscription.updateMany({
+    where: { id, tenantId, projectId },
+    data: {
+      ...(name === undefined ? {} : { name }),
+      ...(enabled === undefined ? {} : { enabled }),
+      ...(extras === undefined ? {} : { extras: extras as Prisma.InputJsonObject }),
+      ...(requireTimestamp === undefined ? {} : { requireTimestamp }),
+      ...(automationPatId === undefined ? {} : { automationPatId }),
+      updatedAt: at,
+    },
+  });
+  return count > 0;
+}
+
+/** Stores until when the previous signing secret is accepted (null: no longer). */
+export async function saveRotation(
+  prisma: Models,
+  { tenantId, id }: { tenantId: string; id: string },
+  previousSecretExpiresAt: Date | null,
+  at: Date,
+): Promise<void> {
+  await prisma.webhookSubscription.updateMany({
+    where: { id, tenantId },
+    data: { previousSecretExpiresAt, updatedAt: at },
+  });
 }
 
 /** Deletes a webhook with its deliveries; false where there is none. */

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
 import type { Services } from '../../contract/services.ts';
-import { type Balances, readBalances } from '../../domains/billing/ledger/post.ts';
+import { readBalances } from '../../domains/billing/ledger/post.ts';
+import type { Balances } from '../../domains/billing/ledger/store.ts';
 import { billingOperations } from '../../domains/billing/operations.ts';
 import { confirmPayment } from '../../domains/billing/payments/operate.ts';
 import type { BillingStatus, ChangePlanOutput, SubscriptionOutput } from '../../domains/billing/schemas.ts';

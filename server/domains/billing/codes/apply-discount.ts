@@ -8,7 +8,8 @@ import { lockSubscription, readSubscription, type SubscriptionRow, saveSubscript
 import type { Applied } from './apply.ts';
 import type { BillingCode } from './code.ts';
 import { readDiscount, storeDiscount, suits, toDiscount } from './discount.ts';
-import { notePending, type Pending, resume } from './pending.ts';
+import { resume } from './pending.ts';
+import { notePending, type Pending } from './pending-store.ts';
 import { discountPresent } from './refusals.ts';
 import { redeem } from './store.ts';
 

@@ -12,7 +12,8 @@ import { applyDiscountCode, applyPromotion } from './apply-discount.ts';
 import { type BillingCode, normalizeCode } from './code.ts';
 import { extendTrial } from './extend-trial.ts';
 import { limitGuesses } from './guesses.ts';
-import { findPending, resume } from './pending.ts';
+import { resume } from './pending.ts';
+import { findPending } from './pending-store.ts';
 import { codeAlreadyUsed, codeNotValid } from './refusals.ts';
 import { findCode, redeem } from './store.ts';
 

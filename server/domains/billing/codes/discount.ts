@@ -5,10 +5,11 @@ import type { Services } from '../../../contract/services.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { periodStart } from '../plans/period.ts';
 import type { Discount } from '../schemas.ts';
+import { findCustomerId } from '../subscriptions/store.ts';
 import { type BillingCode, normalizeCode } from './code.ts';
 import { type Guesser, limitGuesses } from './guesses.ts';
 import { codeAlreadyUsed } from './refusals.ts';
-import { findCode, redeem, release } from './store.ts';
+import { findCode, isKnownCode, redeem, release } from './store.ts';
 
 export type DiscountServices = Pick<Services, 'pool' | 'clock' | 'config' | 'rateLimiter'> & {
   payments: PaymentProvider;
@@ -40,7 +41,7 @@ async function lookUpDiscount(
     if (discount !== null && suits(state.code, plan)) return discount;
   }
   // Asked for every code that is of no use, so that a known one takes no less time; believed for one that is not ours alone.
-  const customerId = await findCustomer(services, tenantId);
+  const customerId = await findCustomerId(pool, tenantId, services.payments.kind);
   const promotion = await services.payments.findPromotion(code, { plan, customerId });
   return state.kind === 'unusable' && !state.known ? promotion : null;
 }
@@ -58,14 +59,6 @@ export function toDiscount(code: BillingCode): AppliedDiscount | null {
   return { code: code.code, kind, value, currency, months, promotionId: providerPromotionId };
 }
 
-async function findCustomer({ pool, payments }: DiscountServices, tenantId: string): Promise<string | null> {
-  const { rows } = await pool.query<{ provider_customer_id: string | null }>(
-    'SELECT provider_customer_id FROM subscriptions WHERE tenant_id = $1 AND provider = $2',
-    [tenantId, payments.kind],
-  );
-  return rows[0]?.provider_customer_id ?? null;
-}
-
 /**
  * Redeems a discount's code inside the caller's transaction, which must be short (it holds the code's row), BEFORE the provider is asked,
  * and takes it back with `releaseDiscount` where the provider refuses: the other way round, the last redemption could be given twice.
@@ -77,11 +70,8 @@ export async function redeemDiscount(
   request: Guesser & { productCode: string; discount: AppliedDiscount; at: number },
 ): Promise<string | null> {
   const { discount, ...who } = request;
-  const { rowCount } = await db.query('SELECT FROM billing_codes WHERE product_code = $1 AND code = $2', [
-    request.productCode,
-    discount.code,
-  ]);
-  if (rowCount === 0 && discount.promotionId !== null) return null;
+  const ours = await isKnownCode(db, request.productCode, discount.code);
+  if (!ours && discount.promotionId !== null) return null;
   return (await redeem(db, { ...who, code: discount.code })).id;
 }
 

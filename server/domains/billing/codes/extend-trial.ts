@@ -3,7 +3,8 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { lockSubscription } from '../subscriptions/store.ts';
 import type { Applied } from './apply.ts';
 import type { BillingCode } from './code.ts';
-import { notePending, type Pending, resume } from './pending.ts';
+import { resume } from './pending.ts';
+import { notePending, type Pending } from './pending-store.ts';
 import { noRunningTrial } from './refusals.ts';
 import { redeem } from './store.ts';
 

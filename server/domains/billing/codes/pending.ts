@@ -1,54 +1,14 @@
 import type { Context } from '../../../contract/context.ts';
-import type { AppliedDiscount } from '../../../contract/payment-provider.ts';
 import { AppError } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
-import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
 import { adopt } from '../subscriptions/adopt.ts';
 import { changeSubscription, customerOf, type Held, providerOf, referenceOf } from '../subscriptions/change.ts';
 import { presentPlan } from '../subscriptions/choose.ts';
 import type { Applied } from './apply.ts';
 import { storeDiscount } from './discount.ts';
+import { type Pending, settlePending } from './pending-store.ts';
 import { noRunningTrial } from './refusals.ts';
 import { release } from './store.ts';
-
-/**
- * A code that was redeemed and has yet to be carried out at the payment provider. First the redemption, in a short transaction that
- * holds the code's row; then the provider, with a key of the redemption: of two at once none gets the last one twice, nobody waits for a
- * network while holding a code that others want, and what a crash or a lost answer leaves is finished by the same code again.
- */
-export type Pending = { redemptionId: string; code: string } & (
-  | { kind: 'trial_days'; days: number; trialEndsAt: number }
-  | { kind: 'discount'; discount: AppliedDiscount }
-);
-
-/** Writes down, in the transaction that redeems, what is to be done. */
-export async function notePending(db: Queryable, tenantId: string, pending: Pending, at: number): Promise<void> {
-  await db.query(
-    `INSERT INTO billing_events (tenant_id, id, kind, reference, data, created_at) VALUES ($1, $2, 'code_pending', $3, $4, $5)`,
-    [tenantId, newId(), pending.redemptionId, pending, new Date(at)],
-  );
-}
-
-/** What a code of this workspace has yet to do; null: nothing. */
-export async function findPending(db: Queryable, tenantId: string, code: string): Promise<Pending | null> {
-  const { rows } = await db.query<{ data: Pending }>(
-    `SELECT data FROM billing_events WHERE tenant_id = $1 AND kind = 'code_pending' AND data->>'code' = $2 ORDER BY id LIMIT 1`,
-    [tenantId, code],
-  );
-  return rows[0]?.data ?? null;
-}
-
-/** It is done, or given up. False: somebody else was quicker. */
-async function settlePending(
-  db: Queryable,
-  { tenantId, pending, outcome }: { tenantId: string; pending: Pending; outcome: 'code_applied' | 'code_refused' },
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE billing_events SET kind = $3 WHERE tenant_id = $1 AND kind = 'code_pending' AND reference = $2`,
-    [tenantId, pending.redemptionId, outcome],
-  );
-  return rowCount === 1;
-}
 
 /**
  * Carries out what is pending. Where the provider refuses it, or there is nothing any more that it could change, the redemption is taken

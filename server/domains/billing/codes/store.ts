@@ -176,3 +176,12 @@ export async function disableCode(db: Queryable, productCode: string, code: stri
   );
   return rowCount === 1;
 }
+
+/** Whether a product has that code, in whatever state. */
+export async function isKnownCode(db: Queryable, productCode: string, code: string): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM billing_codes WHERE product_code = $1 AND code = $2', [
+    productCode,
+    code,
+  ]);
+  return rowCount !== 0;
+}

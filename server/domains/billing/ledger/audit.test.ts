@@ -11,7 +11,8 @@ import { runCommand } from '../../../testing/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { auditLedger } from './audit-store.ts';
 import { countCharges } from './count-store.ts';
-import { grantCredits, openAccount, postCharges, refundCredits } from './post.ts';
+import { grantCredits, postCharges, refundCredits } from './post.ts';
+import { openAccount } from './store.ts';
 
 let db: TestDatabase;
 const auditCommand = (args: string[]) => runCommand(declareAudit, { pool: db.pool, clock }, ['audit', ...args]);

@@ -6,7 +6,8 @@ import { insertUsage } from '../../../testing/analytics.ts';
 import { charge } from '../../../testing/billing/ledger.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { countCharges, countNext, readUncounted } from './count-store.ts';
-import { grantCredits, openAccount, postCharges, readBalances } from './post.ts';
+import { grantCredits, postCharges, readBalances } from './post.ts';
+import { openAccount } from './store.ts';
 
 const AT = Date.UTC(2026, 0, 1);
 let db: TestDatabase;

@@ -6,7 +6,8 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { charge } from '../../../testing/billing/ledger.ts';
 import { testConfig } from '../../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import { createCreditSource, readWarnings } from './credit-source.ts';
+import { createCreditSource } from './credit-source.ts';
+import { readWarnings } from './credit-store.ts';
 import { grantCredits, refundCredits } from './post.ts';
 
 let db: TestDatabase;

@@ -1,14 +1,9 @@
 import type { Pool } from 'pg';
-import { z } from 'zod';
-import { perAction } from '../../../contract/billable-actions.ts';
-import { toMicrocredits } from '../../../contract/microcredits.ts';
 import type { Services } from '../../../contract/services.ts';
-import type { CreditSource, TenantCredits } from '../../../orchestrator/credits.ts';
-import { newId } from '../../../platform/ids.ts';
-import { Microcredits } from '../schemas.ts';
+import type { CreditSource } from '../../../orchestrator/credits.ts';
 import { ensureOnboarded } from '../subscriptions/onboard.ts';
 import { total } from './books.ts';
-import { COUNTED, readUncounted } from './count-store.ts';
+import { insertWarning, readCredits } from './credit-store.ts';
 import { readBalances } from './post.ts';
 
 /** A credit source of a process; `settled` waits for the warnings that are being written, before the pool is closed. */
@@ -44,44 +39,6 @@ export function createCreditSource(
   };
 }
 
-const Prices = z.object(perAction(() => Microcredits));
-
-const READ = `
-  SELECT a.tenant_id, a.trial + a.included + a.payg AS held, a.charged, a.posted, ${COUNTED} AS counted, a.allowance,
-         a.when_exhausted, p.prices
-  FROM credit_accounts a
-  JOIN subscriptions s ON s.tenant_id = a.tenant_id
-  JOIN billing_plans p ON p.product_code = s.product_code AND p.plan_code = s.plan_code
-  WHERE a.tenant_id = ANY($1)`;
-
-async function readCredits(
-  pool: Pool,
-  tenantIds: readonly string[],
-  enforced: boolean,
-): Promise<Map<string, TenantCredits>> {
-  type Row = Record<'tenant_id' | 'held' | 'charged' | 'posted' | 'counted' | 'allowance', string> & {
-    when_exhausted: 'fail' | 'pause';
-    prices: unknown;
-  };
-  const { rows } = await pool.query<Row>(READ, [tenantIds]);
-  const counted = rows.map(row => ({ tenantId: row.tenant_id, counted: toMicrocredits(row.counted) }));
-  const uncounted = await readUncounted(pool, counted);
-  return new Map(
-    rows.map(row => {
-      const charged = toMicrocredits(row.charged) + (uncounted.get(row.tenant_id)?.microcredits ?? 0);
-      const credits = {
-        prices: Prices.parse(row.prices),
-        balance: Math.max(0, toMicrocredits(row.held) - (charged - toMicrocredits(row.posted))),
-        consumed: charged,
-        allowance: toMicrocredits(row.allowance),
-        whenExhausted: row.when_exhausted,
-        enforced,
-      };
-      return [row.tenant_id, credits];
-    }),
-  );
-}
-
 /**
  * Keeps one event for each grant and percentage, where what was used has really come to that: a grant may have come between the
  * charge and this. False: it was kept before, or is no longer so.
@@ -90,28 +47,5 @@ async function recordCrossing(pool: Pool, tenantId: string, percent: 80 | 100, a
   const balances = await readBalances(pool, tenantId);
   const { allowance } = balances;
   if (allowance === 0 || (allowance - total(balances)) * 100 < allowance * percent) return false;
-  const { rowCount } = await pool.query(
-    `INSERT INTO billing_events (tenant_id, id, kind, reference, data, created_at)
-     SELECT $1, $2, 'credits_' || $3::bigint, ${LAST_GRANT}, jsonb_build_object('percent', $3::bigint, 'allowance', a.allowance), $4
-     FROM credit_accounts a WHERE a.tenant_id = $1 AND a.allowance = $5
-     ON CONFLICT DO NOTHING`,
-    [tenantId, newId(), percent, new Date(at), allowance],
-  );
-  return rowCount !== 0;
-}
-
-/** The grant that made the present allowance. */
-const LAST_GRANT = '(SELECT g.id::text FROM credit_grants g WHERE g.tenant_id = $1 ORDER BY g.id DESC LIMIT 1)';
-
-/** The warnings of the present allowance, oldest first; times in ms since the epoch. */
-export async function readWarnings(
-  db: Pick<Pool, 'query'>,
-  tenantId: string,
-): Promise<{ percent: 80 | 100; at: number }[]> {
-  const { rows } = await db.query<{ percent: 80 | 100; created_at: Date }>(
-    `SELECT (data->>'percent')::int AS percent, created_at FROM billing_events
-     WHERE tenant_id = $1 AND kind IN ('credits_80', 'credits_100') AND reference = ${LAST_GRANT} ORDER BY id`,
-    [tenantId],
-  );
-  return rows.map(({ percent, created_at }) => ({ percent, at: created_at.getTime() }));
+  return await insertWarning(pool, tenantId, { percent, allowance, at: new Date(at) });
 }

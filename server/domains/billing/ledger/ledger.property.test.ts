@@ -10,7 +10,8 @@ import { createTestDatabase, type TestDatabase } from '../../../testing/postgres
 import { auditLedger } from './audit-store.ts';
 import { type Account, type Amounts, accounts, type SpendableAccount, spendable } from './books.ts';
 import { countCharges, countNext } from './count-store.ts';
-import { expireDue, grantCredits, openAccount, postCharges, readBalances, refundCredits, takeBack } from './post.ts';
+import { expireDue, grantCredits, postCharges, readBalances, refundCredits, takeBack } from './post.ts';
+import { openAccount } from './store.ts';
 
 /**
  * What anybody may do with credits, at the same time, on a real database, with sessions that are killed in the middle. A trigger

@@ -7,7 +7,8 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import type { Balances, LedgerEntry, ListLedgerInput, ListLedgerOutput } from '../schemas.ts';
 import { settleTenant } from '../subscriptions/settle.ts';
-import { type Account, accounts, total } from './books.ts';
+import { total } from './books.ts';
+import { type EntryRow, listEntries } from './entry-store.ts';
 import { postCharges, readBalances } from './post.ts';
 
 /** GET /v1/billing/usage: what is left (interface.md, Billing usage). */
@@ -24,13 +25,6 @@ export async function getBalances({ principal, services }: Context): Promise<z.i
 
 const LedgerCursor = z.tuple([Id]);
 
-type Row = Record<Account, string> & {
-  id: string;
-  kind: z.output<typeof LedgerEntry>['kind'];
-  note: string;
-  created_at: Date;
-};
-
 /** GET /v1/billing/ledger: every movement of credits, newest first; what was charged until now is posted for it. */
 export async function listLedger(
   { principal, services }: Context,
@@ -40,26 +34,18 @@ export async function listLedger(
   const mayCharge = kind === undefined || kind === 'charge';
   if (mayCharge && cursor === undefined)
     await transact(services.pool, db => postCharges(db, principal.tenantId, services.clock.now()));
-  const values: unknown[] = [principal.tenantId];
-  const parameter = (value: unknown) => `$${values.push(value)}`;
-  const where = ['tenant_id = $1'];
-  const after = decodeCursor(LedgerCursor, cursor)?.[0] ?? null;
-  if (after !== null) where.push(`id < ${parameter(after)}`);
-  if (from !== undefined) where.push(`created_at >= ${parameter(new Date(from))}`);
-  if (to !== undefined) where.push(`created_at < ${parameter(new Date(to))}`);
-  if (kind !== undefined) where.push(`kind = ${parameter(kind)}`);
-  // Whatever is no charge has a reference, and an index that the charges, one an hour, are not in.
-  if (!mayCharge) where.push('reference IS NOT NULL');
-  const { rows } = await services.pool.query<Row>(
-    `SELECT id, kind, ${accounts.join(', ')}, note, created_at FROM credit_entries WHERE ${where.join(' AND ')}
-     ORDER BY id DESC LIMIT ${parameter(limit + 1)}`,
-    values,
-  );
+  const rows = await listEntries(services.pool, principal.tenantId, {
+    after: decodeCursor(LedgerCursor, cursor)?.[0] ?? null,
+    from,
+    to,
+    kind,
+    take: limit + 1,
+  });
   const page = cutPage(rows, limit, row => [row.id]);
   return { entries: page.rows.map(toEntry), next_cursor: page.next_cursor };
 }
 
-const toEntry = (row: Row): z.input<typeof LedgerEntry> => ({
+const toEntry = (row: EntryRow): z.input<typeof LedgerEntry> => ({
   id: row.id,
   kind: row.kind,
   trial: toMicrocredits(row.trial),

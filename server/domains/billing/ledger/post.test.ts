@@ -5,16 +5,8 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { charge } from '../../../testing/billing/ledger.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { SpendableAccount } from './books.ts';
-import {
-  expireDue,
-  grantCredits,
-  type NewGrant,
-  openAccount,
-  postCharges,
-  readBalances,
-  refundCredits,
-  takeBack,
-} from './post.ts';
+import { expireDue, grantCredits, type NewGrant, postCharges, readBalances, refundCredits, takeBack } from './post.ts';
+import { openAccount } from './store.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

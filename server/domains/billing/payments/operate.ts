@@ -3,7 +3,7 @@ import { conflict, notFound } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
 import { adoptEnd } from '../subscriptions/adopt.ts';
 import { changeSubscription, type Held } from '../subscriptions/change.ts';
-import { periodOfPayment } from '../subscriptions/journal.ts';
+import { periodOfPayment } from '../subscriptions/journal-store.ts';
 import { giveUp, refund, succeed } from './settle.ts';
 import { findPayment, lockPayment, type PaymentRow } from './store.ts';
 

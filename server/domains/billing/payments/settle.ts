@@ -1,7 +1,7 @@
 import { conflict, invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { grantCredits, takeBack } from '../ledger/post.ts';
-import { paidReference, periodOfPayment, periodReference, periodsAwaiting } from '../subscriptions/journal.ts';
+import { paidReference, periodOfPayment, periodReference, periodsAwaiting } from '../subscriptions/journal-store.ts';
 import { grantPaidPeriods } from '../subscriptions/periods.ts';
 import { share } from '../subscriptions/proration.ts';
 import { type PaymentRow, updatePayment } from './store.ts';

@@ -2,7 +2,7 @@ import type { PlanRow } from '../../../contract/plan.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type PlanFields, PlanFields as PlanSchema, toPlanFields, toPlanRow } from './catalogue.ts';
-import { findPlan, listPlans, noteChange, savePlan } from './store.ts';
+import { findPlan, listPlans, lockPlans, noteChange, savePlan } from './store.ts';
 
 export type PlanChange = { by: string; at: number };
 
@@ -66,11 +66,6 @@ export async function retirePlan(
   const after = { ...before, retired };
   await write(db, before, after, change);
   return after;
-}
-
-/** Two operators at once: one after the other, and each sees what the other did. Readers go on. */
-async function lockPlans(db: Queryable): Promise<void> {
-  await db.query('LOCK TABLE billing_plans IN SHARE ROW EXCLUSIVE MODE');
 }
 
 async function write(db: Queryable, before: PlanRow | null, after: PlanRow, { by, at }: PlanChange): Promise<void> {

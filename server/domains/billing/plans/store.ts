@@ -189,3 +189,8 @@ export async function noteChange(
     new Date(at),
   ]);
 }
+
+/** Two operators at once: one after the other, and each sees what the other did. Readers go on. */
+export async function lockPlans(db: Queryable): Promise<void> {
+  await db.query('LOCK TABLE billing_plans IN SHARE ROW EXCLUSIVE MODE');
+}

@@ -3,7 +3,7 @@ import type { PlanRow } from '../../../contract/plan.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { pendingPayments } from '../payments/store.ts';
 import { findPlan } from '../plans/store.ts';
-import { lastPeriod, noteEvent, type Period } from './journal.ts';
+import { lastPeriod, noteEvent, type Period } from './journal-store.ts';
 import { onboardingPlan } from './onboard.ts';
 import { beginOnboardingPeriod, beginPeriod, endPeriodEarly } from './periods.ts';
 import { share } from './proration.ts';

@@ -7,7 +7,7 @@ import { insertPayment, lockProviderPayment, type PaymentRow, updatePayment } fr
 import { findPlan } from '../plans/store.ts';
 import { adopt } from './adopt.ts';
 import { changeSubscription, type Held } from './change.ts';
-import { followsProvider, type SubscriptionRow } from './store.ts';
+import { followsProvider, hasTenant, type SubscriptionRow } from './store.ts';
 
 export type Outcome = 'applied' | 'stale' | 'ignored';
 
@@ -18,8 +18,7 @@ type FactServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator' 
  * `stale` is older than what is known, `ignored` is about what is not ours. Throws where the database is away: it is to come again.
  */
 export async function applyProviderFact(services: FactServices, fact: ProviderFact): Promise<Outcome> {
-  const { rowCount } = await services.pool.query('SELECT FROM tenants WHERE slug = $1', [fact.tenantId]);
-  if (rowCount === 0) return 'ignored';
+  if (!(await hasTenant(services.pool, fact.tenantId))) return 'ignored';
   return await changeSubscription(services, fact.tenantId, async held => {
     switch (fact.type) {
       case 'subscription':

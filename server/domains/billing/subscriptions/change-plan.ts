@@ -20,7 +20,7 @@ import { changeSubscription, customerOf, type Held, keyOf, providerOf, reference
 import { toCheckout } from './checkout.ts';
 import { choosePlan, isSubscribed, presentPlan, requireSelfServe } from './choose.ts';
 import { discountOn, runningDiscount, withDiscount } from './discount.ts';
-import { noteEvent } from './journal.ts';
+import { noteEvent } from './journal-store.ts';
 import { ensureOnboarded } from './onboard.ts';
 import { isUpgrade, priceOf, samePeriod, share } from './proration.ts';
 import { readStatus } from './status.ts';

@@ -5,9 +5,9 @@ import type { Services } from '../../../contract/services.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { createManualProvider } from '../provider/manual.ts';
-import { lastPeriod } from './journal.ts';
+import { lastPeriod } from './journal-store.ts';
 import { settleTenant } from './settle.ts';
-import { isDue, lockSubscription, type SubscriptionRow } from './store.ts';
+import { findTenantName, isDue, lockSubscription, type SubscriptionRow } from './store.ts';
 
 /** A workspace's subscription while it is held: nobody else changes it meanwhile. */
 export type Held = { db: Queryable; row: SubscriptionRow; at: number };
@@ -45,10 +45,10 @@ export function providerOf(services: Pick<Services, 'payments' | 'clock'>, row: 
 
 /** Whom the provider bills: the workspace, at the address of whoever asks. */
 export async function customerOf({ principal }: Context, { db, row }: Held): Promise<BillingCustomer> {
-  const { rows } = await db.query<{ name: string }>('SELECT name FROM tenants WHERE slug = $1', [row.tenantId]);
+  const name = await findTenantName(db, row.tenantId);
   return {
     tenantId: row.tenantId,
-    tenantName: rows[0]?.name ?? row.tenantId,
+    tenantName: name ?? row.tenantId,
     email: principal.email,
     customerId: row.customerId,
   };

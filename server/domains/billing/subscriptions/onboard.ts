@@ -2,10 +2,11 @@ import type { PlanRow } from '../../../contract/plan.ts';
 import type { Services } from '../../../contract/services.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import { openAccount } from '../ledger/post.ts';
+import { openAccount } from '../ledger/store.ts';
 import { readCatalogue } from '../plans/catalogue.ts';
 import { findOnboardingPlan, seedPlans } from '../plans/store.ts';
 import { beginOnboardingPeriod } from './periods.ts';
+import { hasSubscription, insertSubscription, savePeriod } from './store.ts';
 
 export type OnboardingServices = Pick<Services, 'pool' | 'clock' | 'config'>;
 
@@ -15,26 +16,15 @@ export type OnboardingServices = Pick<Services, 'pool' | 'clock' | 'config'>;
  */
 export async function ensureOnboarded(services: OnboardingServices, tenantId: string): Promise<void> {
   const { pool, clock } = services;
-  const { rowCount } = await pool.query('SELECT FROM subscriptions WHERE tenant_id = $1', [tenantId]);
-  if (rowCount !== 0) return;
+  if (await hasSubscription(pool, tenantId)) return;
   await transact(pool, async db => {
     const at = clock.now();
     const plan = await onboardingPlan(db, services.config.billing, at);
     await openAccount(db, tenantId, at);
-    const inserted = await db.query(
-      `INSERT INTO subscriptions (tenant_id, product_code, plan_code, status, provider, current_period_start,
-                                  current_period_end, created_at, updated_at)
-       VALUES ($1, $2, $3, 'active', 'manual', $4, $4, $4, $4) ON CONFLICT DO NOTHING`,
-      [tenantId, plan.productCode, plan.planCode, new Date(at)],
-    );
+    const inserted = await insertSubscription(db, tenantId, plan, at);
     // Somebody else was quicker: the insert has waited for their commit.
-    if (inserted.rowCount === 0) return;
-    const { from, to } = await beginOnboardingPeriod(db, tenantId, plan, at);
-    await db.query('UPDATE subscriptions SET current_period_start = $2, current_period_end = $3 WHERE tenant_id = $1', [
-      tenantId,
-      new Date(from),
-      new Date(to),
-    ]);
+    if (!inserted) return;
+    await savePeriod(db, tenantId, await beginOnboardingPeriod(db, tenantId, plan, at));
   });
 }
 

@@ -2,6 +2,7 @@ import type { PlanRow } from '../../../contract/plan.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { grantCredits, takeBack } from '../ledger/post.ts';
+import { findGranted } from '../ledger/store.ts';
 import { type PaymentRow, pendingPayments, setPaymentCredits } from '../payments/store.ts';
 import { nextPeriodStart } from '../plans/period.ts';
 import {
@@ -12,7 +13,7 @@ import {
   periodAfter,
   periodReference,
   periodsAwaiting,
-} from './journal.ts';
+} from './journal-store.ts';
 import { share } from './proration.ts';
 
 const day = (ms: number) => isoTimestamp(ms).slice(0, 10);
@@ -94,11 +95,7 @@ async function takeBackAfter(
   { reference, ...period }: Period & { reference: string },
   at: number,
 ): Promise<number> {
-  const { rows } = await db.query<{ amount: string }>(
-    'SELECT amount FROM credit_grants WHERE tenant_id = $1 AND reference = $2',
-    [tenantId, reference],
-  );
-  const granted = Number(rows[0]?.amount ?? 0);
+  const granted = await findGranted(db, tenantId, reference);
   const amount = share(granted, period.to - at, period.to - period.from);
   if (amount === 0) return 0;
   const note = 'The unused time of a plan that was left';

@@ -8,7 +8,7 @@ import { nextPeriodStart } from '../plans/period.ts';
 import { findPlan } from '../plans/store.ts';
 import { returnToOnboarding } from './adopt.ts';
 import { runningDiscount } from './discount.ts';
-import { lastPeriod, noteEvent, type Period } from './journal.ts';
+import { lastPeriod, noteEvent, type Period } from './journal-store.ts';
 import { ensureOnboarded, onboardingPlan } from './onboard.ts';
 import { beginOnboardingPeriod, beginPeriod } from './periods.ts';
 import { priceOf } from './proration.ts';

@@ -4,14 +4,15 @@ import type { Services } from '../../../contract/services.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { viewDiscount } from '../codes/discount.ts';
-import { readWarnings } from '../ledger/credit-source.ts';
+import { readWarnings } from '../ledger/credit-store.ts';
 import { readBalances } from '../ledger/post.ts';
+import { setWhenExhausted } from '../ledger/store.ts';
 import { toPricingView } from '../plans/view.ts';
 import type { ActionPricing, BillingStatus, BillingSummary, SettingsInput } from '../schemas.ts';
 import { sumUsage } from '../usage/sums-store.ts';
 import { presentPlan } from './choose.ts';
 import { settleTenant } from './settle.ts';
-import { readSubscription, type SubscriptionRow } from './store.ts';
+import { findNames, readSubscription, type SubscriptionRow } from './store.ts';
 
 type Status = z.input<typeof BillingStatus>;
 
@@ -64,13 +65,8 @@ export async function billingSummary({ principal, services }: Context): Promise<
   const row = await readSubscription(pool, tenantId);
   const { productName } = await presentPlan(pool, row);
   const { trial, included, payg } = await readBalances(pool, tenantId);
-  const { rows } = await pool.query<{ tenant: string; project: string }>(
-    `SELECT t.name AS tenant, p.name AS project
-     FROM tenants t JOIN projects p ON p.tenant_id = t.slug AND p.id = $2 WHERE t.slug = $1`,
-    [tenantId, projectId],
-  );
-  const [found] = rows;
-  if (found === undefined) throw new Error(`the project ${projectId} of ${tenantId} is gone`);
+  const found = await findNames(pool, { tenantId, projectId });
+  if (found === null) throw new Error(`the project ${projectId} of ${tenantId} is gone`);
   const used = await sumUsage(
     pool,
     tenantId,
@@ -116,10 +112,7 @@ export async function patchSettings(
 ): Promise<Status> {
   const { tenantId } = principal;
   await settleTenant(services, tenantId);
-  await services.pool.query('UPDATE credit_accounts SET when_exhausted = $2 WHERE tenant_id = $1', [
-    tenantId,
-    when_exhausted,
-  ]);
+  await setWhenExhausted(services.pool, tenantId, when_exhausted);
   services.orchestrator.creditsChanged(tenantId);
   return await readStatus(services, services.pool, tenantId);
 }

@@ -128,3 +128,79 @@ export const followsProvider = ({ provider, subscriptionId, status }: Subscripti
 
 /** Whether a subscription's period or trial has ended by `now` and it is ours to say what follows. */
 export const isDue = (row: SubscriptionRow, now: number): boolean => row.period.to <= now && !followsProvider(row);
+
+export async function hasTenant(db: Queryable, tenantId: string): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM tenants WHERE slug = $1', [tenantId]);
+  return rowCount !== 0;
+}
+
+export async function findTenantName(db: Queryable, tenantId: string): Promise<string | null> {
+  const { rows } = await db.query<{ name: string }>('SELECT name FROM tenants WHERE slug = $1', [tenantId]);
+  return rows[0]?.name ?? null;
+}
+
+/** The names of a workspace and of a project of it; null where one of them is gone. */
+export async function findNames(
+  db: Queryable,
+  { tenantId, projectId }: { tenantId: string; projectId: string },
+): Promise<{ tenant: string; project: string } | null> {
+  const { rows } = await db.query<{ tenant: string; project: string }>(
+    `SELECT t.name AS tenant, p.name AS project
+     FROM tenants t JOIN projects p ON p.tenant_id = t.slug AND p.id = $2 WHERE t.slug = $1`,
+    [tenantId, projectId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whether the workspace was onboarded. */
+export async function hasSubscription(db: Queryable, tenantId: string): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM subscriptions WHERE tenant_id = $1', [tenantId]);
+  return rowCount !== 0;
+}
+
+/** Inserts the subscription of a plan, whose period is stored later; false where the workspace has one. Waits for others that insert it. */
+export async function insertSubscription(
+  db: Queryable,
+  tenantId: string,
+  { productCode, planCode }: { productCode: string; planCode: string },
+  at: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `INSERT INTO subscriptions (tenant_id, product_code, plan_code, status, provider, current_period_start,
+                                current_period_end, created_at, updated_at)
+     VALUES ($1, $2, $3, 'active', 'manual', $4, $4, $4, $4) ON CONFLICT DO NOTHING`,
+    [tenantId, productCode, planCode, new Date(at)],
+  );
+  return rowCount !== 0;
+}
+
+/** Stores the present period of a subscription. */
+export async function savePeriod(
+  db: Queryable,
+  tenantId: string,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
+  await db.query('UPDATE subscriptions SET current_period_start = $2, current_period_end = $3 WHERE tenant_id = $1', [
+    tenantId,
+    new Date(from),
+    new Date(to),
+  ]);
+}
+
+/** When the present period began (ms since the epoch); null where the workspace was not onboarded yet. */
+export async function findPeriodStart(db: Queryable, tenantId: string): Promise<number | null> {
+  const { rows } = await db.query<{ current_period_start: Date }>(
+    'SELECT current_period_start FROM subscriptions WHERE tenant_id = $1',
+    [tenantId],
+  );
+  return rows[0]?.current_period_start.getTime() ?? null;
+}
+
+/** The id by which a provider knows the workspace; null where it does not. */
+export async function findCustomerId(db: Queryable, tenantId: string, provider: string): Promise<string | null> {
+  const { rows } = await db.query<{ provider_customer_id: string | null }>(
+    'SELECT provider_customer_id FROM subscriptions WHERE tenant_id = $1 AND provider = $2',
+    [tenantId, provider],
+  );
+  return rows[0]?.provider_customer_id ?? null;
+}

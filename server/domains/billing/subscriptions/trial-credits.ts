@@ -1,6 +1,7 @@
 import type { PlanRow } from '../../../contract/plan.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { grantCredits, takeBack } from '../ledger/post.ts';
+import { moveExpiryOfGrant } from '../ledger/store.ts';
 import type { SubscriptionRow } from './store.ts';
 
 /** Each workspace has one trial, ever, so its name is reference enough. */
@@ -32,16 +33,7 @@ async function moveExpiry(db: Queryable, tenantId: string, expiresAt: number, at
   // Takes nothing, but locks the account and settles what is left of each grant: the order in which they are spent is about to change.
   const kindReference = `move:${reference(tenantId)}`;
   await takeBack(db, { tenantId, reference: reference(tenantId), amount: 0, kindReference, note: '', at });
-  await db.query('UPDATE credit_grants SET expires_at = $3 WHERE tenant_id = $1 AND reference = $2 AND remaining > 0', [
-    tenantId,
-    reference(tenantId),
-    new Date(expiresAt),
-  ]);
-  await db.query(
-    `UPDATE credit_accounts SET next_expiry_at =
-       (SELECT min(expires_at) FROM credit_grants WHERE tenant_id = $1 AND remaining > 0) WHERE tenant_id = $1`,
-    [tenantId],
-  );
+  await moveExpiryOfGrant(db, tenantId, reference(tenantId), new Date(expiresAt));
 }
 
 /** Takes what is left of a trial's credits, where it ends before its time. */

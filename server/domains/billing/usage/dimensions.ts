@@ -6,8 +6,9 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { visibleProjects } from '../../runs/visibility.ts';
 import { type UsageDimensionsInput, type UsageDimensionsOutput, usageDimensions } from '../schemas.ts';
+import { findPeriodStart } from '../subscriptions/store.ts';
 import { toFilter } from './history.ts';
-import type { UsageFilter } from './store.ts';
+import { findMemberNames, findWorkflowNames, type UsageFilter } from './store.ts';
 import { type SummedColumn, sumUsage, type UsageSum } from './sums-store.ts';
 
 type Dimension = (typeof usageDimensions)[number];
@@ -85,11 +86,8 @@ async function periodOf(
     return { from: Date.parse(from), to: end };
   }
   if (to !== undefined) return { from: end - 30 * DAY_MS, to: end };
-  const { rows } = await services.pool.query<{ current_period_start: Date }>(
-    'SELECT current_period_start FROM subscriptions WHERE tenant_id = $1',
-    [principal.tenantId],
-  );
-  return { from: rows[0]?.current_period_start.getTime() ?? end - 30 * DAY_MS, to: end };
+  const start = await findPeriodStart(services.pool, principal.tenantId);
+  return { from: start ?? end - 30 * DAY_MS, to: end };
 }
 
 async function narrow(ctx: Context, asked: readonly string[] | undefined): Promise<readonly string[]> {
@@ -147,19 +145,15 @@ async function label(
   dimensions: readonly { by: Dimension; items: Item[] }[],
 ): Promise<void> {
   const itemsOfDimension = (dimension: Dimension) => dimensions.find(({ by }) => by === dimension)?.items ?? [];
-  const name = async (items: Item[], sql: string) => {
+  const name = async (items: Item[], find: typeof findWorkflowNames) => {
     if (items.length === 0) return;
-    const { rows } = await pool.query<{ key: string; name: string }>(sql, [tenantId, items.map(({ key }) => key)]);
-    const names = new Map(rows.map(row => [row.key, row.name]));
+    const names = await find(
+      pool,
+      tenantId,
+      items.map(({ key }) => key),
+    );
     for (const item of items) item.label = names.get(item.key) ?? item.label;
   };
-  await name(
-    itemsOfDimension('workflow'),
-    'SELECT id::text AS key, name FROM workflows WHERE tenant_id = $1 AND id::text = ANY($2)',
-  );
-  await name(
-    itemsOfDimension('user'),
-    `SELECT u.email AS key, u.name FROM users u JOIN memberships m ON m.user_id = u.id
-     WHERE m.tenant_id = $1 AND u.email = ANY($2)`,
-  );
+  await name(itemsOfDimension('workflow'), findWorkflowNames);
+  await name(itemsOfDimension('user'), findMemberNames);
 }

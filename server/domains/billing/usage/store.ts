@@ -157,3 +157,21 @@ function duringRun(run: string, tenant: string): string[] {
     `u.workflow_id = coalesce(${of('r.workflow_id')}, u.workflow_id)`,
   ];
 }
+
+async function findNames(pool: Pool, sql: string, tenantId: string, keys: string[]): Promise<Map<string, string>> {
+  const { rows } = await pool.query<{ key: string; name: string }>(sql, [tenantId, keys]);
+  return new Map(rows.map(row => [row.key, row.name]));
+}
+
+/** Names of the tenant's workflows by their ids. */
+export function findWorkflowNames(pool: Pool, tenantId: string, ids: string[]): Promise<Map<string, string>> {
+  const sql = 'SELECT id::text AS key, name FROM workflows WHERE tenant_id = $1 AND id::text = ANY($2)';
+  return findNames(pool, sql, tenantId, ids);
+}
+
+/** Names of the tenant's members by their addresses. */
+export function findMemberNames(pool: Pool, tenantId: string, emails: string[]): Promise<Map<string, string>> {
+  const sql = `SELECT u.email AS key, u.name FROM users u JOIN memberships m ON m.user_id = u.id
+     WHERE m.tenant_id = $1 AND u.email = ANY($2)`;
+  return findNames(pool, sql, tenantId, emails);
+}

@@ -5,6 +5,7 @@ import { translateError } from './errors.ts';
 import { relevantEvents, StripeEvent } from './event.ts';
 import { knownAmong, newestAppliedAt } from './events-store.ts';
 import { paymentFacts, subscriptionFacts } from './facts.ts';
+import { fingerprint, listCustomers, listOpenPayments } from './reconcile-store.ts';
 
 /** Stripe keeps events for 30 days. */
 const OLDEST_MS = 30 * 86_400_000;
@@ -119,32 +120,17 @@ async function compareSubscriptions(
   account: StripeAccount,
   pass: Pass,
 ): Promise<Reconciliation['subscriptions']> {
-  const { rows } = await services.pool.query<{ tenant_id: string; customer: string }>(
-    `SELECT tenant_id, provider_customer_id AS customer FROM subscriptions
-     WHERE provider = 'stripe' AND provider_customer_id IS NOT NULL AND product_code = $1 ORDER BY tenant_id`,
-    [account.productCode],
-  );
+  const rows = await listCustomers(services.pool, account.productCode);
   let corrected = 0;
-  for (const { tenant_id: tenantId, customer } of rows) {
-    const before = await fingerprint(services, tenantId);
+  for (const { tenantId, customer } of rows) {
+    const before = await fingerprint(services.pool, tenantId);
     const what = `subscription of ${tenantId}`;
     await pass.attempt(what, async () => applyFacts(services, await subscriptionFacts(account, customer)));
-    if (before === (await fingerprint(services, tenantId))) continue;
+    if (before === (await fingerprint(services.pool, tenantId))) continue;
     corrected += 1;
     pass.print(`${what}: corrected`);
   }
   return { compared: rows.length, corrected };
-}
-
-/** What of a workspace's subscription the provider says, as one text. */
-async function fingerprint({ pool }: ApplyServices, tenantId: string): Promise<string> {
-  const { rows } = await pool.query(
-    `SELECT plan_code, status, provider_subscription_id, trial_ends_at, current_period_start, current_period_end,
-            cancel_at_period_end, pending_plan_code
-     FROM subscriptions WHERE tenant_id = $1`,
-    [tenantId],
-  );
-  return JSON.stringify(rows);
 }
 
 async function comparePayments(
@@ -153,14 +139,9 @@ async function comparePayments(
   pass: Pass,
 ): Promise<Reconciliation['payments']> {
   const oldest = new Date(services.clock.now() - OLDEST_MS);
-  const { rows } = await services.pool.query<{ tenant_id: string; kind: 'topup' | 'subscription'; id: string }>(
-    `SELECT p.tenant_id, p.kind, p.provider_payment_id AS id FROM payments p
-     WHERE p.provider = 'stripe' AND p.status IN ('pending', 'failed') AND p.provider_payment_id IS NOT NULL AND p.created_at >= $1
-     ORDER BY p.created_at, p.id`,
-    [oldest],
-  );
+  const rows = await listOpenPayments(services.pool, oldest);
   const counts = { compared: rows.length, corrected: 0, unknown: 0 };
-  for (const { tenant_id: tenantId, kind, id } of rows) {
+  for (const { tenantId, kind, id } of rows) {
     const what = `payment ${id} of ${tenantId}`;
     const outcome = await pass.attempt(what, async () => {
       const facts = await paymentFacts(account, { kind, paymentId: id });

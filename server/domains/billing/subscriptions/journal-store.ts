@@ -109,3 +109,16 @@ export async function periodOfPayment(db: Queryable, tenantId: string, paymentId
   );
   return rows[0]?.data ?? null;
 }
+
+/** The latest events of a workspace, the newest first. */
+export async function readLatestEvents(
+  db: Queryable,
+  tenantId: string,
+  limit: number,
+): Promise<{ kind: string; data: object; created_at: Date }[]> {
+  const { rows } = await db.query<{ kind: string; data: object; created_at: Date }>(
+    'SELECT kind, data, created_at FROM billing_events WHERE tenant_id = $1 ORDER BY id DESC LIMIT $2',
+    [tenantId, limit],
+  );
+  return rows;
+}
