@@ -2,6 +2,7 @@
 import { ChartNoAxesColumn } from 'lucide-react';
 import { actionLabel } from '../analytics/labels.ts';
 import { TimeSeries } from '../charts/time-series.tsx';
+import { stepTypeLook } from '../graph/step-icon.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { cx } from '../ui/classes.ts';
@@ -12,7 +13,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { ExportUsage } from './export-usage.tsx';
 import { drillDown, usageFilterKeys } from './usage-filters.ts';
 import type { UsageDimension, UsageDimensions, UsageItem } from './wire.ts';
-import { formatDate, stepTypeLabels } from './words.ts';
+import { formatDate } from './words.ts';
 
 const dimensions: readonly { by: UsageDimension; label: string; one: string }[] = [
   { by: 'workflow', label: 'Workflow', one: 'Workflow' },
@@ -159,7 +160,7 @@ function itemLabel(by: UsageDimension, { key, label }: UsageItem): string {
     case 'action':
       return actionLabel(key);
     case 'step_type':
-      return stepTypeLabels[key] ?? key;
+      return stepTypeLook(key).label;
     case 'day':
       return formatDate(key);
     default:

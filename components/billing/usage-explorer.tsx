@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { actionLabel } from '../analytics/labels.ts';
+import { stepTypeLook } from '../graph/step-icon.tsx';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
@@ -10,7 +11,6 @@ import { PeriodFilter } from './period-filter.tsx';
 import { UsageBreakdown } from './usage-breakdown.tsx';
 import { type UsageFilterKey, usageFilterKeys, useUsageView } from './usage-filters.ts';
 import { UsageHistory } from './usage-history.tsx';
-import { stepTypeLabels } from './words.ts';
 
 /** What credits were used for: by one dimension, looked into item by item, down to the lines of each step. */
 export function UsageExplorer() {
@@ -92,7 +92,7 @@ function useNames(): (key: UsageFilterKey, value: string) => string {
     if (key === 'workflow_id')
       return workflows?.workflows.find(workflow => workflow.id === value)?.name ?? `${value.slice(0, 8)}…`;
     if (key === 'action') return actionLabel(value);
-    if (key === 'step_type') return stepTypeLabels[value] ?? value;
+    if (key === 'step_type') return stepTypeLook(value).label;
     return value;
   };
 }

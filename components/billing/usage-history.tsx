@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ReceiptText } from 'lucide-react';
 import { actionLabel } from '../analytics/labels.ts';
+import { stepTypeLook } from '../graph/step-icon.tsx';
 import { ScopedLink } from '../shell/scoped-link.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { ButtonLink } from '../ui/button.tsx';
@@ -13,7 +14,6 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import type { UsageFilters } from './usage-filters.ts';
 import type { UsageLine } from './wire.ts';
-import { stepTypeLabels } from './words.ts';
 
 /** Each attempt's use of each action, newest first: what it was, of which run, at what price. */
 export function UsageHistory({ filters }: { filters: UsageFilters }) {
@@ -71,7 +71,7 @@ function Row({ line }: { line: UsageLine }) {
         >
           {line.step_id}
         </ScopedLink>
-        <span className="block text-xs text-muted">{stepTypeLabels[line.step_type] ?? line.step_type}</span>
+        <span className="block text-xs text-muted">{stepTypeLook(line.step_type).label}</span>
       </Td>
       <Td className="text-muted tabular-nums">{line.attempt}</Td>
       <Td className="max-w-60 min-w-32">

@@ -3,14 +3,6 @@ import { creditsInWords } from '../ui/credits.tsx';
 import { formatMoney, formatPrice } from '../ui/money.ts';
 import type { Discount, Plan } from './wire.ts';
 
-export const stepTypeLabels: Record<string, string> = {
-  lua_script: 'Lua script',
-  mcp_call: 'MCP call',
-  llm_call: 'LLM call',
-  human_task: 'Human task',
-  condition: 'Condition',
-};
-
 const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 
 /** "21 Nov 2026": the day in UTC, so that the server and every browser write the same. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Consumption, GraphStep, JsonMap, JsonValue, StepError, TaskRequest } from '../orchestrator/core/index.ts';
+import type { Scope } from './context.ts';
 
 /** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
 export type StepProblem = { path: string; code: string; message: string };
@@ -43,14 +44,39 @@ export type Outcome =
 /** Whose graph is checked: instances and models are looked up in this project alone. */
 export type CheckScope = { tenantId: string; projectId: string };
 
+/** What a check of a step sees of the graph around it, and where it reports problems. */
+export type GraphCheck = {
+  /** Ids of the steps that depend on this one. */
+  readonly dependents: readonly string[];
+  /** Reports a problem at `path` unless `step`, which is read there, comes before this one. */
+  reads(step: string, path: string, as: 'error' | 'warning'): void;
+  error(problem: StepProblem): void;
+  warn(problem: StepProblem): void;
+};
+
+/** What the product knows of a step type beside its code. */
+export type StepTypeDescription = {
+  /** Its name in the console. */
+  readonly label: string;
+  /** The name of its icon, which components/graph/step-icon.tsx draws. */
+  readonly icon: string;
+  /** The actions that an attempt is charged for beside the step itself; credits for one of each are held before it begins. */
+  readonly billable: readonly Consumption['action'][];
+  /** The field with the name of what an attempt uses, which usage is listed by: a tool, a model. */
+  readonly subject?: string;
+  /** The scope that a start takes beside `workflow:run` where the version has steps of the type. */
+  readonly startScope?: Scope;
+  /** Its steps end by `complete_task`. Their `timeout_s` bounds the time that people have, not the attempt. */
+  readonly waitsForPeople?: true;
+};
+
 /**
- * One step type: its fields, its checks at publish time and its execution. A new type is one file and one line in the
- * registry. `execute` never throws for what a user can cause: that is an outcome. It must settle soon after `signal`
+ * One step type: its fields, its checks at publish time and its execution. A new type is one file, its description and a
+ * line in the registry. `execute` never throws for what a user can cause: that is an outcome. It must settle soon after `signal`
  * aborts (timeout, stop, shutdown); the executor enforces `timeout_s` through that signal and ignores what comes later.
  */
-export type StepType = {
+export type StepType = StepTypeDescription & {
   readonly type: string;
-  readonly label: string;
   /** Strict zod object of the fields beside the common ones. */
   readonly fields: z.ZodObject;
   /** Whether a graph with this type may be published; the message says why not. */
@@ -71,6 +97,8 @@ export type StepType = {
   reads?(step: GraphStep): Iterable<string> | 'all';
   /** Semantic checks beside templates (which are checked for all string fields): Lua compiles, CEL parses, a form is a JSON Schema. */
   check(step: GraphStep, scope: CheckScope): Promise<StepProblem[]> | StepProblem[];
+  /** Semantic checks that need the rest of the graph: what the step reads there, and which steps it names. */
+  checkInGraph?(step: GraphStep, graph: GraphCheck): void;
   /** Its own fields that hold data rather than logic or authority: an author may open them to overrides (`overridable`). */
   readonly dataFields: readonly string[];
   /** Of those, the ones whose templates of the run's input a start may fill in itself, without their being opened. */

@@ -1,16 +1,18 @@
 import type { Pool } from 'pg';
 import type { Scope } from '../../contract/context.ts';
+import type { StepTypeDescription } from '../../contract/step-type.ts';
+import { STEP_TYPES } from '../../orchestrator/steps/descriptions.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { findStepTypes } from './store.ts';
 
-/** The scope that starting a run takes besides `workflow:run`, where its version has steps of the type. */
-const scopesByStepType = { mcp_call: 'mcp:execute', llm_call: 'ai:use' } as const satisfies Record<string, Scope>;
-const guardedTypes = ['mcp_call', 'llm_call'] as const;
-type GuardedType = (typeof guardedTypes)[number];
+/** The step types that take a scope to start, besides `workflow:run`. */
+const guardedTypes = Object.entries<StepTypeDescription>(STEP_TYPES).flatMap(([type, { startScope }]) =>
+  startScope === undefined ? [] : [{ type, scope: startScope }],
+);
 
 /** The same for declarations of operations that start runs. */
-export const startScopes = guardedTypes.map(type => ({
-  scope: scopesByStepType[type],
+export const startScopes = guardedTypes.map(({ type, scope }) => ({
+  scope,
   when: `the workflow has \`${type}\` steps`,
 }));
 
@@ -25,8 +27,7 @@ export async function requireStepScopes(
   ref: VersionRef,
   carried: readonly (readonly Scope[])[],
 ): Promise<void> {
-  for (const type of guardedTypes) {
-    const scope = scopesByStepType[type];
+  for (const { type, scope } of guardedTypes) {
     if (carried.every(scopes => scopes.includes(scope)) || !(await guardedTypesOf(pool, ref)).has(type)) continue;
     throw forbidden(
       `This workflow has ${type} steps: starting it needs a token with the scope ${scope}.`,
@@ -37,16 +38,17 @@ export async function requireStepScopes(
 
 /** Versions whose types are remembered, for each pool; some 150 bytes each. */
 const MAX_REMEMBERED = 20_000;
-const rememberedOf = new WeakMap<Pool, Map<string, ReadonlySet<GuardedType>>>();
+const rememberedOf = new WeakMap<Pool, Map<string, ReadonlySet<string>>>();
 
 /** Which of the guarded types a version has. A version never changes, so each is looked up once. */
-async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<GuardedType>> {
-  const remembered = rememberedOf.get(pool) ?? new Map<string, ReadonlySet<GuardedType>>();
+async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<string>> {
+  const remembered = rememberedOf.get(pool) ?? new Map<string, ReadonlySet<string>>();
   rememberedOf.set(pool, remembered);
   const key = `${ref.tenantId} ${ref.workflowId} ${ref.version}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const types: ReadonlySet<GuardedType> = new Set(await findStepTypes(pool, ref, guardedTypes));
+  const names = guardedTypes.map(({ type }) => type);
+  const types: ReadonlySet<string> = new Set(await findStepTypes(pool, ref, names));
   // The oldest goes first; one that is still in use comes back with its next start.
   if (remembered.size >= MAX_REMEMBERED)
     for (const oldest of remembered.keys()) {

@@ -1,5 +1,6 @@
 import type { Attempt, Outcome, StepType, StepTypes } from '../../contract/step-type.ts';
 import type { Consumption, JsonValue, TaskRequest } from '../core/index.ts';
+import { stepTypeDescription } from '../steps/descriptions.ts';
 import type { Auditor } from './auditor.ts';
 import type { StepPlan } from './plans.ts';
 import { REFUSED } from './scenario.ts';
@@ -34,7 +35,17 @@ export class Work {
   typesOn(server: Server): StepTypes {
     const type = (name: string, more: Partial<StepType> = {}): [string, StepType] => {
       const execute: StepType['execute'] = (attempt, signal) => this.#execute(server, attempt, signal);
-      return [name, { type: name, defaultTimeoutS: null, retries: true, execute, ...more } as StepType];
+      return [
+        name,
+        {
+          type: name,
+          ...stepTypeDescription(name),
+          defaultTimeoutS: null,
+          retries: true,
+          execute,
+          ...more,
+        } as StepType,
+      ];
     };
     return new Map([
       type('lua_script'),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import type { GraphStep } from '../core/index.ts';
 import { CelSyntaxError, type Expression, expression, LONGEST_EXPRESSION, typeName } from './cel/index.ts';
 import { fieldReader } from './common-fields.ts';
+import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import type { LuaData, LuaPool, LuaRun, Verdict } from './lua/index.ts';
 import { stepsInTemplates } from './reads.ts';
@@ -132,6 +134,56 @@ function check(step: Parameters<StepType['check']>[0]): StepProblem[] {
   }
 }
 
+function checkInGraph(step: GraphStep, graph: GraphCheck): void {
+  checkReads(step, graph);
+  checkBranches(step, graph);
+  checkReach(step, graph);
+}
+
+function checkReads(step: GraphStep, graph: GraphCheck): void {
+  if (typeof step.expression !== 'string') return;
+  try {
+    for (const read of expression(step.expression).steps) graph.reads(read, 'expression', 'error');
+  } catch (error) {
+    if (!(error instanceof CelSyntaxError)) throw error; // `check` reports it
+  }
+}
+
+function checkBranches(step: GraphStep, graph: GraphCheck): void {
+  const dependents = new Set(graph.dependents);
+  const taken = new Set<string>();
+  for (const branch of ['then', 'else'] as const) {
+    const names = Array.isArray(step[branch]) ? step[branch] : [];
+    if (names.length > 0 && step.mode === 'validate') {
+      const message = `${branch} has no meaning where mode is validate`;
+      graph.error({ path: branch, code: 'branch_in_validation', message });
+    }
+    for (const [at, name] of names.entries()) {
+      if (typeof name !== 'string') continue;
+      const path = `${branch}[${at}]`;
+      const shown = name.slice(0, 80);
+      if (!dependents.has(name)) {
+        const message = `"${shown}" does not depend on this step: add "${step.id}" to its depends_on`;
+        graph.error({ path, code: 'not_a_dependent', message });
+      }
+      if (taken.has(name))
+        graph.error({ path, code: 'branch_named_twice', message: `"${shown}" is named twice in the branches` });
+      taken.add(name);
+    }
+  }
+}
+
+/** Warns of a branch that a constant expression never takes. */
+function checkReach(step: GraphStep, graph: GraphCheck): void {
+  if (step.mode === 'validate' || typeof step.expression !== 'string') return;
+  const constant = /^\s*(true|false)\s*$/.exec(step.expression)?.[1];
+  const dead = constant === 'true' ? 'else' : 'then';
+  const names = step[dead];
+  if (!constant || !Array.isArray(names) || names.length === 0) return;
+  const message = `the expression is always ${constant}: this branch is never taken`;
+  graph.warn({ path: dead, code: 'unreachable_branch', message });
+}
+
 function readsOf(step: Parameters<StepType['check']>[0]): Iterable<string> | 'all' {
   const { steps, readsAnyStep } = expression(read(step).expression);
   return readsAnyStep ? 'all' : [...steps, ...stepsInTemplates({ ...step, expression: '' })];
@@ -144,7 +196,7 @@ function readsOf(step: Parameters<StepType['check']>[0]): Iterable<string> | 'al
 export function condition(pool: LuaPool): StepType {
   return {
     type: 'condition',
-    label: 'Condition',
+    ...STEP_TYPES.condition,
     fields,
     available: true,
     defaultTimeoutS: 60,
@@ -154,6 +206,7 @@ export function condition(pool: LuaPool): StepType {
     rawFields: ['expression'],
     reads: readsOf,
     check,
+    checkInGraph,
     async execute(attempt, signal) {
       try {
         const outcome = evaluateAtOnce(attempt, expression(read(attempt.step).expression));

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, InvalidStep } from './common-fields.ts';
+import { STEP_TYPES } from './descriptions.ts';
 import { outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import { stepsInTemplates } from './reads.ts';
@@ -89,7 +90,7 @@ function check(step: GraphStep): StepProblem[] {
 /** `human_task`: asks a person and waits (decisions.md, Steps). Its timeout belongs to the task, not to the attempt. */
 export const humanTask: StepType = {
   type: 'human_task',
-  label: 'Human task',
+  ...STEP_TYPES.human_task,
   fields,
   available: true,
   defaultTimeoutS: null,
@@ -100,6 +101,14 @@ export const humanTask: StepType = {
   rawFields: [],
   reads: stepsInTemplates,
   check,
+  checkInGraph(step, graph) {
+    if (step.on_timeout === undefined || step.timeout_s !== undefined) return;
+    graph.warn({
+      path: 'on_timeout',
+      code: 'timeout_never',
+      message: 'on_timeout has no effect without timeout_s',
+    });
+  },
   async execute(attempt) {
     try {
       return ask(attempt);

@@ -3,6 +3,7 @@ import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/ste
 import { JsonObjectSchema } from '../../platform/json.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
 import { fieldReader, InvalidStep, LONGEST_TEXT, unavailableMessage } from './common-fields.ts';
+import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
@@ -31,7 +32,7 @@ const read = fieldReader(fields);
 export function llmCall(models: ModelCaller | undefined): StepType {
   return {
     type: 'llm_call',
-    label: 'Language model',
+    ...STEP_TYPES.llm_call,
     fields,
     available: models ? true : { message: unavailable },
     defaultTimeoutS: 300,

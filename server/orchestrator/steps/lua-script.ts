@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, LONGEST_TEXT } from './common-fields.ts';
+import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { type LuaData, type LuaPool, type LuaRun, type PreparedScript, prepareScript, sizeOf } from './lua/index.ts';
 import { JsonTexts, resolve } from './rendering.ts';
@@ -124,12 +125,20 @@ function check(script: JsonValue | undefined, pool: LuaPool): StepProblem[] | Pr
   });
 }
 
+function checkInGraph({ script }: GraphStep, graph: GraphCheck): void {
+  if (typeof script !== 'string' || script.length > LONGEST_TEXT) return;
+  const { bound, steps } = prepareScript(script);
+  for (const { reference } of bound) if (reference.step !== null) graph.reads(reference.step, 'script', 'error');
+  // `steps.x` of a step that did not come before is nil, which a script may well ask for: a warning.
+  if (steps !== 'all') for (const read of steps) graph.reads(read, 'script', 'warning');
+}
+
 /** `lua_script`: runs Lua in a sandbox off the event loop (decisions.md, Steps). */
 export function luaScript(pool: LuaPool): StepType {
   const input = new InputJson();
   return {
     type: 'lua_script',
-    label: 'Lua script',
+    ...STEP_TYPES.lua_script,
     fields,
     available: true,
     defaultTimeoutS: 60,
@@ -139,6 +148,7 @@ export function luaScript(pool: LuaPool): StepType {
     rawFields: ['script'],
     reads: readsOf,
     check: step => check(step.script, pool),
+    checkInGraph,
     async execute(attempt, signal) {
       try {
         const script = prepareScript(read(attempt.step).script);

@@ -3,6 +3,7 @@ import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { JsonObjectSchema } from '../../platform/json.ts';
 import type { JsonMap } from '../core/index.ts';
 import { fieldReader, unavailableMessage } from './common-fields.ts';
+import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
@@ -23,7 +24,7 @@ const message = unavailableMessage('mcp_call', 'this server has no tool servers 
 export function mcpCall(tools: ToolCaller | undefined): StepType {
   return {
     type: 'mcp_call',
-    label: 'MCP tool',
+    ...STEP_TYPES.mcp_call,
     fields,
     available: tools ? true : { message },
     defaultTimeoutS: 300,

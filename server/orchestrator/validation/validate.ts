@@ -1,10 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { CheckScope, StepType, StepTypes } from '../../contract/step-type.ts';
+import type { CheckScope, GraphCheck, StepType, StepTypes } from '../../contract/step-type.ts';
 import type { Graph, GraphStep, JsonValue } from '../core/index.ts';
-import { CelSyntaxError, expression } from '../steps/cel/index.ts';
-import { CommonStepFields, commonFieldNames, LONGEST_TEXT, openableFields, ownFields } from '../steps/common-fields.ts';
-import { prepareScript } from '../steps/lua/index.ts';
+import { CommonStepFields, commonFieldNames, openableFields, ownFields } from '../steps/common-fields.ts';
 import { collectReferences } from '../steps/templates.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { checkShape } from './shape.ts';
@@ -107,75 +105,19 @@ function checkTemplates(step: GraphStep, type: StepType, graph: Topology, into: 
   }
 }
 
-function checkScript(step: GraphStep, graph: Topology, into: Collector): void {
-  if (step.type !== 'lua_script' || typeof step.script !== 'string' || step.script.length > LONGEST_TEXT) return;
-  const script = prepareScript(step.script);
-  for (const { reference } of script.bound) {
-    if (reference.step !== null) {
-      checkRead(step, 'script', reference.step, graph, (...problem) => into.error(...problem));
-    }
-  }
-  // `steps.x` of a step that did not come before is nil, which a script may well ask for: a warning.
-  if (script.steps === 'all') return;
-  for (const read of script.steps) checkRead(step, 'script', read, graph, (...problem) => into.warn(...problem));
-}
-
-function checkExpression(step: GraphStep, graph: Topology, into: Collector): void {
-  if (step.type !== 'condition' || typeof step.expression !== 'string') return;
-  try {
-    for (const read of expression(step.expression).steps) {
-      checkRead(step, 'expression', read, graph, (...problem) => into.error(...problem));
-    }
-  } catch (error) {
-    if (!(error instanceof CelSyntaxError)) throw error; // the type's own check reports it
-  }
-}
-
-function checkBranches(step: GraphStep, graph: Topology, into: Collector): void {
-  if (step.type !== 'condition') return;
-  const dependents = new Set(graph.dependents.get(step.id) ?? []);
-  const taken = new Set<string>();
-  for (const branch of ['then', 'else'] as const) {
-    const names = Array.isArray(step[branch]) ? step[branch] : [];
-    if (names.length > 0 && step.mode === 'validate') {
-      into.error(step.id, branch, 'branch_in_validation', `${branch} has no meaning where mode is validate`);
-    }
-    for (const [at, name] of names.entries()) {
-      if (typeof name !== 'string') continue;
-      const path = `${branch}[${at}]`;
-      if (!dependents.has(name)) {
-        into.error(
-          step.id,
-          path,
-          'not_a_dependent',
-          `"${name.slice(0, 80)}" does not depend on this step: add "${step.id}" to its depends_on`,
-        );
-      }
-      if (taken.has(name))
-        into.error(step.id, path, 'branch_named_twice', `"${name.slice(0, 80)}" is named twice in the branches`);
-      taken.add(name);
-    }
-  }
+/** What a step type asks of the graph around one of its steps. */
+function graphCheck(step: GraphStep, graph: Topology, into: Collector): GraphCheck {
+  const error: Collector['error'] = (...problem) => into.error(...problem);
+  const warn: Collector['error'] = (...problem) => into.warn(...problem);
+  return {
+    dependents: graph.dependents.get(step.id) ?? [],
+    reads: (read, path, as) => checkRead(step, path, read, graph, as === 'error' ? error : warn),
+    error: ({ path, code, message }) => error(step.id, path, code, message),
+    warn: ({ path, code, message }) => warn(step.id, path, code, message),
+  };
 }
 
 function checkMeaning(step: GraphStep, graph: Topology, into: Collector): void {
-  const { expression: text } = step;
-  if (step.type === 'condition' && step.mode !== 'validate' && typeof text === 'string') {
-    const constant = /^\s*(true|false)\s*$/.exec(text)?.[1];
-    const dead = constant === 'true' ? 'else' : 'then';
-    const names = step[dead];
-    if (constant && Array.isArray(names) && names.length > 0) {
-      into.warn(
-        step.id,
-        dead,
-        'unreachable_branch',
-        `the expression is always ${constant}: this branch is never taken`,
-      );
-    }
-  }
-  if (step.on_timeout !== undefined && step.timeout_s === undefined && step.type === 'human_task') {
-    into.warn(step.id, 'on_timeout', 'timeout_never', 'on_timeout has no effect without timeout_s');
-  }
   if (step.gated === true && step.disabled === true) {
     into.warn(step.id, 'gated', 'gated_and_disabled', 'a disabled step does not run even where trigger_steps names it');
   }
@@ -210,9 +152,7 @@ export async function checkStep(
   if (type.available !== true) into.error(step.id, 'type', 'type_unavailable', type.available.message);
   checkFields(step, type, into);
   checkTemplates(step, type, graph, into);
-  checkScript(step, graph, into);
-  checkExpression(step, graph, into);
-  checkBranches(step, graph, into);
+  type.checkInGraph?.(step, graphCheck(step, graph, into));
   checkMeaning(step, graph, into);
   const checked = type.check(step, scope);
   for (const { path, code, message } of checked instanceof Promise ? await checked : checked) {

@@ -16,6 +16,7 @@ import {
 } from '../../orchestrator/executors/embedded/index.ts';
 import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
 import { readEvents } from '../../orchestrator/log/index.ts';
+import { stepTypeDescription } from '../../orchestrator/steps/descriptions.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -51,6 +52,7 @@ export function stepType(type: string, execute: Execute, defaultTimeoutS: number
     {
       type,
       label: type,
+      ...stepTypeDescription(type),
       available: true,
       defaultTimeoutS,
       retries: true,

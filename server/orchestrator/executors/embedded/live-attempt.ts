@@ -246,10 +246,8 @@ export class LiveAttempt implements Attempt {
     this.#loaded = null;
   }
 
-  /** A human task's `timeout_s` is the time its people have; it bounds the wait, not this attempt. */
   #limit(type: StepType): number | null {
-    if (type.type === 'human_task') return null;
-    return this.step.timeout_s ?? type.defaultTimeoutS;
+    return type.waitsForPeople ? null : (this.step.timeout_s ?? type.defaultTimeoutS);
   }
 
   #timedOut(timeoutS: number): void {

@@ -180,7 +180,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   takeTurn(): void {
     if (this.#appending || this.#dropped) return;
     const now = this.#host.now();
-    const turn = new Turn(this.identity, this.state, { prices: this.#credits.prices, onExcess: this.#onExcess });
+    const turn = new Turn(this.identity, this.state, this.#credits.pricing(this.#onExcess));
     const mail = this.#mail.take(this.#host.resources.entryBytes);
     if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
     const settlements = this.#decideMail(mail, turn, now);

@@ -1,6 +1,9 @@
-import type { ActionPrices } from '../../../contract/billable-actions.ts';
+import type { ActionPrices, BillableAction } from '../../../contract/billable-actions.ts';
+import type { StepTypes } from '../../../contract/step-type.ts';
 import type { CreditAccount } from './credit-account.ts';
 import type { CreditMeter } from './credit-meter.ts';
+import type { OnExcess } from './pricing.ts';
+import type { Pricing } from './turn.ts';
 
 /**
  * Whether a step may begin: it is paid for, or its workspace has too little left, or what is known of that is too old to
@@ -12,19 +15,22 @@ export type Admission = 'admitted' | 'denied' | 'unknown';
 export class RunCredits {
   readonly #account: CreditAccount;
   readonly #meter: CreditMeter;
+  readonly #types: StepTypes;
   readonly #holds = new Map<string, number>();
   /** Charged by the entry under way. */
   #underWay = 0;
   /** Reads of the account when something was first too dear. */
   #readsThen: number | null = null;
 
-  constructor(account: CreditAccount, meter: CreditMeter) {
+  constructor(account: CreditAccount, meter: CreditMeter, types: StepTypes) {
     this.#account = account;
     this.#meter = meter;
+    this.#types = types;
   }
 
-  get prices(): ActionPrices {
-    return this.#account.prices;
+  /** Returns what attempts cost that end now; `onExcess` is called where one says that it used more than can be charged. */
+  pricing(onExcess: OnExcess): Pricing {
+    return { prices: this.#account.prices, onExcess, types: this.#types };
   }
 
   get pauses(): boolean {
@@ -33,7 +39,7 @@ export class RunCredits {
 
   /** Holds what is known in advance that an attempt of the step will cost. Nothing is denied by what was read before it was asked for. */
   admit(step: string, stepType: string): Admission {
-    const price = priceAhead(stepType, this.#account.prices);
+    const price = priceAhead(this.#types.get(stepType)?.billable ?? [], this.#account.prices);
     if (!this.#account.affords(price)) {
       this.#readsThen ??= this.#account.reads;
       if (this.#account.reads <= this.#readsThen) return 'unknown';
@@ -86,13 +92,6 @@ export class RunCredits {
 }
 
 /** What an attempt costs at least, before it has used anything: an answer of a model, a token of each kind. */
-function priceAhead(stepType: string, prices: ActionPrices): number {
-  switch (stepType) {
-    case 'mcp_call':
-      return prices.workflow_step + prices.tool_call;
-    case 'llm_call':
-      return prices.workflow_step + prices.llm_input_tokens + prices.llm_output_tokens;
-    default:
-      return prices.workflow_step;
-  }
+function priceAhead(billable: readonly BillableAction[], prices: ActionPrices): number {
+  return billable.reduce((sum, action) => sum + prices[action], prices.workflow_step);
 }

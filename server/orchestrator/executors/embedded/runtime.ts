@@ -123,7 +123,7 @@ export class Runtime implements RunHost {
   }
 
   #inMemory(held: HeldRun, account: CreditAccount): LiveRun {
-    return new LiveRun(held, new RunCredits(account, this.meter), this);
+    return new LiveRun(held, new RunCredits(account, this.meter, this.#services.stepTypes), this);
   }
 
   /** Sends a command to a run, which is folded if it is not in memory. AppError 404 if the reference does not match. */
@@ -136,8 +136,8 @@ export class Runtime implements RunHost {
     const { tenantId, projectId, workflowId } = run.identity;
     if (tenantId !== ref.tenantId || projectId !== ref.projectId || workflowId !== ref.workflowId)
       throw notFound('Run');
-    if (command.type === 'complete_task' && run.state.graph.steps.get(command.step)?.spec.type !== 'human_task')
-      throw notFound('Task');
+    const type = command.type === 'complete_task' ? run.state.graph.steps.get(command.step)?.spec.type : undefined;
+    if (command.type === 'complete_task' && !this.stepType(type ?? '')?.waitsForPeople) throw notFound('Task');
     return run.submit(command);
   }
 

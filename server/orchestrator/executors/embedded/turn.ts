@@ -1,5 +1,6 @@
 import type { ActionPrices } from '../../../contract/billable-actions.ts';
 import type { CommittedEvent, RunSnapshot, StreamItem } from '../../../contract/orchestrator.ts';
+import type { StepTypes } from '../../../contract/step-type.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import {
@@ -35,7 +36,7 @@ import {
 import { type OnExcess, priced } from './pricing.ts';
 
 /** What attempts cost that end in a turn. */
-export type Pricing = { readonly prices: ActionPrices; readonly onExcess: OnExcess };
+export type Pricing = { readonly prices: ActionPrices; readonly onExcess: OnExcess; readonly types: StepTypes };
 
 /** Who a run is: what never changes and what commands are checked against. */
 export type RunIdentity = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };
@@ -201,7 +202,7 @@ export class Turn {
   }
 
   #attemptUsage(event: EndedAttempt): UsageRow[] {
-    const { prices } = this.#pricing;
+    const { prices, types } = this.#pricing;
     const { step, attempt, at } = event;
     const spec = stepSpec(this.#state, step);
     const stepType = spec.type;
@@ -217,8 +218,9 @@ export class Turn {
         at,
       },
     ];
+    const named = types.get(stepType)?.subject;
+    const subject = named === undefined ? '' : label(spec[named]);
     for (const { action, quantity } of consumedBy(event)) {
-      const subject = label(action === 'tool_call' ? spec.tool_name : spec.model);
       const line = [step, attempt, quantity];
       rows.push({ action, stepType, subject, outcome: '', quantity, price: prices[action], line, at });
     }

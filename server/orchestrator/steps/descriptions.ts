@@ -1,0 +1,30 @@
+import type { StepTypeDescription } from '../../contract/step-type.ts';
+
+/**
+ * What the rest of the product knows of each step type beside how it runs. Pure data: the console reads it in the browser.
+ * The order is that of lists of types.
+ */
+export const STEP_TYPES = {
+  lua_script: { label: 'Lua script', icon: 'file-code', billable: [] },
+  condition: { label: 'Condition', icon: 'git-fork', billable: [] },
+  human_task: { label: 'Human task', icon: 'user-check', billable: [], waitsForPeople: true },
+  mcp_call: {
+    label: 'MCP tool call',
+    icon: 'blocks',
+    billable: ['tool_call'],
+    subject: 'tool_name',
+    startScope: 'mcp:execute',
+  },
+  llm_call: {
+    label: 'LLM call',
+    icon: 'bot',
+    billable: ['llm_input_tokens', 'llm_output_tokens'],
+    subject: 'model',
+    startScope: 'ai:use',
+  },
+} as const satisfies Record<string, StepTypeDescription>;
+
+const byName: ReadonlyMap<string, StepTypeDescription> = new Map(Object.entries(STEP_TYPES));
+
+/** Returns the description of a step type; undefined for a name that no type of this version has. */
+export const stepTypeDescription = (type: string): StepTypeDescription | undefined => byName.get(type);
