@@ -1,0 +1,141 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+/**
+ * Every query takes the tenant: each function that a store exports has it among its parameters, by its name or in a type that
+ * names it, or is listed here with the reason why it needs none.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const texts = new Map<string, string>();
+
+function read(path: string): string {
+  const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8');
+  texts.set(path, text);
+  return text;
+}
+
+const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
+  'The account, its sessions and its links belong to a person, in whichever workspaces': {
+    'identity/account-store.ts': [
+      'changePasswordHash confirmAccount createUser findPresentAccount hasAccounts lockAddress lockFirstOwner lockUser',
+      'readAccount readAccounts readAllAccounts rehashPassword renameAccount resetPasswordHash retireAccount',
+    ],
+    'identity/account-token-store.ts': ['deleteTokens findToken issueToken spendToken'],
+    'identity/member-store.ts': ['readMemberships withdrawGrantsOf'],
+    'identity/principal-store.ts': ['readReachable'],
+    'identity/session-store.ts': ['endAllSessions hasEnded isCurrentEpoch nextSessionEpoch rememberEnded'],
+    'identity/workspace-store.ts': ['countCreatedBy readAllWorkspaces'],
+  },
+  'The tenant is what it finds out, or makes': {
+    'billing/payments/store.ts': ['findPayment'],
+    'billing/provider/stripe/tenant-store.ts': ['findTenant'],
+    'identity/account-store.ts': ['createTenant'],
+    'identity/invitation-store.ts': ['acceptOpenInvitation findOpenInvitation'],
+    'identity/principal-store.ts': ['findGrant'],
+    'webhooks/store.ts': ['findIngress'],
+  },
+  'What it is about was found under the tenant before': {
+    'connections/lock-store.ts': ['ifNobodyHolds whileHolding'],
+    'identity/principal-store.ts': ['saveLastUsed'],
+    'pats/store.ts': ['findExpiry'],
+    'runs/store.ts': ['findPayloads hasBegun listResultEvents'],
+    'webhooks/deliveries-store.ts': ['insertDeliveries pruneDeliveries'],
+    'webhooks/signature-store.ts': ['claimSignature findSignedRun'],
+  },
+  'The catalogue, its codes and the events of the payment provider belong to the deployment': {
+    'billing/codes/store.ts': ['disableCode insertCode isKnownCode listCodes'],
+    'billing/plans/store.ts': [
+      'findOnboardingPlan findPlan listPlanChanges listPlans lockPlans noteChange savePlan seedPlans',
+    ],
+    'billing/provider/stripe/events-store.ts': ['isKnown knownAmong newestAppliedAt'],
+    'billing/provider/stripe/plan-price-store.ts': ['planCodeOfPrice'],
+  },
+  'It works for all workspaces at once': {
+    'analytics/backfill-store.ts': ['backfill'],
+    'analytics/comparison-store.ts': ['compareGrains compareSums compareUsage'],
+    'analytics/durations-store.ts': ['foldDurations'],
+    'analytics/fold-store.ts': ['addUsage deleteSums nextBatch'],
+    'analytics/progress-store.ts': ['lockProgress readProgress saveProgress'],
+    'analytics/recount-store.ts': ['compareWithRuns readStepsSince'],
+    'analytics/usage-sums-store.ts': ['foldUsage'],
+    'billing/due-store.ts': ['chargedTenants dueTenants nextDue'],
+    'billing/ledger/count-store.ts': ['countCharges countNext'],
+    'billing/provider/stripe/reconcile-store.ts': ['listCustomers listOpenPayments'],
+    'connections/oauth/flow-store.ts': ['listLapsedFlows'],
+    'connections/store.ts': ['listHidden'],
+    'identity/project-store.ts': ['lockWorkflows'],
+    'retention/analytics-store.ts': ['allowUsageToGo deleteUsageSums noteRunsGo'],
+    'retention/clock-store.ts': ['noteClockTrusted readTrustedAt'],
+    'retention/expired-runs-store.ts': [
+      'bytesInDefault countRejections countRuns deleteExpiredRuns deleteRejections deleteStrayUsage',
+    ],
+    'retention/partition-store.ts': ['disposeOf dropUsage'],
+    'retention/plan-store.ts': ['beginReading countStrayUsage endReading measureLogs sizeOf'],
+    'retention/sweep-store.ts': ['tryRetentionLock vacuumRuns'],
+  },
+  'It reads no rows: it prepares the transaction, or the text of a query': {
+    'analytics/store.ts': ['seeOneInstant'],
+    'mcp-servers/servers/store.ts': ['likePattern'],
+    'runs/search-store.ts': ['searchRuns'],
+  },
+};
+
+const exempt = Object.values(WITHOUT_TENANT)
+  .flatMap(byStore => Object.entries(byStore))
+  .flatMap(([store, names]) => names.flatMap(line => line.split(' ').map(name => `${store} ${name}`)));
+
+const NAMES_TENANT = /tenant(Id|_id)s?\b/i;
+
+/** Whether a type, as a file knows it, has a tenant in it: its declaration says so, or a type in that one does. */
+function typeHasTenant(path: string, name: string, seen = new Set<string>()): boolean {
+  const key = `${path} ${name}`;
+  if (seen.has(key)) return false;
+  seen.add(key);
+  const text = read(path);
+  const body = new RegExp(`^(?:export )?type ${name}(?:<[^=]*>)? =([\\s\\S]*?);\\n(?=\\S|\\n|$)`, 'm').exec(text)?.[1];
+  if (body !== undefined) return textHasTenant(path, body, seen);
+  const imported = new RegExp(`\\{[^}]*\\b${name}\\b[^}]*\\} from '(\\.[^']+)'`).exec(text)?.[1];
+  if (imported === undefined) return false;
+  const from = normalize(join(dirname(path), imported));
+  // The rows of Prisma's models have the columns of the schema.
+  if (from.endsWith('postgres/generated/client.ts')) return modelHasTenant(name);
+  return from !== path && typeHasTenant(from, name, seen);
+}
+
+function textHasTenant(path: string, text: string, seen: Set<string>): boolean {
+  if (NAMES_TENANT.test(text)) return true;
+  return [...text.matchAll(/\b[A-Z]\w+/g)].some(([name]) => typeHasTenant(path, name, seen));
+}
+
+function modelHasTenant(name: string): boolean {
+  const model = new RegExp(`^model ${name} \\{[\\s\\S]*?^\\}`, 'm').exec(read('prisma/schema.prisma'))?.[0] ?? '';
+  return NAMES_TENANT.test(model);
+}
+
+/** The parameters of the functions that a file exports, by their names. */
+function exportedFunctions(text: string): { name: string; parameters: string }[] {
+  return [...text.matchAll(/^export (?:async )?function (\w+)/gm)].map(match => {
+    const start = text.indexOf('(', match.index);
+    let depth = 0;
+    let end = start;
+    do {
+      if (text[end] === '(') depth += 1;
+      if (text[end] === ')') depth -= 1;
+      end += 1;
+    } while (depth > 0 && end < text.length);
+    return { name: match[1] ?? '', parameters: text.slice(start, end) };
+  });
+}
+
+test('every query of a store takes the tenant, or says why it needs none', () => {
+  const stores = globSync('server/domains/**/*store.ts', { cwd: root }).filter(path => /(^|\/|-)store\.ts$/.test(path));
+  expect(stores.length).toBeGreaterThan(40);
+  const without = stores.flatMap(path =>
+    exportedFunctions(read(path)).flatMap(({ name, parameters }) =>
+      textHasTenant(path, parameters, new Set()) ? [] : [`${path.replace('server/domains/', '')} ${name}`],
+    ),
+  );
+  expect(without.sort()).toEqual(exempt.sort());
+});
