@@ -1,14 +1,14 @@
 'use client';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { z } from 'zod';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
 import { BrokenLink } from './broken-link.tsx';
 import { postPublic } from './public-api.ts';
-import { signInWithPassword } from './sign-in.ts';
 import { useHydrated } from './use-hydrated.ts';
 import { useLinkToken } from './use-link-token.ts';
+import { useSignInSubmit } from './use-sign-in-submit.ts';
 
 const Done = z.looseObject({ email: z.string() });
 
@@ -25,25 +25,12 @@ type Props = {
 export function LinkPasswordForm({ title, description, path, action, isNew }: Props) {
   const hydrated = useHydrated();
   const token = useLinkToken();
-  const [pending, setPending] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const password = String(new FormData(event.currentTarget).get('password') ?? '');
-    setPending(true);
-    setError(null);
-    try {
-      const { email } = Done.parse(await postPublic(path, { token, password }));
-      const failed = await signInWithPassword(email, password);
-      window.location.assign(failed === null ? '/' : '/sign-in');
-    } catch (thrown) {
-      setError(thrown);
-      setPending(false);
-    }
-  };
+  const { pending, error, onSubmit } = useSignInSubmit(async (_, password) => {
+    return Done.parse(await postPublic(path, { token, password })).email;
+  });
   if (token === '') return <BrokenLink what="link" />;
   return (
-    <form method="post" onSubmit={event => void submit(event)} className="flex flex-col gap-4">
+    <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">
       <div>
         <h1 className="text-lg font-semibold">{title}</h1>
         <p className="text-sm text-muted">{description}</p>

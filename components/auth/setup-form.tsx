@@ -1,42 +1,27 @@
 'use client';
-import { type FormEvent, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
-import { readFields } from '../ui/read-fields.ts';
 import { FormError } from '../ui/states.tsx';
 import { postPublic } from './public-api.ts';
-import { signInWithPassword } from './sign-in.ts';
 import { useHydrated } from './use-hydrated.ts';
+import { useSignInSubmit } from './use-sign-in-submit.ts';
 
 /** Makes the first owner with the token that was printed at start-up, and signs in as them. */
 export function SetupForm() {
   const hydrated = useHydrated();
-  const [pending, setPending] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = readFields(event.currentTarget);
-    const password = String(new FormData(event.currentTarget).get('password') ?? '');
-    setPending(true);
-    setError(null);
-    try {
-      const tenant = text('tenant');
-      await postPublic('/v1/setup', {
-        token: text('token'),
-        name: text('name'),
-        email: text('email'),
-        password,
-        ...(tenant ? { tenant } : {}),
-      });
-      const failed = await signInWithPassword(text('email'), password);
-      window.location.assign(failed === null ? '/' : '/sign-in');
-    } catch (thrown) {
-      setError(thrown);
-      setPending(false);
-    }
-  };
+  const { pending, error, onSubmit } = useSignInSubmit(async (text, password) => {
+    const tenant = text('tenant');
+    await postPublic('/v1/setup', {
+      token: text('token'),
+      name: text('name'),
+      email: text('email'),
+      password,
+      ...(tenant ? { tenant } : {}),
+    });
+    return text('email');
+  });
   return (
-    <form method="post" onSubmit={event => void submit(event)} className="flex flex-col gap-4">
+    <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">
       <div>
         <h1 className="text-lg font-semibold">Set up Baton</h1>
         <p className="text-sm text-muted">Make the first account. It owns the workspace and can invite others.</p>
