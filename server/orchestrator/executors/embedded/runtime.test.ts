@@ -2,12 +2,14 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import { chain, DEFAULT_CONFIG, Gate, ManualTime, startRun } from '../../../testing/engine/runtime.ts';
+import type { Graph } from '../../core/index.ts';
 import { decodeEvent } from '../../log/decode.ts';
 import { DEFAULT_LIMITS, type LogEntry, type LoggedRun, type LogReader, type RunRead } from '../../log/index.ts';
 import { GraphCache } from './graph-cache.ts';
 import { Hub } from './hub.ts';
 import { Mailbox } from './mailbox.ts';
 import { Runtime } from './runtime.ts';
+import type { RuntimeServices } from './runtime-services.ts';
 
 /** A log in memory, whose reads come back when the test says so. */
 function memoryLog() {
@@ -39,11 +41,10 @@ function memoryLog() {
   return { reader, reads, runs, session: { commit } };
 }
 
-test('a start waits for a read of the log that asks for the same run: the run would be in memory twice', async () => {
-  const { reader, reads, session } = memoryLog();
-  const gate = new Gate();
+/** The services of a runtime whose steps end when the test says so. */
+function createServices(reader: LogReader, gate: Gate, graph: Graph = chain(1, 'gate')): RuntimeServices {
   const logger = createLogger('silent');
-  const services = {
+  return {
     reader,
     clock: new ManualClock(),
     alarm: new ManualTime().alarm,
@@ -53,9 +54,15 @@ test('a start waits for a read of the log that asks for the same run: the run wo
     config: DEFAULT_CONFIG,
     random: () => 0.5,
     defer: setImmediate,
-    graphs: new GraphCache(async () => chain(1, 'gate')),
+    graphs: new GraphCache(async () => graph),
     hub: new Hub(logger),
   };
+}
+
+test('a start waits for a read of the log that asks for the same run: the run would be in memory twice', async () => {
+  const { reader, reads, session } = memoryLog();
+  const gate = new Gate();
+  const services = createServices(reader, gate);
   const runtime = new Runtime(services, session, () => undefined);
   const run = startRun({ tenantId: 'acme', projectId: 'p', workflowId: 'w' });
   const tooEarly = runtime.command(run, { type: 'pause', by: 'ann' });
@@ -73,27 +80,15 @@ test('a start waits for a read of the log that asks for the same run: the run wo
 test('large results that come together are cut into entries of what a commit takes', async () => {
   const { reader, session } = memoryLog();
   const gate = new Gate();
-  const logger = createLogger('silent');
   const sizes: number[] = [];
   const commit = async (batch: readonly LogEntry[]) => {
     for (const { payloads } of batch) sizes.push(payloads.reduce((sum, { json }) => sum + json.length, 0));
     await session.commit(batch);
   };
   const batchBytes = 1_000_000;
+  const twenty = { steps: Array.from({ length: 20 }, (_, n) => ({ id: `s${n}`, type: 'gate' })) };
   const services = {
-    reader,
-    clock: new ManualClock(),
-    alarm: new ManualTime().alarm,
-    logger,
-    stepTypes: new Map([gate.type]),
-    config: DEFAULT_CONFIG,
-    random: () => 0.5,
-    defer: setImmediate,
-    graphs: new GraphCache(async () => ({
-      steps: Array.from({ length: 20 }, (_, n) => ({ id: `s${n}`, type: 'gate' })),
-    })),
-    leader: { term: 1, survived: new Set([1]) },
-    hub: new Hub(logger),
+    ...createServices(reader, gate, twenty),
     writerLimits: { ...DEFAULT_LIMITS, batchBytes },
   };
   const runtime = new Runtime(services, { commit }, () => undefined);
@@ -109,25 +104,12 @@ test('large results that come together are cut into entries of what a commit tak
 test('a stop is written to the row of its run, although the row should say `draining` already', async () => {
   const { reader, session } = memoryLog();
   const gate = new Gate();
-  const logger = createLogger('silent');
   const phases: (string | undefined)[] = [];
   const commit = async (batch: readonly LogEntry[]) => {
     for (const { projection } of batch) phases.push(projection?.phase);
     await session.commit(batch);
   };
-  const services = {
-    reader,
-    clock: new ManualClock(),
-    alarm: new ManualTime().alarm,
-    logger,
-    stepTypes: new Map([gate.type]),
-    config: DEFAULT_CONFIG,
-    random: () => 0.5,
-    defer: setImmediate,
-    graphs: new GraphCache(async () => chain(1, 'gate')),
-    leader: { term: 1, survived: new Set([1]) },
-    hub: new Hub(logger),
-  };
+  const services = createServices(reader, gate);
   const runtime = new Runtime(services, { commit }, () => undefined);
   const run = startRun({ tenantId: 'acme', projectId: 'p', workflowId: 'w' });
   await runtime.start(run);
