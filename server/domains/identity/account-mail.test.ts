@@ -1,61 +1,40 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRequestLimiter } from '../../contract/rate-limits.ts';
-import type { Services } from '../../contract/services.ts';
-import { ManualClock } from '../../platform/clock.ts';
+import { type AccountWorld, createAccountWorld, OWN_PASSWORD, STOLEN_PASSWORD } from '../../testing/accounts.ts';
 import { createCall } from '../../testing/call.ts';
-import {
-  createTestPat,
-  createTestServices,
-  createTestTenant,
-  type TestTenant,
-  testConfig,
-} from '../../testing/identity.ts';
+import { createTestPat } from '../../testing/identity.ts';
 import { startTestMailServer, type TestMailServer } from '../../testing/mail.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { settleMails } from './account-mail.ts';
 import { identityOperations } from './operations.ts';
 import { issueResetLink } from './password-reset.ts';
 import { resolvePat, resolveSession } from './principal.ts';
-import { verifyPassword } from './sign-in.ts';
 
 /** An account's life where mail can be sent: an address is claimed through its mailbox, and through nothing else. */
-let db: TestDatabase;
+let db: AccountWorld['db'];
 let mail: TestMailServer;
-let services: Services;
-let honest: TestTenant;
-let evil: TestTenant;
-let call: ReturnType<typeof createCall<typeof identityOperations>>;
-const clock = new ManualClock();
-const STOLEN = 'the password of the inviter';
-const OWN = 'the password of the person';
+let services: AccountWorld['services'];
+let clock: AccountWorld['clock'];
+let honest: AccountWorld['honest'];
+let evil: AccountWorld['evil'];
+let call: AccountWorld['call'];
+let join: AccountWorld['join'];
+let signIn: AccountWorld['signIn'];
+let close: AccountWorld['close'];
 const NEW = 'a new password, at last';
 
 beforeAll(async () => {
-  db = await createTestDatabase();
   mail = await startTestMailServer();
-  const settings = {
+  ({ db, services, clock, honest, evil, call, join, signIn, close } = await createAccountWorld({
     BATON_SMTP_URL: mail.url,
     BATON_MAIL_FROM: 'Baton <baton@example.com>',
     BATON_URL: 'https://baton.example.com',
-  };
-  services = createTestServices(db, { clock, config: testConfig(settings) });
-  honest = await createTestTenant(services, { slug: 'honest' });
-  evil = await createTestTenant(services, { slug: 'evil' });
-  call = createCall(services, identityOperations);
+  }));
 });
 afterAll(async () => {
-  services.mail?.close();
+  await close();
   await mail[Symbol.asyncDispose]();
-  await db.close();
 });
 
-type Accepted = { user_id: string };
-const join = async (at: TestTenant, email: string, password: string): Promise<Accepted> => {
-  const { token } = (await call(at.owner, 'invitations_create', { email, role: 'project_viewer' })) as {
-    token: string;
-  };
-  return (await call(null, 'invitations_accept', { token, name: 'Person', password })) as Accepted;
-};
 /** The token of the link in the next mail to an address. */
 const tokenFor = async (email: string, page: 'confirm-address' | 'reset-password'): Promise<string> => {
   const { text } = await mail.next(email);
@@ -63,7 +42,6 @@ const tokenFor = async (email: string, page: 'confirm-address' | 'reset-password
   if (token === undefined) throw new Error(`There is no link in: ${text}`);
   return token;
 };
-const signIn = (email: string, password: string) => verifyPassword(services, { email, password, address: '192.0.2.1' });
 const workspacesOf = async (userId: string) =>
   (await db.prisma.membership.findMany({ where: { userId }, orderBy: { tenantId: 'asc' } })).map(row => row.tenantId);
 const gone = { status: 404, message: 'Link not found.' };
@@ -71,47 +49,49 @@ const gone = { status: 404, message: 'Link not found.' };
 describe('confirming an address', () => {
   it('takes the mailed link and the password of the account; nobody else’s account of the address stays', async () => {
     const email = 'victim@example.com';
-    const wrong = await join(evil, email, STOLEN);
+    const wrong = await join(evil, email, STOLEN_PASSWORD);
     const stolenLink = await tokenFor(email, 'confirm-address');
-    const right = await join(honest, email, OWN);
+    const right = await join(honest, email, OWN_PASSWORD);
     const token = await tokenFor(email, 'confirm-address');
     // The person opens the mail that the other account caused: their password does not confirm it.
-    await expect(call(null, 'addresses_confirm', { token: stolenLink, password: OWN })).rejects.toMatchObject({
+    await expect(call(null, 'addresses_confirm', { token: stolenLink, password: OWN_PASSWORD })).rejects.toMatchObject({
       status: 403,
       code: 'wrong_password',
     });
-    expect(await call(null, 'addresses_confirm', { token, password: OWN })).toEqual({ email });
+    expect(await call(null, 'addresses_confirm', { token, password: OWN_PASSWORD })).toEqual({ email });
     expect(await workspacesOf(right.user_id)).toEqual(['evil', 'honest']);
     expect(await workspacesOf(wrong.user_id)).toEqual([]);
-    expect(await signIn(email, STOLEN)).toBeNull();
-    expect((await signIn(email, OWN))?.id).toBe(right.user_id);
+    expect(await signIn(email, STOLEN_PASSWORD)).toBeNull();
+    expect((await signIn(email, OWN_PASSWORD))?.id).toBe(right.user_id);
     for (const used of [token, stolenLink])
-      await expect(call(null, 'addresses_confirm', { token: used, password: OWN })).rejects.toMatchObject(gone);
+      await expect(call(null, 'addresses_confirm', { token: used, password: OWN_PASSWORD })).rejects.toMatchObject(
+        gone,
+      );
   });
 
   it('keeps a confirmed account whole whatever is accepted in its name afterwards', async () => {
     const email = honest.contributor.email;
-    const shadow = await join(evil, email, STOLEN);
+    const shadow = await join(evil, email, STOLEN_PASSWORD);
     const token = await tokenFor(email, 'confirm-address');
     expect((await db.prisma.user.findUniqueOrThrow({ where: { id: shadow.user_id } })).confirmedAt).toBeNull();
     // Even whoever has both the mailbox and that password adds a membership to the confirmed account, no more.
-    await call(null, 'addresses_confirm', { token, password: STOLEN });
+    await call(null, 'addresses_confirm', { token, password: STOLEN_PASSWORD });
     expect(await workspacesOf(honest.contributor.userId)).toEqual(['evil', 'honest']);
-    expect(await signIn(email, STOLEN)).toBeNull();
+    expect(await signIn(email, STOLEN_PASSWORD)).toBeNull();
   });
 
   it('can be asked for again, until it is done; a link holds for three days', async () => {
     const email = 'again@example.com';
-    const { user_id: userId } = await join(honest, email, OWN);
+    const { user_id: userId } = await join(honest, email, OWN_PASSWORD);
     const first = await tokenFor(email, 'confirm-address');
     const person = { ...honest.viewer, userId, email };
     await call(person, 'me_request_confirmation');
     const second = await tokenFor(email, 'confirm-address');
     clock.advance(3 * 24 * 60 * 60 * 1000 - 1);
-    await call(null, 'addresses_confirm', { token: second, password: OWN });
+    await call(null, 'addresses_confirm', { token: second, password: OWN_PASSWORD });
     await expect(call(person, 'me_request_confirmation')).rejects.toMatchObject({ status: 409 });
     clock.advance(1);
-    await expect(call(null, 'addresses_confirm', { token: first, password: OWN })).rejects.toMatchObject(gone);
+    await expect(call(null, 'addresses_confirm', { token: first, password: OWN_PASSWORD })).rejects.toMatchObject(gone);
     expect(await call(person, 'me_get')).toMatchObject({ user: { confirmed: true } });
   });
 });
@@ -119,14 +99,14 @@ describe('confirming an address', () => {
 describe('resetting a password', () => {
   it('is for whoever has the mailbox: the account becomes theirs, and what others held of it dies', async () => {
     const email = 'forgetful@example.com';
-    const wrong = await join(evil, email, STOLEN);
+    const wrong = await join(evil, email, STOLEN_PASSWORD);
     const thief = { ...evil.viewer, userId: wrong.user_id, email };
     const { token: pat } = await createTestPat(services, thief, ['workflow:read']);
     await tokenFor(email, 'confirm-address');
     await call(null, 'password_resets_request', { email });
     const token = await tokenFor(email, 'reset-password');
     expect(await call(null, 'password_resets_complete', { token, password: NEW })).toEqual({ email });
-    expect(await signIn(email, STOLEN)).toBeNull();
+    expect(await signIn(email, STOLEN_PASSWORD)).toBeNull();
     const signedIn = await signIn(email, NEW);
     expect(await workspacesOf(signedIn?.id ?? '')).toEqual(['evil']);
     expect(await resolvePat(services, pat)).toBeNull();
@@ -152,7 +132,7 @@ describe('resetting a password', () => {
 
   it('works by an operator’s link as well, and by no token that is in the database', async () => {
     const email = 'handed@example.com';
-    const { user_id: userId } = await join(honest, email, OWN);
+    const { user_id: userId } = await join(honest, email, OWN_PASSWORD);
     const link = await issueResetLink(services, { email, baseUrl: 'https://baton.example.com' });
     const token = link?.url.split('#token=')[1] ?? '';
     const { rows } = await db.pool.query('SELECT to_jsonb(t) AS row FROM account_tokens t');
@@ -164,7 +144,7 @@ describe('resetting a password', () => {
 
   it('is done once, however many try at once', async () => {
     const email = 'raced@example.com';
-    await join(honest, email, OWN);
+    await join(honest, email, OWN_PASSWORD);
     const link = await issueResetLink(services, { email, baseUrl: '' });
     const token = link?.url.split('#token=')[1] ?? '';
     const tries = [1, 2, 3].map(n => call(null, 'password_resets_complete', { token, password: `${NEW} ${n}` }));
