@@ -1,3 +1,4 @@
+import type { WebSocket } from 'ws';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
 
 /**
@@ -160,4 +161,28 @@ export const EXTREME_DOCUMENTS: [string, string][] = [
   ['sequences', repeated('- ', ROOM)],
   ['keys', many(60_000, n => `k${n}: 1`).join('\n')],
   ['anchors', repeated('- &a x\n', ROOM - 150_000)],
+];
+
+/** What a webhook takes, which is 256 KiB, less what the repetition of short fields adds. */
+const DELIVERY_ROOM = 200_000;
+/** Bodies of deliveries, each of which starts a run once it is signed. */
+export const EXTREME_DELIVERIES: string[] = [
+  ...anything(DELIVERY_ROOM),
+  Object.fromEntries(many(8, n => [`text${n}`, repeated('{{input.a ?? [', DELIVERY_ROOM / 10)])),
+].map(value => JSON.stringify(value));
+
+/** What a client may send on a stream, on which it has nothing to say. */
+export const EXTREME_FRAMES: [string, (socket: WebSocket) => void][] = [
+  ['a text of 1 MiB', socket => socket.send(repeated('{"a":', MAX_BODY_BYTES))],
+  ['bytes, 1 MiB of them', socket => socket.send(Buffer.alloc(MAX_BODY_BYTES, 0xff))],
+  ['20,000 short texts', socket => many(20_000, n => socket.send(`{"n":${n}}`))],
+  ['20,000 pings', socket => many(20_000, () => socket.ping('x'.repeat(125)))],
+  ['20,000 pongs', socket => many(20_000, () => socket.pong())],
+  [
+    'a text in 20,000 pieces',
+    socket => {
+      many(20_000, () => socket.send('a', { fin: false }));
+      socket.send('a', { fin: true });
+    },
+  ],
 ];

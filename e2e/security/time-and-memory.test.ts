@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { hasRole } from '../../server/api/invoke.ts';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
-import { scopes } from '../../server/contract/context.ts';
+import { type Principal, type Role, roles, scopes } from '../../server/contract/context.ts';
 import { createTestPat, createTestServices } from '../../server/testing/identity.ts';
 import { startToolServer } from '../../server/testing/mcp-servers.ts';
 import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
+import { sign } from '../../server/testing/webhooks.ts';
 import {
   connectFeatures,
   createWorld,
@@ -15,7 +19,14 @@ import {
   type World,
 } from '../../server/testing/world.ts';
 import { Installation, type Service } from '../fixtures/service.ts';
-import { EXTREME_DOCUMENTS, EXTREME_GRAPHS, extremeBodies, extremeQueries } from './extreme-inputs.ts';
+import {
+  EXTREME_DELIVERIES,
+  EXTREME_DOCUMENTS,
+  EXTREME_FRAMES,
+  EXTREME_GRAPHS,
+  extremeBodies,
+  extremeQueries,
+} from './extreme-inputs.ts';
 
 /**
  * What a contributor, a token or a webhook can send costs a bounded time and memory: for every operation, the largest and
@@ -54,6 +65,12 @@ beforeAll(async () => {
   const services = createTestServices(db);
   world = await createWorld({ url: service.url, services }, tools.url, 'acme');
   ({ token } = await createTestPat(services, world.owner, scopes));
+  const needed = new Set(closed.map(({ operation }) => (operation.access === 'public' ? null : operation.scope)));
+  for (const scope of needed)
+    for (const [role, principal] of Object.entries(principalsOf(world))) {
+      const { token: narrow } = await createTestPat(services, principal, scope === null ? [] : [scope]);
+      narrowTokens.set(`${role} ${scope}`, narrow);
+    }
   await send('GET', '/v1/me');
   heapBefore = (await service.measure({ collectGarbage: true })).heapBytes;
 }, 120_000);
@@ -68,11 +85,13 @@ async function send(
   method: string,
   path: string,
   body?: string,
+  by = token,
+  headers: Record<string, string> = {},
 ): Promise<{ status: number; bytes: number; ms: number }> {
   const began = performance.now();
   const response = await fetch(service.url + path, {
     method,
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${by}`, 'Content-Type': 'application/json', ...headers },
     body,
     signal: AbortSignal.timeout(30_000),
   });
@@ -90,22 +109,42 @@ function slowdown(): number {
 
 type Cost = { status: number; bytes: number; ms: number; turnMs: number };
 
-async function costOf(method: string, path: string, body?: string): Promise<Cost> {
-  const answer = await send(method, path, body);
+async function costOf(...request: Parameters<typeof send>): Promise<Cost> {
+  const answer = await send(...request);
   const { turnMs } = await service.measure();
   return { ...answer, turnMs, ms: answer.ms < MAX_RESPONSE_MS ? answer.ms : answer.ms / slowdown() };
 }
 
 /** Sends a request and throws where it costs too much, twice. */
-async function expectCheap(what: string, method: string, path: string, body?: string): Promise<Cost> {
+async function expectCheap(what: string, ...request: Parameters<typeof send>): Promise<Cost> {
   const isCheap = ({ ms, turnMs }: Cost) => ms < MAX_RESPONSE_MS && turnMs < MAX_TURN_MS;
-  let cost = await costOf(method, path, body);
-  if (!isCheap(cost)) cost = await costOf(method, path, body);
+  let cost = await costOf(...request);
+  if (!isCheap(cost)) cost = await costOf(...request);
   const shown = `${what}: ${JSON.stringify(cost)}`;
   expect(isCheap(cost), shown).toBe(true);
   expect(cost.status, shown).not.toBe(500);
   expect(cost.bytes, shown).toBeLessThan(MAX_RESPONSE_BYTES);
   return cost;
+}
+
+const principalsOf = ({ owner, contributor, viewer }: World): Record<Role, Principal> => ({
+  tenant_admin: owner,
+  project_contributor: contributor,
+  project_viewer: viewer,
+});
+/** By role and scope: tokens with that scope alone. */
+const narrowTokens = new Map<string, string>();
+
+/**
+ * Who sends the input of this place among an operation's: the owner with every scope each of them; a token of each role that may, with
+ * the operation's scope alone, one each, and each of them where the operation's work depends on further rights.
+ */
+function sendersOf({ operation }: RegisteredOperation, place: number): string[] {
+  if (operation.access === 'public') return [token];
+  const { access, scope, scopesWhere = [] } = operation;
+  const allowed = roles.filter(role => hasRole(role, access)).map(role => narrowTokens.get(`${role} ${scope}`) ?? '');
+  const others = scopesWhere.length > 0 ? allowed : allowed.slice(place, place + 1);
+  return [token, ...others];
 }
 
 const closed = registry.operations.filter(({ operation }) => operation.access !== 'public');
@@ -114,21 +153,21 @@ const named = (entry: RegisteredOperation) => [entry.operation.name, entry] as c
 describe('the extremes of', () => {
   test.each(closed.filter(({ carrier }) => carrier === 'body').map(named))('a body of %s', async (name, entry) => {
     const valid = inWorld(fieldsOf(name as Name), world.ids);
-    for (const [field, body] of extremeBodies(entry, valid)) {
-      await expectCheap(
-        `${name}.${field} ${body.slice(0, 100)}`,
-        entry.operation.method,
-        pathIn(entry, world.ids),
-        body,
-      );
+    for (const [place, [field, body]] of extremeBodies(entry, valid).entries()) {
+      const what = `${name}.${field} ${body.slice(0, 100)}`;
+      for (const by of sendersOf(entry, place)) {
+        await expectCheap(what, entry.operation.method, pathIn(entry, world.ids), body, by);
+      }
     }
   });
 
   test.each(closed.filter(({ operation }) => operation.method === 'GET').map(named))(
     'a query of %s',
     async (name, entry) => {
-      for (const [field, query] of extremeQueries(entry)) {
-        await expectCheap(`${name}?${field}`, 'GET', `${pathIn(entry, world.ids)}?${query}`);
+      for (const [place, [field, query]] of extremeQueries(entry).entries()) {
+        for (const by of sendersOf(entry, place)) {
+          await expectCheap(`${name}?${field}`, 'GET', `${pathIn(entry, world.ids)}?${query}`, undefined, by);
+        }
       }
     },
   );
@@ -166,6 +205,45 @@ describe('other surfaces', () => {
   test('a webhook delivery', async () => {
     const path = `/v1/inbound-webhooks/${world.ids['inbound-webhooks/id']}`;
     for (const body of [wide.slice(0, 250_000), '['.repeat(250_000)]) await expectCheap('webhook', 'POST', path, body);
+  });
+
+  test('a signed webhook delivery', async () => {
+    const fields = { workflow_id: world.ids['workflows/id'], name: 'Extremes' };
+    const made = await fetch(`${service.url}/v1/inbound-webhooks`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(fields),
+    });
+    const { ingress_path: path, signing_secret: secret } = (await made.json()) as Record<string, string>;
+    const bodies = [...EXTREME_DELIVERIES, `[${'{},'.repeat(80_000)}{}]`, '['.repeat(250_000), '"'.repeat(250_000)];
+    const statuses = new Set<number>();
+    for (const body of bodies)
+      for (const by of [token, narrowTokens.get('project_contributor workflow:run') ?? '']) {
+        const signed = { 'X-Service-Signature': sign(secret ?? '', body) };
+        const what = `delivery ${body.slice(0, 60)}`;
+        statuses.add((await expectCheap(what, 'POST', path ?? '', body, by, signed)).status);
+      }
+    expect(statuses).toEqual(new Set([202, 400]));
+  });
+
+  test.each(roles)('frames of a stream of a %s', async role => {
+    const by = narrowTokens.get(`${role} workflow:read`) ?? '';
+    const url = `${service.url.replace('http', 'ws')}/v1/workflows/${world.ids['workflows/id']}/stream`;
+    for (const [what, frames] of EXTREME_FRAMES) {
+      const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${by}` } });
+      await once(socket, 'message');
+      await service.measure();
+      const ended = once(socket, 'close');
+      socket.on('error', () => undefined);
+      frames(socket);
+      // A ping is answered after everything that came before it, unless the server has closed the connection by then.
+      if (socket.readyState === WebSocket.OPEN) socket.ping();
+      await Promise.race([once(socket, 'pong'), ended]);
+      const { turnMs } = await service.measure();
+      expect([what, turnMs < MAX_TURN_MS], `${what}: ${turnMs} ms`).toEqual([what, true]);
+      socket.terminate();
+    }
+    expect(service.alive).toBe(true);
   });
 });
 
