@@ -32,7 +32,7 @@ function reached(results: readonly Result[]): string {
     ];
   });
   if (bounds.length === 0) return '';
-  return `## What was to be reached\n\n| work | reach | min | median | max | |\n|---|---|---:|---:|---:|---|\n${[...bounds, ...ratios].join('\n')}`;
+  return `## Targets\n\n| work | target | min | median | max | |\n|---|---|---:|---:|---:|---|\n${[...bounds, ...ratios].join('\n')}`;
 }
 
 const columns: readonly { title: string; workload: string; figure: string }[] = [

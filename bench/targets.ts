@@ -1,4 +1,7 @@
-/** What engine.md wants to see: a figure of a workload, and its bound. A figure in `/s` is to be at least that, others at most. */
+/**
+ * A target of docs/benchmarks.md#targets: a figure of a workload and its bound, the least for a figure in `/s` and
+ * the most for any other.
+ */
 export type Target = { workload: string; figure: string; reach: number };
 
 export const targets: readonly Target[] = [

@@ -1,25 +1,38 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const pages = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: root });
+const inRepository = (patterns: string[]) =>
+  globSync(patterns, { cwd: root, exclude: path => /(^|\/)(generated|node_modules)$/.test(path) });
+const pages = inRepository(['*.md', 'docs/**/*.md', 'bench/*.md']);
+const sources = inRepository([
+  '{app,bench,bin,components,e2e,prisma,server}/**/*.{ts,tsx,mjs,css,prisma,sql,json}',
+  '*.{ts,mjs}',
+]);
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 /** Text without code, where brackets and hashes mean other things. */
 const prose = (text: string) => text.replace(/^( {4}|\t).*$/gm, '').replace(/(`+)[^`][\s\S]*?\1/g, '');
 
+const anchors = new Map<string, ReadonlySet<string>>();
+
 /** The anchors of a page: its headings, as GitHub names them, and its `<a id>`s. */
-function anchorsOf(path: string): Set<string> {
-  const ids = [...read(path).matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
-  const headings = [...read(path).matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, title = '']) =>
+function anchorsOf(path: string): ReadonlySet<string> {
+  const known = anchors.get(path);
+  if (known) return known;
+  const text = read(path);
+  const ids = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+  const headings = [...text.matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, title = '']) =>
     title
       .toLowerCase()
       .replace(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-'),
   );
-  return new Set([...ids, ...headings]);
+  const found = new Set([...ids, ...headings]);
+  anchors.set(path, found);
+  return found;
 }
 
 /** What is wrong with a link, or null. */
@@ -51,4 +64,88 @@ test('a link that leads nowhere is found', () => {
   expect(problemOf('docs/mcp.md', 'security.md#none')).toBe('leads to no heading or anchor');
   expect(problemOf('docs/mcp.md', '#tools')).toBeNull();
   expect(problemOf('docs/mcp.md', 'http://127.0.0.1:3000/docs')).toBe('leads to the reader’s own machine');
+});
+
+/** The comments of a source file. A `//` of an address does not begin one. */
+function commentsOf(path: string, text: string): string {
+  if (path.endsWith('.json')) return '';
+  if (path.endsWith('.sql')) return [...text.matchAll(/--.*$/gm)].join('\n');
+  return [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm)].join('\n');
+}
+
+/** The commands, diagrams and prose of a page alike: a path is a path in each. */
+const texts = [
+  ...sources
+    .filter(path => path !== 'server/docs-links.test.ts')
+    .map(path => ({ path, text: commentsOf(path, read(path)) })),
+  ...pages.map(path => ({ path, text: read(path).replace(/\]\([^)]*\)/g, ']') })),
+];
+
+type Reference = { path: string; anchor: string | undefined };
+
+// A folder of Next may be in brackets: `(console)`, `[...path]`.
+const segment = String.raw`(?:[\w@.-]+|\([\w-]+\)|\[[\w.-]+\])`;
+/** Not in the middle of an address, a pattern or a longer path. */
+const start = String.raw`(?<![\w*{}<>$@/.:#-])`;
+const fileName = new RegExp(
+  `${start}((?:${segment}/)*[\\w.-]+\\.(?:md|tsx?|mjs|css|prisma|sql))(?![\\w*{/-])(?:#([\\w-]+))?`,
+  'g',
+);
+const folderName = new RegExp(
+  `${start}((?:app|bench|bin|components|docs|e2e|prisma|server)/(?:${segment}/)*[\\w-]+)(?![\\w*{/.…<-])`,
+  'g',
+);
+
+/** File names with an extension of ours, paths into our folders, and decision records by number. */
+function referencesIn(text: string): Reference[] {
+  const files = [...text.matchAll(fileName)].map(([, path = '', anchor]) => ({ path, anchor }));
+  const folders = [...text.matchAll(folderName)].map(([, path = '']) => ({ path, anchor: undefined }));
+  const records = [...text.matchAll(/\bADR (\d+)\b/g)].map(([, number = '']) => ({
+    path: `docs/adr/${number.padStart(4, '0')}`,
+    anchor: undefined,
+  }));
+  return [...files, ...folders, ...records];
+}
+
+const known = [...pages, ...sources];
+const ends = new Set(known.flatMap(path => path.split('/').map((_, at, parts) => parts.slice(at).join('/'))));
+
+/** What is wrong with a reference in a comment or page, or null. Source files may be named by the end of their path. */
+function referenceProblem(from: string, { path, anchor }: Reference): string | null {
+  if (/^docs\/adr\/\d{4}$/.test(path)) {
+    return pages.some(page => page.startsWith(`${path}-`)) ? null : 'is no decision record';
+  }
+  const near = normalize(join(dirname(from), path));
+  const page = [path, near].find(candidate => pages.includes(candidate));
+  if (page === undefined) {
+    const exists = ends.has(path) || existsSync(join(root, path)) || existsSync(join(root, near));
+    return exists && !path.endsWith('.md') ? null : 'does not exist';
+  }
+  return anchor === undefined || anchorsOf(page).has(anchor) ? null : `has no heading or anchor #${anchor}`;
+}
+
+describe('references in comments and pages', () => {
+  test('lead to a file, and to an anchor of it', () => {
+    const broken = texts.flatMap(({ path, text }) =>
+      referencesIn(text).flatMap(reference => {
+        const problem = referenceProblem(path, reference);
+        return problem === null ? [] : [`${path}: ${reference.path} ${problem}`];
+      }),
+    );
+    expect([...new Set(broken)]).toEqual([]);
+  });
+
+  test('are found, and those that lead nowhere', () => {
+    const problems = (text: string) =>
+      referencesIn(commentsOf('server/a.ts', text)).map(reference => referenceProblem('server/a.ts', reference));
+    expect(problems('// see decisions.md, Runs')).toEqual(['does not exist']);
+    expect(problems('/** docs/specification/runs.md#none */')).toEqual(['has no heading or anchor #none']);
+    expect(problems('/** docs/specification/runs.md#start */')).toEqual([null]);
+    expect(problems('const x = 1; // server/none.ts has it')).toEqual(['does not exist']);
+    expect(problems('/** A folder: server/nowhere holds it. */')).toEqual(['does not exist']);
+    expect(problems('/** Like core/compile.ts, ADR 9. */')).toEqual([null, null]);
+    expect(problems('/** ADR 9999 */')).toEqual(['is no decision record']);
+    expect(problems("const url = 'http://example.com/server/none.ts';")).toEqual([]);
+    expect(texts.flatMap(({ text }) => referencesIn(text)).length).toBeGreaterThan(500);
+  });
 });

@@ -63,7 +63,7 @@ type Console = Frontend & { close(): Promise<void> };
 
 /**
  * Next, for everything that is not the API. It gets a server of its own that never listens: it attaches an `upgrade` listener and
- * ends sockets that are not its own (architecture.md, "Facts measured here").
+ * ends sockets that are not its own.
  */
 async function startConsole({ env, http }: Config, port: number): Promise<Console> {
   const { default: next } = await import('next');

@@ -74,7 +74,7 @@ export async function signUpOpen(): Promise<boolean> {
   return status.open;
 }
 
-/** Whether the first owner is still to be made (decisions.md, First start). */
+/** Whether the first owner is still to be made (docs/specification/authentication.md#first-owner). */
 export async function setupRequired(): Promise<boolean> {
   const response = await ask('/v1/setup');
   if (!response.ok) return false;

@@ -12,7 +12,10 @@ export type Graph = Workflow['graph'];
 
 export const formatGraph = (graph: Graph): string => `${JSON.stringify(graph, null, 2)}\n`;
 
-/** A text as a graph, or why it is none. Only the shape is checked: a draft may be incomplete (decisions.md, Workflows). */
+/**
+ * A text as a graph, or why it is none. Only the shape is checked: a draft may be incomplete
+ * (docs/specification/workflows.md#drafts).
+ */
 export function parseGraph(text: string): { graph: Graph } | { problem: string } {
   let value: unknown;
   try {

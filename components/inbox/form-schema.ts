@@ -174,8 +174,8 @@ export function takesExtraComment(schema: JsonObject | null): boolean {
 }
 
 /**
- * The `result` to send with a decision, or undefined to send `{approved}` alone (decisions.md: the plain buttons send
- * nothing else). Empty text is not an answer and is left out.
+ * The `result` to send with a decision, or undefined to send `{approved}` alone (the plain buttons send nothing
+ * else). Empty text is not an answer and is left out.
  */
 export function resultOf(values: JsonObject, comment: string): JsonObject | undefined {
   const result = { ...prune(values), ...(comment.trim() ? { comment: comment.trim() } : {}) };

@@ -14,7 +14,7 @@ export type RunStreamOptions = {
   backoffMs?: (attempt: number) => number;
 };
 
-/** Revoked or lost access (decisions.md, WebSocket): trying again would not help. */
+/** Revoked or lost access (docs/specification/events.md#close-codes): trying again would not help. */
 const accessLost = 4003;
 
 const handOverEveryMs = 100;

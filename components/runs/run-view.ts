@@ -235,7 +235,7 @@ const skipLabels: Record<string, string> = {
   run_stopped: 'Skipped (Run stopped)',
 };
 
-/** The outcome in the words of the specification: Failed, Cancelled, Skipped (Blocked), Success. */
+/** The outcome in the words of docs/specification/events.md#step-outcomes. */
 export function stepOutcomeLabel(step: StepView): string {
   switch (step.status) {
     case 'pending':

@@ -22,7 +22,7 @@ export type Problem = {
   message: string;
   /** HTTP status; 0 where the server could not be reached. */
   status: number;
-  /** Stable snake_case code of decisions.md, Conventions; empty where there is none. */
+  /** The stable snake_case code (docs/specification/errors.md#codes); empty if there is none. */
   code: string;
   details: { path: string; message: string; code?: string | undefined }[];
   requestId: string | undefined;

@@ -1,4 +1,7 @@
-/** Which tenant and project the console works in; sent as X-Tenant-Id and X-Project-Id (interface.md, Authentication 2). */
+/**
+ * Which tenant and project the console works in; sent as X-Tenant-Id and X-Project-Id
+ * (docs/specification/authentication.md#workspaces-and-projects).
+ */
 export type Scope = { tenant: string; project: string };
 
 /** Readable by the server, so that the first render is already in the chosen scope. Holds no secret. */

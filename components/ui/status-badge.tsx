@@ -21,7 +21,7 @@ import { cx } from './classes.ts';
 export type StatusKind = 'run' | 'step' | 'workflow';
 export type StatusLook = { label: string; tone: Tone; icon: LucideIcon; live?: boolean };
 
-/** The words are the ones of interface.md, States: Failed, Cancelled, Skipped (Blocked), Success. */
+/** The labels of steps are those of docs/specification/events.md#step-outcomes. */
 const looks: Record<StatusKind, Record<string, StatusLook>> = {
   run: {
     running: { label: 'Running', tone: 'info', icon: CircleDot, live: true },

@@ -10,7 +10,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
 
-// The API takes bodies up to 1 MiB (decisions.md, Conventions); a larger file is refused before it is read.
+// The API takes bodies up to 1 MiB (docs/specification/http.md#request-bodies); a larger file is refused before it is read.
 const LIMIT = 1024 * 1024;
 
 /** Makes a new draft of an exported document, JSON or YAML, from a file or pasted. */

@@ -108,7 +108,7 @@ async function ledgerProblems(pool: Pool): Promise<string[]> {
 
 type Note = (problem: string) => unknown;
 
-/** Nothing acknowledged is lost (engine.md, guarantee 1). */
+/** Nothing acknowledged is lost (docs/specification/runs.md#durability). */
 function checkTold(told: Told, events: readonly RunEvent[], note: Note): void {
   const changes = events.flatMap(event => (event.type === 'state_changed' ? [event.data.to] : []));
   if (events[0]?.type !== 'run_started') note('its log does not begin with run_started');

@@ -4,12 +4,12 @@ import { operations } from './operations.ts';
 
 const intro = `# Endpoints
 
-Every operation of the API, from the registry that serves it. \`server/api/endpoints-page.test.ts\` fails when
-this page lags behind; with \`npx vitest run server/api/endpoints-page.test.ts -u\` it writes the page. Requests and
-responses are in the OpenAPI description at \`/v1/openapi.json\`.
+Every operation of the API, from the registry that serves it. \`server/api/endpoints-page.test.ts\`
+fails when this page lags behind; with \`npx vitest run server/api/endpoints-page.test.ts -u\` it
+writes the page. Requests and responses are in the OpenAPI description at \`/v1/openapi.json\`.
 
-- **role**: the least [role](authentication.md#roles); *member*, any user of the workspace; *public*,
-  no credential.
+- **role**: the least [role](authentication.md#roles); *member*, any user of the workspace;
+  *public*, no credential.
 - **scope**: what a [token](authentication.md#scopes) needs; –, none.
 - **MCP**: the [group](mcp.md#tool-groups) of the tool with the operation's name.
 `;

@@ -2,7 +2,7 @@ import { AppError, type ErrorDetail, unavailable } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { isDatabaseAway } from '../platform/postgres/away.ts';
 
-/** The body of every error response (decisions.md, Conventions). */
+/** The body of every error response (docs/specification/errors.md#error-body). */
 export type ErrorBody = { error: string; code: string; details?: ErrorDetail[]; request_id: string };
 
 /**

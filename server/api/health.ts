@@ -10,7 +10,10 @@ export const healthz: Page = {
   render: async () => ({ status: 200, body: '{"status":"ok"}' }),
 };
 
-/** Whether to send traffic here (decisions.md, Conventions): database reachable, migrations applied, orchestrator leading. */
+/**
+ * Whether to send traffic here (docs/specification/http.md#service-endpoints): database reachable, migrations
+ * applied, orchestrator leading.
+ */
 export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logger'>): Page {
   return {
     contentType: json,

@@ -37,7 +37,10 @@ export function hasRole(role: Role, needed: Role | 'member'): boolean {
   return needed === 'member' || roles.indexOf(role) >= roles.indexOf(needed);
 }
 
-/** Whether the principal's credential carries the scope; a session carries every one (decisions.md, Tenancy). */
+/**
+ * Whether the principal's credential carries the scope; a session carries every one
+ * (docs/specification/authentication.md#scopes).
+ */
 export function hasScope(principal: Principal, scope: Scope | null): boolean {
   return scope === null || principal.credential.kind === 'session' || principal.credential.scopes.includes(scope);
 }

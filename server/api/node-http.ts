@@ -25,7 +25,7 @@ const maxDiscarded = 16 * 1024 * 1024;
 
 /**
  * Serves the API on Node's own request and response. A fetch Request and Response for each would cost more than the rest of a
- * trivial GET (architecture.md, "Facts measured here"). Never rejects: a client that went away is nobody's failure.
+ * trivial GET. Never rejects: a client that went away is nobody's failure.
  */
 export async function serveNode(
   surface: Rest | Trpc | McpSurface,

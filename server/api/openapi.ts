@@ -7,7 +7,7 @@ import type { RegisteredOperation, Registry } from './registry.ts';
 
 type Responses = Record<string, unknown>;
 
-/** Statuses that any operation may answer with, and what they mean (interface.md, Errors). */
+/** Statuses that any operation may answer with, and what they mean (docs/specification/errors.md#status-codes). */
 const meanings: Record<number, string> = {
   400: 'The request body or the path is malformed',
   401: 'Authentication is missing or invalid',

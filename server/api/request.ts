@@ -18,7 +18,7 @@ export type ApiRequest = {
 /** `headers` in the case they are sent in. A null body sends none. */
 export type ApiResponse = { status: number; headers: Record<string, string>; body: string | null };
 
-/** Of a request body; the graph of a workflow has the same limit (decisions.md, Conventions). */
+/** The largest request body in bytes; the graph of a workflow has the same limit (docs/specification/limits.md#sizes). */
 export const bodyLimit = 1024 * 1024;
 
 /** On every response: nothing of the API is to be sniffed, cached, framed or run. */

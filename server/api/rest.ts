@@ -33,7 +33,7 @@ const json = 'application/json; charset=utf-8';
 type Exchange = { request: ApiRequest; requestId: string; headers: Record<string, string>; operation: string };
 
 /**
- * Makes the REST surface (interface.md, Endpoints). It never rejects: what a use case throws becomes `{error, code, …}`.
+ * Makes the REST surface (docs/specification/http.md). It never rejects: what a use case throws becomes `{error, code, …}`.
  * HEAD is GET without its body; OPTIONS answers 204 with `Allow` (there is no CORS: browsers of other sites are refused).
  */
 export function createRest(options: RestOptions): Rest {

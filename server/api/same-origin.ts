@@ -2,9 +2,10 @@ import { forbidden } from '../platform/errors.ts';
 import type { Headers } from './authenticate.ts';
 
 /**
- * Whether a request that carries cookies was made by our own pages (decisions.md, Tenancy): `Sec-Fetch-Site` where the browser
- * says it, otherwise `Origin`, which must be the public URL's or the address that was asked. A browser always sends one of
- * them with a state-changing request, so a request with neither is refused.
+ * Whether a request that carries cookies was made by our own pages
+ * (docs/specification/authentication.md#same-origin): `Sec-Fetch-Site` where the browser says it, otherwise `Origin`,
+ * which must be the public URL's or the address that was asked. A browser always sends one of them with a
+ * state-changing request, so a request with neither is refused.
  */
 export function isSameOrigin(header: Headers, publicUrl: string): boolean {
   const site = header('sec-fetch-site');

@@ -19,7 +19,7 @@ export function eventOf({ kind, item }: StreamItem): WireEvent {
   return kind === 'event' ? toWireEvent(item) : rejectedEvent(item);
 }
 
-/** The text frame of an item (decisions.md, WebSocket). */
+/** The text frame of an item (docs/specification/events.md#frames). */
 export function frameOf(of: StreamItem): Buffer {
   const known = frames.get(of.item);
   if (known) return known;

@@ -59,8 +59,9 @@ const serverOptions = {
 };
 
 /**
- * The WebSocket surface, `GET /v1/workflows/{id}/stream` (decisions.md, WebSocket). A refused upgrade is an HTTP response with the
- * API's error body. `?run_id=` may name a run that is yet to start (its id can be the client's own).
+ * The WebSocket surface, `GET /v1/workflows/{id}/stream` (docs/specification/events.md#stream). A refused upgrade is
+ * an HTTP response with the API's error body. `?run_id=` may name a run that is yet to start (its id can be the
+ * client's own).
  */
 export function createStream(options: StreamOptions): Stream {
   const server = new WebSocketServer(serverOptions);

@@ -87,9 +87,10 @@ export function isTrpcPath(url: string | undefined): boolean {
 }
 
 /**
- * The tRPC surface at `/api/trpc`, derived from the registry and invoked like every other (architecture.md, "One operation,
- * declared once"). `If-Match` and `Idempotency-Key` are honoured on calls that are not batched (`httpLink`), since in a batch
- * they would apply to all calls; likewise `ETag` is sent there. A batch counts each of its calls against the rate limit.
+ * The tRPC surface at `/api/trpc`, derived from the registry and invoked like every other
+ * (docs/adr/0001-operations-declared-once.md). `If-Match` and `Idempotency-Key` are honoured on calls that are not
+ * batched (`httpLink`), since in a batch they would apply to all calls; likewise `ETag` is sent there. A batch counts
+ * each of its calls against the rate limit.
  */
 export function createTrpc(options: TrpcOptions): Trpc {
   const router = createAppRouter(options);

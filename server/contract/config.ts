@@ -21,8 +21,8 @@ import { type BillingSettings, billingSchema, billingSettings } from './billing-
 import { type OrchestratorSettings, orchestratorSchema, orchestratorSettings } from './orchestrator-settings.ts';
 
 /**
- * The only reader of the environment (decisions.md, Conventions). One schema per subsystem; docs/configuration.md lists
- * them all and a test keeps the two in step.
+ * The only reader of the environment (docs/specification/http.md#configuration). One schema per subsystem;
+ * docs/configuration.md lists them all and a test keeps the two in step.
  */
 const isHost = (host: string) =>
   /^[A-Za-z0-9_.:-]+$/.test(host) && URL.canParse(`http://${host.includes(':') ? `[${host}]` : host}`);

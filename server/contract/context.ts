@@ -6,7 +6,7 @@ export type Role = (typeof roles)[number];
 export const projectRoles = ['project_viewer', 'project_contributor'] as const;
 export type ProjectRole = (typeof projectRoles)[number];
 
-/** The complete list (decisions.md, Tenancy). */
+/** Every scope (docs/specification/authentication.md#scopes). */
 export const scopes = [
   'workflow:read',
   'workflow:write',

@@ -19,7 +19,7 @@ export function encodeCursor(parts: readonly (string | number)[]): string {
 
 /**
  * The keyset in a cursor, checked against `schema`; null where there is no cursor.
- * A cursor of another list, or a made-up one, is AppError 422 (decisions.md, Conventions).
+ * A cursor of another list, or a made-up one, is AppError 422 (docs/specification/http.md#lists).
  */
 export function decodeCursor<S extends z.ZodType>(schema: S, cursor: string | undefined): z.output<S> | null {
   if (cursor === undefined) return null;

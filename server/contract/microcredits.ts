@@ -1,6 +1,7 @@
 /**
- * Credits, always as whole microcredits in a safe integer (interface.md, Billing usage: 1 credit = 1,000,000 microcredits).
- * The database keeps 64-bit integers within the same bounds, so JSON and `number` hold every amount exactly.
+ * Credits, always as whole microcredits in a safe integer (docs/specification/billing.md#credits: 1 credit =
+ * 1,000,000 microcredits). The database keeps 64-bit integers within the same bounds, so JSON and `number` hold every
+ * amount exactly.
  */
 export const CREDIT = 1_000_000;
 

@@ -86,7 +86,7 @@ export type AnyOperation = Common<z.ZodType, z.ZodType> & { name: string } & (
     | { access: Role | 'member'; scope: Scope | null; run: (ctx: Context, input: never) => Promise<unknown> }
   );
 
-/** Declares an operation; REST, OpenAPI, tRPC and MCP are derived from it (architecture.md, "One operation, declared once"). */
+/** Declares an operation; REST, OpenAPI, tRPC and MCP are derived from it (docs/adr/0001-operations-declared-once.md). */
 export function operation<
   const N extends string,
   const M extends AnyOperation['method'],

@@ -29,7 +29,7 @@ export type CommittedEvent = {
   event: RunEvent;
 };
 
-/** A start that was refused (decisions.md, Runs): streamed as `run_rejected`, there is no run. */
+/** A start that was refused (docs/specification/runs.md#refused-starts): streamed as `run_rejected`, there is no run. */
 export type RejectedStart = {
   runId: string;
   tenantId: string;
@@ -47,7 +47,8 @@ export type OrchestratorStatus = 'starting' | 'leading' | 'standby' | 'unavailab
 
 /**
  * What domains may ask of the orchestrator, whichever executor is behind it. Every promise settles after the commit
- * (engine.md, guarantee 1). When this process does not lead, every command is AppError 503 `not_leading` with Retry-After.
+ * (docs/specification/runs.md#durability). When this process does not lead, every command is AppError 503
+ * `not_leading` with Retry-After.
  */
 export interface Orchestrator {
   /** Starts a run. AppError 409 `run_id_taken` if the id was used; 429 `too_many_active_runs` over the tenant's limit. */

@@ -79,8 +79,9 @@ export type ProviderFact =
   | { type: 'refund'; tenantId: string; paymentId: string; refundedAmount: number; at: number };
 
 /**
- * A payment provider (decisions.md, Billing). `key` makes a call that is repeated after a lost answer the same call. Every
- * method may reject with AppError 503 `payment_provider_unavailable`, or 422 with what the provider refused.
+ * A payment provider (docs/specification/billing.md#payment-providers). `key` makes a call that is repeated after a
+ * lost answer the same call. Every method may reject with AppError 503 `payment_provider_unavailable`, or 422 with
+ * what the provider refused.
  */
 export interface PaymentProvider {
   readonly kind: 'manual' | 'stripe';

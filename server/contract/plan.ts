@@ -1,6 +1,9 @@
 import type { ActionPrices } from './billable-actions.ts';
 
-/** A plan of the catalogue, keyed by (productCode, planCode) (interface.md, Plan). Credits in microcredits, money in minor units. */
+/**
+ * A plan of the catalogue, keyed by (productCode, planCode) (docs/specification/billing.md#plans). Credits in
+ * microcredits, money in minor units.
+ */
 export type PlanRow = {
   productCode: string;
   planCode: string;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isoTimestamp } from '../platform/clock.ts';
 import { isJson, isPlainObject, JsonObjectSchema } from '../platform/json.ts';
 
-/** Pieces of every surface's schemas (decisions.md, Conventions of the HTTP API). */
+/** Pieces of every surface's schemas (docs/specification/http.md). */
 export const Id = z
   .uuid()
   .toLowerCase()

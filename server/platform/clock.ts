@@ -21,7 +21,10 @@ export class ManualClock implements Clock {
   }
 }
 
-/** ISO 8601 UTC with milliseconds and `Z`: the only form of a timestamp on the wire (decisions.md, Conventions). */
+/**
+ * ISO 8601 UTC with milliseconds and `Z`: the only form of a timestamp on the wire
+ * (docs/specification/http.md#timestamps).
+ */
 export function isoTimestamp(ms: number): string {
   // NaN is not earlier either. A time outside of the years 0 to 9999 has no such form; one bad row must not fail a page.
   if (!(ms <= LATEST)) return '9999-12-31T23:59:59.999Z';

@@ -66,10 +66,11 @@ function sessionOf(token: JWT | null | undefined): Session | null {
 }
 
 /**
- * next-auth with the credentials provider (decisions.md, Tenancy): the session is an encrypted cookie of 7 days, prolonged
- * whenever /api/auth/session is read. It holds the ids of the user and of the session and the user's session epoch, nothing that
- * could go stale: roles are read at each request. Signing out ends the session on the server, so that a copy of the cookie is dead too;
- * changing the password moves the epoch, which ends all sessions.
+ * next-auth with the credentials provider (docs/specification/authentication.md#sessions): the session is an
+ * encrypted cookie of 7 days, prolonged whenever /api/auth/session is read. It holds the ids of the user and of the
+ * session and the user's session epoch, nothing that could go stale: roles are read at each request. Signing out ends
+ * the session on the server, so that a copy of the cookie is dead too; changing the password moves the epoch, which
+ * ends all sessions.
  */
 export function authOptions(identity: ConsoleIdentity, outcome: SignInOutcome = {}): AuthOptions {
   return {

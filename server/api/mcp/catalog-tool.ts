@@ -25,10 +25,10 @@ const prefix = '/v1/mcp/';
 type EnabledTools = { groups: readonly string[]; risk: boolean };
 
 /**
- * `catalog_bff_request` (interface.md, Platform MCP tools): any route under /v1/mcp/ as one tool. What decides is the operation
- * that the path is routed to, never the text of the path: an encoded or dotted path cannot lead anywhere else. An operation of
- * another group, such as `vault` of connections, needs that group as well, and those whose route has a `credentials` segment the
- * risk group.
+ * `catalog_bff_request` (docs/specification/mcp.md#catalog-request): any route under /v1/mcp/ as one tool. What
+ * decides is the operation that the path is routed to, never the text of the path: an encoded or dotted path cannot
+ * lead anywhere else. An operation of another group, such as `vault` of connections, needs that group as well, and
+ * those whose route has a `credentials` segment the risk group.
  */
 export function catalogTool(options: McpOptions, enabled: EnabledTools): PlatformTool {
   const entries = options.registry.operations.filter(entry => isCatalogRoute(entry, enabled));

@@ -7,7 +7,7 @@ import { inputJsonSchema, type JsonSchema } from '../parameters.ts';
 import type { RegisteredOperation } from '../registry.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 
-/** `runID` of the routes is `run_id` in a tool, as the specification names it there. */
+/** `runID` of the routes is `run_id` in a tool (docs/specification/mcp.md#platform-mcp-endpoint). */
 const argumentName = (parameter: string) => parameter.replace(/[A-Z]+/g, letters => `_${letters.toLowerCase()}`);
 
 /** The tools that are operations: one for each that declares an MCP group, named and described as it is. */

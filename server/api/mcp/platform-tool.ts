@@ -12,7 +12,7 @@ export type McpCaller = { principal: Principal; requestId: string; address: stri
 
 export type ToolGroup = NonNullable<AnyOperation['mcp']>['group'];
 
-/** A tool of the Platform MCP endpoint (interface.md, "Platform MCP tools"). */
+/** A tool of the Platform MCP endpoint (docs/specification/mcp.md#tool-groups). */
 export type PlatformTool = {
   readonly group: ToolGroup;
   /** Its answers hold secrets: hidden unless the deployment enables the risk group. */

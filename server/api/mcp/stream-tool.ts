@@ -11,7 +11,7 @@ import { readArguments } from './arguments.ts';
 import { argumentsSchema } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 
-/** The three caps of a bounded read (interface.md, Limits leaves their values open). */
+/** The three caps of a bounded read (docs/specification/mcp.md#bounded-stream). */
 const caps = { durationMs: 30_000, messages: 1_000, bytes: 1024 * 1024 };
 /** Of one workflow's events per caller at a time: each holds a subscription for up to half a minute. */
 const readsPerPrincipal = 10;

@@ -25,9 +25,10 @@ export function isMcpPath(url: string | undefined): boolean {
 }
 
 /**
- * The Platform MCP endpoint (interface.md, Platform MCP tools): Streamable HTTP, stateless, one POST a message and one JSON answer.
- * Only a token is taken, never a cookie, so that no page of another site can use a browser's session; and the Host and Origin must be
- * ours, so that none can reach a local server through a name of its own (DNS rebinding).
+ * The Platform MCP endpoint (docs/specification/mcp.md#platform-mcp-endpoint): Streamable HTTP, stateless, one POST a
+ * message and one JSON answer. Only a token is taken, never a cookie, so that no page of another site can use a
+ * browser's session; and the Host and Origin must be ours, so that none can reach a local server through a name of
+ * its own (DNS rebinding).
  */
 export function createMcp(options: McpSurfaceOptions): McpSurface {
   const tools = toolSet(options);

@@ -4,7 +4,7 @@ import { MOST_MICROCREDITS } from '../../contract/microcredits.ts';
 import { Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { TimeZone } from '../analytics/schemas.ts';
 
-/** A whole number that JSON holds exactly; 1 credit = 1,000,000 (interface.md, Billing usage). */
+/** A whole number that JSON holds exactly; 1 credit = 1,000,000 (docs/specification/billing.md#credits). */
 export const Microcredits = z.number().int().min(0).max(MOST_MICROCREDITS);
 /** The smallest unit of a currency: cents. */
 export const MinorUnits = z.number().int().min(0);
@@ -13,7 +13,7 @@ export const creditKinds = ['grant', 'charge', 'expiry', 'refund', 'reversal'] a
 
 // --- Balances and the ledger -----------------------------------------------------------------------------------------
 
-/** interface.md, Billing usage: exactly these. */
+/** Exactly the fields of docs/specification/billing.md#credits. */
 export const Balances = z.strictObject({
   trial_remaining: Microcredits,
   included_remaining: Microcredits,
@@ -103,7 +103,7 @@ export const UsageDimensionsOutput = z.strictObject({
 
 // --- Plans -----------------------------------------------------------------------------------------------------------
 
-/** interface.md, Plan; `included_credits_granted` (microcredits each period) beyond it. */
+/** docs/specification/billing.md#plans */
 export const Plan = z.strictObject({
   plan_code: z.string(),
   /** Absent on a free plan. */

@@ -21,7 +21,10 @@ const common = {
   mcp: { group: 'vault' },
 } as const;
 
-/** The operations that `/v1/mcp/connections` serves too, for legacy clients: one declaration, two paths (interface.md, Connections). */
+/**
+ * The operations that `/v1/mcp/connections` serves too, for legacy clients: one declaration, two paths
+ * (docs/specification/http.md#base-url-and-versioning).
+ */
 const crud = {
   list: {
     ...common,

@@ -1,7 +1,7 @@
 import { type Principal, type Scope, scopes } from '../../contract/context.ts';
 import { forbidden } from '../../platform/errors.ts';
 
-/** The scopes a credential carries; a session carries every one (decisions.md, Tenancy). */
+/** The scopes a credential carries; a session carries every one (docs/specification/authentication.md#scopes). */
 export function carriedScopes({ credential }: Principal): readonly Scope[] {
   return credential.kind === 'session' ? scopes : credential.scopes;
 }

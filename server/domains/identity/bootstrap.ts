@@ -42,10 +42,10 @@ function configuredOwner({ ownerEmail, ownerPassword, pat }: OwnerSettings): Own
 }
 
 /**
- * Sees to it that there is a first owner, or a way to become it (decisions.md, "First start"). On a database without
- * users: BATON_OWNER_* makes the owner; else BATON_SEED=example (the default on the embedded database) makes a local one
- * with a random password and token; else a set-up token is held in memory for POST /v1/setup.
- * With users present it does nothing. Throws ConfigError for unusable variables.
+ * Sees to it that there is a first owner, or a way to become it (docs/specification/authentication.md#first-owner).
+ * On a database without users: BATON_OWNER_* makes the owner; else BATON_SEED=example (the default on the embedded
+ * database) makes a local one with a random password and token; else a set-up token is held in memory for POST
+ * /v1/setup. With users present it does nothing. Throws ConfigError for unusable variables.
  */
 export async function seedFirstOwner(services: Services): Promise<SeededOwner> {
   if (await hasOwner(services)) return { created: false };

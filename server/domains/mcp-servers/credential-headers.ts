@@ -10,9 +10,9 @@ const reservedName =
   /^(?:host|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|accept|mcp-.*)$/i;
 
 /**
- * How a server's `auth_mode` sends the values of a connection (decisions.md, MCP servers and instances): `none` not at all;
- * `token` as a bearer token from `token`, `api_key` or `access_token`; `oauth` as one from `access_token`; `header` each as the
- * header of its name. A problem is told without any value.
+ * How a server's `auth_mode` sends the values of a connection (docs/specification/mcp.md#credentials-of-a-call):
+ * `none` not at all; `token` as a bearer token from `token`, `api_key` or `access_token`; `oauth` as one from
+ * `access_token`; `header` each as the header of its name. A problem is told without any value.
  */
 export function credentialHeaders(
   mode: z.output<typeof AuthMode>,

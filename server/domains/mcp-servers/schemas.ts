@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AnyObject, Id, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { GraphSchema } from '../workflows/schemas.ts';
 
-/** Bounds of what a workspace may hold; what a server sends is bounded in tools/clean.ts. */
+/** Bounds of what a workspace may hold; what a server sends is bounded in catalog/clean.ts. */
 export const limits = { serversPerTenant: 200, instancesPerProject: 500, profilesPerInstance: 50 } as const;
 
 const Name = NameText(120);

@@ -4,7 +4,7 @@ const SHORTEST_PAUSE_MS = 250;
 const PAUSE_SHARE = 1 / 20;
 /** What waits no longer, in characters. */
 const LARGEST_PENDING = 4_096;
-/** A step's log ends there anyway (decisions.md, Steps); bytes of UTF-8. */
+/** A step's log ends there anyway (docs/specification/limits.md#sizes); bytes of UTF-8. */
 const LARGEST_LOG = 64 * 1024;
 
 /**

@@ -18,7 +18,10 @@ function base62(value: number): string {
 
 const checksum = (body: string) => base62(crc32(body)).padStart(checksumLength, '0');
 
-/** A new token: `pat_`, 40 random base62 characters (238 bits), and their CRC32 in base62 (decisions.md, Tenancy). */
+/**
+ * A new token: `pat_`, 40 random base62 characters (238 bits), and their CRC32 in base62
+ * (docs/specification/authentication.md#tokens).
+ */
 export function generatePatToken(): string {
   let body = '';
   while (body.length < bodyLength) body += alphabet.charAt(randomInt(alphabet.length));

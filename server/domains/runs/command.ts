@@ -15,7 +15,7 @@ import { findRun, type RunScope } from './store.ts';
 type Input = z.output<typeof CommandInput>;
 type Output = z.input<typeof CommandOutput>;
 
-/** Starts, pauses, resumes or stops (interface.md, Run command). */
+/** Starts, pauses, resumes or stops a run (docs/specification/runs.md#commands). */
 export async function executeCommand(ctx: Context, input: Input): Promise<Output> {
   const { orchestrator } = ctx.services;
   const by = ctx.principal.email;
@@ -36,7 +36,7 @@ export async function executeCommand(ctx: Context, input: Input): Promise<Output
   }
 }
 
-/** How a run was triggered, where the caller does not say (decisions.md, Runs). */
+/** How a run was triggered if the caller does not say (docs/specification/runs.md#run-record). */
 export function triggerTypeOf(ctx: Context): string {
   switch (ctx.surface) {
     case 'mcp':

@@ -8,7 +8,7 @@ type Wanted = KeyRef & { requestHash: Buffer; at: Date };
 type Answered = KeyRef & { createdAt: Date; response: JsonMap };
 type Row = { tenant_id: string; scope: string; key: string; request_hash: Buffer; created_at: Date };
 
-/** Keys are kept for 24 h (decisions.md, Conventions); one that is older is as good as none. */
+/** Keys are kept for 24 h (docs/specification/http.md#idempotency); one that is older is as good as none. */
 const keptMs = 24 * 60 * 60 * 1000;
 
 /**

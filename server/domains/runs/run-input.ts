@@ -1,6 +1,6 @@
 import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
 
-/** Keys of a start's params that are not input (decisions.md, Runs). */
+/** Keys of a start's params that are not input (docs/specification/runs.md#start). */
 export const reservedParams: ReadonlySet<string> = new Set([
   'run_id',
   'session_id',

@@ -58,7 +58,10 @@ export const StepSummary = z.strictObject({
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   credits_microcredits: z.number().int().meta({ description: 'What its attempts were charged, all together' }),
 });
-/** `pending_tasks` is the count (decisions.md, Runs); `last_seq` lets a client stream on from exactly here. */
+/**
+ * `pending_tasks` is a count (docs/specification/runs.md#run-record); `last_seq` lets a client stream on from exactly
+ * here.
+ */
 export const RunSummary = RunSchema.extend({
   pending_tasks: z.number().int(),
   last_seq: z.number().int(),
@@ -161,7 +164,7 @@ export const StopParams = z.strictObject({ run_id: Id, mode: z.enum(['immediate'
 
 /** Text that fits a column and a log line. */
 const Label = PlainText(200).min(1);
-/** The reserved keys of a start's params (decisions.md, Runs); every other key is input. */
+/** The reserved keys of a start's params (docs/specification/runs.md#start); every other key is input. */
 export const StartParams = z.looseObject({
   run_id: Id.optional().meta({
     description: 'The id of the new run: a random UUID (version 4 or 7). For derived names use Idempotency-Key',

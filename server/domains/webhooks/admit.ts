@@ -35,10 +35,10 @@ export function webhookIdIn(text: string): string | null {
 }
 
 /**
- * Whether a delivery may start a run (interface.md, Ingress rules): the signature first, then the token, which must have
- * `workflow:run` in the webhook's own project, its user a contributor. The work is the same whatever is wrong: one query, one reading
- * of the secret store, two HMACs; so nobody learns from the time whether a webhook exists or which half of the proof was right.
- * AppError 503 where the database or the secret store is away.
+ * Whether a delivery may start a run (docs/specification/webhooks.md#deliveries): the signature first, then the
+ * token, which must have `workflow:run` in the webhook's own project, its user a contributor. The work is the same
+ * whatever is wrong: one query, one reading of the secret store, two HMACs; so nobody learns from the time whether a
+ * webhook exists or which half of the proof was right. AppError 503 where the database or the secret store is away.
  */
 export async function admit(services: Services, givenId: string | null, proof: Proof): Promise<Admission> {
   const token = bearerOf(proof.authorization);

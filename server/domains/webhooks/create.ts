@@ -12,8 +12,9 @@ import { countWebhooks, insertWebhook, lockProject, lockWorkflowStatus, type Wor
 import { requireWebhook, toWebhook } from './view.ts';
 
 /**
- * POST /v1/inbound-webhooks (interface.md, Inbound webhooks). AppError 404 for a workflow the project does not have; 422
- * `workflow_archived`, `too_many_webhooks`, `invalid_automation_token`; 503 where the secret store is away.
+ * POST /v1/inbound-webhooks (docs/specification/webhooks.md#subscription). AppError 404 for a workflow the project
+ * does not have; 422 `workflow_archived`, `too_many_webhooks`, `invalid_automation_token`; 503 where the secret store
+ * is away.
  */
 export async function createWebhook(
   ctx: Context,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
 
-/** Of the body that is posted to a webhook (decisions.md, Conventions). */
+/** The largest body of a delivery in bytes (docs/specification/limits.md#sizes). */
 export const ingressLimit = 256 * 1024;
 /** Enough for a sender on every other continent to be told the new secret; at most a week. */
 export const rotationOverlap = { default: 86_400, max: 604_800 } as const;

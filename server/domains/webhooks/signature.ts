@@ -13,7 +13,7 @@ export type SigningSecrets = z.output<typeof SigningSecrets>;
 /** Where the secrets of a webhook rest. */
 export const signingSecretName = (webhookId: string) => `webhook/${webhookId}`;
 
-/** `whsec_` and 256 random bits in base64url (decisions.md, Tenancy). */
+/** `whsec_` and 256 random bits in base64url (docs/specification/webhooks.md#subscription). */
 export function newSigningSecret(): string {
   return `whsec_${randomToken(32)}`;
 }

@@ -50,7 +50,7 @@ export function compile(graph: Graph): CompiledGraph {
 
 /**
  * The step as one run sees it: the fields of `override` over its own, but for `id`, `type` and `depends_on`, which a
- * run cannot change (decisions.md, Steps: normal mode).
+ * run cannot change (docs/specification/runs.md#overrides).
  */
 export function withOverride(step: CompiledStep, override: JsonMap): CompiledStep {
   const { id: _id, type: _type, depends_on: _dependsOn, ...fields } = override;

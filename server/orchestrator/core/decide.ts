@@ -17,11 +17,12 @@ import type { RunState } from './state.ts';
 import { completeTask, taskTimedOut } from './tasks.ts';
 
 /**
- * The events that a command brings about (interface.md, States and transitions). They belong together: the log writes
- * all of them or none. `now` is in ms since the epoch.
+ * The events that a command brings about (docs/specification/runs.md#states-and-transitions). They belong together:
+ * the log writes all of them or none. `now` is in ms since the epoch.
  *
- * Returns [] where the command already holds, or where an outcome comes too late. Throws CommandRefused where a command
- * of a person cannot apply. Never changes the state. O(what changes), and O(graph) for the start and the end of a run.
+ * Returns [] where the command already holds, or where an outcome comes too late. Throws CommandRefused where a
+ * command of a person cannot apply. Never changes the state. O(what changes), and O(graph) for the start and the end
+ * of a run.
  */
 export function decide(state: RunState, command: Command, now: number): RunEvent[] {
   switch (command.type) {

@@ -22,7 +22,10 @@ export function settle(draft: Draft, skips: () => void): void {
   if (draft.state.done + draft.ended.size === draft.state.steps.size) changeStatus(draft, 'completed');
 }
 
-/** The step fails and with it the run (interface.md, States); while stopping, the run still ends `stopped`. */
+/**
+ * The step fails and with it the run (docs/specification/runs.md#states-and-transitions); while stopping, the run
+ * still ends `stopped`.
+ */
 export function failStep(
   draft: Draft,
   step: string,

@@ -1,7 +1,7 @@
 import type { StepResult } from './stored-value.ts';
 
 /**
- * The facts a run is made of (interface.md, Events; decisions.md, Runs). The log stores them, `evolve` folds them,
+ * The facts a run is made of (docs/specification/events.md#event-types). The log stores them, `evolve` folds them,
  * the API shows them. Adding an optional field is safe; anything else needs a new event type, since old logs are
  * replayed by new code.
  */
@@ -18,8 +18,9 @@ export type OnTimeout = 'fail' | 'approve' | 'reject';
 export type StepError = { code: string; message: string };
 
 /**
- * What an attempt used beside the step itself, to be paid for whether it ended well or not (interface.md, "Every billable
- * action"). It stands in the event that ends the attempt, so that what was charged can be counted anew from the log.
+ * What an attempt used beside the step itself, to be paid for whether it ended well or not
+ * (docs/specification/billing.md#charges). It stands in the event that ends the attempt, so that what was charged can
+ * be counted anew from the log.
  */
 export type Consumption = { action: 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens'; quantity: number };
 

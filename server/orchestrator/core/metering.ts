@@ -8,8 +8,9 @@ export type EndedAttempt = Extract<RunEvent, { type: 'step_completed' | 'step_fa
 };
 
 /**
- * Whether the event ends an attempt that is paid for (interface.md, "Every billable action"): one that came to an end of
- * its own, well or not. Nothing is charged for what was skipped, cancelled, lost in a crash, or never begun for want of credits.
+ * Whether the event ends an attempt that is paid for (docs/specification/billing.md#charges): one that came to an end
+ * of its own, well or not. Nothing is charged for what was skipped, cancelled, lost in a crash, or never begun for
+ * want of credits.
  */
 export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
   switch (event.type) {

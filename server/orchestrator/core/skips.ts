@@ -13,7 +13,7 @@ export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch'>;
 export type Verdict = SkipReason | 'ready' | 'held';
 
 /**
- * Decides over a step whose dependencies have all ended (decisions.md, Steps: Skips). `endOf` tells how they did.
+ * Decides over a step whose dependencies have all ended (docs/specification/steps.md#skips). `endOf` tells how they did.
  * The order of precedence is branch, scope, disabled.
  */
 export function verdict(state: RunState, id: string, endOf: (step: string) => StepEnd): Verdict {

@@ -1,7 +1,10 @@
 import { newId } from '../../platform/ids.ts';
 import { type JsonValue, type RunEvent, StoredValue } from '../core/index.ts';
 
-/** A field of an event's data larger than this goes to `run_payloads`, once (engine.md, Payloads). Bytes of JSON. */
+/**
+ * A field of an event's data larger than this goes to `run_payloads`, once (docs/specification/limits.md#payloads).
+ * Bytes of JSON.
+ */
 export const PAYLOAD_THRESHOLD_BYTES = 16 * 1024;
 
 /** Stands in an event, under `<field>_ref`, for a value kept in `run_payloads`. */

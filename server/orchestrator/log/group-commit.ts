@@ -51,9 +51,9 @@ export const MOST_BATCHES = 2;
 type Waiting = { entry: LogEntry; bytes: number; resolve: () => void; reject: (error: AppendError) => void };
 
 /**
- * Group commit (engine.md): entries that arrive while a batch is on its way are written together by the next one, which
- * is sent as soon as it is worth a commit of its own or nothing is on its way. An entry that finds nothing on its way is
- * written at once; no timer is involved. `append` settles after the commit.
+ * Group commit (docs/adr/0008-what-a-commit-writes.md): entries that arrive while a batch is on its way are written
+ * together by the next one, which is sent as soon as it is worth a commit of its own or nothing is on its way. An
+ * entry that finds nothing on its way is written at once; no timer is involved. `append` settles after the commit.
  */
 export class GroupCommitLog {
   readonly #session: LogSession;

@@ -86,9 +86,9 @@ export const PLANNING = `SET jit = off; SET plan_cache_mode = force_generic_plan
 type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
 
 /**
- * The one statement that commits a batch: events, payloads, the runs projection, the inbox and usage, which is
- * what is charged, in one round trip (engine.md, Group commit). Only the parts that the batch needs are in it: setting up all of them costs ~0.3 ms,
- * as much as a whole commit of a lone step.
+ * The one statement that commits a batch: events, payloads, the runs projection, the inbox and usage, which is what
+ * is charged, in one round trip (docs/adr/0008-what-a-commit-writes.md). Only the parts that the batch needs are in
+ * it: setting up all of them costs ~0.3 ms, as much as a whole commit of a lone step.
  */
 export function commitStatement(batch: readonly LogEntry[]): { name: string; text: string; values: unknown[] } {
   const { asked, ended } = tasksOf(batch);

@@ -2,7 +2,7 @@ import type { CommittedEvent } from '../../contract/orchestrator.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { JsonMap, RunEvent } from '../core/index.ts';
 
-/** An event record as every surface shows it (decisions.md, Runs: "Event record"). */
+/** An event record as every surface shows it (docs/specification/events.md#event-record). */
 export type WireEvent = {
   seq: number;
   event_type: string;

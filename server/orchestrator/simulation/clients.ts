@@ -13,7 +13,7 @@ export type Call = { readonly server: Server; readonly what: string };
 
 /**
  * People and systems that ask things of runs. Whoever gets no answer asks again; whoever gets one relies on it, which is
- * checked against the log at that very moment (engine.md, guarantee 1).
+ * checked against the log at that very moment (docs/specification/runs.md#durability).
  */
 export class Clients {
   readonly pending = new Set<Call>();

@@ -4,8 +4,8 @@ import type { StepPlan } from './plans.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Says, from the text of decisions.md alone and with no thought of speed, what must become of a step whose
- * dependencies have all ended well: `run`, or the reason for which it is skipped.
+ * Says, from the text of docs/specification/steps.md#skips alone and with no thought of speed, what must become of a
+ * step whose dependencies have all ended well: `run`, or the reason for which it is skipped.
  */
 export function expectedFate(history: History, id: string): 'run' | SkipReason {
   const step = effectiveFields(history, history.step(id).spec);

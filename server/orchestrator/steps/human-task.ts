@@ -87,7 +87,10 @@ function check(step: GraphStep): StepProblem[] {
   return problems;
 }
 
-/** `human_task`: asks a person and waits (decisions.md, Steps). Its timeout belongs to the task, not to the attempt. */
+/**
+ * `human_task`: asks a person and waits (docs/specification/steps.md#human_task). Its timeout belongs to the task,
+ * not to the attempt.
+ */
 export const humanTask: StepType = {
   type: 'human_task',
   ...STEP_TYPES.human_task,

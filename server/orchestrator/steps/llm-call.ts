@@ -28,7 +28,10 @@ const fields = z.strictObject({
 });
 const read = fieldReader(fields);
 
-/** `llm_call`: asks a language model (decisions.md, Steps). Without a caller, as in a simulation, only drafts may hold it. */
+/**
+ * `llm_call`: asks a language model (docs/specification/steps.md#llm_call). Without a caller, as in a simulation,
+ * only drafts may hold it.
+ */
 export function llmCall(models: ModelCaller | undefined): StepType {
   return {
     type: 'llm_call',

@@ -133,7 +133,7 @@ function checkInGraph({ script }: GraphStep, graph: GraphCheck): void {
   if (steps !== 'all') for (const read of steps) graph.reads(read, 'script', 'warning');
 }
 
-/** `lua_script`: runs Lua in a sandbox off the event loop (decisions.md, Steps). */
+/** `lua_script`: runs Lua in a sandbox off the event loop (docs/specification/steps.md#lua_script). */
 export function luaScript(pool: LuaPool): StepType {
   const input = new InputJson();
   return {

@@ -20,7 +20,10 @@ const read = fieldReader(fields);
 const MAX_ARGUMENT_BYTES = 4 * 1024 * 1024;
 const message = unavailableMessage('mcp_call', 'this server has no tool servers configured');
 
-/** `mcp_call` (decisions.md, Steps): calls a tool of an MCP instance. Without `tools` drafts may hold it, and no more. */
+/**
+ * `mcp_call` (docs/specification/steps.md#mcp_call): calls a tool of an MCP instance. Without `tools` drafts may hold
+ * it, and no more.
+ */
 export function mcpCall(tools: ToolCaller | undefined): StepType {
   return {
     type: 'mcp_call',

@@ -14,7 +14,7 @@ export type ModelCall = {
   maxTokens?: number | undefined;
   /** JSON Schema that the answer must fulfil. */
   responseSchema?: JsonMap | undefined;
-  /** `<run_id>:<step_id>`, sent as a header (decisions.md, Runs). */
+  /** `<run_id>:<step_id>`, sent as a header (docs/specification/steps.md#idempotency-key). */
   idempotencyKey: string;
   traceparent?: string | undefined;
 };

@@ -3,7 +3,7 @@ import { CACHE_LIMITS } from '../cache-limits.ts';
 import type { JsonValue } from '../core/index.ts';
 
 /**
- * Templates (decisions.md, Steps): `{{input.<path>}}` and `{{steps.<id>.result.<path>}}`, with an optional
+ * Templates (docs/specification/steps.md#templates): `{{input.<path>}}` and `{{steps.<id>.result.<path>}}`, with an optional
  * `?? <JSON literal>`. There is no other code in them. The scanner looks at each character once and uses no regular
  * expression on the text, so that no template can be slow.
  */

@@ -9,7 +9,7 @@ export type ToolCall = {
   toolName: string;
   /** Rendered already. */
   args: JsonMap;
-  /** `<run_id>:<step_id>`, sent in `_meta` (decisions.md, Runs). */
+  /** `<run_id>:<step_id>`, sent in `_meta` (docs/specification/steps.md#idempotency-key). */
   idempotencyKey: string;
   traceparent?: string | undefined;
 };

@@ -54,7 +54,7 @@ function stepShape(step: unknown, index: number): GraphProblem[] {
 }
 
 /**
- * What even a draft may not hold (decisions.md, Workflows: shape errors are 422, semantic problems are not): the JSON
+ * What even a draft may not hold (docs/specification/workflows.md#drafts): the JSON
  * shape, the size and the number of steps. Empty where the graph can be saved.
  */
 export function checkShape(graph: unknown): GraphProblem[] {

@@ -162,9 +162,9 @@ export async function checkStep(
 }
 
 /**
- * Everything decisions.md (Workflows, *Validation finds*) asks of a graph that is to be published. Problems are in the
- * order of the steps; instances and models are those of `scope`. Scripts are compiled by the Lua workers; 2,000 of 300 characters take about 150 ms of this thread,
- * in pieces of about 2.
+ * Checks everything that a published graph must satisfy (docs/specification/workflows.md#validation). Problems are in
+ * the order of the steps; instances and models are those of `scope`. Scripts are compiled by the Lua workers; 2,000
+ * of 300 characters take about 150 ms of this thread, in pieces of about 2.
  */
 export async function validateGraph(graph: Graph, types: StepTypes, scope: CheckScope): Promise<GraphReport> {
   const shape = checkShape(graph);

@@ -5,8 +5,9 @@ import { type AllowList, hostOf, mayConnect, parseAllowList } from './addresses.
 import { carryOver, isRedirect, type Outgoing, readRequest } from './redirects.ts';
 
 /**
- * The one way out of the process: every request to an address that a user named goes through here (decisions.md, MCP servers
- * and instances). It resolves, refuses what is private, and connects to the very address it checked, at every redirect anew.
+ * The one way out of the process: every request to an address that a user named goes through here
+ * (docs/specification/connections.md#outbound-requests). It resolves, refuses what is private, and connects to the
+ * very address it checked, at every redirect anew.
  */
 export type Egress = {
   /** Like the global fetch. Rejects with EgressRefused, or with fetch's own TypeError for what went wrong on the wire. */

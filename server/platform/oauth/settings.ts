@@ -42,7 +42,7 @@ const services = z
     );
   });
 
-/** The environment of the `suite` and `messaging` connections (decisions.md, Connections and secrets). */
+/** The environment of the `suite` and `messaging` connections (docs/specification/connections.md#accounts). */
 export const suiteSchema = z.object({
   /** Its metadata is discovered, unless both endpoints below are given. */
   BATON_SUITE_ISSUER: optionalHttpUrl,

@@ -11,7 +11,7 @@ type Dependencies = { pool: Pick<Pool, 'query'>; clock: Clock; masterKey: Uint8A
 const secretPlace = (tenantId: string, name: string) => ['secret', tenantId, name];
 
 /**
- * Secrets in PostgreSQL (decisions.md, Connections and secrets): AES-256-GCM under a data key per tenant, which is
+ * Secrets in PostgreSQL (docs/specification/connections.md#secret-store): AES-256-GCM under a data key per tenant, which is
  * itself wrapped by the master key. Tenant and name are authenticated with the ciphertext, so that a row copied to
  * another tenant or name does not decrypt. Every method throws AppError 503 when the database is away.
  */

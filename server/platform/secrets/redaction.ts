@@ -18,9 +18,10 @@ const shortestDistinctive = 8;
 const deepest = 1000;
 
 /**
- * A redactor for these values (decisions.md, Connections and secrets): as they are, as base64 and base64url, in hex, URL-encoded,
- * and escaped in JSON; from eight characters on, also with the case of their letters changed. Values shorter than four characters are left. All matches are found in one pass, and where they overlap
- * their union goes, so that no rest of a secret stays. No secret occurs in what comes out; what held none is unchanged.
+ * A redactor for these values (docs/specification/connections.md#redaction): as they are, as base64 and base64url, in
+ * hex, URL-encoded, and escaped in JSON; from eight characters on, also with the case of their letters changed.
+ * Values shorter than four characters are left. All matches are found in one pass, and where they overlap their union
+ * goes, so that no rest of a secret stays. No secret occurs in what comes out; what held none is unchanged.
  */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const values = new Set([...secrets].flatMap(value => [value, value.trim()]).filter(isLongEnough));

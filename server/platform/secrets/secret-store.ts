@@ -1,6 +1,9 @@
 import { type AppError, unavailable } from '../errors.ts';
 
-/** Where secrets rest (decisions.md, Connections and secrets). Adapters: `database`, `vault`. All throw AppError 503 when the store is away. */
+/**
+ * Where secrets rest (docs/specification/connections.md#secret-store). Adapters: `database`, `vault`. All throw
+ * AppError 503 when the store is away.
+ */
 export interface SecretStore {
   /** Stores or replaces. `name` is a path such as `pat/<id>`. */
   put(tenantId: string, name: string, plaintext: string): Promise<void>;

@@ -23,9 +23,9 @@ const errorsSchema = z.object({ errors: z.array(z.string()) });
 const attempts = 10;
 
 /**
- * Secrets in HashiCorp Vault or OpenBao, KV version 2 (decisions.md, Connections and secrets), at `<prefix>/<tenant>/<name>`,
- * in the field `value`. Taking is a check-and-set of an empty version over the one that was read, so that one taker wins.
- * Every method throws AppError 503 when Vault is away, sealed, or says no.
+ * Secrets in HashiCorp Vault or OpenBao, KV version 2 (docs/specification/connections.md#secret-store), at
+ * `<prefix>/<tenant>/<name>`, in the field `value`. Taking is a check-and-set of an empty version over the one that
+ * was read, so that one taker wins. Every method throws AppError 503 when Vault is away, sealed, or says no.
  */
 export class VaultSecretStore implements SecretStore {
   readonly #settings: VaultSettings;

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 
-/** The objects that move money, as Stripe's servers send them (see testing-stripe-objects.ts). */
+/** The objects that move money, as Stripe's servers send them (see objects.ts). */
 export function setupIntentObject(parts: { id: string; created: number; customer: string }): Stripe.SetupIntent {
   return {
     ...parts,

@@ -2,7 +2,7 @@ import { MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 
-/** The accounts that credits are spent from, in the order of spending (decisions.md, Billing). */
+/** The accounts that credits are spent from, in the order of spending (docs/specification/billing.md#credits). */
 export const spendable = ['trial', 'included', 'payg'] as const;
 export type SpendableAccount = (typeof spendable)[number];
 export const accounts = [...spendable, 'consumed', 'expired', 'granted'] as const;

@@ -11,7 +11,7 @@ import { total } from './books.ts';
 import { type EntryRow, listEntries } from './entry-store.ts';
 import { postCharges, readBalances } from './post.ts';
 
-/** GET /v1/billing/usage: what is left (interface.md, Billing usage). */
+/** GET /v1/billing/usage: what is left (docs/specification/billing.md#credits). */
 export async function getBalances({ principal, services }: Context): Promise<z.input<typeof Balances>> {
   await settleTenant(services, principal.tenantId);
   const balances = await readBalances(services.pool, principal.tenantId);

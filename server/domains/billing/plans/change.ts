@@ -7,9 +7,10 @@ import { findPlan, listPlans, lockPlans, noteChange, savePlan } from './store.ts
 export type PlanChange = { by: string; at: number };
 
 /**
- * Sets fields of a plan (interface.md's names; `prices.tool_call` for one price; null takes an optional one away), or makes the plan where
- * all are given, and writes down what was before. The onboarding default moves with the flag: there is always one.
- * Inside the caller's transaction. AppError 422 naming every field that is wrong.
+ * Sets fields of a plan (named as in docs/specification/billing.md#plans; `prices.tool_call` for one price; null
+ * takes an optional one away), or makes the plan where all are given, and writes down what was before. The onboarding
+ * default moves with the flag: there is always one. Inside the caller's transaction. AppError 422 naming every field
+ * that is wrong.
  */
 export async function changePlanFields(
   db: Queryable,

@@ -3,7 +3,7 @@ import { ACTIONS, BILLABLE_ACTIONS } from '../../../contract/billable-actions.ts
 import type { PlanRow } from '../../../contract/plan.ts';
 import type { ActionPricing, Plan } from '../schemas.ts';
 
-/** A plan as interface.md writes it. */
+/** A plan as the API shows it (docs/specification/billing.md#plans). */
 export function toPlanView(plan: PlanRow): z.input<typeof Plan> {
   return {
     plan_code: plan.planCode,

@@ -19,7 +19,7 @@ import { oauthAway, oauthClient, oauthFailure } from './client.ts';
 import { deleteFlow, findFlow, insertFlow, listLapsedFlows } from './flow-store.ts';
 
 export type FlowKind = 'suite' | 'messaging';
-/** Long enough to sign in with a second factor; decisions.md leaves it open. */
+/** Long enough to sign in with a second factor (docs/specification/connections.md#accounts). */
 const lifetimeMs = 10 * 60_000;
 
 const flowSecret = (flowId: string) => `oauth-flow/${flowId}`;

@@ -133,7 +133,10 @@ async function callTool(
   }
 }
 
-/** decisions.md, Runs: the key by which a tool can tell a second attempt of the same step. */
+/**
+ * The idempotency key (docs/specification/steps.md#idempotency-key) by which a tool recognizes a second attempt of a
+ * step.
+ */
 function metaOf({ config }: Binding, { idempotencyKey, traceparent }: ToolCall): JsonObject {
   return {
     idempotency_key: idempotencyKey,

@@ -3,7 +3,7 @@ import type { ToolAnswer } from '../../../orchestrator/steps/tool-caller.ts';
 import type { CallToolResult } from '../../../platform/mcp-client/index.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 
-/** engine.md, Payloads. */
+/** docs/specification/limits.md#sizes */
 const LARGEST_RESULT = 1024 * 1024;
 
 const failed = (code: string, message: string, retryable: boolean): ToolAnswer => ({
@@ -14,9 +14,10 @@ const failed = (code: string, message: string, retryable: boolean): ToolAnswer =
 });
 
 /**
- * What a tool's answer is to a step (decisions.md, Steps): `structuredContent` where given, else its single text block parsed as
- * JSON where it is JSON, else `{content: […]}`, all blocks as they came. `isError` is a failure that may pass: a tool reports that
- * its service is away in the same way as that it cannot do what is asked.
+ * What a tool's answer is to a step (docs/specification/steps.md#tool-results): `structuredContent` where given, else
+ * its single text block parsed as JSON where it is JSON, else `{content: […]}`, all blocks as they came. `isError` is
+ * a failure that may pass: a tool reports that its service is away in the same way as that it cannot do what is
+ * asked.
  */
 export function answerOf(result: CallToolResult): ToolAnswer {
   if (result.isError) return failed('tool_failed', errorText(result), true);

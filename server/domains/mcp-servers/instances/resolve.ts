@@ -7,7 +7,7 @@ import { requireWorkflow } from '../../workflows/get.ts';
 import type { Resolution, ResolveInput, ResolveOutput } from '../schemas.ts';
 import { type BindingRow, findBindings, findOffers, type OfferRow } from './store.ts';
 
-/** A graph has at most 2,000 steps (decisions.md, Workflows); one that was never saved is held to it here. */
+/** A graph has at most 2,000 steps (docs/specification/limits.md#sizes); one that was never saved is held to it here. */
 const maxSteps = 2_000;
 
 type Step = { id: string; toolName: string | null; instanceId: string | null };

@@ -98,7 +98,7 @@ export type EmbeddedOrchestrator = Orchestrator & {
 const PREPARATION_TIMEOUT_MS = 15_000;
 const RECOVERY_RETRY_MS = 1_000;
 
-/** The default executor (engine.md): one process leads and runs everything in memory, backed by the log. Starts at once. */
+/** The default executor: one process leads and runs everything in memory, backed by the log. Starts at once. */
 export function createEmbeddedOrchestrator(options: EmbeddedOrchestratorOptions): EmbeddedOrchestrator {
   return new Embedded(options);
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../../contract/step-type.ts';
 
-/** Log lines kept for one step of a run, all attempts together (decisions.md, Steps). Bytes of UTF-8. */
+/** Log lines kept for one step of a run, all attempts together (docs/specification/limits.md#sizes). Bytes of UTF-8. */
 export const MAX_LOG_BYTES = 64 * 1024;
 const TRUNCATED = '… further log lines are not kept (64 KiB for each step)';
 

@@ -10,7 +10,7 @@ import {
 } from '../../core/index.ts';
 import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../../log/index.ts';
 
-/** engine.md, Payloads. */
+/** docs/specification/limits.md#sizes */
 export const MAX_RESULT_BYTES = 1024 * 1024;
 /** Deeper values overflow the stacks of serialisers on the way, PostgreSQL's included. */
 const MAX_DEPTH = 200;

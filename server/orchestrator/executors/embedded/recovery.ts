@@ -4,7 +4,7 @@ import type { Runtime } from './runtime.ts';
 const PAGE = 500;
 
 /**
- * Takes up the runs that had not ended (engine.md, Recovery): first the timers of those that only wait, which stay in
+ * Takes up the runs that had not ended: first the timers of those that only wait, which stay in
  * the log, then the others, newest first, folded page by page. Stops when `signal` aborts. Rejects if a read failed.
  */
 export async function recoverRuns(

@@ -30,7 +30,7 @@ import { Wakes } from './wakes.ts';
 const LONGEST_FLUSH_MS = 5_000;
 
 /**
- * The runs of this process while it leads: load → decide → append → dispatch (engine.md, Shape). One is made when the
+ * The runs of this process while it leads: load → decide → append → dispatch. One is made when the
  * process begins to lead and thrown away with all its memory when it no longer does, so that nothing of the time
  * before can act afterwards.
  */

@@ -6,7 +6,10 @@ const fail = (message: string) => new Violation('endings', message);
 
 type Ends = { failed: string[]; cancelled: Map<string, string>; causes: Set<string | undefined>; skipped: Set<string> };
 
-/** How a run ends is what its steps' ends say, and the other way round (interface.md, States and transitions). */
+/**
+ * How a run ends is what its steps' ends say, and the other way round
+ * (docs/specification/runs.md#states-and-transitions).
+ */
 export function checkEndings(history: History, event: RunEvent): void {
   if (event.type !== 'state_changed') return;
   const { to } = event.data;

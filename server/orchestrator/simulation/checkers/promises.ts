@@ -8,7 +8,10 @@ import type { Surroundings } from '../surroundings.ts';
 
 type Asked = Exclude<Command, { type: 'start' }>;
 
-/** Whether what callers were told is in the log at the moment in which they are told (engine.md, guarantee 1). */
+/**
+ * Whether what callers were told is in the log at the moment in which they are told
+ * (docs/specification/runs.md#durability).
+ */
 export class Promises {
   readonly #at: Surroundings;
   readonly #auditor: Auditor;

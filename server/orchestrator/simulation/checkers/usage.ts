@@ -12,8 +12,9 @@ export function checkUsage(run: AuditedRun, entry: LogEntry): void {
 }
 
 /**
- * An attempt that came to an end of its own, well or not (interface.md, Billing). Written from the text, not from the
- * core: nothing is charged for what was skipped, cancelled, lost in a crash, or not begun for want of credits.
+ * An attempt that came to an end of its own, well or not (docs/specification/billing.md#charges). Written from the
+ * text, not from the core: nothing is charged for what was skipped, cancelled, lost in a crash, or not begun for want
+ * of credits.
  */
 export function isPaidFor(event: RunEvent): boolean {
   if (event.type === 'step_retrying') return true;

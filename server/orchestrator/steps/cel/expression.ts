@@ -5,9 +5,10 @@ import { asSyntaxError, parse } from './syntax.ts';
 import { Budget, CelError, type CelValue } from './values.ts';
 
 /**
- * CEL expressions over `input` and `steps` (decisions.md, Steps). The syntax is parsed by cel-js; its evaluator is not
- * used, since it rejects mixed int and double, has no limit on work and runs `matches` on the backtracking engine. The
- * syntax tree is compiled to closures once (~0.3 µs an evaluation; the library's own takes ~2).
+ * CEL expressions over `input` and `steps` (docs/specification/steps.md#condition). The syntax is parsed by cel-js;
+ * its evaluator is not used, since it rejects mixed int and double, has no limit on work and runs `matches` on the
+ * backtracking engine. The syntax tree is compiled to closures once (~0.3 µs an evaluation; the library's own takes
+ * ~2).
  */
 export type Expression = {
   /** Ids of the steps named literally, as in `steps.a` or `steps["a"]`. */

@@ -2,8 +2,9 @@ import type { JsonValue } from '../../core/index.ts';
 
 /**
  * What a CEL expression computes with here: JSON values, and moments and lengths of time. Numbers are of one kind, as
- * in JSON: `1 == 1.0`, `input.n + 1 > 2.5` works for 1 and for 1.5, and `7 / 2` is 3.5 (decisions.md, Steps: a strict
- * CEL rejects mixed int and double, and every author would meet that first).
+ * in JSON: `1 == 1.0`, `input.n + 1 > 2.5` works for 1 and for 1.5, and `7 / 2` is 3.5
+ * (docs/specification/steps.md#condition; a strict CEL rejects mixed int and double, and every author would meet that
+ * first).
  */
 export class Timestamp {
   readonly ms: number;

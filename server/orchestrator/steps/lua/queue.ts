@@ -1,6 +1,7 @@
 /**
- * Jobs that wait, first in first out for each tenant and round robin across tenants, so that nobody's thousand scripts
- * stand before another's first (engine.md, guarantee 7). A Map keeps the order of the round: whoever was served goes to its end.
+ * Jobs that wait, first in first out for each tenant and round robin across tenants, so that nobody's thousand
+ * scripts stand before another's first (docs/specification/runs.md#fairness). A Map keeps the order of the round:
+ * whoever was served goes to its end.
  */
 export class TenantQueue<T> {
   readonly #round = new Map<string, T[]>();

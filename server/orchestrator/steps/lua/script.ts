@@ -9,10 +9,10 @@ import {
 } from '../templates.ts';
 
 /**
- * What happens to a script before Lua sees it (decisions.md, Steps): a `{{…}}` becomes a reference to a bound value, so
- * that input can never become code. In code it stands for the value itself; inside a quoted or long string the string is
- * cut and the value's text is joined in; comments are left alone. The scan also finds which results the script can
- * read, so that only those are sent to it: a chain of 1,000 scripts stays linear.
+ * What happens to a script before Lua sees it (docs/specification/steps.md#templates): a `{{…}}` becomes a reference
+ * to a bound value, so that input can never become code. In code it stands for the value itself; inside a quoted or
+ * long string the string is cut and the value's text is joined in; comments are left alone. The scan also finds which
+ * results the script can read, so that only those are sent to it: a chain of 1,000 scripts stays linear.
  */
 export type PreparedScript = {
   /** What Lua compiles. Lines are those of the author's script. */

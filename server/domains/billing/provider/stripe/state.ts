@@ -7,7 +7,10 @@ export const subscriptionExpand = ['latest_invoice.confirmation_secret', 'pendin
 /** What Baton writes on its objects at Stripe: whose they are, and of which product, since several may share an account. */
 export type Ownership = { tenant_id: string; product_code: string };
 
-/** A subscription whose trial may not begin before there is a card (interface.md, trial_requires_card). */
+/**
+ * A subscription whose trial may not begin before there is a card (`trial_requires_card`,
+ * docs/specification/billing.md#plans).
+ */
 export const cardRequired = { baton_card: 'required' } as const;
 
 /** Ended at Stripe: it never becomes anything else. */
