@@ -12,14 +12,17 @@ import type { TopUpTerms } from './plan.ts';
 import type { RequestLimiter } from './rate-limits.ts';
 import type { StepTypes } from './step-type.ts';
 
-/** Everything use cases may reach. Constructed in one place and passed in; nothing is a module-level singleton. */
+/**
+ * Everything use cases may reach. server/container.ts constructs it and passes it in. Modules that keep something for each
+ * service, such as a cache per pool, do so in a WeakMap under that service: two containers in a process share nothing.
+ */
 export type Services = {
   config: Config;
   clock: Clock;
   logger: Logger;
-  /** SQL for the run log, projections and feeds. */
+  /** SQL: the run log, projections, and most other queries. */
   pool: Pool;
-  /** Prisma for everything else. Uses the same pool. */
+  /** Prisma's client for some administered tables. Uses the same pool. */
   prisma: PrismaClient;
   orchestrator: Orchestrator;
   stepTypes: StepTypes;

@@ -8,7 +8,7 @@ import { mcpCall } from './mcp-call.ts';
 import type { ModelCaller } from './model-caller.ts';
 import type { ToolCaller } from './tool-caller.ts';
 
-/** All step types there are. A new type is one file and one line here. The caller closes the pool. */
+/** Returns all step types. ARCHITECTURE.md ("A new step type") lists what a new one touches. The caller closes the pool. */
 export function createStepTypes(services: { luaPool: LuaPool; tools?: ToolCaller; models?: ModelCaller }): StepTypes {
   const { luaPool, tools, models } = services;
   const types = [luaScript(luaPool), condition(luaPool), humanTask, mcpCall(tools), llmCall(models)];
