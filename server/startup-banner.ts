@@ -11,7 +11,7 @@ export function startupBanner(url: string, owner: SeededOwner, movedTo?: string,
   // Not where an operator looks first, so every start says it.
   if (movedTo !== undefined) lines.push(`  Its data is in ${movedTo}`);
   if (owner.created) {
-    lines.push('', `  Sign in      ${url}/sign-in`, `  E-mail       ${owner.email}`);
+    lines.push('', `  Sign in      ${url}/sign-in`, `  Email        ${owner.email}`);
     if (owner.password !== undefined) lines.push(`  Password     ${owner.password}`);
     if (owner.pat !== undefined) lines.push(`  API token    ${owner.pat}`);
     const secret = owner.password !== undefined || owner.pat !== undefined;

@@ -33,7 +33,7 @@ export function SetupForm() {
       <Field label="Your name">
         <Input name="name" required maxLength={120} autoComplete="name" />
       </Field>
-      <Field label="E-mail">
+      <Field label="Email">
         <Input name="email" type="email" required autoComplete="username" />
       </Field>
       <Field label="Password" hint="At least 10 characters.">

@@ -7,7 +7,7 @@ import { returnPath } from './return-path.ts';
 import { describeSignInError, signInWithPassword } from './sign-in.ts';
 import { useHydrated } from './use-hydrated.ts';
 
-/** E-mail and password. `post`, and asleep until hydrated, so that an early click cannot put the password into the URL. */
+/** Email and password. `post`, and asleep until hydrated, so that an early click cannot put the password into the URL. */
 export function SignInForm({
   next,
   error,
@@ -40,7 +40,7 @@ export function SignInForm({
           {problem}
         </p>
       ) : null}
-      <Field label="E-mail">
+      <Field label="Email">
         <Input name="email" type="email" autoComplete="username" required autoFocus />
       </Field>
       <Field label="Password">

@@ -6,13 +6,13 @@ export function describeSignInError(code: string): string {
     case 'rate_limited':
       return 'Too many sign-in attempts. Wait a minute and try again.';
     case 'CredentialsSignin':
-      return 'E-mail or password is wrong.';
+      return 'Email or password is wrong.';
     default:
       return 'Signing in failed on the server. Try again.';
   }
 }
 
-/** Signs in with e-mail and password. Null on success, otherwise what to tell the user. */
+/** Signs in with email and password. Null on success, otherwise what to tell the user. */
 export async function signInWithPassword(email: string, password: string): Promise<string | null> {
   try {
     const result = await signIn('credentials', { email, password, redirect: false });

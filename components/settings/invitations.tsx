@@ -25,7 +25,7 @@ export function Invitations() {
     <Card flush title="Open invitations" className="mt-6">
       <Table label="Open invitations">
         <THead>
-          <Th>E-mail</Th>
+          <Th>Email</Th>
           <Th>Role</Th>
           <Th>Invited</Th>
           <Th>Expires</Th>

@@ -65,7 +65,7 @@ export function InviteDialog({ open, onClose }: { open: boolean; onClose: () => 
     >
       <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={invite.error} />
-        <Field label="E-mail">
+        <Field label="Email">
           <Input name="email" type="email" required autoComplete="off" />
         </Field>
         <Field label="Role">

@@ -50,7 +50,7 @@ function NameCard() {
     <Card title="You">
       <form onSubmit={submit} className="flex flex-col items-start gap-4">
         <FormError error={update.error} />
-        <Field label="E-mail" hint="It identifies you and cannot be changed." className="w-full sm:w-80">
+        <Field label="Email" hint="It identifies you and cannot be changed." className="w-full sm:w-80">
           <Input value={me.user.email} readOnly />
         </Field>
         {me.user.confirmed ? null : <Unconfirmed />}

@@ -66,7 +66,7 @@ test('a new member is not confirmed until they use the mailed link with their pa
 }) => {
   await member.goto('/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
-  await member.getByLabel('E-mail').fill('grace@example.com');
+  await member.getByLabel('Email').fill('grace@example.com');
   await member.getByRole('button', { name: 'Make link' }).click();
   const invitation = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();

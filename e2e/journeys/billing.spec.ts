@@ -169,7 +169,7 @@ test('a plan is bought, changed after its price was told, left and kept', async 
 test('whoever may not act is told why', async ({ member, browser, server }) => {
   await open(member, '/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
-  await member.getByLabel('E-mail').fill('viewer@example.com');
+  await member.getByLabel('Email').fill('viewer@example.com');
   await member.getByRole('combobox', { name: /^Role/ }).click();
   await member.getByRole('option', { name: /Viewer/ }).click();
   await member.getByRole('button', { name: 'Make link' }).click();

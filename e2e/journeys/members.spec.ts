@@ -3,7 +3,7 @@ import { expect, signIn, test } from '../fixtures/console.ts';
 test('invite, accept in another browser, change the role, remove', async ({ member, browser, server }) => {
   await member.goto('/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
-  await member.getByLabel('E-mail').fill('grace@example.com');
+  await member.getByLabel('Email').fill('grace@example.com');
   await member.getByRole('button', { name: 'Make link' }).click();
   const link = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();
@@ -38,7 +38,7 @@ test('invite, accept in another browser, change the role, remove', async ({ memb
 test('a revoked invitation cannot be accepted', async ({ member, page }) => {
   await member.goto('/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
-  await member.getByLabel('E-mail').fill('revoked@example.com');
+  await member.getByLabel('Email').fill('revoked@example.com');
   await member.getByRole('button', { name: 'Make link' }).click();
   const link = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();

@@ -11,7 +11,7 @@ base('the first visit sets up the owner, once', async ({ page }) => {
     const fill = async (token: string) => {
       await page.getByLabel('Set-up token').fill(token);
       await page.getByLabel('Your name').fill('Ada');
-      await page.getByLabel('E-mail').fill('ada@example.com');
+      await page.getByLabel('Email').fill('ada@example.com');
       await page.getByLabel('Password').fill('a-long-enough-password');
       await page.getByRole('button', { name: 'Create account' }).click();
     };

@@ -3,7 +3,7 @@ import { expect, signIn, test } from '../fixtures/console.ts';
 test('a page asked for without a session is reached after signing in', async ({ page, server }) => {
   await page.goto('/runs?status=failed');
   await expect(page).toHaveURL(/\/sign-in\?next=/);
-  await page.getByLabel('E-mail').fill(server.email);
+  await page.getByLabel('Email').fill(server.email);
   await page.getByLabel('Password').fill(server.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page).toHaveURL(/\/runs\?status=failed$/);
@@ -12,10 +12,10 @@ test('a page asked for without a session is reached after signing in', async ({ 
 
 test('a wrong password is refused in words and never enters the address', async ({ page, server }) => {
   await page.goto('/sign-in');
-  await page.getByLabel('E-mail').fill(server.email);
+  await page.getByLabel('Email').fill(server.email);
   await page.getByLabel('Password').fill('not-the-password');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page.getByRole('alert').filter({ hasText: 'E-mail or password is wrong.' })).toBeVisible();
+  await expect(page.getByRole('alert').filter({ hasText: 'Email or password is wrong.' })).toBeVisible();
   expect(page.url()).not.toContain('password');
 });
 
@@ -52,7 +52,7 @@ test('a session that was signed out is dead in a copied cookie, too', async ({ p
 for (const next of ['//example.com/', '/.//example.com/'])
   test(`a return path to another site is not followed: ${next}`, async ({ page, server }) => {
     await page.goto(`/sign-in?next=${next}`);
-    await page.getByLabel('E-mail').fill(server.email);
+    await page.getByLabel('Email').fill(server.email);
     await page.getByLabel('Password').fill(server.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page).toHaveURL(`${server.url}/workflows`);

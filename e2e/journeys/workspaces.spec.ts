@@ -81,7 +81,7 @@ test('over the limit, signing in is refused with 429 and says when to try again'
   });
   expect([plain.status(), plain.headers().location]).toEqual([429, undefined]);
   await page.goto('/sign-in');
-  await page.getByLabel('E-mail').fill(form.email);
+  await page.getByLabel('Email').fill(form.email);
   await page.getByLabel('Password').fill(form.password);
   await expect(async () => {
     await page.getByRole('button', { name: 'Sign in' }).click();

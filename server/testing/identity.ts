@@ -93,7 +93,7 @@ export type TestTenant = {
   viewer: Principal;
 };
 
-/** A tenant with the project `default` and one user of each role; their e-mails are `<role>@<slug>.example.com`. */
+/** A tenant with the project `default` and one user of each role; their emails are `<role>@<slug>.example.com`. */
 export async function createTestTenant(services: Services, { slug }: { slug: string }): Promise<TestTenant> {
   const projectId = await createTenant(services.prisma, slug, new Date(services.clock.now()));
   const tenant = { tenantId: slug, projectId };

@@ -39,7 +39,7 @@ function credentials(identity: ConsoleIdentity, outcome: SignInOutcome) {
   return CredentialsProvider({
     id: 'credentials',
     name: 'Baton',
-    credentials: { email: { label: 'E-mail', type: 'email' }, password: { label: 'Password', type: 'password' } },
+    credentials: { email: { label: 'Email', type: 'email' }, password: { label: 'Password', type: 'password' } },
     async authorize(input, request) {
       const address: unknown = request.headers?.[addressHeader];
       try {

@@ -146,7 +146,7 @@ describe('invitations', () => {
     }
   });
 
-  it('leaves one open invitation of an e-mail, even when two are made at once', async () => {
+  it('leaves one open invitation of an email, even when two are made at once', async () => {
     await Promise.all([invite('twice@example.com'), invite('twice@example.com')]);
     expect(await db.prisma.invitation.count({ where: { email: 'twice@example.com', acceptedAt: null } })).toBe(1);
   });

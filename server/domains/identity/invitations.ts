@@ -68,7 +68,7 @@ export async function listInvitations(
 }
 
 /**
- * POST /v1/invitations: invites to the request's project; an earlier open invitation of the same e-mail is replaced. The
+ * POST /v1/invitations: invites to the request's project; an earlier open invitation of the same email is replaced. The
  * token is given once and stands in the URL's fragment, which no server, proxy log or Referer header gets to see.
  * AppError 409 `already_member`.
  */

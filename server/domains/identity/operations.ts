@@ -250,7 +250,7 @@ const invitations = [
     status: 201,
     tag: 'Members',
     summary: 'Invite somebody to this project',
-    description: `The link and its token are returned once and hold for 7 days; an earlier open invitation of the e-mail is replaced. ${everyScope}`,
+    description: `The link and its token are returned once and hold for 7 days; an earlier open invitation of the email is replaced. ${everyScope}`,
     access: 'tenant_admin',
     scope: 'pat:manage',
     input: schema.CreateInvitationInput,

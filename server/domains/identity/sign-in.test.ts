@@ -64,7 +64,7 @@ const signIn = (attempt: object, over = services) =>
   verifyPassword(over, { email, password: testPassword, address, ...attempt });
 
 describe('signing in', () => {
-  it('tells who it is, with the e-mail in any case, and brings an old hash up to today’s cost', async () => {
+  it('tells who it is, with the email in any case, and brings an old hash up to today’s cost', async () => {
     const before = await db.prisma.user.findFirstOrThrow({ where: { email } });
     expect(before.passwordHash).toContain('ln=4,');
     const expected = { id: acme.owner.userId, email, name: 'owner', sessionEpoch: 0 };

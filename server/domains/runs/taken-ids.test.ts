@@ -45,7 +45,7 @@ function textOf(statement: unknown): string {
 }
 
 /** Once in a while a start also deletes old keys. */
-const isHousekeeping = (text: string) => text.startsWith('delete from idempotency_keys');
+const isHousekeeping = (text: string) => text.startsWith('DELETE FROM idempotency_keys');
 
 /** What a start with a taken id is answered, and what the database was asked for it. */
 async function refused(who: Principal, run_id: string, key?: string) {

@@ -23,7 +23,7 @@ export const taskOperations = [
     tag,
     summary: 'List what waits for a person, newest first',
     description: `All projects of the tenant that the user is a member of; to a \`tenant_admin\`, all. A token sees what its user sees here,
-though it is bound to one project for everything else. \`assignee\` shows only tasks that name this e-mail address or role.`,
+though it is bound to one project for everything else. \`assignee\` shows only tasks that name this email address or role.`,
     access: 'project_viewer',
     scope: 'workflow:read',
     input: ListTasksInput,

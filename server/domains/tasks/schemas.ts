@@ -18,7 +18,7 @@ export const TaskSchema = z.strictObject({
 export const ListTasksInput = z.strictObject({
   ...page,
   workflow_id: Id.optional(),
-  assignee: PlainText(320).optional().meta({ description: 'An e-mail address or a role that the task names' }),
+  assignee: PlainText(320).optional().meta({ description: 'An email address or a role that the task names' }),
 });
 export const ListTasksOutput = z.strictObject({ tasks: z.array(TaskSchema), ...nextCursor });
 

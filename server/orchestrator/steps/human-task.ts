@@ -19,7 +19,7 @@ const fields = z.strictObject({
     .optional()
     .meta({ description: 'JSON Schema (2020-12) of an object: checked against result on completion' }),
   assignees: z.array(z.string().min(1).max(320)).max(100).optional().meta({
-    description: 'E-mail addresses or the roles project_contributor and tenant_admin; empty = any contributor',
+    description: 'Email addresses or the roles project_contributor and tenant_admin; empty = any contributor',
   }),
   on_timeout: z.enum(['fail', 'approve', 'reject']).optional().meta({ description: 'Default fail' }),
 });
@@ -34,9 +34,7 @@ function assigneesOf(texts: string[], rendering: Rendering): string[] {
   const rendered = (rendering.value('assignees', texts) as JsonValue[]).flat();
   return rendered.map(value => {
     if (typeof value !== 'string' || !isAssignee(value)) {
-      throw new InvalidStep(
-        `assignees: ${JSON.stringify(value).slice(0, 100)} is neither an e-mail address nor a role`,
-      );
+      throw new InvalidStep(`assignees: ${JSON.stringify(value).slice(0, 100)} is neither an email address nor a role`);
     }
     return isEmail(value) ? value.toLowerCase() : value;
   });
@@ -81,7 +79,7 @@ function check(step: GraphStep): StepProblem[] {
     problems.push({
       path: `assignees[${index}]`,
       code: 'assignee_invalid',
-      message: `"${assignee.slice(0, 80)}" is neither an e-mail address nor a role (${[...ROLES].join(', ')})`,
+      message: `"${assignee.slice(0, 80)}" is neither an email address nor a role (${[...ROLES].join(', ')})`,
     });
   }
   return problems;

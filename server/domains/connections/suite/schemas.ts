@@ -9,7 +9,7 @@ export const SuiteConfigOutput = z.strictObject({ enabled: z.boolean(), services
 export const SuiteOauthUrlInput = z.strictObject({
   /** Default: all there are; of a connection that is connected again, those it has. */
   services: z.array(ServiceName).max(50).optional(),
-  /** Default: the account's e-mail. */
+  /** Default: the account's email. */
   display_name: DisplayName.optional(),
   /** Connects this one again, instead of making another. */
   connection_id: Id.optional(),

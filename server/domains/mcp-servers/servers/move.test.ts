@@ -66,8 +66,8 @@ test('an instance that another project creates in that moment keeps the server w
   try {
     await client.query('begin');
     await client.query(
-      `insert into mcp_instances (id, tenant_id, project_id, server_id, name, config, created_by, created_at, updated_at)
-       values ($1, $2, $3, $4, 'Mine', '{}', $5, now(), now())`,
+      `INSERT INTO mcp_instances (id, tenant_id, project_id, server_id, name, config, created_by, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, 'Mine', '{}', $5, now(), now())`,
       [newId(), tenantId, second.projectId, id, second.contributor.userId],
     );
     let isSettled = false;
@@ -75,7 +75,7 @@ test('an instance that another project creates in that moment keeps the server w
       isSettled = true;
     });
     const outcome = expect(moving).rejects.toMatchObject(refused);
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await vi.waitFor(async () => expect(isSettled || (await world.db.pool.query(waiting)).rowCount === 1).toBe(true));
     await client.query('commit');
     await outcome;
