@@ -1,3 +1,4 @@
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Pool } from 'pg';
 
 /**
@@ -8,31 +9,16 @@ import type { Pool } from 'pg';
 const lockKey = (connectionId: string) => `connection/${connectionId}`;
 
 /** Each holder keeps a connection of the pool, and its work needs more: half of the smallest pool (4) is left to the work. */
-const holders = 2;
+const MAX_HOLDERS = 2;
 
-class Turnstile {
-  #free = holders;
-  readonly #waiting: (() => void)[] = [];
+const limits = new WeakMap<Pool, LimitFunction>();
 
-  async enter(): Promise<void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>(resolve => this.#waiting.push(resolve));
-  }
-
-  leave(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#free += 1;
-  }
-}
-
-const turnstiles = new WeakMap<Pool, Turnstile>();
-
-function turnstile(pool: Pool): Turnstile {
-  const present = turnstiles.get(pool);
+/** Returns the limit on the holders of this process that use `pool`. */
+function holdersOf(pool: Pool): LimitFunction {
+  const present = limits.get(pool);
   if (present) return present;
-  const created = new Turnstile();
-  turnstiles.set(pool, created);
+  const created = pLimit(MAX_HOLDERS);
+  limits.set(pool, created);
   return created;
 }
 
@@ -50,10 +36,8 @@ export async function ifNobodyHolds(
   await locked(pool, connectionId, 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS held', work);
 }
 
-async function locked<T>(pool: Pool, connectionId: string, statement: string, work: () => Promise<T>): Promise<T> {
-  const gate = turnstile(pool);
-  await gate.enter();
-  try {
+function locked<T>(pool: Pool, connectionId: string, statement: string, work: () => Promise<T>): Promise<T> {
+  return holdersOf(pool)(async () => {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
@@ -67,7 +51,5 @@ async function locked<T>(pool: Pool, connectionId: string, statement: string, wo
       });
       client.release(broken);
     }
-  } finally {
-    gate.leave();
-  }
+  });
 }
