@@ -4,7 +4,7 @@ export default function NotFound() {
   return (
     <main className="flex min-h-dvh flex-col items-center justify-center gap-1 p-6 text-center">
       <h1 className="text-lg font-semibold">Page not found</h1>
-      <p className="text-sm text-muted">The address is wrong, or what it led to is gone.</p>
+      <p className="text-sm text-muted">The address is wrong, or the page no longer exists.</p>
       <ButtonLink href="/workflows" className="mt-4">
         Go to workflows
       </ButtonLink>

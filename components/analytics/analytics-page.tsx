@@ -127,7 +127,7 @@ function NothingYet({ filters }: { filters: Filters }) {
             </ButtonLink>
             {narrowed ? (
               <Button onClick={() => set({ period: 'all', from: '', to: '', workflow_id: '' }, { push: true })}>
-                Look at all time
+                Show all time
               </Button>
             ) : null}
           </>

@@ -41,7 +41,7 @@ const tokens: UsageChart = {
   id: 'tokens',
   title: 'LLM tokens over time',
   description: 'As the providers counted them.',
-  empty: 'No model was asked in this period.',
+  empty: 'No model was called in this period.',
   unit: 'count',
   stacked: true,
   series: [

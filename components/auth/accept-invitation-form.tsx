@@ -25,7 +25,7 @@ export function AcceptInvitationForm() {
       <div>
         <h1 className="text-lg font-semibold">Join the workspace</h1>
         <p className="text-sm text-muted">
-          New here? Choose a name and a password. If you have an account already, give its password.
+          New here? Choose a name and a password. If you have an account already, enter its password.
         </p>
       </div>
       <FormError error={error} />

@@ -24,7 +24,7 @@ export function SetupForm() {
     <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">
       <div>
         <h1 className="text-lg font-semibold">Set up Baton</h1>
-        <p className="text-sm text-muted">Make the first account. It owns the workspace and can invite others.</p>
+        <p className="text-sm text-muted">Create the first account. It owns the workspace and can invite others.</p>
       </div>
       <FormError error={error} />
       <Field label="Set-up token" hint="Printed in the server's output when it started.">

@@ -14,8 +14,8 @@ export function warningText(
   { enforced, when_exhausted }: Pick<BillingStatus, 'enforced' | 'when_exhausted'>,
 ): string {
   if (percent === 80) return '80% of the credits are used.';
-  if (!enforced) return 'All credits are used. Runs go on: here usage is only metered.';
-  const running = when_exhausted === 'pause' ? 'runs under way pause' : 'runs under way fail at their next step';
+  if (!enforced) return 'All credits are used. Runs continue: usage is only metered here.';
+  const running = when_exhausted === 'pause' ? 'active runs pause' : 'active runs fail at their next step';
   return `All credits are used: new runs are refused, and ${running}.`;
 }
 
@@ -33,7 +33,7 @@ export function AllowanceNotice({ status, remaining }: { status: BillingStatus; 
     >
       <meter
         className="sr-only"
-        aria-label="Used of the present allowance"
+        aria-label="Used of the current allowance"
         min={0}
         max={100}
         value={percent}

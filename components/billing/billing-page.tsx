@@ -78,7 +78,7 @@ function useReturnFromProvider(): void {
     if (!outcome) return;
     set(Object.fromEntries(returned.map(key => [key, ''])));
     if (outcome === 'failed') toast.error('The payment was not confirmed. Nothing was taken.');
-    else toast.success('The payment is confirmed', { description: 'It counts as soon as Stripe tells us.' });
+    else toast.success('The payment is confirmed', { description: 'It takes effect when Stripe confirms it.' });
     void refresh();
   }, [outcome]);
 }

@@ -26,7 +26,7 @@ export function CancelDialog({ status, onClose }: Pick<PlanDialogProps, 'status'
         onClose();
         toast.success(
           unpaid
-            ? `${status.product_name} goes on`
+            ? `${status.product_name} continues`
             : after.cancel_at_period_end
               ? `${status.product_name} ends on ${end}`
               : `${status.product_name} has ended`,
@@ -43,7 +43,7 @@ export function CancelDialog({ status, onClose }: Pick<PlanDialogProps, 'status'
       title={unpaid ? 'Give up the new plan?' : `Cancel ${status.product_name}?`}
       description={
         unpaid
-          ? `Nothing was paid. ${status.product_name} goes on.`
+          ? `Nothing was paid. ${status.product_name} continues.`
           : 'Pay-as-you-go credits stay; workflows, runs and keys stay too.'
       }
       footer={
@@ -88,15 +88,15 @@ function When({
           value: 'end',
           label: `On ${end}`,
           hint: trial
-            ? 'The trial goes on until then, and nothing is paid.'
-            : 'The plan goes on until then, and you can change your mind.',
+            ? 'The trial continues until then, and nothing is charged.'
+            : 'The plan continues until then, and you can still keep it.',
         },
         {
           value: 'now',
           label: 'Now',
           hint: trial
             ? 'The credits of the trial expire at once, and there is no second trial.'
-            : 'Nothing is paid back. What is left of the credits of this period stays until its end.',
+            : 'Nothing is refunded. The remaining credits of this period stay until its end.',
         },
       ]}
     />

@@ -54,7 +54,7 @@ export function ChangePlanDialog({ plan, status, config, onClose }: PlanDialogPr
         value={when}
         onChange={setWhen}
         choices={[
-          { value: 'now', label: 'Now', hint: 'What is left of the present period is credited.' },
+          { value: 'now', label: 'Now', hint: 'The rest of the current period is credited.' },
           { value: 'period_end', label: `On ${formatDate(status.current_period_end)}`, hint: 'With the next period.' },
         ]}
       />

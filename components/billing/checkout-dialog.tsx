@@ -78,7 +78,7 @@ function PaymentForm({
       {ready || failed ? null : <FormSkeleton />}
       <div ref={place} />
       <p className="text-xs text-muted">
-        The card is asked for by Stripe, in a form of its own. Its number never reaches this server.
+        Stripe asks for the card in its own form. The card number never reaches this server.
       </p>
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>

@@ -17,8 +17,8 @@ export function ConvertDialog({ plan, status, config, onClose }: PlanDialogProps
     <FormDialog
       onClose={onClose}
       size="sm"
-      title={`Begin to pay for ${plan.product_name}?`}
-      action={status.discount ? 'Begin to pay' : `Pay ${formatMoney(plan.amount, plan.currency)}`}
+      title={`Start paying for ${plan.product_name}?`}
+      action={status.discount ? 'Start paying' : `Pay ${formatMoney(plan.amount, plan.currency)}`}
       pending={convert.isPending}
       error={convert.error}
       onSubmit={() => convert.mutate({})}

@@ -38,7 +38,7 @@ export function DiscountField({
           check.error
             ? codeProblem(readError(check.error))
             : answer && !answer.valid
-              ? `This code takes nothing off ${plan.product_name}: look for a typo, or when it ended.`
+              ? `This code gives no discount on ${plan.product_name}: check it for a typo, or whether it has expired.`
               : null
         }
       >

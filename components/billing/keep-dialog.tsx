@@ -15,7 +15,7 @@ export function KeepDialog({ status, onClose }: Pick<PlanDialogProps, 'status' |
     trpc.billing_change_plan.mutationOptions({
       onSuccess: () => {
         onClose();
-        toast.success(`${status.product_name} goes on`);
+        toast.success(`${status.product_name} continues`);
         return refresh();
       },
     }),
@@ -31,7 +31,7 @@ export function KeepDialog({ status, onClose }: Pick<PlanDialogProps, 'status' |
       onSubmit={() => keep.mutate({ plan_code: status.plan_code })}
     >
       <p className="text-sm">
-        It goes on after {formatDate(status.current_period_end)} as before. Nothing is paid now.
+        It continues after {formatDate(status.current_period_end)} as before. Nothing is charged now.
       </p>
     </FormDialog>
   );

@@ -69,7 +69,7 @@ export function Ledger() {
               </Button>
             }
           >
-            Every movement of credits is written here once and never changed: grants, charges, expiries and refunds.
+            Every ledger entry is written once and never changed: grants, charges, expiries and refunds.
           </EmptyState>
         }
       />

@@ -42,7 +42,7 @@ export function TrialDialog({ plan, config, onClose }: PlanDialogProps) {
         </li>
         <li>
           {plan.trial_requires_card
-            ? `A card is asked for. After the trial it pays ${planPriceText(plan)}, unless you cancel before.`
+            ? `A card is required. After the trial it is charged ${planPriceText(plan)}, unless you cancel before.`
             : 'No card is needed, and nothing is paid unless you subscribe.'}
         </li>
         <li>What is left of the credits expires with the trial. Each workspace has one trial.</li>
@@ -81,8 +81,8 @@ export function SubscribeDialog({ plan, config, onClose }: PlanDialogProps) {
       <DiscountField plan={plan} code={code} onCode={setCode} onValid={() => undefined} />
       <p className="text-xs text-muted">
         {config.publishable_key
-          ? 'The card is asked for next, by Stripe. It renews by itself until it is cancelled.'
-          : 'No card is asked for: whoever runs this service sends the bill, and the credits come when they confirm its payment. It renews by itself until it is cancelled.'}
+          ? 'Stripe asks for the card next. The subscription renews automatically until you cancel it.'
+          : 'No card is needed: the operator of this service sends the invoice, and you get the credits when they confirm its payment. The subscription renews automatically until you cancel it.'}
       </p>
     </FormDialog>
   );
@@ -114,7 +114,9 @@ export function useOrder(plan: Plan, config: PaymentConfig, onClose: () => void)
 
 function sentence(status: BillingStatus, plan: Plan): string {
   if (status.plan_code !== plan.plan_code) return `${plan.product_name} begins with the next period`;
-  return status.status === 'trialing' ? `The trial of ${plan.product_name} has begun` : `${plan.product_name} is yours`;
+  return status.status === 'trialing'
+    ? `The trial of ${plan.product_name} has started`
+    : `${plan.product_name} is yours`;
 }
 
 export function OrderCheckout({
@@ -136,7 +138,7 @@ export function OrderCheckout({
       description={
         checkout.kind === 'payment'
           ? `${planPriceText(plan)}, renewed until it is cancelled.`
-          : `Nothing is paid now. After the trial: ${planPriceText(plan)}, unless you cancel before.`
+          : `Nothing is charged now. After the trial: ${planPriceText(plan)}, unless you cancel before.`
       }
       action={checkout.kind === 'payment' ? 'Pay' : 'Save card'}
       onDone={order.done}

@@ -111,7 +111,7 @@ function Facts({ status, plan, plans }: { status: BillingStatus; plan: Plan | un
       ) : null}
       {plan?.amount === 0 ? null : (
         <Fact name="Paid through">
-          {status.provider === 'stripe' ? 'Stripe' : 'Invoice, confirmed by whoever runs this service'}
+          {status.provider === 'stripe' ? 'Stripe' : 'Invoice, confirmed by the operator of this service'}
         </Fact>
       )}
     </dl>
@@ -141,7 +141,7 @@ function NextUp({ status, next, plan }: { status: BillingStatus; next: Plan | un
     case 'past_due':
       return (
         <>
-          An invoice is open, and the plan ends where it stays so: pay it under{' '}
+          An invoice is open, and the plan ends if it is not paid: pay it under{' '}
           <Link href="/billing?tab=payments" className="text-accent-text underline">
             Payments
           </Link>
@@ -150,7 +150,7 @@ function NextUp({ status, next, plan }: { status: BillingStatus; next: Plan | un
     case 'incomplete':
       return <>{next?.product_name ?? 'The plan'} begins when it is confirmed</>;
     case 'cancelled':
-      return <>Nothing more is paid</>;
+      return <>No further payments</>;
     case 'active':
       return plan?.amount === 0 ? <>New credits on {end}</> : <>Renews on {end}</>;
   }

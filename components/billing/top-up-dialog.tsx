@@ -123,9 +123,9 @@ function suggestions({ topup }: PaymentConfig): number[] {
 }
 
 function amountProblem(amount: number | null, { currency, topup }: PaymentConfig): string | null {
-  if (amount === null) return 'Give an amount, like 20.00.';
-  if (amount < topup.minimum_amount) return `The least is ${formatPrice(topup.minimum_amount, currency)}.`;
-  if (amount > topup.maximum_amount) return `The most at once is ${formatPrice(topup.maximum_amount, currency)}.`;
+  if (amount === null) return 'Enter an amount such as 20.00.';
+  if (amount < topup.minimum_amount) return `The minimum is ${formatPrice(topup.minimum_amount, currency)}.`;
+  if (amount > topup.maximum_amount) return `The maximum is ${formatPrice(topup.maximum_amount, currency)}.`;
   return null;
 }
 
@@ -135,7 +135,7 @@ function Instructions({ payment, text, onClose }: { payment: Payment; text: stri
     <Dialog
       open
       onOpenChange={open => !open && onClose()}
-      title={`Top-up of ${formatMoney(payment.amount, payment.currency)} is noted`}
+      title={`Top-up of ${formatMoney(payment.amount, payment.currency)} is recorded`}
       footer={
         <Button variant="primary" onClick={onClose}>
           Done
@@ -144,14 +144,14 @@ function Instructions({ payment, text, onClose }: { payment: Payment; text: stri
     >
       <div className="flex flex-col gap-3">
         <p className="text-sm whitespace-pre-line">
-          {text ?? 'Whoever runs this service confirms the payment; the credits are there at once then.'}
+          {text ?? 'The operator of this service confirms the payment; you get the credits immediately afterwards.'}
         </p>
         <div>
           <p className="mb-1 text-sm font-medium">Reference</p>
           <CopyField label="Payment reference" value={payment.id} />
         </div>
         <p className="text-sm text-muted">
-          It stands as pending under Payments until then, and brings {creditsInWords(payment.credits_microcredits)}.
+          It is pending under Payments until then, and adds {creditsInWords(payment.credits_microcredits)}.
         </p>
       </div>
     </Dialog>

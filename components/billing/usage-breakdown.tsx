@@ -52,7 +52,7 @@ export function UsageBreakdown({ query, by }: { query: Query; by: UsageDimension
       actions={<ExportUsage />}
     >
       <fieldset className="flex gap-1 overflow-x-auto border-b p-2">
-        <legend className="sr-only">Told apart by</legend>
+        <legend className="sr-only">Broken down by</legend>
         {dimensions.map(dimension => (
           <Button
             key={dimension.by}

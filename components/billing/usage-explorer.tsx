@@ -33,7 +33,7 @@ export function UsageExplorer() {
       {canWrite ? (
         <UsageHistory filters={filters} />
       ) : (
-        <p className="text-sm text-muted">The single lines need the contributor role.</p>
+        <p className="text-sm text-muted">Individual lines need the contributor role.</p>
       )}
     </div>
   );

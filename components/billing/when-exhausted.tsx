@@ -38,14 +38,14 @@ export function WhenExhausted({ status }: { status: BillingStatus }) {
   if (!status.enforced)
     return (
       <Card title="When credits run out">
-        <p className="text-sm text-muted">Runs go on: here usage is only metered, and nothing is refused.</p>
+        <p className="text-sm text-muted">Runs continue: usage is only metered here, and nothing is refused.</p>
       </Card>
     );
   const shown = save.isPending ? save.variables.when_exhausted : status.when_exhausted;
   return (
-    <Card title="When credits run out" description="No new run starts. For runs under way you choose.">
+    <Card title="When credits run out" description="No new run starts. You choose what happens to active runs.">
       <Choices
-        legend="Runs under way"
+        legend="Active runs"
         value={shown}
         choices={choices}
         disabled={!isAdmin || save.isPending}

@@ -52,5 +52,5 @@ export function discountText(discount: Discount): string {
 /** Why a code was not taken. The server tells nobody which of the reasons it is; what can be done is said here. */
 export function codeProblem({ code, message }: Pick<Problem, 'code' | 'message'>): string {
   if (code !== 'code_not_valid') return message;
-  return 'This code is not valid. Look for a typo, or ask whoever gave it to you whether it has ended.';
+  return 'This code is not valid. Check it for a typo, or ask the person who gave it to you whether it has expired.';
 }

@@ -49,7 +49,7 @@ function refusal(error: string | undefined): string {
   if (error === 'access_denied') return 'Access was not granted. Nothing was connected.';
   // The provider's code, not its words: those could be anybody's, this is a link like any other.
   const code = /^[a-z_]{1,64}$/.test(error ?? '') ? ` (${error})` : '';
-  return `The provider sent nothing that could be connected${code}. Start again.`;
+  return `The provider sent no account that could be connected${code}. Start again.`;
 }
 
 function Failed({ message }: { message: string }) {

@@ -55,7 +55,7 @@ export function CreateButton({ onCreate, onMessaging }: { onCreate: () => void; 
       ) : null}
       {flows.messaging ? (
         <MenuItem icon={<MessagesSquare aria-hidden className="size-3.5" />} onSelect={onMessaging}>
-          Messaging account, by hand
+          Messaging account, manually
         </MenuItem>
       ) : null}
     </Menu>

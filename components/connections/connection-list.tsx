@@ -33,7 +33,7 @@ export function ConnectionList() {
     <Page>
       <PageHeader
         title="Connections"
-        description="Credentials that tools act with, of this project and shared with the workspace. Secrets are never shown again."
+        description="Credentials for tools, of this project and shared with the workspace. Secrets are never shown again."
         actions={canWrite ? create : null}
       />
       {canWrite ? (
@@ -134,7 +134,7 @@ function Row({ connection }: { connection: Connection }) {
         <span className="block truncate font-medium">{name}</span>
         {email && email !== name ? <span className="block truncate text-xs text-muted">{email}</span> : null}
         <span className="block truncate text-xs text-muted" title={connection.origins.join(', ')}>
-          {connection.origins.length > 0 ? connection.origins.join(', ') : 'Sent nowhere yet'}
+          {connection.origins.length > 0 ? connection.origins.join(', ') : 'Not sent anywhere yet'}
         </span>
       </Td>
       <Td>

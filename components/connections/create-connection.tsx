@@ -47,7 +47,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
   const submit = () => {
     const read = readSettings(draft.settings, 'connection');
     const found =
-      name.trim() === '' ? 'Give it a name.' : (problemOf(draft.rows) ?? ('problem' in read ? read.problem : null));
+      name.trim() === '' ? 'Enter a name.' : (problemOf(draft.rows) ?? ('problem' in read ? read.problem : null));
     setProblem(found);
     if (found !== null || 'problem' in read) return;
     create.mutate({
@@ -77,7 +77,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
           onChange={value => setDraft(startingWith(value))}
         />
       </Field>
-      <Field label="Name" hint="As people will choose it: “GitHub of the release team”.">
+      <Field label="Name" hint="The name that people choose, such as “GitHub of the release team”.">
         <Input value={name} maxLength={120} autoComplete="off" onChange={event => setName(event.target.value)} />
       </Field>
       <CredentialRows
@@ -118,7 +118,11 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
 /** What is no secret, as JSON. */
 export function SettingsField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   return (
-    <Field label="Settings" optional hint="A JSON object of what is no secret. Everybody with access sees it.">
+    <Field
+      label="Settings"
+      optional
+      hint="A JSON object of settings that are not secret. Everybody with access sees it."
+    >
       <Textarea
         value={value}
         spellCheck={false}

@@ -23,8 +23,8 @@ export function DeleteConnection({ connection, onClose }: { connection: Connecti
     <DeleteUsed
       id={connection.id}
       name={connection.name}
-      note="Its secrets are gone for good."
-      hint="Whatever uses it is left without a connection and fails until it gets another."
+      note="This permanently deletes its secrets."
+      hint="Everything that uses it is left without a connection and fails until it gets another."
       usersOf={usersOf}
       remove={remove}
       onClose={onClose}

@@ -49,7 +49,7 @@ export function DeleteUsed({
       {usage.data && used ? (
         <div className="mt-3 flex flex-col gap-3 text-text">
           <UsedBy {...usersOf(usage.data)} elsewhere={usage.data.elsewhere} />
-          <Checkbox label="Delete it all the same" hint={hint} checked={forced} onCheckedChange={setForced} />
+          <Checkbox label="Delete it anyway" hint={hint} checked={forced} onCheckedChange={setForced} />
         </div>
       ) : null}
     </Confirm>

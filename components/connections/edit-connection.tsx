@@ -49,7 +49,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
     const replaced = Object.entries(changes).find(([, secret]) => secret === '');
     const found =
       name.trim() === ''
-        ? 'Give it a name.'
+        ? 'Enter a name.'
         : replaced
           ? `The new secret of “${replaced[0]}” is missing.`
           : (problemOf(added, kept) ?? ('problem' in read ? read.problem : null));

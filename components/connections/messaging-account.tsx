@@ -68,7 +68,7 @@ export function MessagingAccountDialog({ former, onClose }: { former?: Connectio
       <Field label="Access token">
         <SecretInput required {...control('access_token')} />
       </Field>
-      <Field label="App secret" optional hint="With which the provider signs what it sends.">
+      <Field label="App secret" optional hint="The provider signs its messages with it.">
         <SecretInput {...control('app_secret')} />
       </Field>
     </FormDialog>

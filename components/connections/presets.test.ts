@@ -9,7 +9,7 @@ describe('rows of credentials', () => {
     expect(problemOf([], ['kept'])).toBeNull();
     expect(problemOf([])).toMatch(/at least one/);
     expect(problemOf([row('two words')])).toMatch(/letters/);
-    expect(problemOf([row('a'), row(' a ')])).toMatch(/“a” is there twice/);
+    expect(problemOf([row('a'), row(' a ')])).toMatch(/“a” is used twice/);
     expect(problemOf([row('a')], ['a'])).toMatch(/twice/);
     expect(problemOf([row('a', '')])).toMatch(/secret of “a” is missing/);
   });

@@ -48,7 +48,7 @@ export const presets: readonly Preset[] = [
   {
     value: 'database',
     label: 'Database',
-    hint: 'Where it is goes into the settings; who you are is secret.',
+    hint: 'The address goes into the settings; user and password are secret.',
     service: 'database',
     credentials: ['username', 'password'],
     config: { host: '', port: '', database: '' },
@@ -79,7 +79,7 @@ export function problemOf(rows: readonly CredentialDraft[], taken: readonly stri
   const bad = rows.find(row => !namePattern.test(row.name.trim()));
   if (bad) return 'A name has 1 to 64 letters, digits, “_”, “.” or “-”.';
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) return `The name “${twice}” is there twice.`;
+  if (twice !== undefined) return `The name “${twice}” is used twice.`;
   const empty = rows.find(row => row.secret === '');
   return empty ? `The secret of “${empty.name.trim()}” is missing.` : null;
 }

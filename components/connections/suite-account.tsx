@@ -36,7 +36,7 @@ export function SuiteAccountDialog({ connection, onClose }: { connection: Connec
       {account.isPending ? <Skeleton className="h-24 w-full" /> : null}
       {account.data?.services.length === 0 ? (
         <EmptyState icon={Blocks} title="No services">
-          This deployment names none that could be switched.
+          This deployment has no services that can be switched.
         </EmptyState>
       ) : null}
       <ul className="divide-y">

@@ -54,7 +54,7 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
         onOpenChange(next);
       }}
       title={`Publish version ${nextVersion}`}
-      description="Runs that are under way keep the version they were started with."
+      description="Active runs keep the version that they were started with."
       footer={
         <FormActions
           formId="publish"

@@ -40,7 +40,7 @@ export function SaveIndicator({ draft }: { draft: Draft }) {
         <Line
           tone="text-bad"
           icon={<CircleAlert aria-hidden className="size-4" />}
-          text="Somebody else has changed this draft. Yours is not saved."
+          text="Somebody else has changed this draft. Your changes are not saved."
         >
           <Button size="sm" onClick={() => void draft.resolve('theirs')}>
             Take theirs

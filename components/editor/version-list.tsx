@@ -148,7 +148,7 @@ function RestoreConfirm({
       pending={restore.isPending}
       onConfirm={() => version && restore.mutate({ id: workflowId, version: version.version })}
     >
-      Its graph replaces the present draft. The published versions stay as they are.
+      Its graph replaces the current draft. The published versions stay as they are.
     </Confirm>
   );
 }

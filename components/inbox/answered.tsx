@@ -16,10 +16,10 @@ function outcome(task: RunTask): Outcome {
         ? { icon: CircleCheck, tone: 'text-ok', text: `Approved by ${who}` }
         : { icon: CircleX, tone: 'text-bad', text: `Rejected by ${who}` };
     case 'timed_out':
-      return { icon: Clock, tone: 'text-warn', text: 'Its time was up before anybody answered' };
+      return { icon: Clock, tone: 'text-warn', text: 'It timed out before anybody answered' };
     case 'cancelled':
     case 'pending':
-      return { icon: CircleSlash, tone: 'text-muted', text: 'No longer asked: the run has ended' };
+      return { icon: CircleSlash, tone: 'text-muted', text: 'Withdrawn: the run has ended' };
   }
 }
 

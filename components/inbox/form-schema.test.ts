@@ -67,7 +67,7 @@ describe('validateValues', () => {
   });
   it('puts each problem on its field', () => {
     const problems = validateValues(schema, { amount: 0, address: {}, level: 'mid' });
-    expect(problems.get('address/city')).toBe('Fill this in.');
+    expect(problems.get('address/city')).toBe('This field is required.');
     expect([...problems.keys()]).toEqual(expect.arrayContaining(['amount', 'level']));
   });
 });

@@ -158,7 +158,7 @@ export function validateValues(schema: JsonObject, values: JsonObject): Map<stri
     const path = problem.instanceLocation.replace(/^#\/?/, '');
     if (problem.keyword === 'required') {
       const key = /property "(.*)"/.exec(problem.error)?.[1] ?? '';
-      problems.set(path ? `${path}/${key}` : key, 'Fill this in.');
+      problems.set(path ? `${path}/${key}` : key, 'This field is required.');
     } else if (problem.keyword !== 'properties' && problem.keyword !== 'items' && !problems.has(path)) {
       problems.set(path, problem.error);
     }

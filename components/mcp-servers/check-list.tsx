@@ -13,7 +13,7 @@ const titles: Record<string, string> = {
   authentication: 'Authentication',
   protocol_version: 'Protocol',
   tools_readable: 'Tools readable',
-  catalogue_current: 'Catalogue is current',
+  catalogue_current: 'Catalog is current',
 };
 
 /** The outcome of a validation, check by check. */
@@ -21,7 +21,7 @@ export function CheckList({ report, label }: { report: Report; label: string }) 
   return (
     <div>
       <p role="status" className={report.valid ? 'font-medium text-ok' : 'font-medium text-bad'}>
-        {report.valid ? 'Everything is in order.' : 'Something is not in order.'}
+        {report.valid ? 'All checks passed.' : 'Some checks failed.'}
       </p>
       <ul aria-label={label} className="mt-2 flex flex-col divide-y rounded-lg border">
         {report.checks.map(check => (
@@ -39,10 +39,10 @@ export function CheckList({ report, label }: { report: Report; label: string }) 
 }
 
 function CheckIcon({ ok, skipped }: { ok: boolean; skipped: boolean }) {
-  if (ok) return <CircleCheck aria-label="In order" className="mt-0.5 size-4 shrink-0 text-ok" />;
+  if (ok) return <CircleCheck aria-label="Passed" className="mt-0.5 size-4 shrink-0 text-ok" />;
   return skipped ? (
     <CircleDashed aria-label="Not checked" className="mt-0.5 size-4 shrink-0 text-faint" />
   ) : (
-    <CircleX aria-label="Not in order" className="mt-0.5 size-4 shrink-0 text-bad" />
+    <CircleX aria-label="Failed" className="mt-0.5 size-4 shrink-0 text-bad" />
   );
 }

@@ -43,7 +43,7 @@ export function CreateInstanceDialog({ serverId, onClose }: { serverId: string; 
         <EmptyState
           icon={Blocks}
           title="No server is published yet"
-          action={<ButtonLink href="/mcp-servers">To the servers</ButtonLink>}
+          action={<ButtonLink href="/mcp-servers">Go to servers</ButtonLink>}
         >
           Register a server, discover its tools and publish them first.
         </EmptyState>
@@ -122,7 +122,7 @@ function InstanceForm({
         }
         onChange={setConnection}
       />
-      <Field label="Name" hint="As people will choose it in a step.">
+      <Field label="Name" hint="The name that people choose in a step.">
         <Input
           required
           maxLength={120}

@@ -54,7 +54,7 @@ export function DiscoverDialog({ server, onClose }: { server: ServerDetail; onCl
           <ConnectionField
             value={connection}
             none="Without credentials"
-            hint="Whose credentials to call with."
+            hint="The connection whose credentials are sent."
             onChange={setConnection}
           />
         )}

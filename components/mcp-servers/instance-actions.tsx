@@ -63,7 +63,7 @@ function EditDialog({ instance, onClose }: { instance: InstanceDetail; onClose: 
     <FormDialog
       onClose={onClose}
       title="Edit instance"
-      description="Calls that begin from now on use it."
+      description="Calls that start from now on use it."
       action="Save"
       pending={patch.isPending}
       error={problem === null ? patch.error : new Error(problem)}
@@ -101,7 +101,9 @@ function DeleteDialog({ instance, onClose }: { instance: InstanceDetail; onClose
         uses > 0
           ? {
               label:
-                uses === 1 ? 'Delete it although a workflow uses it' : `Delete it although ${uses} workflows use it`,
+                uses === 1
+                  ? 'Delete it even though a workflow uses it'
+                  : `Delete it even though ${uses} workflows use it`,
               hint: 'Their steps fail from then on.',
             }
           : null

@@ -36,14 +36,14 @@ export function ProfileList({ instance }: { instance: InstanceDetail }) {
       <Card
         flush
         title="Profiles"
-        description="The active one’s settings lie over the instance’s own, and its connection takes the place of the instance’s."
+        description="The settings of the active profile take precedence over those of the instance, and its connection replaces that of the instance."
         actions={create}
       >
         {profiles === undefined ? (
           <Skeleton className="h-32 w-full" />
         ) : profiles.length === 0 ? (
           <EmptyState icon={SlidersHorizontal} title="No profiles">
-            Make one for each place the instance works with, such as staging and production, and switch between them.
+            Create one for each environment, such as staging and production, and switch between them.
           </EmptyState>
         ) : (
           <Table label="Profiles">

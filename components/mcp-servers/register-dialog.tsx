@@ -40,7 +40,7 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
       <Field label="Name">
         <Input name="name" required maxLength={120} autoComplete="off" />
       </Field>
-      <Field label="Address" hint="Where it speaks MCP over HTTP, such as https://mcp.example.com/mcp.">
+      <Field label="Address" hint="Its MCP address over HTTP, such as https://mcp.example.com/mcp.">
         <Input name="url" type="url" required maxLength={2000} autoComplete="off" spellCheck={false} />
       </Field>
       <AuthModeField value={authMode} onChange={setAuthMode} />

@@ -24,7 +24,7 @@ export function DeleteKey({ modelKey, onClose }: { modelKey: ModelKey; onClose: 
     <DeleteUsed
       id={id}
       name={name}
-      note="The key is gone for good."
+      note="This permanently deletes the key."
       hint="Their LLM steps fail, unless there is another key of the provider."
       usersOf={({ workflows, instances, profiles }) => ({
         heading: `Models of ${providerLabels[provider]} are used by`,

@@ -66,9 +66,9 @@ function KeyFields({
         required={!compatible && former === undefined}
         hint={
           former
-            ? 'Leave it empty to keep the present one. A base URL on another host needs the key again.'
+            ? 'Leave it empty to keep the current one. A base URL on another host needs the key again.'
             : compatible
-              ? 'Leave it empty where the server asks for none.'
+              ? 'Leave it empty if the server needs none.'
               : undefined
         }
         error={errorOf('api_key')}
@@ -90,7 +90,7 @@ function KeyFields({
         required={compatible}
         hint={
           compatible
-            ? 'Up to and with /v1. A server in a private network has to be allowed by the operator.'
+            ? 'Up to and including /v1. The operator must allow a server in a private network.'
             : "Only for a proxy: empty is the provider's own."
         }
         error={errorOf('base_url')}
@@ -109,7 +109,7 @@ function KeyFields({
         <Field
           label="Models"
           optional
-          hint="One in each line, as the server names them. Empty: any model is asked of it."
+          hint="One per line, as the server names them. If empty, steps can ask it for any model."
           error={errorOf('models')}
         >
           <Textarea

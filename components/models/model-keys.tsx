@@ -26,7 +26,7 @@ export function ModelKeys() {
     <Page>
       <PageHeader
         title="Model keys"
-        description="What LLM steps ask their models with. Of several keys of a provider the newest of the project is used, else the newest that is shared."
+        description="Keys that LLM steps use. If a provider has several keys, the newest of the project is used, otherwise the newest that is shared."
         actions={canWrite ? add : null}
       />
       <div className="flex flex-col gap-6">

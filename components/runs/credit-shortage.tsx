@@ -14,7 +14,7 @@ export function shortageOf(view: RunView | null, errorCode: string | undefined):
 
 const NEXT = {
   paused: 'The run is paused before its next step and has lost nothing. Resume it once there are credits again.',
-  failed: 'The step was not begun and cost nothing. Rerun from it once there are credits again.',
+  failed: 'The step was not started and cost nothing. Rerun from it once there are credits again.',
   refused: 'The run was not started. Start it once there are credits again: what you have entered is kept.',
 };
 

@@ -212,8 +212,8 @@ function Connection({ live, ended }: { live: LiveRun; ended: boolean }) {
     <p role="status" className="mb-3 flex items-center gap-2 rounded-md bg-warn-soft px-3 py-1.5 text-sm text-warn">
       <Icon aria-hidden className="size-4" />
       {refused
-        ? 'You no longer have access to this run. What you see is how it last stood.'
-        : 'The connection was lost. Reconnecting; nothing will be missed.'}
+        ? 'You no longer have access to this run. You see its last known state.'
+        : 'The connection was lost. Reconnecting; no events are lost.'}
     </p>
   );
 }

@@ -107,7 +107,7 @@ function RevealDialog({ pat, onClose }: { pat: Pat; onClose: () => void }) {
         <CopyField label="API key" value={reveal.data.token} />
       ) : problem ? (
         <p role="alert" className="text-sm text-bad">
-          {problem.status === 404 ? 'This key was revealed before. Make a new one if it is lost.' : problem.message}
+          {problem.status === 404 ? 'This key was revealed before. Create a new one if it is lost.' : problem.message}
         </p>
       ) : (
         <p className="text-sm text-muted">The key can be read once more. After that the stored copy is destroyed.</p>
@@ -147,7 +147,7 @@ function RevokeConfirm({
       error={revoke.error ? readError(revoke.error).message : null}
       onConfirm={() => revoke.mutate({ id: pat.id })}
     >
-      Whatever uses this key, or a key that it created, is refused from now on. This cannot be undone.
+      Requests with this key, or with a key that it created, are refused from now on. This cannot be undone.
     </Confirm>
   );
 }

@@ -50,7 +50,7 @@ function Keys({ create }: { create: ReactNode }) {
       skeletonRows={3}
       empty={
         <EmptyState icon={KeyRound} title="No API keys yet" action={create}>
-          Scripts, CI and assistants call the API with a key. It is shown once, when it is made.
+          Scripts, CI and assistants call the API with a key. It is shown once, when it is created.
         </EmptyState>
       }
     />

@@ -54,7 +54,7 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
         open={open}
         // Escape or a stray click must not lose the only sight of the key.
         onOpenChange={() => {}}
-        title="API key made"
+        title="API key created"
         footer={
           <Button variant="primary" onClick={close}>
             I have copied it
@@ -62,7 +62,7 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
         }
       >
         <p className="mb-3 text-sm text-muted">
-          Copy {create.data.display_name} now and keep it safe: whoever has it acts as you.
+          Copy {create.data.display_name} now and keep it safe: anybody who has it can act as you.
         </p>
         <CopyField label="API key" value={create.data.token} />
       </Dialog>
@@ -85,7 +85,7 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
     >
       <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={create.error} />
-        <Field label="Name" hint="What uses it: a script, a pipeline, an assistant.">
+        <Field label="Name" hint="Where it is used: a script, a pipeline, an assistant.">
           <Input name="name" required maxLength={120} autoComplete="off" />
         </Field>
         <Field label="Expires">

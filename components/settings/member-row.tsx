@@ -43,7 +43,7 @@ export function MemberRow({ member }: { member: Member }) {
           {member.name}
           {self ? <Badge>You</Badge> : null}
           {isAdmin && !member.confirmed ? (
-            <Badge tone="warn" title="Nobody has proved that this address belongs to this account.">
+            <Badge tone="warn" title="This account has not proved that the address is its own.">
               Not confirmed
             </Badge>
           ) : null}

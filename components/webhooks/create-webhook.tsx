@@ -61,7 +61,7 @@ export function CreateWebhookDialog({ onClose }: Props) {
       open
       onOpenChange={next => !next && onClose()}
       title="Create webhook"
-      description="A system outside starts a workflow with a signed request."
+      description="Another system starts a workflow with a signed request."
       footer={<FormActions formId={formId} onCancel={onClose} action="Create" pending={create.isPending} />}
     >
       <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
@@ -85,8 +85,8 @@ function readDraft(
   const name = draft.name.trim();
   if (name === '' || workflow === undefined || 'problem' in read) {
     const problems: Problems = {
-      ...(name === '' ? { name: 'Give it a name.' } : {}),
-      ...(workflow === undefined ? { workflow: 'Choose what it starts.' } : {}),
+      ...(name === '' ? { name: 'Enter a name.' } : {}),
+      ...(workflow === undefined ? { workflow: 'Choose a workflow.' } : {}),
       ...('problem' in read ? { payload: read.problem } : {}),
     };
     return { problems };

@@ -33,8 +33,8 @@ export function DeliveryTable({ webhook }: { webhook: Webhook }) {
       row={delivery => <Row key={delivery.id} delivery={delivery} workflowId={webhook.workflow_id} />}
       skeletonRows={3}
       empty={
-        <EmptyState icon={Inbox} title="Nothing was delivered yet">
-          Send one with an example above, or make a test delivery. Refused ones are listed too, with the reason.
+        <EmptyState icon={Inbox} title="No deliveries yet">
+          Send one with an example above, or send a test delivery. Refused deliveries are listed too, with the reason.
         </EmptyState>
       }
     />

@@ -26,7 +26,7 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
     const read = extrasOf(draft);
     const name = draft.name.trim();
     setProblems({
-      ...(name === '' ? { name: 'Give it a name.' } : {}),
+      ...(name === '' ? { name: 'Enter a name.' } : {}),
       ...('problem' in read ? { payload: read.problem } : {}),
     });
     if (name === '' || 'problem' in read) return;

@@ -26,7 +26,7 @@ function Code({ label, text }: { label: string; text: string }) {
   return (
     <div className="rounded-md border bg-sunken">
       <div className="flex items-center justify-between border-b py-0.5 pr-0.5 pl-3 text-xs text-muted">
-        Ready to be pasted
+        Ready to paste
         <CopyButton text={text} label={`Copy ${label}`} />
       </div>
       <ScrollRegion label={label} className="max-h-80 overflow-auto p-3">

@@ -46,7 +46,7 @@ export function RotateSecretDialog({ webhook, onClose }: { webhook: Webhook; onC
           note={
             overlap === '0'
               ? 'The old secret is refused from now on. This one is not shown again.'
-              : 'Give it to whoever delivers; the old one is accepted meanwhile. It is not shown again.'
+              : 'Give it to the senders; the old one is accepted meanwhile. It is not shown again.'
           }
         />
       </Dialog>
@@ -57,7 +57,7 @@ export function RotateSecretDialog({ webhook, onClose }: { webhook: Webhook; onC
       size="sm"
       onOpenChange={open => !open && onClose()}
       title={`Rotate the secret of ${webhook.name}?`}
-      description="A new signing secret is made and shown once."
+      description="A new signing secret is created and shown once."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>

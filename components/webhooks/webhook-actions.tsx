@@ -90,7 +90,7 @@ function DeleteConfirm({ webhook, open, onClose }: { webhook: Webhook; open: boo
       error={remove.error ? readError(remove.error).message : null}
       onConfirm={() => remove.mutate({ id: webhook.id })}
     >
-      Its address and its secret are gone for good, and so are its deliveries. Runs that it started stay.
+      This permanently deletes its address, its secret and its deliveries. Runs that it started stay.
     </Confirm>
   );
 }

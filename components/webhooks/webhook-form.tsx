@@ -64,7 +64,12 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
   const set = (patch: Partial<WebhookDraft>) => onChange({ ...draft, ...patch });
   return (
     <>
-      <Field label="Name" required error={problems.name} hint="What delivers to it: a shop, a form, a repository.">
+      <Field
+        label="Name"
+        required
+        error={problems.name}
+        hint="The system that sends to it: a shop, a form, a repository."
+      >
         <Input
           value={draft.name}
           onChange={event => set({ name: event.target.value })}
@@ -83,7 +88,7 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
         label="Fixed payload"
         optional
         error={problems.payload}
-        hint="A JSON object. What is posted is laid over it."
+        hint="A JSON object, merged beneath the posted payload."
       >
         <Textarea
           rows={3}
@@ -94,14 +99,14 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
         />
       </Field>
       <Checkbox
-        label="Merge the saved run-setup defaults beneath"
+        label="Merge the saved run-setup defaults"
         hint="Those of the published version."
         checked={draft.useDefaults}
         onCheckedChange={useDefaults => set({ useDefaults })}
       />
       <Checkbox
-        label="Demand a timestamp"
-        hint="A delivery that was recorded and is sent again after five minutes is then refused."
+        label="Require a timestamp"
+        hint="A recorded delivery that is sent again after five minutes is then refused."
         checked={draft.requireTimestamp}
         onCheckedChange={requireTimestamp => set({ requireTimestamp })}
       />
@@ -131,7 +136,7 @@ function AutomationChoice({
   );
   const unlisted = stored !== null && !usable.some(pat => pat.id === stored);
   const options = [
-    { value: SENDER, label: 'The user whose token delivers' },
+    { value: SENDER, label: 'The user whose token sends the delivery' },
     ...(unlisted ? [{ value: stored, label: `The stored token of ${storedEmail ?? 'somebody else'}` }] : []),
     ...usable.map(pat => ({ value: pat.id, label: `${pat.display_name} (${pat.user_email})` })),
     ...(paste ? [{ value: PASTED, label: 'Paste a token…' }] : []),
@@ -148,7 +153,7 @@ function AutomationChoice({
     <>
       <Field
         label="Runs belong to"
-        hint="A delivery always brings a token of its own; this says whose name stands on the run."
+        hint="A delivery always carries a token of its own; this decides to whom the run is attributed."
       >
         <Select
           value={value.kind === 'sender' ? SENDER : value.kind === 'pasted' ? PASTED : value.id}

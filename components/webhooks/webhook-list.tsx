@@ -31,7 +31,7 @@ export function WebhookList() {
     <Page>
       <PageHeader
         title="Webhooks"
-        description="Systems outside start workflows with signed requests."
+        description="Other systems start workflows with signed requests."
         actions={canWrite ? create : null}
       />
       {canWrite ? <Rows create={create} /> : <NeedsContributor icon={WebhookIcon} what="Webhooks" />}
@@ -61,7 +61,7 @@ function Rows({ create }: { create: ReactNode }) {
       skeletonRows={3}
       empty={
         <EmptyState icon={WebhookIcon} title="No webhooks yet" action={create}>
-          A shop, a form, a repository or a scheduler posts JSON to a webhook, and a run begins with it.
+          A shop, a form, a repository or a scheduler posts JSON to a webhook, which starts a run with it.
         </EmptyState>
       }
     />

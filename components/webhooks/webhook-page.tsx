@@ -104,7 +104,7 @@ function Details({ webhook }: { webhook: Webhook }) {
             ? 'the user whose token delivers'
             : (webhook.automation_email ?? 'a token that is gone')}
         </Item>
-        <Item label="Timestamp">{webhook.require_timestamp ? 'demanded' : 'checked where it is sent'}</Item>
+        <Item label="Timestamp">{webhook.require_timestamp ? 'required' : 'checked if it is sent'}</Item>
         <Item label="Saved defaults">{use_run_setup_defaults ? 'merged beneath' : 'not used'}</Item>
         <Item label="Old secret">
           {webhook.previous_secret_expires_at ? (

@@ -33,7 +33,7 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
   const submit = (text: FieldText) => {
     const name = text('name');
     const description = text('description');
-    setProblem(name ? null : 'Give it a name.');
+    setProblem(name ? null : 'Enter a name.');
     if (name) create.mutate({ name, description, graph: start === 'example' ? exampleGraph : { steps: [] } });
   };
   return (

@@ -44,7 +44,7 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
       open={open}
       onOpenChange={onOpenChange}
       title="Import workflow"
-      description="A document that was exported here, or one written by hand. It becomes a new draft."
+      description="A document exported from Baton, or one that you wrote. It becomes a new draft."
       footer={
         <>
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>

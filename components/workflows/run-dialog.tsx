@@ -39,7 +39,7 @@ export function RunDialog({ workflow, onClose }: Props) {
       onOpenChange={open => !open && onClose()}
       size="lg"
       title={`Run “${workflow?.name ?? ''}”`}
-      description={`Version ${workflow?.latest_version ?? '–'} runs, whatever the draft says.`}
+      description={`Version ${workflow?.latest_version ?? '–'} runs, not the draft.`}
     >
       {workflow ? <RunForm key={workflow.id} workflow={workflow} onDone={onClose} /> : null}
     </Dialog>
@@ -145,7 +145,7 @@ function InputFields({ fields, value, onChange, onProblem }: FieldsProps) {
     const { [field.name]: _, ...others } = problems;
     const next = 'problem' in read ? { ...others, [field.name]: read.problem } : others;
     setProblems(next);
-    onProblem(Object.keys(next).length > 0 ? 'Some fields cannot be read yet.' : null);
+    onProblem(Object.keys(next).length > 0 ? 'Some fields are not valid yet.' : null);
     if ('problem' in read) return;
     const { [field.name]: __, ...rest } = value;
     onChange(read.value === undefined ? rest : { ...value, [field.name]: read.value });

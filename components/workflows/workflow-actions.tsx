@@ -109,8 +109,7 @@ function ArchiveConfirm({
       error={archive.error ? readError(archive.error).message : null}
       onConfirm={() => archive.mutate({ id: workflow.id })}
     >
-      It can no longer be started and its webhooks are switched off. Its runs stay readable; runs that are under way go
-      on.
+      It can no longer be started and its webhooks are switched off. Its runs stay readable, and active runs continue.
     </Confirm>
   );
 }

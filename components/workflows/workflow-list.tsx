@@ -167,7 +167,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
     >
       {canWrite
         ? 'A workflow is a graph of steps. Draw one, publish it, and run it as often as you like.'
-        : 'You may read this project. A contributor can create its first workflow.'}
+        : 'You can read this project. A contributor can create its first workflow.'}
     </EmptyState>
   );
 }

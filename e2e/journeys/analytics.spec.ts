@@ -79,7 +79,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   expect(microcredits).toBeGreaterThan(0);
   await expect(stat(member, 'Credits consumed').locator('data')).toHaveAttribute('value', String(microcredits));
   await expect(card(member, 'Steps by type')).toContainText('2 failed');
-  await expect(card(member, 'LLM tokens over time')).toContainText('No model was asked in this period.');
+  await expect(card(member, 'LLM tokens over time')).toContainText('No model was called in this period.');
 
   // Each chart is a drawing with a name, led through by the arrow keys, and speaks.
   const chart = member.getByRole('application', { name: 'Runs over time' });
@@ -127,7 +127,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await expect(stat(member, 'Runs started')).toHaveCount(0);
   await expect(member.getByText('No runs in this period')).toBeVisible();
   await expectAccessible(member);
-  await member.getByRole('button', { name: 'Look at all time' }).click();
+  await member.getByRole('button', { name: 'Show all time' }).click();
   await settled(member);
   await card(member, 'Runs by workflow').getByRole('link').first().click();
   await expect(member).toHaveURL(/\/runs\?workflow_id=/);

@@ -44,7 +44,7 @@ test('a trial, a top-up by card, a paid plan and its end, through Stripe', async
   await open(member, '/billing');
   await member.getByRole('button', { name: 'Start trial Pro' }).click();
   await member.getByRole('button', { name: 'Start trial', exact: true }).click();
-  await expect(member.getByText('The trial of Pro has begun')).toBeVisible();
+  await expect(member.getByText('The trial of Pro has started')).toBeVisible();
   await stripe.deliver(webhook);
   expect(await runOnce(api.call, workflow)).toBe('completed');
   expect(await runOnce(api.call, workflow)).toBe('completed');
@@ -94,7 +94,7 @@ test('a trial, a top-up by card, a paid plan and its end, through Stripe', async
   expect([...stripe.world.subscriptions.values()].filter(each => each.cancel_at_period_end)).toHaveLength(1);
   await member.getByRole('button', { name: 'Keep plan' }).click();
   await member.getByRole('dialog').getByRole('button', { name: 'Keep Pro' }).click();
-  await expect(member.getByText('Pro goes on')).toBeVisible();
+  await expect(member.getByText('Pro continues')).toBeVisible();
   await member.getByRole('button', { name: 'Cancel plan', exact: true }).click();
   await member.getByRole('radio', { name: 'Now' }).click();
   await member.getByRole('dialog').getByRole('button', { name: 'Cancel plan' }).click();

@@ -28,7 +28,7 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   await expect(member.getByRole('dialog')).toContainText('14 days with 10 credits');
   await expectAccessible(member);
   await member.getByRole('button', { name: 'Start trial', exact: true }).click();
-  await expect(member.getByText('The trial of Pro has begun')).toBeVisible();
+  await expect(member.getByText('The trial of Pro has started')).toBeVisible();
   await expect(member.getByText('14 days left')).toBeVisible();
   await expect(account(member, 'Trial')).toContainText('10');
 
@@ -62,12 +62,12 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
 
   await member.getByRole('button', { name: 'Top up', exact: true }).click();
   await member.getByLabel('Amount in USD').fill('1');
-  await expect(member.getByText('The least is $5.')).toBeVisible();
+  await expect(member.getByText('The minimum is $5.')).toBeVisible();
   await member.getByLabel('Amount in USD').fill('5');
   await expect(member.getByText('Buys 5,000 credits.')).toBeVisible();
   await expectAccessible(member);
   await member.getByRole('button', { name: 'Continue with $5.00' }).click();
-  await expect(member.getByRole('heading', { name: 'Top-up of $5.00 is noted' })).toBeVisible();
+  await expect(member.getByRole('heading', { name: 'Top-up of $5.00 is recorded' })).toBeVisible();
   const payment = await member.getByRole('textbox', { name: 'Payment reference' }).inputValue();
   await expectAccessible(member);
   await member.getByRole('button', { name: 'Done' }).click();
@@ -153,7 +153,7 @@ test('a plan is bought, changed after its price was told, left and kept', async 
 
   await member.getByRole('button', { name: 'Keep plan' }).click();
   await dialog.getByRole('button', { name: 'Keep Pro' }).click();
-  await expect(member.getByText('Pro goes on')).toBeVisible();
+  await expect(member.getByText('Pro continues')).toBeVisible();
   await member.getByRole('button', { name: 'Cancel plan', exact: true }).click();
   await dialog.getByRole('button', { name: 'Cancel plan' }).click();
   await expect(member.getByText(/^Pro ends on /)).toBeVisible();
@@ -183,7 +183,7 @@ test('whoever may not act is told why', async ({ member, browser, server }) => {
   await viewer.getByRole('button', { name: 'Accept invitation' }).click();
   await expect(viewer.getByRole('button', { name: 'Account of Vera' })).toBeVisible();
   await viewer.goto('/billing');
-  await expect(viewer.getByText('The single lines need the contributor role.')).toBeVisible();
+  await expect(viewer.getByText('Individual lines need the contributor role.')).toBeVisible();
   await viewer.getByRole('tab', { name: 'Overview' }).click();
   await expect(viewer.getByText('Plans and balances need the contributor role')).toBeVisible();
   await expectAccessible(viewer);

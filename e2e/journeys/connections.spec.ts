@@ -71,7 +71,7 @@ test('credentials are kept, replaced without being seen, and deleted', async ({ 
   await member.getByRole('combobox', { name: 'Kind' }).click();
   await member.getByRole('option', { name: 'User and password' }).click();
   await member.getByRole('button', { name: 'Create', exact: true }).click();
-  await expect(member.getByText('Give it a name.')).toBeVisible();
+  await expect(member.getByText('Enter a name.')).toBeVisible();
   await member.getByRole('textbox', { name: 'Name', exact: true }).fill('Warehouse');
   await member.getByRole('textbox', { name: 'Secret 1' }).fill('reader');
   await member.getByRole('button', { name: 'Create', exact: true }).click();
@@ -164,7 +164,7 @@ test('one that is in use is deleted only after saying so', async ({ member, api 
   await expectAccessible(member);
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(dialog).toContainText('is used in 1 place');
-  await dialog.getByRole('checkbox', { name: 'Delete it all the same' }).check();
+  await dialog.getByRole('checkbox', { name: 'Delete it anyway' }).check();
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(member.getByText('Model key is deleted')).toBeVisible();
   expect(JSON.stringify(await api.call('GET', '/v1/connections'))).not.toContain(String(id));
@@ -192,7 +192,7 @@ test('a callback that nobody asked for connects nothing', async ({ member }) => 
   await expect(member.getByText('Access was not granted.')).toBeVisible();
   await expect(member).toHaveURL(/\/connections\/callback$/);
   await open(member, '/connections/callback?code=c&state=suite.forged');
-  await expect(member.getByText('This sign-in was not begun here')).toBeVisible();
+  await expect(member.getByText('This sign-in was not started here')).toBeVisible();
   await expectAccessible(member);
 });
 

@@ -42,7 +42,7 @@ test('the form of a task is filled in and checked before it is sent @phone', asy
   const run = await startApproval(api, workflow, 'this');
   await member.goto(`/inbox/${run}/ask`);
   await member.getByRole('button', { name: 'Approve' }).click();
-  await expect(member.getByText('Fill this in.')).toHaveCount(2);
+  await expect(member.getByText('This field is required.')).toHaveCount(2);
   await member.getByLabel('Amount').fill('12.5');
   await member.getByRole('combobox', { name: 'Reason' }).click();
   await member.getByRole('option', { name: 'travel' }).click();

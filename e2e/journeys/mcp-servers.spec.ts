@@ -49,7 +49,7 @@ test('register the demo server, discover, publish, bind it, and run a workflow t
   await expect(member.getByRole('list', { name: 'Versions' })).toContainText('The demo as it came');
   await member.getByRole('tab', { name: 'Validate' }).click();
   await member.getByRole('button', { name: 'Run checks' }).click();
-  await expect(member.getByText('Everything is in order.')).toBeVisible();
+  await expect(member.getByText('All checks passed.')).toBeVisible();
   await expectAccessible(member);
 
   // A connection, and an instance that binds the two.
@@ -69,7 +69,7 @@ test('register the demo server, discover, publish, bind it, and run a workflow t
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Exchange desk');
   const instance = /instances\/([0-9a-f-]{36})/.exec(member.url())?.[1] ?? '';
   await member.getByRole('button', { name: 'Run checks' }).click();
-  await expect(member.getByText('Everything is in order.')).toBeVisible();
+  await expect(member.getByText('All checks passed.')).toBeVisible();
 
   // Two profiles' worth of switching.
   await member.getByRole('tab', { name: 'Profiles' }).click();

@@ -75,7 +75,7 @@ test('a model server of one’s own is added, tested, asked by a run, and delete
   await member.goto('/settings/model-keys');
   await member.getByRole('button', { name: 'Delete Local models' }).click();
   await expect(member.getByText('Asks a model')).toBeVisible();
-  await member.getByRole('checkbox', { name: 'Delete it all the same' }).click();
+  await member.getByRole('checkbox', { name: 'Delete it anyway' }).click();
   await member.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(member.getByText('Local models is deleted')).toBeVisible();
   await expect(member.getByRole('cell', { name: 'openai_compatible/tiny' })).toHaveCount(0);

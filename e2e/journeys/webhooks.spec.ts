@@ -10,13 +10,13 @@ test('a webhook is made, delivered to, watched, tested, switched off, rotated an
   await open(member, '/webhooks');
   await member.getByRole('button', { name: 'Create webhook' }).first().click();
   await member.getByRole('button', { name: 'Create', exact: true }).click();
-  await expect(member.getByText('Give it a name.')).toBeVisible();
-  await expect(member.getByText('Choose what it starts.')).toBeVisible();
+  await expect(member.getByText('Enter a name.')).toBeVisible();
+  await expect(member.getByText('Choose a workflow.')).toBeVisible();
   await member.getByRole('textbox', { name: 'Name' }).fill('Shop');
   await member.getByRole('combobox', { name: 'Workflow' }).click();
   await member.getByRole('option', { name: 'Fulfil order' }).click();
   await member.getByRole('textbox', { name: /Fixed payload/ }).fill('{"source": "shop"}');
-  await member.getByRole('checkbox', { name: 'Demand a timestamp' }).click();
+  await member.getByRole('checkbox', { name: 'Require a timestamp' }).click();
   await expectAccessible(member);
   await member.getByRole('button', { name: 'Create', exact: true }).click();
 

@@ -5,7 +5,7 @@ import { replaceText } from '../fixtures/editor.ts';
 test('create from the example, then find it in the list', async ({ member }) => {
   await member.goto('/workflows?create=1');
   await member.getByRole('button', { name: 'Create', exact: true }).click();
-  await expect(member.getByText('Give it a name.')).toBeVisible();
+  await expect(member.getByText('Enter a name.')).toBeVisible();
   await member.getByRole('textbox', { name: 'Name' }).fill('Orders with review');
   await member.getByRole('radio', { name: 'Example' }).click();
   await member.getByRole('button', { name: 'Create', exact: true }).click();

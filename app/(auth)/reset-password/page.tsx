@@ -7,7 +7,7 @@ export default function ResetPasswordPage() {
   return (
     <LinkPasswordForm
       title="Choose a new password"
-      description="It replaces the present one and signs you out everywhere else."
+      description="It replaces your current password and signs you out everywhere else."
       path="/v1/password-resets/complete"
       action="Set password"
       isNew
