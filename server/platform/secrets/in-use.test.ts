@@ -31,8 +31,12 @@ test('a line that is written while a secret is in use holds it nowhere, whatever
       secret,
     );
     child.warn('from a child');
-    setTimeout(() => logger.info(`later: ${secret}`), 0);
-    await new Promise(resolve => setTimeout(resolve, 1));
+    await new Promise<void>(resolve =>
+      setTimeout(() => {
+        logger.info(`later: ${secret}`);
+        resolve();
+      }, 0),
+    );
   });
   expect(lines).toHaveLength(4);
   const said = lines.map(line => JSON.parse(line) as Record<string, unknown>);
