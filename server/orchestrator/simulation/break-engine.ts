@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { MUTATIONS, type Mutation } from './mutations.ts';
+
+/** Most mutations are noticed within ten seeds. */
+const SEEDS = 1_500;
+const MAX_PROCESSES = 4;
+
+const mutant = fileURLToPath(new URL('./mutant.ts', import.meta.url));
+const run = promisify(execFile);
+
+type Violation = { seed?: number; checker?: string; message?: string };
+
+/** One line for each mutation, sorted: those that a checker noticed that is meant to, and the others. */
+export type BrokenEngines = { noticed: string[]; unnoticed: string[] };
+
+/**
+ * Breaks the engine in each of these ways, in a process of its own, and simulates until a checker notices. Returns which
+ * mutations were noticed by a checker that is meant to. Throws when a mutation's text is not found in its file.
+ */
+export async function breakEngine(mutations: readonly Mutation[]): Promise<BrokenEngines> {
+  const waiting = [...mutations];
+  const broken: BrokenEngines = { noticed: [], unnoticed: [] };
+  const worker = async () => {
+    for (let mutation = waiting.shift(); mutation !== undefined; mutation = waiting.shift()) {
+      const { seed, checker, message } = await firstViolation(mutation);
+      const line = `${mutation.name}: ${seed === undefined ? 'nobody' : `seed ${seed}, ${message?.slice(0, 120)}`}`;
+      (mutation.caughtBy.includes(checker ?? '') ? broken.noticed : broken.unnoticed).push(line);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), MAX_PROCESSES) }, worker));
+  return { noticed: broken.noticed.sort(), unnoticed: broken.unnoticed.sort() };
+}
+
+async function firstViolation(mutation: Mutation): Promise<Violation> {
+  const args = [mutant, String(MUTATIONS.indexOf(mutation)), String(SEEDS)];
+  const { stdout } = await run(process.execPath, args, { timeout: 300_000 });
+  return JSON.parse(stdout);
+}
