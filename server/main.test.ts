@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import { listen } from './api/edge.ts';
 import { listenFailure, starting } from './api/http-server.ts';
 import { createLogger } from './platform/logger.ts';
+import { COMPILE_CACHE } from './testing/compile-cache.ts';
 import { testConfig } from './testing/identity.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -16,7 +17,14 @@ const main = fileURLToPath(new URL('main.ts', import.meta.url));
 /** Starts the process and waits for its end. */
 function run(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
   const child = spawn(process.execPath, ['--experimental-wasm-modules', main], {
-    env: { NODE_ENV: 'production', PATH: process.env.PATH, NODE_NO_WARNINGS: '1', BATON_LOG_LEVEL: 'silent', ...env },
+    env: {
+      NODE_ENV: 'production',
+      PATH: process.env.PATH,
+      NODE_NO_WARNINGS: '1',
+      BATON_LOG_LEVEL: 'silent',
+      ...COMPILE_CACHE,
+      ...env,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';

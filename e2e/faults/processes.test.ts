@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { isRunning, openCluster, postmaster, stopCluster } from '../../server/platform/postgres/cluster.ts';
 import { freePort } from '../../server/platform/postgres/free-port.ts';
 import { isAlive } from '../../server/platform/postgres/process-table.ts';
+import { COMPILE_CACHE } from '../../server/testing/compile-cache.ts';
 import { newDataDir } from '../fixtures/server.ts';
 import { rounds } from './random.ts';
 
@@ -42,7 +43,15 @@ type Chain = { npm: number; shell: number; start: number; serve: number };
 async function launch({ detached = false } = {}): Promise<Started> {
   const port = await freePort();
   const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH, HOME, NODE_ENV: 'production', PORT: String(port), BATON_DATA_DIR: dataDir, BATON_SEED: 'none' };
+  const env = {
+    PATH,
+    HOME,
+    NODE_ENV: 'production',
+    PORT: String(port),
+    BATON_DATA_DIR: dataDir,
+    BATON_SEED: 'none',
+    ...COMPILE_CACHE,
+  };
   const command = `npm start & echo "npm is $!"; ${detached ? 'exit' : 'wait'}`;
   const child = spawn('/bin/sh', ['-c', command], {
     cwd: folder,
