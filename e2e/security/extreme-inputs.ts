@@ -35,8 +35,15 @@ function texts(schema: Schema, room: number): string[] {
 const deep = (levels: number, open: string, close: string): unknown =>
   JSON.parse(`${open.repeat(levels)}1${close.repeat(levels)}`);
 
-/** Values of any kind: what a field that takes JSON may hold, and what others have to refuse. */
-function anything(room: number): unknown[] {
+/** JSON of values of any kind: what a field that takes JSON may hold, and what others have to refuse. */
+function anything(): string[] {
+  // Hundreds of fields take these: making them anew for each was half of the test's CPU.
+  madeAnything ??= valuesOfAnyKind(ROOM).map(value => JSON.stringify(value));
+  return madeAnything;
+}
+let madeAnything: string[] | undefined;
+
+function valuesOfAnyKind(room: number): unknown[] {
   return [
     Array.from({ length: Math.floor(room / 3) }, () => ({})),
     Array.from({ length: Math.floor(room / 2) }, () => 0),
@@ -47,32 +54,34 @@ function anything(room: number): unknown[] {
   ];
 }
 
-function values(schema: Schema, room: number): unknown[] {
+/** JSON of the extremes of a field. */
+function values(schema: Schema): string[] {
   const alternatives = [schema.anyOf, schema.oneOf].filter(Array.isArray).flat().filter(isSchema);
-  if (alternatives.length > 0) return alternatives.flatMap(each => values(each, room));
+  if (alternatives.length > 0) return alternatives.flatMap(each => values(each));
   switch (schema.type) {
     case 'string':
-      return texts(schema, room);
+      return texts(schema, ROOM).map(text => JSON.stringify(text));
     case 'array': {
       const items = isSchema(schema.items) ? schema.items : {};
-      const most = typeof schema.maxItems === 'number' ? schema.maxItems : room / 8;
-      const [item] = items.type === 'string' ? texts(items, Math.min(room / Math.max(1, most), 300)) : [{}];
-      const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;
-      return [
-        Array.from({ length: Math.floor(Math.min(most, room / bytes)) }, () => item),
-        ...anything(room).slice(0, 1),
-      ];
+      const most = typeof schema.maxItems === 'number' ? schema.maxItems : ROOM / 8;
+      const [item] = items.type === 'string' ? texts(items, Math.min(ROOM / Math.max(1, most), 300)) : [{}];
+      const json = JSON.stringify(item);
+      const length = Math.floor(Math.min(most, ROOM / (Buffer.byteLength(json) + 1)));
+      return [`[${Array(length).fill(json).join(',')}]`, ...anything().slice(0, 1)];
     }
     case 'integer':
     case 'number':
-      return [1e308];
+      return [JSON.stringify(1e308)];
     case 'boolean':
     case 'null':
       return [];
     default:
-      return anything(room);
+      return anything();
   }
 }
+
+/** JSON of an object with the fields of both, the second of which has at least one. */
+const merged = (one: string, other: string): string => (one === '{}' ? other : `${one.slice(0, -1)},${other.slice(1)}`);
 
 /** Bodies of an operation: the valid fields, with one of them at an extreme. */
 export function extremeBodies(entry: RegisteredOperation, valid: Schema): [string, string][] {
@@ -80,13 +89,15 @@ export function extremeBodies(entry: RegisteredOperation, valid: Schema): [strin
   const names = Object.keys(properties).filter(name => !entry.pathParameters.includes(name));
   const bodies = names.flatMap(name => {
     const schema = properties[name];
-    return values(isSchema(schema) ? schema : {}, ROOM).map((value): [string, string] => [
+    const { [name]: _, ...others } = valid;
+    return values(isSchema(schema) ? schema : {}).map((json): [string, string] => [
       name,
-      JSON.stringify({ ...valid, [name]: value }),
+      merged(JSON.stringify(others), `{${JSON.stringify(name)}:${json}}`),
     ]);
   });
-  bodies.push(['unknown fields', JSON.stringify({ ...valid, ...(anything(ROOM)[2] as object) })]);
-  bodies.push(['a body that is a list', JSON.stringify(anything(ROOM)[0])]);
+  const [list = '', , object = ''] = anything();
+  bodies.push(['unknown fields', merged(JSON.stringify(valid), object)]);
+  bodies.push(['a body that is a list', list]);
   bodies.push(['a body without end', '['.repeat(ROOM)]);
   return bodies.filter(([, body]) => Buffer.byteLength(body) <= MAX_BODY_BYTES);
 }
