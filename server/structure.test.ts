@@ -74,7 +74,7 @@ const layerOf = (path: string) => layers.findIndex(([, pattern]) => pattern.test
 
 /** What the console may run of the server: declarations and pure functions, with nothing of Node in them. */
 const sharedWithConsole =
-  /^server\/(orchestrator\/(core\/|steps\/descriptions\.ts$)|domains\/[^/]+\/schemas\.ts$|contract\/(wire|context|billable-actions)\.ts$)/;
+  /^server\/(orchestrator\/(core\/|steps\/descriptions\.ts$)|domains\/[^/]+\/schemas\.ts$|contract\/(wire|context|billable-actions)\.ts$|platform\/(clock|json)\.ts$)/;
 
 const breaches = (found: Import[]) => found.map(({ from, to }) => `${from} imports ${to}`);
 

@@ -1,5 +1,6 @@
+import { DAY_MS } from '@/server/platform/clock.ts';
+
 const formats = new Map<string, Intl.DateTimeFormat>();
-const DAY_MS = 86_400_000;
 
 /** The clock of the zone at an instant, as if it were UTC, in ms. */
 function wallClock(instant: number, zone: string): number {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '@/server/platform/json.ts';
 
 /** What the reference reads of /v1/openapi.json; everything else in it is left alone. */
 const AnySchema = z.record(z.string(), z.unknown());
@@ -79,8 +80,7 @@ function isReference(value: object): value is z.output<typeof Reference> {
   return '$ref' in value;
 }
 
-const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is JsonSchema => isObject(value);
 
 /** A reference replaced by what it points to, with its name. */
 export function resolveSchema(schema: JsonSchema, document: ApiDocument): { schema: JsonSchema; name: string | null } {

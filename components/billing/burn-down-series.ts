@@ -1,8 +1,7 @@
+import { DAY_MS } from '@/server/platform/clock.ts';
 import type { LedgerEntry, UsageItem } from './wire.ts';
 
 export type BurnDownPoint = { at: string; remaining: number; consumed: number };
-
-const DAY_MS = 86_400_000;
 
 /**
  * What was left at the end of each day (UTC) of a period so far, told backward from what is left now: what was charged

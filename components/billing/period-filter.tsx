@@ -1,9 +1,9 @@
 'use client';
+import { DAY_MS } from '@/server/platform/clock.ts';
 import { DayInput, isDay } from '../ui/day-input.tsx';
 import { Select } from '../ui/select.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 
-const DAY_MS = 86_400_000;
 const lengths = { '7d': 7, '30d': 30, '90d': 90 } as const;
 export type PeriodChoice = '' | keyof typeof lengths | 'custom';
 export type Period = { choice: PeriodChoice; from: string; to: string; bounds: { from?: string; to?: string } };

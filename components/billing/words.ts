@@ -1,3 +1,4 @@
+import { DAY_MS } from '@/server/platform/clock.ts';
 import type { Problem } from '../trpc/errors.ts';
 import { creditsInWords } from '../ui/credits.tsx';
 import { formatMoney, formatPrice } from '../ui/money.ts';
@@ -9,8 +10,6 @@ const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZ
 export function formatDate(iso: string): string {
   return dateFormat.format(new Date(iso));
 }
-
-const DAY_MS = 86_400_000;
 
 /** Days from one instant to another, begun ones counted whole; never below 0. */
 export function daysLeft(until: string, now: number): number {

@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  formFields,
-  initialValues,
-  type JsonObject,
-  labelOf,
-  resultOf,
-  takesExtraComment,
-  validateValues,
-} from './form-schema.ts';
+import type { JsonObject } from '@/server/platform/json.ts';
+import { formFields, initialValues, labelOf, resultOf, takesExtraComment, validateValues } from './form-schema.ts';
 
 const schema: JsonObject = {
   type: 'object',

@@ -1,7 +1,5 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
-import type { Json } from '../ui/json-tree.tsx';
-
-export type JsonObject = { [key: string]: Json };
+import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
 
 /** One field of a form, as the renderer draws it. `json` is whatever has no control of its own. */
 export type FormField = {
@@ -26,8 +24,6 @@ export type FormField = {
   | { kind: 'json' }
 );
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const text = (value: Json | undefined) => (typeof value === 'string' ? value : undefined);
 const number = (value: Json | undefined) => (typeof value === 'number' ? value : undefined);
 

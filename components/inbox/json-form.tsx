@@ -1,11 +1,11 @@
 'use client';
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
+import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx';
-import type { Json } from '../ui/json-tree.tsx';
 import { Select } from '../ui/select.tsx';
-import { type FormField, isObject, type JsonObject } from './form-schema.ts';
+import type { FormField } from './form-schema.ts';
 
 type Change = (value: Json | undefined) => void;
 

@@ -2,13 +2,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Blocks, ListChecks, Workflow } from 'lucide-react';
 import Link from 'next/link';
+import type { Json } from '@/server/platform/json.ts';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { CopyId } from '../ui/copy.tsx';
-import { type Json, JsonTree } from '../ui/json-tree.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState, FormError, NeedsContributor } from '../ui/states.tsx';

@@ -1,8 +1,9 @@
 'use client';
 import { useState } from 'react';
+import type { Json } from '@/server/platform/json.ts';
 import { Badge } from '../ui/badge.tsx';
 import { CopyButton } from '../ui/copy.tsx';
-import { type Json, JsonTree } from '../ui/json-tree.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import type { Tool } from './auth-modes.ts';
 

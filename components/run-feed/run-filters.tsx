@@ -1,5 +1,6 @@
 'use client';
 import { X } from 'lucide-react';
+import { RUN_STATUSES, type RunStatus } from '@/server/orchestrator/core/events.ts';
 import type { Inputs } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { DayInput, isDay } from '../ui/day-input.tsx';
@@ -9,15 +10,13 @@ import { statusLook } from '../ui/status-badge.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { WorkflowSelect } from './workflow-select.tsx';
 
-const statuses = ['running', 'paused', 'completed', 'failed', 'stopped'] as const;
-type Status = (typeof statuses)[number];
 type Filters = Pick<Exclude<Inputs['runs_list_tenant'], void>, 'q' | 'status' | 'workflow_id' | 'from' | 'to'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /** The filters in the URL as the API takes them; what is malformed is left out. Days are days in UTC, both included. */
 export function readRunFilters(get: (key: string) => string): Filters {
-  const status = statuses.find(each => each === get('status'));
+  const status = RUN_STATUSES.find(each => each === get('status'));
   const [q, workflow, from, to] = [get('q'), get('workflow_id'), get('from'), get('to')];
   return {
     ...(q ? { q } : {}),
@@ -35,13 +34,13 @@ export function RunFilters() {
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
       <SearchInput label="Run, session or trigger" value={get('q')} onChange={value => set({ q: value, cursor: '' })} />
-      <Select<Status | ''>
+      <Select<RunStatus | ''>
         label="Status"
         className="w-36"
-        value={statuses.find(each => each === get('status')) ?? ''}
+        value={RUN_STATUSES.find(each => each === get('status')) ?? ''}
         options={[
           { value: '', label: 'Any status' },
-          ...statuses.map(value => ({ value, label: statusLook('run', value).label })),
+          ...RUN_STATUSES.map(value => ({ value, label: statusLook('run', value).label })),
         ]}
         onChange={status => change({ status })}
       />

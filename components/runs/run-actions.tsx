@@ -3,13 +3,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ChevronDown, Pause, Play, RotateCcw, Square } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
+import type { RunStatus } from '@/server/orchestrator/core/events.ts';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
-import { isTerminal, type RunStatus } from './run-view.ts';
+import { isTerminal } from './run-view.ts';
 
 type Props = {
   workflowId: string;

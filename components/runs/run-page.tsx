@@ -2,12 +2,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { CloudOff, Unplug } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo } from 'react';
+import type { RunStatus } from '@/server/orchestrator/core/events.ts';
+import type { Json } from '@/server/platform/json.ts';
 import { type StepDisplay, WorkflowGraph } from '../graph/workflow-graph.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
 import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
-import { type Json, JsonTree } from '../ui/json-tree.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
@@ -18,7 +20,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { CreditShortage, shortageOf } from './credit-shortage.tsx';
 import { EventList } from './event-list.tsx';
 import { RunActions } from './run-actions.tsx';
-import { isTerminal, type RunStatus, type RunView, stepOutcomeLabel } from './run-view.ts';
+import { isTerminal, type RunView, stepOutcomeLabel } from './run-view.ts';
 import { LargeValue, StepInspector } from './step-inspector.tsx';
 import { type LiveRun, useRun } from './use-run.ts';
 

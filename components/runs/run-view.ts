@@ -1,9 +1,9 @@
 import type { z } from 'zod';
+import type { RunStatus } from '@/server/orchestrator/core/events.ts';
 import type { RunEventSchema } from '../../server/domains/runs/schemas.ts';
 
 /** An event as the API and the stream send it. */
 export type WireEvent = z.output<typeof RunEventSchema>;
-export type RunStatus = 'running' | 'paused' | 'completed' | 'failed' | 'stopped';
 export type StepStatus =
   | 'pending'
   | 'ready'

@@ -1,6 +1,7 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
+import { DAY_MS } from '@/server/platform/clock.ts';
 import { useSession } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
@@ -13,7 +14,6 @@ import { Select } from '../ui/select.tsx';
 import { FormError } from '../ui/states.tsx';
 import { type ScopeName, scopeList } from './scopes.ts';
 
-const DAY_MS = 86_400_000;
 const expiries = [
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo } from 'react';
+import { HOUR_MS } from '@/server/platform/clock.ts';
 import { ApiProvider, type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { type Scope, storeScope } from '../trpc/scope.ts';
 
@@ -46,8 +47,6 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
   const session = useMemo(() => ({ me, scope: { tenant, project }, switchTo }), [me, tenant, project, switchTo]);
   return <SessionContext value={session}>{children}</SessionContext>;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** Reading the session renews its cookie (7 days, sliding): once with each load, then hourly while the console is open. */
 function useSlidingSession(): void {

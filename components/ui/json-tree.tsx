@@ -1,11 +1,10 @@
 'use client';
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
+import type { Json } from '@/server/platform/json.ts';
 import { cx } from './classes.ts';
 import { CopyButton } from './copy.tsx';
 import { ScrollRegion } from './scroll-region.tsx';
-
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 // A result may be 1 MiB: only what is open is in the DOM, and a long level is cut with a button for the rest.
 const PAGE = 100;

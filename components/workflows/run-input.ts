@@ -1,3 +1,5 @@
+import { isObject } from '@/server/platform/json.ts';
+
 export type InputValue = string | number | boolean | null | InputValue[] | { [key: string]: InputValue };
 export type InputObject = { [key: string]: InputValue };
 export type InputField = { name: string; kind: 'text' | 'number' | 'boolean' | 'json' };
@@ -39,7 +41,7 @@ export function parseInput(text: string): { input: InputObject } | { problem: st
   if (text.trim() === '') return { input: {} };
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { input: value as InputObject };
+    if (isObject(value)) return { input: value };
     return { problem: 'The input of a run is a JSON object.' };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'This is not JSON.' };

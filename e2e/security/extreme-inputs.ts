@@ -178,7 +178,7 @@ export const EXTREME_DOCUMENTS: [string, string][] = [
 const DELIVERY_ROOM = 200_000;
 /** Bodies of deliveries, each of which starts a run once it is signed. */
 export const EXTREME_DELIVERIES: string[] = [
-  ...anything(DELIVERY_ROOM),
+  ...valuesOfAnyKind(DELIVERY_ROOM),
   Object.fromEntries(many(8, n => [`text${n}`, repeated('{{input.a ?? [', DELIVERY_ROOM / 10)])),
 ].map(value => JSON.stringify(value));
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ErrorDetail } from '../platform/errors.ts';
+import { isObject } from '../platform/json.ts';
 
 /** What the text of a path or query parameter may be turned into. */
 export type Scalar = 'string' | 'integer' | 'number' | 'boolean';
@@ -7,8 +8,7 @@ export type ParameterType = { scalars: ReadonlySet<Scalar>; list: boolean };
 /** A JSON Schema as zod writes it; only the keywords that are read here. */
 export type JsonSchema = { [keyword: string]: unknown };
 
-const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is JsonSchema => isObject(value);
 
 /** The JSON Schema (2020-12) of what a caller sends. Throws for a schema JSON cannot express. */
 export function inputJsonSchema(schema: z.ZodType): JsonSchema {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { roles, scopes } from '../contract/context.ts';
 import type { AnyOperation } from '../contract/operation.ts';
+import { REQUEST_HEADERS } from '../contract/request-headers.ts';
 import {
   inputJsonSchema,
   type JsonSchema,
@@ -35,15 +36,7 @@ export type Registry = {
 const reservedRoutes: ReadonlySet<string> = new Set(['GET /v1/openapi.json', 'GET /v1/workflows/{}/stream']);
 /** Names a tRPC router cannot have. */
 const reservedNames: ReadonlySet<string> = new Set(['then', 'call', 'apply']);
-const headerNames: ReadonlySet<string> = new Set([
-  'Authorization',
-  'Idempotency-Key',
-  'If-Match',
-  'traceparent',
-  'X-Service-Signature',
-  'X-Service-Timestamp',
-  'Stripe-Signature',
-]);
+const headerNames: ReadonlySet<string> = new Set(REQUEST_HEADERS);
 
 /**
  * Collects operations and derives what the surfaces need. Throws an Error that lists every contradiction: two operations on one

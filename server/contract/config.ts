@@ -18,6 +18,7 @@ import { integer, optional, optionalBearerToken, optionalHttpUrl } from '../plat
 import { tracingSchema, tracingSettings } from '../platform/telemetry/settings.ts';
 import type { TracingSettings } from '../platform/telemetry/tracing.ts';
 import { type BillingSettings, billingSchema, billingSettings } from './billing-settings.ts';
+import { MCP_GROUPS } from './mcp-groups.ts';
 import { type OrchestratorSettings, orchestratorSchema, orchestratorSettings } from './orchestrator-settings.ts';
 
 /**
@@ -116,18 +117,6 @@ const logSchema = z.object({
   BATON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
-const mcpGroups = [
-  'core',
-  'catalog',
-  'memory',
-  'chat',
-  'files',
-  'websocket',
-  'vault',
-  'pat',
-  'inbound',
-  'llm_keys',
-] as const;
 const demoSchema = z.object({
   /** Whether the demo MCP server answers at /demo/mcp; default: where the example is seeded. */
   BATON_DEMO_MCP: z.enum(['true', 'false']).optional(),
@@ -149,7 +138,7 @@ const list = listOf('');
 /** The Platform MCP endpoint (docs/mcp.md). */
 const mcpSchema = z.object({
   /** Groups of tools, comma separated; the sensitive ones (vault, pat, inbound, llm_keys) only where they are named. */
-  BATON_MCP_GROUPS: listOf('core,catalog,memory,chat,files,websocket').pipe(z.array(z.enum(mcpGroups))),
+  BATON_MCP_GROUPS: listOf('core,catalog,memory,chat,files,websocket').pipe(z.array(z.enum(MCP_GROUPS))),
   /** Whether tools whose answers hold secrets are offered. */
   BATON_MCP_RISK: z.enum(['true', 'false']).default('false'),
   /** Host names beside the public URL's and this machine's own under which it may be called. */

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type { Context, PublicContext, Role, Scope } from './context.ts';
 import type { Feature } from './features.ts';
+import type { McpGroup } from './mcp-groups.ts';
+import type { RequestHeader } from './request-headers.ts';
 
 /** The body is kept as the bytes that came, for a signature over them, at most `limit` of them; `ctx.raw` reads it. */
 export type RawBody = { limit: number };
@@ -34,21 +36,13 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   /** Statuses beyond 400, 401, 403, 404, 422, 429 that callers should expect, for OpenAPI. */
   errors?: readonly number[];
   /** Request headers that it reads; described in OpenAPI. */
-  headers?: readonly (
-    | 'Authorization'
-    | 'Idempotency-Key'
-    | 'If-Match'
-    | 'traceparent'
-    | 'X-Service-Signature'
-    | 'X-Service-Timestamp'
-    | 'Stripe-Signature'
-  )[];
+  headers?: readonly RequestHeader[];
   /** Public and REST alone: neither tRPC nor MCP could hand the bytes on. The input is the path's parameters, unchecked but by its schema. */
   raw?: RawBody;
   /** A download: the output is its text, which REST sends as a file and tRPC as a string. Default: JSON. */
   produces?: 'text/csv';
   mcp?: {
-    group: 'core' | 'catalog' | 'memory' | 'chat' | 'files' | 'websocket' | 'vault' | 'pat' | 'inbound' | 'llm_keys';
+    group: McpGroup;
     risk?: true;
     /** No tool of its own, since another operation does the same; `catalog_bff_request` reaches it where its group is on. */
     tool?: false;

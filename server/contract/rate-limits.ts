@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/clock.ts';
 import { createRateLimiter, type RateLimiter } from '../platform/rate-limit.ts';
 
 export type RateLimitKind =
@@ -12,10 +12,6 @@ export type RateLimitKind =
 /** Counts requests by who makes them: keys are `pat:<id>`, `user:<id>`, `address:<ip>`, `sign-in:<ip>:<email>`, `tenant:<slug>`. */
 export type RequestLimiter = RateLimiter<RateLimitKind>;
 
-const MINUTE_MS = 60_000;
-/** Wrong codes are counted by the hour: a person who mistypes does so at once, and whoever guesses has all day. */
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** Mails an hour to one address: enough for a person who lost one, too few to bury a mailbox. */
 const MAX_MAILS_PER_HOUR = 5;
 
@@ -38,6 +34,7 @@ export function createRequestLimiter(
       sign_in: { limit: limits.signIn, windowMs: MINUTE_MS },
       sign_in_address: { limit: limits.signInPerAddress ?? 0, windowMs: MINUTE_MS },
       failed_sign_in: { limit: limits.failedSignInsPerAddress ?? 0, windowMs: DAY_MS },
+      // A person who mistypes does so at once, and somebody who guesses has all day.
       wrong_code: { limit: limits.wrongCodes, windowMs: HOUR_MS },
       mail: { limit: MAX_MAILS_PER_HOUR, windowMs: HOUR_MS },
     },

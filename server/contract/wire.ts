@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isoTimestamp } from '../platform/clock.ts';
-import { isJson, isPlainObject, JsonObjectSchema } from '../platform/json.ts';
+import { isJson, isPlainObject } from '../platform/json.ts';
+import { JsonObjectSchema } from '../platform/json-object-schema.ts';
 
 /** Pieces of every surface's schemas (docs/specification/http.md). */
 export const Id = z

@@ -4,6 +4,11 @@ export interface Clock {
   now(): number;
 }
 
+export const MINUTE_MS = 60_000;
+export const QUARTER_HOUR_MS = 900_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** A clock that moves only when told to. */

@@ -1,6 +1,4 @@
-import { z } from 'zod';
-
-/** Any JSON value. */
+/** Any JSON value. The core, which imports nothing, has types of its own that are the same (`JsonValue`, `JsonMap`). */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 /** A JSON object. */
 export type JsonObject = { [key: string]: Json };
@@ -35,12 +33,11 @@ function hasPlainPrototype(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
+/** Whether a JSON value is an object: neither null nor an array. */
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Whether a value is an object as JSON.parse makes them: no array, and of no class. */
 export function isPlainObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && hasPlainPrototype(value);
+  return isObject(value) && hasPlainPrototype(value);
 }
-
-/** Any JSON object, as it is: z.record() and z.looseObject() leave a key `__proto__` out without a word. */
-export const JsonObjectSchema = z
-  .custom<Record<string, z.core.util.JSONType>>(value => isPlainObject(value) && isJson(value), 'must be a JSON object')
-  .meta({ type: 'object' });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
+import { isObject } from '../platform/json.ts';
 
 /** Draws values from the schemas of the API's own description, as somebody who has read nothing else would. */
 export type Schema = { [keyword: string]: unknown };
 type Values = fc.Arbitrary<unknown>;
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is Schema => isObject(value);
 const numberIn = (schema: Schema, keyword: string): number | undefined => {
   const value = schema[keyword];
   return typeof value === 'number' ? value : undefined;

@@ -1,13 +1,13 @@
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { ManualClock } from '../platform/clock.ts';
+import { DAY_MS, ManualClock } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { ensurePartitions } from '../platform/postgres/partitions.ts';
 
 export const silent = pino({ level: 'silent' });
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
-export const DAY = 86_400_000;
+export const DAY = DAY_MS;
 
 /** Partitions from August 2026 to January 2027. */
 export async function makeMonths(pool: Pool): Promise<void> {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Context, Principal } from '../contract/context.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { Services } from '../contract/services.ts';
+import type { RunStatus } from '../orchestrator/core/index.ts';
 import { LuaPool } from '../orchestrator/steps/lua/index.ts';
 import { createStepTypes } from '../orchestrator/steps/registry.ts';
 import { AppError } from '../platform/errors.ts';
@@ -80,7 +81,7 @@ export async function insertRun(
     projectId: string;
     workflowId: string;
     id?: string;
-    status?: 'running' | 'paused' | 'completed' | 'failed' | 'stopped';
+    status?: RunStatus;
     startedAt?: Date;
     sessionId?: string;
     triggerType?: string;

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Principal } from '../../contract/context.ts';
-import type { AnyOperation } from '../../contract/operation.ts';
+import type { McpGroup } from '../../contract/mcp-groups.ts';
 import type { Invoker } from '../invoke.ts';
 import type { Registry } from '../registry.ts';
 
@@ -10,11 +10,9 @@ export type McpOptions = Invoker & { registry: Registry };
 /** Who calls, in which request. */
 export type McpCaller = { principal: Principal; requestId: string; address: string };
 
-export type ToolGroup = NonNullable<AnyOperation['mcp']>['group'];
-
 /** A tool of the Platform MCP endpoint (docs/specification/mcp.md#tool-groups). */
 export type PlatformTool = {
-  readonly group: ToolGroup;
+  readonly group: McpGroup;
   /** Its answers hold secrets: hidden unless the deployment enables the risk group. */
   readonly risk: boolean;
   readonly definition: Tool;

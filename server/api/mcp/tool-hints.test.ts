@@ -1,9 +1,10 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../contract/config.ts';
+import type { McpGroup } from '../../contract/mcp-groups.ts';
 import { operations } from '../operations.ts';
 import { createRegistry } from '../registry.ts';
-import type { McpOptions, ToolGroup } from './platform-tool.ts';
+import type { McpOptions } from './platform-tool.ts';
 import { toolSet } from './surface.ts';
 
 // All there are: the compiler names one that is missing.
@@ -18,7 +19,7 @@ const mcpGroups = Object.keys({
   pat: 0,
   inbound: 0,
   llm_keys: 0,
-} satisfies Record<ToolGroup, number>);
+} satisfies Record<McpGroup, number>);
 
 /** Every tool that is not read-only, and what it may do: a client asks its user by this. */
 const writing: Record<string, string> = {

@@ -3,6 +3,7 @@ import { CREDIT, MOST_MICROCREDITS } from '../../contract/microcredits.ts';
 import { grantCredits, refundCredits } from '../../domains/billing/ledger/post.ts';
 import { settleTenant } from '../../domains/billing/subscriptions/settle.ts';
 import { hasTenant } from '../../domains/billing/subscriptions/store.ts';
+import { DAY_MS } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
@@ -12,7 +13,6 @@ import type { BillingServices } from './services.ts';
 import { credits } from './terminal-format.ts';
 
 const accounts = ['payg', 'included', 'trial'] as const;
-const DAY_MS = 86_400_000;
 
 /** Declares `billing credits`: grants credits, and refunds charges. AppError 404 for an unknown workspace. */
 export function declareCredits(command: Command, run: Run<BillingServices>): void {

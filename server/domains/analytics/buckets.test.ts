@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { QUARTER_HOUR_MS } from '../../platform/clock.ts';
 import { bucketOf, DAY, HOUR, joinedSegments, MONTH, QUARTER, segmentsOf } from './buckets.ts';
-import { QUARTER_MS } from './time-zone.ts';
 
 const instant = fc
-  .integer({ min: Date.UTC(2023, 0, 1) / QUARTER_MS, max: Date.UTC(2027, 0, 1) / QUARTER_MS })
-  .map(n => n * QUARTER_MS);
+  .integer({ min: Date.UTC(2023, 0, 1) / QUARTER_HOUR_MS, max: Date.UTC(2027, 0, 1) / QUARTER_HOUR_MS })
+  .map(n => n * QUARTER_HOUR_MS);
 const at = (text: string) => Date.parse(text);
 
 test('segments follow each other without a gap, each from bucket to bucket', () => {

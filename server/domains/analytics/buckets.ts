@@ -1,4 +1,4 @@
-import { QUARTER_MS } from './time-zone.ts';
+import { DAY_MS, HOUR_MS, QUARTER_HOUR_MS } from '../../platform/clock.ts';
 
 /** The sums there are, by UTC: a quarter of an hour, an hour, a day, a month (migration 0010). Coarser ones are higher. */
 export const QUARTER = 0;
@@ -18,11 +18,11 @@ export const WHOLE_PROJECT = '00000000-0000-0000-0000-000000000000';
 export function bucketOf(grain: Grain, at: number): number {
   switch (grain) {
     case QUARTER:
-      return at - modulo(at, QUARTER_MS);
+      return at - modulo(at, QUARTER_HOUR_MS);
     case HOUR:
-      return at - modulo(at, 3_600_000);
+      return at - modulo(at, HOUR_MS);
     case DAY:
-      return at - modulo(at, 86_400_000);
+      return at - modulo(at, DAY_MS);
     case MONTH: {
       const date = new Date(at);
       return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
@@ -35,7 +35,7 @@ const modulo = (at: number, by: number) => ((at % by) + by) % by;
 /** Where the one after it begins. */
 function nextBucket(grain: Grain, at: number): number {
   // 32 days after its beginning a month is over, and the next is not.
-  const later = { [QUARTER]: QUARTER_MS, [HOUR]: 3_600_000, [DAY]: 86_400_000, [MONTH]: 32 * 86_400_000 }[grain];
+  const later = { [QUARTER]: QUARTER_HOUR_MS, [HOUR]: HOUR_MS, [DAY]: DAY_MS, [MONTH]: 32 * DAY_MS }[grain];
   return bucketOf(grain, bucketOf(grain, at) + later);
 }
 

@@ -1,5 +1,6 @@
 import { INSUFFICIENT_CREDITS, LOST_REPEATEDLY } from '../../orchestrator/core/attempts.ts';
 import { RUN_QUARANTINED } from '../../orchestrator/core/quarantine.ts';
+import { QUARTER_HOUR_MS } from '../../platform/clock.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { transactOn } from '../../platform/postgres/transaction.ts';
 import { bucketOf, QUARTER } from './buckets.ts';
@@ -7,7 +8,6 @@ import { compareGrains, compareUsage, type Difference } from './comparison-store
 import { readProgress } from './progress-store.ts';
 import { compareWithRuns, readStepsSince } from './recount-store.ts';
 import { SESSION } from './session.ts';
-import { QUARTER_MS } from './time-zone.ts';
 
 /** Failures that are never billed (core/metering.ts): lost in crashes, or never begun for want of credits. */
 const NEVER_BILLED = [LOST_REPEATEDLY, INSUFFICIENT_CREDITS, RUN_QUARANTINED];
@@ -27,7 +27,7 @@ export function check(url: string, most: number): Promise<CheckResult | null> {
     transactOn(client, 'snapshot', async db => {
       const { readySeq, runsFrom, usageFrom, seq } = await readProgress(db);
       if (readySeq === null || seq < readySeq) return null;
-      const since = runsFrom === null ? null : bucketOf(QUARTER, runsFrom + QUARTER_MS - 1);
+      const since = runsFrom === null ? null : bucketOf(QUARTER, runsFrom + QUARTER_HOUR_MS - 1);
       const stepsSince = await readStepsSince(db);
       const recount = { since: since === null ? null : new Date(since), stepsSince, seq, codes: NEVER_BILLED };
       const ofRuns = await compareWithRuns(db, recount, most);

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { isoTimestamp } from '../../platform/clock.ts';
+import { DAY_MS, HOUR_MS, isoTimestamp, QUARTER_HOUR_MS } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { bucketOf, QUARTER } from './buckets.ts';
 import type { AnalyticsInput, granularities } from './schemas.ts';
-import { createZone, QUARTER_MS, type Zone } from './time-zone.ts';
+import { createZone, type Zone } from './time-zone.ts';
 
 /** `from` inclusive, `to` exclusive, both on a quarter of an hour; ms since the epoch. */
 export type Range = { from: number; to: number; zone: Zone };
@@ -22,7 +22,7 @@ const MOST_POINTS = 2_000;
 export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, earliest: number | null): Range {
   const zone = createZone(input.time_zone);
   requireQuarters(input);
-  const to = input.to === undefined ? bucketOf(QUARTER, now) + QUARTER_MS : Date.parse(input.to);
+  const to = input.to === undefined ? bucketOf(QUARTER, now) + QUARTER_HOUR_MS : Date.parse(input.to);
   const from = input.from === undefined ? undefined : Math.max(EARLIEST, Date.parse(input.from));
   if (to <= (from ?? EARLIEST)) {
     const path = input.to === undefined ? 'from' : 'to';
@@ -31,7 +31,7 @@ export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, ear
   }
   if (from !== undefined) return { from, to, zone };
   const whole = input.window === 'all' || input.to !== undefined;
-  const last = to - QUARTER_MS;
+  const last = to - QUARTER_HOUR_MS;
   const start = whole
     ? zone.startOf('day', Math.min(earliest ?? last, last))
     : zone.dayFrom(last, 1 - DAYS[input.window === 'week' ? 'week' : 'month']);
@@ -48,14 +48,12 @@ function requireQuarters(input: { from?: string | undefined; to?: string | undef
     const at = input[path] === undefined ? 0 : Date.parse(input[path]);
     const before = bucketOf(QUARTER, at);
     if (before === at) return [];
-    const near = [before, before + QUARTER_MS].map(isoTimestamp).join(' or ');
+    const near = [before, before + QUARTER_HOUR_MS].map(isoTimestamp).join(' or ');
     return [{ path, message: `must be on a quarter of an hour, by which figures are rolled up: ${near}` }];
   });
   if (details.length > 0) throw invalid('The query is not valid.', details, 'validation_error');
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** At least as long as each lasts anywhere but around a change of clocks. */
 const lengths: readonly (readonly [Granularity, number])[] = [
   ['hour', HOUR_MS],

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createZone, QUARTER_MS, type Unit, units } from './time-zone.ts';
+import { QUARTER_HOUR_MS } from '../../platform/clock.ts';
+import { createZone, type Unit, units } from './time-zone.ts';
 
 const zones = Intl.supportedValuesOf('timeZone');
 const since = Date.UTC(2000, 0, 2);
 const instant = fc
-  .integer({ min: since / QUARTER_MS, max: Date.UTC(2037, 0, 1) / QUARTER_MS })
-  .map(n => n * QUARTER_MS);
+  .integer({ min: since / QUARTER_HOUR_MS, max: Date.UTC(2037, 0, 1) / QUARTER_HOUR_MS })
+  .map(n => n * QUARTER_HOUR_MS);
 
 /** What a clock on the wall shows, asked of Intl afresh, in another way than the code does: `2026-03-29 01:45`. */
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -52,9 +53,9 @@ describe.each(units)('%s', unit => {
         const next = zone.next(unit, at);
         expect(start).toBeLessThanOrEqual(at);
         expect(next).toBeGreaterThan(at);
-        expect(start % QUARTER_MS).toBe(0);
+        expect(start % QUARTER_HOUR_MS).toBe(0);
         expect(zone.startOf(unit, start)).toBe(start);
-        expect(zone.startOf(unit, next - QUARTER_MS)).toBe(start);
+        expect(zone.startOf(unit, next - QUARTER_HOUR_MS)).toBe(start);
         expect(zone.startOf(unit, next)).toBe(next);
         expect(zone.next(unit, start)).toBe(next);
       }),
@@ -67,9 +68,11 @@ describe.each(units)('%s', unit => {
       fc.property(fc.constantFrom(...zones), instant, (name, at) => {
         const start = createZone(name).startOf(unit, at);
         // Clocks that go back over midnight show a day again that has ended; all others name one bucket one way.
-        const turned = shown(name, at) < shown(name, start) || shown(name, start) < shown(name, start - QUARTER_MS);
+        const turned =
+          shown(name, at) < shown(name, start) || shown(name, start) < shown(name, start - QUARTER_HOUR_MS);
         if (!turned) expect(nameOf(unit, shown(name, at))).toBe(nameOf(unit, shown(name, start)));
-        if (!turned) expect(nameOf(unit, shown(name, start - QUARTER_MS))).not.toBe(nameOf(unit, shown(name, start)));
+        if (!turned)
+          expect(nameOf(unit, shown(name, start - QUARTER_HOUR_MS))).not.toBe(nameOf(unit, shown(name, start)));
       }),
       { numRuns: 1_000 },
     );
@@ -130,7 +133,8 @@ describe('where clocks change', () => {
         for (const near of [at - 86_400_000, at, at + 86_400_000]) {
           const start = zone.startOf('day', near);
           const texts: string[] = [];
-          for (let q = start; q < zone.next('day', start); q += QUARTER_MS) texts.push(shown(name, q).slice(0, 10));
+          for (let q = start; q < zone.next('day', start); q += QUARTER_HOUR_MS)
+            texts.push(shown(name, q).slice(0, 10));
           expect(new Set(texts), `${name} ${new Date(near).toISOString()}`).toEqual(new Set([texts[0]]));
         }
       }

@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS, QUARTER_HOUR_MS } from '../../platform/clock.ts';
+
 /**
  * Where hours, days, weeks and months begin in a zone of the IANA database, as the runtime's own Intl knows it: no table of
  * our own. Every boundary is on a quarter of an hour, as all offsets since 2000 are.
@@ -14,10 +16,6 @@ export type Zone = {
   /** Where the day begins that is `days` (of the calendar) away from the instant's. */
   dayFrom(at: number, days: number): number;
 };
-
-export const QUARTER_MS = 900_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** Local time as if it were UTC: ms since the epoch of the same reading of the clock in UTC. */
 type Reading = number;
@@ -76,7 +74,7 @@ export function createZone(name: string): Zone {
     const midnights = candidates.filter(at => clock(at) === day);
     if (midnights.length > 0) return Math.min(...midnights);
     let at = Math.min(...candidates) - HOUR_MS;
-    while (clock(at) < day) at += QUARTER_MS;
+    while (clock(at) < day) at += QUARTER_HOUR_MS;
     return at;
   };
   /** The day of an instant. Where clocks went back over midnight, the hour that is repeated belongs to the day already begun. */
@@ -86,7 +84,7 @@ export function createZone(name: string): Zone {
   };
   const beginsHour = (at: number): boolean => {
     const reading = clock(at);
-    return reading % HOUR_MS === 0 || hourOf(reading) !== hourOf(clock(at - QUARTER_MS));
+    return reading % HOUR_MS === 0 || hourOf(reading) !== hourOf(clock(at - QUARTER_HOUR_MS));
   };
   /** The first beginning of the days after `at`: a day that a zone left out begins with the one after it. */
   const after = (at: number, day: Reading, following: (day: Reading) => Reading): number => {
@@ -100,8 +98,8 @@ export function createZone(name: string): Zone {
     startOf(unit, at) {
       switch (unit) {
         case 'hour': {
-          let start = Math.floor(at / QUARTER_MS) * QUARTER_MS;
-          while (!beginsHour(start)) start -= QUARTER_MS;
+          let start = Math.floor(at / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
+          while (!beginsHour(start)) start -= QUARTER_HOUR_MS;
           return start;
         }
         case 'day':
@@ -115,8 +113,8 @@ export function createZone(name: string): Zone {
     next(unit, at) {
       switch (unit) {
         case 'hour': {
-          let start = Math.floor(at / QUARTER_MS) * QUARTER_MS + QUARTER_MS;
-          while (!beginsHour(start)) start += QUARTER_MS;
+          let start = Math.floor(at / QUARTER_HOUR_MS) * QUARTER_HOUR_MS + QUARTER_HOUR_MS;
+          while (!beginsHour(start)) start += QUARTER_HOUR_MS;
           return start;
         }
         case 'day':

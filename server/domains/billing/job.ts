@@ -1,5 +1,6 @@
 import type { Services } from '../../contract/services.ts';
 import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
+import { HOUR_MS } from '../../platform/clock.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { BATCH, chargedTenants, dueTenants, nextDue } from './due-store.ts';
 import { countCharges } from './ledger/count-store.ts';
@@ -25,7 +26,7 @@ const LONGEST_MS = 60_000;
 /** A standby looks whether it leads by now; what failed is tried again. */
 const AGAIN_MS = 5_000;
 /** What was charged is posted to the ledger by the hour, in the first look of each. */
-const POSTING_MS = 3_600_000;
+const POSTING_MS = HOUR_MS;
 
 /**
  * Does what the clock makes due for every workspace, in the process that leads: at the start at once, what was missed period by

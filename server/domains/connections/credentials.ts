@@ -1,4 +1,5 @@
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { MINUTE_MS } from '../../platform/clock.ts';
 import { EgressRefused } from '../../platform/egress/egress.ts';
 import { needsRefresh, type RefreshServices, refreshed } from './oauth/refresh.ts';
 import { maySend, originOf, requireOrigin } from './origins.ts';
@@ -18,9 +19,6 @@ export type LoadedCredentials = Settings & {
 
 /** Where the credentials are to go: an address, or what says it in the settings that were stored with them. */
 export type Destination = string | ((connection: Settings) => string);
-
-/** `last_used_at` is kept to the minute. */
-const minuteMs = 60_000;
 
 /**
  * The secrets of a connection, for a call to `destination` that is about to be made with them; null where the project sees no such
@@ -44,7 +42,8 @@ export async function loadCredentials(
   const { row, document } = stored;
   // Somebody may have connected it anew while the token was fetched.
   requireOrigin(row, addressOf(row));
-  if (row.last_used_at === null || now - row.last_used_at.getTime() >= minuteMs) {
+  // `last_used_at` is kept to the minute.
+  if (row.last_used_at === null || now - row.last_used_at.getTime() >= MINUTE_MS) {
     await touchConnection(services.pool, ref, new Date(now));
   }
   const { id, name, provider, service, config } = row;

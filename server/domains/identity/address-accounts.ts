@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Services } from '../../contract/services.ts';
+import { MINUTE_MS } from '../../platform/clock.ts';
 import type { Requester } from '../../platform/crypto/fair-queue.ts';
 import { haveSameSalt, matchPassword } from '../../platform/crypto/password.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
@@ -30,7 +31,6 @@ export async function matchAccount(
   return { account: (matched === null ? undefined : accounts[matched]) ?? null, passwordHash: hash };
 }
 
-const MINUTE_MS = 60_000;
 /** The minute in which a full queue was last logged, for each database. */
 const loggedBusy = new WeakMap<Pool, number>();
 

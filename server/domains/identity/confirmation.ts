@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context, PublicContext } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
+import { DAY_MS } from '../../platform/clock.ts';
 import { verifyPassword } from '../../platform/crypto/password.ts';
 import { conflict, forbidden, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
@@ -15,7 +16,7 @@ import type { ConfirmAddressInput, ConfirmAddressOutput } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
 
 const PURPOSE = 'confirm_address';
-const VALID_FOR_MS = 3 * 24 * 60 * 60 * 1000;
+const VALID_FOR_MS = 3 * DAY_MS;
 
 /** One answer for a link that is unknown, used or expired, and for an account that was replaced since. */
 const gone = () => notFound('Link');

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type Context, type PublicContext, projectRoles } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
-import { isoTimestamp } from '../../platform/clock.ts';
+import { DAY_MS, isoTimestamp } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/crypto/digest.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
@@ -33,7 +33,7 @@ import type {
 } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
 
-const validForMs = 7 * 24 * 60 * 60 * 1000;
+const validForMs = 7 * DAY_MS;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));
 /** One answer for a token that is unknown, withdrawn, used or expired. */
 const gone = () => notFound('Invitation');

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { PublicContext } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
+import { DAY_MS } from '../../platform/clock.ts';
 import { matchPassword } from '../../platform/crypto/password.ts';
 import { notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
@@ -17,7 +18,7 @@ import { limitAttemptsFrom } from './sign-in.ts';
 const PURPOSE = 'reset_password';
 const MAILED_FOR_MS = 60 * 60 * 1000;
 /** A link that an operator hands on, perhaps by letter. */
-const HANDED_FOR_MS = 24 * 60 * 60 * 1000;
+const HANDED_FOR_MS = DAY_MS;
 
 const gone = () => notFound('Link');
 const linkOf = (baseUrl: string, token: string) => `${baseUrl}/reset-password#token=${token}`;

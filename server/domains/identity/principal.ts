@@ -1,9 +1,10 @@
 import { type Principal, projectRoles, type Role } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
+import { MINUTE_MS } from '../../platform/clock.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { isWellFormedPat, patHashText } from '../pats/token.ts';
 import { type PatGrant, principalCache } from './principal-cache.ts';
-import { findGrant, findSessionPrincipal, MINUTE_MS, saveLastUsed } from './principal-store.ts';
+import { findGrant, findSessionPrincipal, saveLastUsed } from './principal-store.ts';
 import type { Session } from './sessions.ts';
 
 type PrincipalServices = Pick<Services, 'pool' | 'clock' | 'logger'>;

@@ -1,5 +1,6 @@
 import type { Context } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
+import { DAY_MS } from '../../platform/clock.ts';
 import { requireEveryScope } from './authority.ts';
 import { endAllSessions, hasEnded, isCurrentEpoch, nextSessionEpoch, rememberEnded } from './session-store.ts';
 
@@ -7,7 +8,7 @@ import { endAllSessions, hasEnded, isCurrentEpoch, nextSessionEpoch, rememberEnd
 export type Session = { userId: string; sessionEpoch: number; sessionId?: string | undefined };
 
 /** How long a cookie is valid after it was last renewed. */
-export const SESSION_MS = 7 * 24 * 60 * 60 * 1000;
+export const SESSION_MS = 7 * DAY_MS;
 
 /**
  * Ends one session on the server, so that a copy of its cookie opens nothing any more. One without an id cannot be told from the

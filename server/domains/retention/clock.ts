@@ -1,12 +1,12 @@
-import { isoTimestamp } from '../../platform/clock.ts';
+import { DAY_MS, HOUR_MS, isoTimestamp } from '../../platform/clock.ts';
 import type { DatabaseClock } from '../../platform/postgres/database-clock.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { readTrustedAt } from './clock-store.ts';
 
 /** How far this machine's clock and the database's may differ. */
-export const MAX_CLOCK_SKEW_MS = 3_600_000;
+export const MAX_CLOCK_SKEW_MS = HOUR_MS;
 /** How far time may have gone on since retention last trusted the clock. It runs daily, so that a week means several lost days. */
-export const MAX_CLOCK_ADVANCE_MS = 7 * 86_400_000;
+export const MAX_CLOCK_ADVANCE_MS = 7 * DAY_MS;
 
 /**
  * Returns why retention must not trust `now`, in one sentence, or null where it may. A clock that is a year ahead would delete
@@ -25,6 +25,6 @@ export async function findClockDoubt(db: Queryable, now: number, databaseClock: 
 }
 
 function duration(ms: number): string {
-  const hours = Math.floor(ms / 3_600_000);
+  const hours = Math.floor(ms / HOUR_MS);
   return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
 }

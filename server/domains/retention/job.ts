@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type DatabaseClock, readDatabaseClock } from '../../platform/postgres/database-clock.ts';
 import { ensurePartitions } from '../../platform/postgres/partitions.ts';
@@ -29,9 +29,9 @@ export type RetentionJobOptions = {
 
 /** After the start, so that recovery has the database to itself. */
 const FIRST_MS = 60_000;
-const DAILY_MS = 86_400_000;
+const DAILY_MS = DAY_MS;
 /** A standby looks whether it leads by now, and what was locked is tried again. */
-const AGAIN_MS = 3_600_000;
+const AGAIN_MS = HOUR_MS;
 
 /** Once a day, in the process that leads: makes the partitions of the months to come and lets go of what is past. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {

@@ -1,4 +1,5 @@
 import type { Config } from '../../contract/config.ts';
+import { DAY_MS } from '../../platform/clock.ts';
 import { monthOf } from '../../platform/postgres/months.ts';
 
 /** How long things are kept; 0 = for ever. */
@@ -11,8 +12,6 @@ export type Cutoffs = {
   /** Usage of whole months before it; the first instant of a month. */
   usage: number | null;
 };
-
-const DAY_MS = 86_400_000;
 
 /** What the policy means at `now`. Of usage, the month that runs and `usageMonths` whole months before it are kept. */
 export function cutoffsAt(policy: RetentionPolicy, now: number): Cutoffs {

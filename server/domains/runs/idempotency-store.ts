@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { DAY_MS } from '../../platform/clock.ts';
 import { groupCalls } from '../../platform/group-calls.ts';
 
 export type Reservation = { requestHash: Buffer; createdAt: Date; response: JsonMap | null };
@@ -9,7 +10,7 @@ type Answered = KeyRef & { createdAt: Date; response: JsonMap };
 type Row = { tenant_id: string; scope: string; key: string; request_hash: Buffer; created_at: Date };
 
 /** Keys are kept for 24 h (docs/specification/http.md#idempotency); one that is older is as good as none. */
-const keptMs = 24 * 60 * 60 * 1000;
+const keptMs = DAY_MS;
 
 /**
  * The key's row: made now, taken over because it has expired, or found as somebody left it. Requests that come at the same time

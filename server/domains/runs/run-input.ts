@@ -1,4 +1,5 @@
 import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
+import { isObject } from '../../platform/json.ts';
 
 /** Keys of a start's params that are not input (docs/specification/runs.md#start). */
 export const reservedParams: ReadonlySet<string> = new Set([
@@ -17,7 +18,7 @@ export const reservedParams: ReadonlySet<string> = new Set([
 export function assembleInput(params: JsonMap): JsonMap {
   const input: [string, JsonValue][] = [];
   for (const payload of [params.trigger_payload, params.webhook_payload]) {
-    if (isMap(payload)) input.push(...Object.entries(payload));
+    if (isObject(payload)) input.push(...Object.entries(payload));
   }
   input.push(...Object.entries(params).filter(([key]) => !reservedParams.has(key)));
   // fromEntries defines properties, so that a key `__proto__` stays an ordinary key. A later entry wins.
@@ -29,11 +30,7 @@ export function mergeBeneath(over: JsonMap, beneath: JsonMap): JsonMap {
   const merged = new Map<string, JsonValue>(Object.entries(beneath));
   for (const [key, value] of Object.entries(over)) {
     const below = merged.get(key);
-    merged.set(key, isMap(value) && isMap(below) ? mergeBeneath(value, below) : value);
+    merged.set(key, isObject(value) && isObject(below) ? mergeBeneath(value, below) : value);
   }
   return Object.fromEntries(merged);
-}
-
-function isMap(value: JsonValue | undefined): value is JsonMap {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,9 +11,10 @@ import {
   page,
   Timestamp,
 } from '../../contract/wire.ts';
+import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
 
-export const RunStatusSchema = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
-export const PhaseSchema = z.enum(['starting', 'executing', 'blocked', 'paused', 'draining', 'complete']);
+export const RunStatusSchema = z.enum(RUN_STATUSES);
+export const PhaseSchema = z.enum(PHASES);
 export const StepStatusSchema = z.enum([
   'pending',
   'ready',

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Graph } from '../../orchestrator/core/graph.ts';
-import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { JsonMap, Phase, RunStatus } from '../../orchestrator/core/index.ts';
 import { searchRuns } from './search-store.ts';
 
 /** Where a run must be for the caller to see it. */
@@ -12,8 +12,8 @@ export type RunRow = {
   workflow_id: string;
   workflow_name: string;
   version: number;
-  status: 'running' | 'paused' | 'completed' | 'failed' | 'stopped';
-  orchestration_phase: 'starting' | 'executing' | 'blocked' | 'paused' | 'draining' | 'complete';
+  status: RunStatus;
+  orchestration_phase: Phase;
   session_id: string;
   trigger_type: string;
   started_by: string;

@@ -3,6 +3,7 @@ import type { Services } from '../../contract/services.ts';
 import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
 import { AppError, badRequest } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { isObject } from '../../platform/json.ts';
 import { findStarted, toStarted } from '../runs/command.ts';
 import { once } from '../runs/idempotency.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
@@ -106,11 +107,7 @@ export function readPayload(body: Uint8Array): JsonMap {
   if (isDeeperThan(value, maxDepth)) {
     throw badRequest(`The request body is nested deeper than ${maxDepth} levels.`, 'too_deep');
   }
-  return isMap(value) ? value : { body: value };
-}
-
-function isMap(value: JsonValue): value is JsonMap {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(value) ? value : { body: value };
 }
 
 /** Level by level: the value may be nested deeper than the stack. */

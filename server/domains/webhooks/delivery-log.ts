@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Services } from '../../contract/services.ts';
+import { MINUTE_MS } from '../../platform/clock.ts';
 import { groupCalls } from '../../platform/group-calls.ts';
 import { newId } from '../../platform/ids.ts';
 import { type DeliveryRow, insertDeliveries, isNoise, type NewDelivery, pruneDeliveries } from './deliveries-store.ts';
@@ -10,7 +11,6 @@ export type Delivery = Omit<DeliveryRow, 'id'> & { subscriptionId: string };
 
 /** Refusals that can come by the thousand (`isNoise`): so many of a webhook are written down a minute. */
 export const noiseRowsPerMinute = 10;
-const minuteMs = 60_000;
 /** A webhook is pruned with every so manieth row of it. */
 export const pruneEvery = 50;
 /** Webhooks that are counted at a time; beyond it all are forgotten, which costs a few rows more. */
@@ -52,7 +52,7 @@ class DeliveryLog {
   #admitted(delivery: Delivery): string | null | undefined {
     const { subscriptionId, message, received_at } = delivery;
     if (!isNoise(delivery)) return message;
-    const minute = Math.floor(received_at.getTime() / minuteMs);
+    const minute = Math.floor(received_at.getTime() / MINUTE_MS);
     const known = this.#noise.get(subscriptionId);
     if (known?.minute === minute) {
       known.rows += 1;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
+import { RUN_STATUSES } from '../../orchestrator/core/events.ts';
 
 /** The largest body of a delivery in bytes (docs/specification/limits.md#sizes). */
 export const ingressLimit = 256 * 1024;
@@ -106,7 +107,7 @@ export const TestWebhookInput = z.strictObject({ ...WebhookId, payload: Json.def
 export const IngestInput = z.strictObject({ id: z.string().meta({ description: 'UUID of the subscription' }) });
 export const IngestOutput = z.strictObject({
   run_id: Id,
-  status: z.enum(['running', 'paused', 'completed', 'failed', 'stopped']),
+  status: z.enum(RUN_STATUSES),
   workflow_id: Id,
   started_at: Timestamp,
 });

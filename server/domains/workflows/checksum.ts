@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { isObject } from '../../platform/json.ts';
 
 /** JSON with the keys of every object sorted: equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+    isObject(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
       : inner,
   );

@@ -8,8 +8,10 @@ import type { StepResult } from './stored-value.ts';
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonMap = { [key: string]: JsonValue };
 
-export type RunStatus = 'running' | 'paused' | 'completed' | 'failed' | 'stopped';
-export type Phase = 'starting' | 'executing' | 'blocked' | 'paused' | 'draining' | 'complete';
+export const RUN_STATUSES = ['running', 'paused', 'completed', 'failed', 'stopped'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+export const PHASES = ['starting', 'executing', 'blocked', 'paused', 'draining', 'complete'] as const;
+export type Phase = (typeof PHASES)[number];
 export type SkipReason = 'blocked' | 'out_of_scope' | 'step_disabled' | 'branch_not_taken' | 'run_stopped';
 export type CancelReason = 'run_failed' | 'RUN_STOPPED';
 export type OnTimeout = 'fail' | 'approve' | 'reject';

@@ -1,10 +1,8 @@
+import { QUARTER_HOUR_MS } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import type { LogEntry, UsageRow } from './entry.ts';
 
 type Group = { entry: LogEntry; row: UsageRow; quantity: number; lines: string[] };
-
-/** Rollups are of quarters of an hour: no row lies in two of them. */
-const QUARTER_MS = 900_000;
 
 /**
  * One row for each workflow, action, step type, subject, outcome, person, price and quarter of an hour in the batch, a line
@@ -43,7 +41,8 @@ export function usageColumns(batch: readonly LogEntry[]): readonly (readonly unk
   ];
 }
 
-const quarterOf = (row: UsageRow): number => Math.floor(row.at / QUARTER_MS);
+/** Rollups are of quarters of an hour: no row lies in two of them. */
+const quarterOf = (row: UsageRow): number => Math.floor(row.at / QUARTER_HOUR_MS);
 
 /** Whether the row is of the group: all that `keyOf` names, compared in place. */
 function belongs(group: Group, { owner, startedBy }: LogEntry, row: UsageRow): boolean {

@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { patternSize } from './pattern.ts';
 
@@ -101,9 +102,6 @@ class Work {
 }
 
 class TooMuchWork extends Error {}
-
-const isObject = (value: JsonValue | undefined): value is JsonMap =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The values in a value, long texts counted as several. */
 export function countNodes(value: JsonValue): number {

@@ -2,6 +2,7 @@ import { format as formats, type OutputUnit, type Schema, Validator } from '@cfw
 import type { RE2JS } from 're2js';
 import type { StepProblem } from '../../contract/step-type.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
+import { isObject } from '../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { formWork } from './form-work.ts';
 import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from './pattern.ts';
@@ -65,8 +66,6 @@ for (const name of KNOWN_FORMATS) {
 // The library's own expression for `url` is exponential.
 formats['bounded url'] = text => text.length <= LONGEST_FORMATTED && URL.canParse(text);
 
-const isObject = (value: JsonValue | undefined): value is JsonMap =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(item => typeof item === 'string');
 
 /** What is wrong with one keyword, or undefined. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
-import { JsonObjectSchema } from '../../platform/json.ts';
+import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
 import { fieldReader, InvalidStep, LONGEST_TEXT, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';

@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/json.ts';
 import { STEP_ID } from '../steps/common-fields.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 
@@ -13,10 +14,6 @@ const problem = (step_id: string | null, path: string, code: string, message: st
   code,
   message,
 });
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Whether a value nests deeper than `left` levels; stops there, so that no input can exhaust the stack. */
 function tooDeep(value: unknown, left: number): boolean {

@@ -1,8 +1,9 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { HOUR_MS } from '../clock.ts';
 import { EgressRefused } from '../egress/egress.ts';
 
 /** A dead server should not park a step for a day. */
-const LONGEST_RETRY_AFTER_MS = 3_600_000;
+const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 
 type Details = { unsent?: boolean; retryAfterMs?: number | undefined; status?: number };
 

@@ -5,6 +5,7 @@ import {
   ListToolsResultSchema,
   type ToolAnnotations,
 } from '@modelcontextprotocol/sdk/types.js';
+import { DAY_MS } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
 import { failureOf, McpFailure } from './failure.ts';
 import type { Wire } from './wire.ts';
@@ -132,7 +133,7 @@ async function request<T>(
 }
 
 async function callTool(client: Client, wire: Wire, call: McpCall): Promise<CallToolResult> {
-  const { onProgress, timeoutMs, maxTotalMs = 86_400_000 } = call;
+  const { onProgress, timeoutMs, maxTotalMs = DAY_MS } = call;
   const params = { name: call.name, arguments: call.args, ...(call.meta ? { _meta: call.meta } : {}) };
   return await request(wire, { signal: call.signal, maxTotalMs }, signal =>
     // Not client.callTool: it compiles the server's output schemas into code.

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../clock.ts';
 import { EgressRefused } from '../egress/egress.ts';
 import { ModelAnswerTooLarge } from './bounded-fetch.ts';
 import { type ModelProvider, providerFacts } from './providers.ts';
@@ -16,7 +17,7 @@ export type ModelFailure = {
 /** Enough for a sentence of the provider's; a page of it helps nobody. */
 const LONGEST_QUOTE = 500;
 /** What a provider may ask for; beyond an hour a step has better things to do than to wait. */
-const LONGEST_WAIT_MS = 3_600_000;
+const LONGEST_WAIT_MS = HOUR_MS;
 
 /** What is known of a refusal, whether it came as a status or in the middle of a stream. */
 type Refusal = {

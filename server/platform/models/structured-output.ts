@@ -1,7 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isObject, type Json, type JsonObject } from '../json.ts';
 
 /**
  * Whether OpenAI's strict mode takes a schema: every object names all its properties as required and allows no others. Any other

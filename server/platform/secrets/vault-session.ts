@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import { type Clock, DAY_MS } from '../clock.ts';
 import { limitBody } from '../egress/limit-body.ts';
 import { secretStoreUnavailable } from './secret-store.ts';
 
@@ -38,7 +38,7 @@ const renewAt = 2 / 3;
 /** Near its greatest age Vault renews a token for ever shorter; not more often than this. */
 const shortestWaitMs = 5_000;
 /** A timer takes no more than 24 days; renewing too early is harmless. */
-const longestWaitMs = 86_400_000;
+const longestWaitMs = DAY_MS;
 /** Vault takes a megabyte at most; what is far larger comes from something else at its address. */
 const largestAnswer = 8 * 1024 * 1024;
 

@@ -6,7 +6,7 @@ import type { Balances } from '../../domains/billing/ledger/store.ts';
 import { billingOperations } from '../../domains/billing/operations.ts';
 import { confirmPayment } from '../../domains/billing/payments/operate.ts';
 import type { BillingStatus, ChangePlanOutput, SubscriptionOutput } from '../../domains/billing/schemas.ts';
-import { ManualClock } from '../../platform/clock.ts';
+import { DAY_MS, ManualClock } from '../../platform/clock.ts';
 import { createCall } from '../call.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../identity.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
@@ -15,7 +15,7 @@ export type Status = z.output<typeof BillingStatus>;
 export type Subscribed = z.output<typeof SubscriptionOutput>;
 export type Changed = z.output<typeof ChangePlanOutput>;
 
-export const DAY = 86_400_000;
+export const DAY = DAY_MS;
 export const CREDITS = 1_000_000;
 /** The built-in catalogue's. */
 export const FREE = 10_000 * CREDITS;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { CREDIT } from '../../../contract/microcredits.ts';
+import { DAY_MS } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { grantCredits } from '../ledger/post.ts';
 import type { ApplyCodeInput, ApplyCodeOutput } from '../schemas.ts';
@@ -19,8 +20,6 @@ import { findCode, redeem } from './store.ts';
 
 /** What a code brought; `message` is for people. */
 export type Applied = Pick<z.input<typeof ApplyCodeOutput>, 'kind' | 'message' | 'credits_granted'>;
-
-const DAY_MS = 86_400_000;
 
 /**
  * POST /v1/billing/codes/apply. One that is unknown, used up, over, not yet valid, disabled or of another product or plan gets the same

@@ -1,4 +1,5 @@
 import type { Context } from '../../../contract/context.ts';
+import { DAY_MS } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { lockSubscription } from '../subscriptions/store.ts';
 import type { Applied } from './apply.ts';
@@ -7,8 +8,6 @@ import { resume } from './pending.ts';
 import { notePending, type Pending } from './pending-store.ts';
 import { noRunningTrial } from './refusals.ts';
 import { redeem } from './store.ts';
-
-const DAY_MS = 86_400_000;
 
 /**
  * Moves the end of the running trial, and with it that of its credits, by a code's days; null where the code is of another plan.

@@ -1,6 +1,5 @@
 import type { PlanRow } from '../../../contract/plan.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../../platform/clock.ts';
 
 /**
  * When the `count`-th period after `anchor` begins (count 0: at the anchor), ms since the epoch. Months and years are those

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import type { PaymentProvider } from '../../../contract/payment-provider.ts';
 import type { PlanRow } from '../../../contract/plan.ts';
+import { DAY_MS } from '../../../platform/clock.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { createManualProvider } from '../provider/manual.ts';
 import type { StartTrialInput, SubscriptionOutput } from '../schemas.ts';
@@ -11,8 +12,6 @@ import { toCheckout } from './checkout.ts';
 import { choosePlan, isSubscribed, requireSelfServe } from './choose.ts';
 import { readStatus } from './status.ts';
 import type { SubscriptionRow } from './store.ts';
-
-const DAY_MS = 86_400_000;
 
 /** POST /v1/billing/trial: each workspace has one, ever. */
 export async function startTrial(

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { z } from 'zod';
 import { actionsOfSubject } from '../../../contract/billable-actions.ts';
 import type { Context } from '../../../contract/context.ts';
-import { isoTimestamp } from '../../../platform/clock.ts';
+import { DAY_MS, isoTimestamp } from '../../../platform/clock.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { visibleProjects } from '../../runs/visibility.ts';
 import { type UsageDimensionsInput, type UsageDimensionsOutput, usageDimensions } from '../schemas.ts';
@@ -14,7 +14,6 @@ import { type SummedColumn, sumUsage, type UsageSum } from './sums-store.ts';
 type Dimension = (typeof usageDimensions)[number];
 type Item = { key: string; label: string; quantity: number; microcredits: number };
 
-const DAY_MS = 86_400_000;
 /** Items of a dimension; what comes behind is one more, `other`. */
 const MOST_ITEMS = 100;
 

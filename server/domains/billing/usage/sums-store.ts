@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { toMicrocredits } from '../../../contract/microcredits.ts';
+import { QUARTER_HOUR_MS } from '../../../platform/clock.ts';
 import { conditions, type UsageFilter } from './store.ts';
 
 /** What was used under one heading. `quantity` is in the unit of the action; `steps` are attempts of steps. */
@@ -17,7 +18,6 @@ const SUMMED = {
 } as const;
 export type SummedColumn = keyof typeof SUMMED;
 
-const QUARTER_MS = 900_000;
 const COLUMNS =
   'u.project_id, u.workflow_id, u.action, u.step_type, u.subject, u.started_by, u.created_at, u.quantity, u.microcredits';
 
@@ -70,8 +70,8 @@ function summed(tenantId: string, { from, to, ...filter }: UsageFilter, now: num
   const within = (...bounds: string[]) => [...where, ...bounds].join(' AND ');
   // Nothing was used after now: the quarter that runs is whole.
   const until = to === undefined || to > now ? undefined : to;
-  const first = from === undefined ? undefined : Math.ceil(from / QUARTER_MS) * QUARTER_MS;
-  const end = until === undefined ? undefined : Math.floor(until / QUARTER_MS) * QUARTER_MS;
+  const first = from === undefined ? undefined : Math.ceil(from / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
+  const end = until === undefined ? undefined : Math.floor(until / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
   const period = [
     ...(from === undefined ? [] : [`u.created_at >= ${time(from)}`]),
     ...(until === undefined ? [] : [`u.created_at < ${time(until)}`]),

@@ -12,6 +12,7 @@ import {
   type ServerMetadata,
 } from 'openid-client';
 import type { Services } from '../../../contract/services.ts';
+import { HOUR_MS } from '../../../platform/clock.ts';
 import { EgressRefused } from '../../../platform/egress/egress.ts';
 import { type AppError, unavailable } from '../../../platform/errors.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
@@ -21,7 +22,7 @@ export type OauthServices = Pick<Services, 'clock' | 'egress'>;
 /** Seconds that an authorization server gets for an answer: less than what a database waits for a lock (10). */
 const timeout = 4;
 /** Metadata and keys of a server change about once a year; an hour is what most clients keep them. */
-const keptMs = 3_600_000;
+const keptMs = HOUR_MS;
 
 type Kept = { at: number; configuration: Promise<Configuration> };
 const kept = new WeakMap<OauthSettings, Kept>();

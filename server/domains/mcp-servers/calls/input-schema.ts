@@ -4,6 +4,7 @@ import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import { describeErrors, withPatterns } from '../../../orchestrator/steps/form.ts';
 import { compilePattern } from '../../../orchestrator/steps/pattern.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
+import { isObject } from '../../../platform/json.ts';
 
 /**
  * Checks arguments against the input schema that a server gave for its tool. The schema is a stranger's and may use anything, so
@@ -42,9 +43,6 @@ const leftOut = new Set([
   '$dynamicRef',
   '$recursiveRef',
 ]);
-
-const isObject = (value: JsonValue | undefined): value is JsonMap =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 class OverBudget extends Error {}
 

@@ -1,6 +1,7 @@
 import type { StepProblem } from '../../../contract/step-type.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import { hasTemplate, parseTemplate, TemplateSyntaxError } from '../../../orchestrator/steps/templates.ts';
+import { isObject } from '../../../platform/json.ts';
 import { argumentProblems, follow } from './input-schema.ts';
 
 /** Beyond this the graph may be published: the call checks again. */
@@ -8,9 +9,6 @@ const MOST_VISITS = 10_000;
 const MOST_PROBLEMS = 20;
 /** Of schemas within schemas, references included. */
 const DEEPEST = 200;
-
-const isObject = (value: JsonValue | undefined): value is JsonMap =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function holdsTemplate(value: JsonValue): boolean {
   if (typeof value === 'string') return hasTemplate(value);

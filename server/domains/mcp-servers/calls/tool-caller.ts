@@ -1,6 +1,7 @@
 import type { StepProblem } from '../../../contract/step-type.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from '../../../orchestrator/steps/tool-caller.ts';
+import { DAY_MS } from '../../../platform/clock.ts';
 import { sha256 } from '../../../platform/crypto/digest.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
@@ -17,7 +18,7 @@ import { answerOf } from './tool-result.ts';
 /** Initializing a server that is up takes well under a second; one that starts on demand, some. */
 const CONNECT_MS = 30_000;
 /** The step's `timeout_s` ends a call, through its signal: a tool may be silent for as long as that. */
-const CALL_MS = 86_400_000;
+const CALL_MS = DAY_MS;
 const LONGEST_MESSAGE = 4_000;
 
 type Failed = Extract<ToolAnswer, { kind: 'failed' }>;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { JsonObject } from '../../../platform/json.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import type { ServerInfo, Tool } from '../schemas.ts';
 import type { StoredServerInfo } from '../servers/store.ts';
@@ -14,8 +15,6 @@ export function toTool(tool: McpTool): z.input<typeof Tool> {
     annotations: tool.annotations === undefined ? null : asObject(tool.annotations),
   };
 }
-
-type JsonObject = z.input<typeof Tool>['input_schema'];
 
 /** What was read from a column of JSON is JSON, whatever the SDK calls it. */
 function asObject(value: object): JsonObject {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
+import { isObject } from '../../../platform/json.ts';
 
 const maxBytes = 16_384;
 const maxHeaders = 20;
@@ -74,8 +75,11 @@ export function effectiveSettings(config: JsonMap, profile: JsonMap | null): Set
 function split(value: JsonMap): { headers: Record<string, string>; defaultArgs: JsonMap; rest: JsonMap } {
   const { headers: _, default_args: defaults, ...rest } = value;
   const known = Known.safeParse(value);
-  const isMap = typeof defaults === 'object' && defaults !== null && !Array.isArray(defaults);
-  return { headers: (known.success ? known.data.headers : undefined) ?? {}, defaultArgs: isMap ? defaults : {}, rest };
+  return {
+    headers: (known.success ? known.data.headers : undefined) ?? {},
+    defaultArgs: isObject(defaults) ? defaults : {},
+    rest,
+  };
 }
 
 /** The step's own arguments over the defaults that this tool knows. */

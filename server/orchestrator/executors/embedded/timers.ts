@@ -1,4 +1,4 @@
-import type { Clock } from '../../../platform/clock.ts';
+import { type Clock, HOUR_MS } from '../../../platform/clock.ts';
 
 /** Calls `ring` once after about `delayMs`; returns how to call that off. The one thing that waits in real time. */
 export type Alarm = {
@@ -29,7 +29,7 @@ export function atMost(alarm: Alarm, ms: number, done: Promise<unknown>): Promis
 export type TimerHandle = { readonly dueAt: number; readonly rings: number; readonly fire: () => void; place: number };
 
 /** setTimeout takes at most 2^31 ms; a long wait is cut into hours. */
-const LONGEST_WAIT_MS = 3_600_000;
+const LONGEST_WAIT_MS = HOUR_MS;
 
 /**
  * All timers of the runtime behind one alarm: a binary heap in which every timer knows its place, so that setting and

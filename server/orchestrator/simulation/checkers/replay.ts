@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../../platform/json.ts';
 import type { RunState } from '../../core/index.ts';
 import { Violation } from './violation.ts';
 
@@ -40,14 +41,10 @@ function same(a: unknown, b: unknown): boolean {
 }
 
 function sameFields(a: unknown, b: unknown): boolean {
-  if (!isRecord(a) || !isRecord(b)) return isDeepStrictEqual(a, b);
+  if (!isObject(a) || !isObject(b)) return isDeepStrictEqual(a, b);
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
     keys.every(key => Object.is(a[key], b[key]) || isDeepStrictEqual(a[key], b[key]))
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

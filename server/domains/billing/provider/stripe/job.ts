@@ -1,14 +1,15 @@
 import type { Services } from '../../../../contract/services.ts';
 import type { Alarm } from '../../../../orchestrator/executors/embedded/timers.ts';
+import { DAY_MS, HOUR_MS } from '../../../../platform/clock.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../../../platform/repeating-job.ts';
 import { isStripe } from './provider.ts';
 import { reconcile } from './reconcile.ts';
 
 /** After the start, so that recovery has the database to itself. */
 const FIRST_MS = 120_000;
-const DAILY_MS = 86_400_000;
+const DAILY_MS = DAY_MS;
 /** A standby looks whether it leads by now, and what failed is tried again. */
-const AGAIN_MS = 3_600_000;
+const AGAIN_MS = HOUR_MS;
 
 /** Once a day, in the process that leads, where payments are Stripe's: what webhooks did not bring (reconcile.ts). */
 export function startReconciliationJob(options: {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../../platform/clock.ts';
 import { AppError } from '../../../../platform/errors.ts';
 import type { StripeAccount } from './account.ts';
 import { type ApplyServices, applyEvent, applyFacts } from './apply-event.ts';
@@ -8,9 +9,9 @@ import { paymentFacts, subscriptionFacts } from './facts.ts';
 import { fingerprint, listCustomers, listOpenPayments } from './reconcile-store.ts';
 
 /** Stripe keeps events for 30 days. */
-const OLDEST_MS = 30 * 86_400_000;
+const OLDEST_MS = 30 * DAY_MS;
 /** Before the newest event that was applied, older ones may be missing: Stripe repeats what failed for up to three days. */
-const OVERLAP_MS = 3 * 86_400_000;
+const OVERLAP_MS = 3 * DAY_MS;
 /** Stripe lists at most 100 at once, and filters by at most 20 types. */
 const PAGE = 100;
 const MOST_TYPES = 20;

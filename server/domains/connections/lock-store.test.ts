@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../testing/postgres.ts';
-import { whileHolding } from './exclusive.ts';
+import { whileHolding } from './lock-store.ts';
 
 test('more holders than the pool has connections leave some for their work', async () => {
   await using db = await createTestDatabase();
