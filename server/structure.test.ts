@@ -202,17 +202,28 @@ describe('requests to the outside', () => {
   });
 });
 
-/** Files that use Prisma's client, or send or hold SQL. */
-const queries =
-  /\.query(<[^(]*>)?\(|\.\$(queryRaw|executeRaw)|\b(prisma|tx|db)\s*\.\s*[a-z]\w+\s*\.\s*(find\w+|create\w*|update\w*|delete\w*|upsert|count|aggregate|groupBy)\(|\b(SELECT|INSERT INTO|DELETE FROM|UPDATE \w+( \w+)?\s+SET)\b/;
+const sql =
+  /\.query(<[^(]*>)?\(|\.\$(queryRaw|executeRaw)|\b(SELECT|INSERT INTO|DELETE FROM|UPDATE \w+( \w+)?\s+SET)\b/;
+const prisma =
+  /\b(prisma|tx|db)\s*\.\s*[a-z]\w+\s*\.\s*(find\w+|create\w*|update\w*|delete\w*|upsert|count|aggregate|groupBy)\(/;
 const isStore = (path: string) => /(^|\/|-)store\.ts$/.test(path);
 
 describe('data access', () => {
   test('is in the stores of a domain', () => {
     const outside = product.filter(
-      ({ path, text }) => path.startsWith('server/domains/') && !isStore(path) && queries.test(text),
+      ({ path, text }) => path.startsWith('server/domains/') && !isStore(path) && (sql.test(text) || prisma.test(text)),
     );
     expect(outside.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('is Prisma for what people administer, SQL in its folders sql and for everything else (docs/adr/0016)', () => {
+    const administered = /^server\/domains\/(identity|pats|workflows|webhooks|connections|mcp-servers|models)\//;
+    const stores = product.filter(({ path }) => path.startsWith('server/domains/') && isStore(path));
+    const mixed = stores.filter(({ path, text }) =>
+      administered.test(path) && !path.includes('/sql/') ? sql.test(text) : prisma.test(text),
+    );
+    expect(mixed.map(({ path }) => path)).toEqual([]);
+    expect(product.filter(({ path, text }) => isStore(path) && /\$(query|execute)Raw/.test(text))).toEqual([]);
   });
 
   test('writes the keywords of SQL in upper case', () => {

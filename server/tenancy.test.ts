@@ -19,12 +19,13 @@ function read(path: string): string {
 const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
   'The account, its sessions and its links belong to a person, in whichever workspaces': {
     'identity/account-store.ts': [
-      'changePasswordHash confirmAccount createUser findPresentAccount hasAccounts lockAddress lockFirstOwner lockUser',
+      'changePasswordHash confirmAccount createUser findPresentAccount hasAccounts',
       'readAccount readAccounts readAllAccounts rehashPassword renameAccount resetPasswordHash retireAccount',
     ],
     'identity/account-token-store.ts': ['deleteTokens findToken issueToken spendToken'],
     'identity/member-store.ts': ['readMemberships withdrawGrantsOf'],
-    'identity/principal-store.ts': ['readReachable'],
+    'identity/sql/principal-store.ts': ['readReachable'],
+    'identity/sql/lock-store.ts': ['lockAddress lockFirstOwner lockUser'],
     'identity/session-store.ts': ['endAllSessions hasEnded isCurrentEpoch nextSessionEpoch rememberEnded'],
     'identity/workspace-store.ts': ['countCreatedBy readAllWorkspaces'],
   },
@@ -33,16 +34,16 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'billing/provider/stripe/tenant-store.ts': ['findTenant'],
     'identity/account-store.ts': ['createTenant'],
     'identity/invitation-store.ts': ['acceptOpenInvitation findOpenInvitation'],
-    'identity/principal-store.ts': ['findGrant'],
-    'webhooks/store.ts': ['findIngress'],
+    'identity/sql/principal-store.ts': ['findGrant'],
+    'webhooks/sql/store.ts': ['findIngress'],
   },
   'What it is about was found under the tenant before': {
-    'connections/lock-store.ts': ['ifNobodyHolds whileHolding'],
-    'identity/principal-store.ts': ['saveLastUsed'],
+    'connections/sql/lock-store.ts': ['ifNobodyHolds whileHolding'],
+    'identity/sql/principal-store.ts': ['saveLastUsed'],
     'pats/store.ts': ['findExpiry'],
     'runs/store.ts': ['findPayloads hasBegun listResultEvents'],
-    'webhooks/deliveries-store.ts': ['insertDeliveries pruneDeliveries'],
-    'webhooks/signature-store.ts': ['claimSignature findSignedRun'],
+    'webhooks/sql/deliveries-store.ts': ['insertDeliveries pruneDeliveries'],
+    'webhooks/sql/signature-store.ts': ['claimSignature findSignedRun'],
   },
   'The catalogue, its codes and the events of the payment provider belong to the deployment': {
     'billing/codes/store.ts': ['disableCode insertCode isKnownCode listCodes'],
@@ -64,8 +65,8 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'billing/ledger/count-store.ts': ['countCharges countNext'],
     'billing/provider/stripe/reconcile-store.ts': ['listCustomers listOpenPayments'],
     'connections/oauth/flow-store.ts': ['listLapsedFlows'],
-    'connections/store.ts': ['listHidden'],
-    'identity/project-store.ts': ['lockWorkflows'],
+    'connections/sql/store.ts': ['listHidden'],
+    'identity/sql/lock-store.ts': ['lockWorkflows'],
     'retention/analytics-store.ts': ['allowUsageToGo deleteUsageSums noteRunsGo'],
     'retention/clock-store.ts': ['noteClockTrusted readTrustedAt'],
     'retention/expired-runs-store.ts': [
@@ -77,7 +78,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
   },
   'It reads no rows: it prepares the transaction, or the text of a query': {
     'analytics/store.ts': ['seeOneInstant'],
-    'mcp-servers/servers/store.ts': ['likePattern'],
+    'mcp-servers/servers/sql/store.ts': ['likePattern'],
     'runs/search-store.ts': ['searchRuns'],
   },
 };

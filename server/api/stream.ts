@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Principal } from '../contract/context.ts';
-import { findWorkflow } from '../domains/workflows/store.ts';
+import { findWorkflow } from '../domains/workflows/sql/store.ts';
 import { AppError, forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { noteShownSecrets } from '../platform/secrets/in-use.ts';

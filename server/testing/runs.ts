@@ -1,8 +1,8 @@
 import type { Principal } from '../contract/context.ts';
 import type { Services } from '../contract/services.ts';
 import { settled } from '../domains/seed/settled.ts';
-import { insertWorkflow } from '../domains/workflows/store.ts';
-import { insertVersion } from '../domains/workflows/versions/store.ts';
+import { insertWorkflow } from '../domains/workflows/sql/store.ts';
+import { insertVersion } from '../domains/workflows/versions/sql/store.ts';
 import type { Graph, Phase } from '../orchestrator/core/index.ts';
 import type { CreditSource } from '../orchestrator/credits.ts';
 import { createEmbeddedOrchestrator } from '../orchestrator/runtime.ts';

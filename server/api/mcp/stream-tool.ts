@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StreamItem } from '../../contract/orchestrator.ts';
 import { MAX_INTEGER } from '../../contract/wire.ts';
-import { findWorkflow } from '../../domains/workflows/store.ts';
+import { findWorkflow } from '../../domains/workflows/sql/store.ts';
 import { isTerminal } from '../../orchestrator/core/index.ts';
 import { notFound, unavailable } from '../../platform/errors.ts';
 import { hasRole, hasScope } from '../invoke.ts';

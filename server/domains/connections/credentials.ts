@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../platform/clock.ts';
 import { EgressRefused } from '../../platform/egress/egress.ts';
 import { needsRefresh, type RefreshServices, refreshed } from './oauth/refresh.ts';
 import { maySend, originOf, requireOrigin } from './origins.ts';
-import { type ConnectionRef, touchConnection } from './store.ts';
+import { type ConnectionRef, touchConnection } from './sql/store.ts';
 import { readStored } from './stored.ts';
 
 type Settings = { provider: string; service: string; config: JsonMap };

@@ -3,10 +3,10 @@ import type { Context } from '../../contract/context.ts';
 import { AppError, notFound } from '../../platform/errors.ts';
 import { connectionSecret } from './document.ts';
 import { connectionRef, requireConnection } from './get.ts';
-import { whileHolding } from './lock-store.ts';
 import { requireManageable } from './ownership.ts';
 import type { DeleteConnectionInput } from './schemas.ts';
-import { deleteHidden, findConnection, hideConnection, showConnection } from './store.ts';
+import { whileHolding } from './sql/lock-store.ts';
+import { deleteHidden, findConnection, hideConnection, showConnection } from './sql/store.ts';
 import { usageOf } from './usage.ts';
 
 /**

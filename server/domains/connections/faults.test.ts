@@ -9,8 +9,8 @@ import { createTestServices, createTestTenant, type TestTenant } from '../../tes
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { loadCredentials } from './credentials.ts';
 import { connectionSecret } from './document.ts';
-import { whileHolding } from './lock-store.ts';
 import { connectionOperations } from './operations.ts';
+import { whileHolding } from './sql/lock-store.ts';
 import { tidyConnections } from './tidy.ts';
 
 let db: TestDatabase;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { ById, Connection } from './schemas.ts';
-import { type ConnectionRef, type CountedRow, findCounted } from './store.ts';
+import { type ConnectionRef, type CountedRow, findCounted } from './sql/store.ts';
 import { toConnection } from './view.ts';
 
 /** How the caller's project sees a connection. */

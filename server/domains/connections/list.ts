@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import type { ListConnectionsInput, ListConnectionsOutput } from './schemas.ts';
-import { listCounted } from './store.ts';
+import { listCounted } from './sql/store.ts';
 import { toConnection } from './view.ts';
 
 /** GET /v1/connections: the project's and those shared with the workspace, newest first. */

@@ -8,7 +8,7 @@ import { mcpServerOperations } from '../mcp-servers/operations.ts';
 import { loadCredentials } from './credentials.ts';
 import { connectionOperations } from './operations.ts';
 import { impliedOrigins, maySend, originOf } from './origins.ts';
-import { findConnection } from './store.ts';
+import { findConnection } from './sql/store.ts';
 
 const operations = [...connectionOperations, ...mcpServerOperations] as const;
 type Made = { id: string; origins: string[] };

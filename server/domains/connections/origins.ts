@@ -1,7 +1,7 @@
 import type { Context } from '../../contract/context.ts';
 import { conflict, type ErrorDetail, invalid } from '../../platform/errors.ts';
 import { isModelProvider, providerFacts } from '../../platform/models/providers.ts';
-import { bindFirstOrigin, type ConnectionRow } from './store.ts';
+import { bindFirstOrigin, type ConnectionRow } from './sql/store.ts';
 
 /**
  * A connection is bound to the origins (RFC 6454: scheme, host and port) that its credentials may be sent to (docs/adr/0012). Without

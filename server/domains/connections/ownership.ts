@@ -1,6 +1,6 @@
 import type { Context } from '../../contract/context.ts';
 import { forbidden } from '../../platform/errors.ts';
-import type { ConnectionRow } from './store.ts';
+import type { ConnectionRow } from './sql/store.ts';
 
 /** AppError 403 for anybody but a `tenant_admin` who wants to say whether a connection is shared with the workspace. */
 export function requireSharing({ principal }: Context, shared: boolean | undefined): void {

@@ -1,8 +1,8 @@
 import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
 import { connectionSecret, documentOf } from './document.ts';
-import { whileHolding } from './lock-store.ts';
-import { activate, type ConnectionKey, type ConnectionRow, deleteHidden, insertPending } from './store.ts';
+import { whileHolding } from './sql/lock-store.ts';
+import { activate, type ConnectionKey, type ConnectionRow, deleteHidden, insertPending } from './sql/store.ts';
 import { writeDocument } from './stored.ts';
 
 export type NewConnection = {

@@ -3,7 +3,7 @@ import { AppError, conflict, notFound } from '../../platform/errors.ts';
 import { noteSecrets } from '../../platform/secrets/in-use.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { type CredentialDocument, connectionSecret, decodeDocument, documentOf, encodeDocument } from './document.ts';
-import { whileHolding } from './lock-store.ts';
+import { whileHolding } from './sql/lock-store.ts';
 import {
   type ConnectionChange,
   type ConnectionKey,
@@ -11,7 +11,7 @@ import {
   type ConnectionRow,
   findConnection,
   updateConnection,
-} from './store.ts';
+} from './sql/store.ts';
 
 export type StoreServices = Pick<Services, 'pool' | 'secrets' | 'clock'>;
 /** A row and its secret, of one and the same writing. */

@@ -1,7 +1,7 @@
 import type { Services } from '../../contract/services.ts';
 import { connectionSecret } from './document.ts';
-import { ifNobodyHolds } from './lock-store.ts';
-import { deleteHidden, isHidden, listHidden } from './store.ts';
+import { ifNobodyHolds } from './sql/lock-store.ts';
+import { deleteHidden, isHidden, listHidden } from './sql/store.ts';
 
 /** More than a crash can leave: a process makes two at a time. */
 const batch = 100;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { Connection } from './schemas.ts';
-import type { CountedRow } from './store.ts';
+import type { CountedRow } from './sql/store.ts';
 
 const timestamp = (at: Date | null) => (at === null ? null : isoTimestamp(at.getTime()));
 

@@ -6,7 +6,7 @@ import { verifyPassword } from '../../platform/crypto/password.ts';
 import { conflict, forbidden, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { sendLater } from './account-mail.ts';
-import { findPresentAccount, lockAddress, readAccount } from './account-store.ts';
+import { findPresentAccount, readAccount } from './account-store.ts';
 import { findToken, issueToken, spendToken } from './account-token-store.ts';
 import { checkPassword } from './address-accounts.ts';
 import { requireEveryScope } from './authority.ts';
@@ -14,6 +14,7 @@ import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { ConfirmAddressInput, ConfirmAddressOutput } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
+import { lockAddress } from './sql/lock-store.ts';
 
 const PURPOSE = 'confirm_address';
 const VALID_FOR_MS = 3 * DAY_MS;

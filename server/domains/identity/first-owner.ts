@@ -5,7 +5,8 @@ import { newId } from '../../platform/ids.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { insertPat } from '../pats/store.ts';
 import { patHash } from '../pats/token.ts';
-import { addMember, createTenant, createUser, hasAccounts, lockFirstOwner, type NewUser } from './account-store.ts';
+import { addMember, createTenant, createUser, hasAccounts, type NewUser } from './account-store.ts';
+import { lockFirstOwner } from './sql/lock-store.ts';
 
 /** Whether anybody has an account here yet. */
 export function hasOwner({ prisma }: Pick<Services, 'prisma'>): Promise<boolean> {

@@ -7,7 +7,7 @@ import { conflict, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Invitation as InvitationRow } from '../../platform/postgres/generated/client.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { addMember, lockTenant } from './account-store.ts';
+import { addMember } from './account-store.ts';
 import { withAccount } from './address-accounts.ts';
 import { requireEveryScope } from './authority.ts';
 import { sendConfirmation } from './confirmation.ts';
@@ -32,6 +32,7 @@ import type {
   ListInvitationsOutput,
 } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
+import { lockTenant } from './sql/lock-store.ts';
 
 const validForMs = 7 * DAY_MS;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));

@@ -4,7 +4,7 @@ import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { addMember, lockTenant } from './account-store.ts';
+import { addMember } from './account-store.ts';
 import { requireEveryScope } from './authority.ts';
 import {
   deleteMemberRows,
@@ -18,6 +18,7 @@ import {
 import { principalCache } from './principal-cache.ts';
 import { forgetTokens } from './replace-accounts.ts';
 import type { ListMembersInput, ListMembersOutput, Member, RemoveMemberInput, UpdateMemberInput } from './schemas.ts';
+import { lockTenant } from './sql/lock-store.ts';
 
 const lastAdmin = () => conflict('last_tenant_admin', 'The last administrator of a workspace must stay one.');
 

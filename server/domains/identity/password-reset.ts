@@ -6,7 +6,7 @@ import { matchPassword } from '../../platform/crypto/password.ts';
 import { notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { sendLater } from './account-mail.ts';
-import { lockAddress, readAccounts, resetPasswordHash } from './account-store.ts';
+import { readAccounts, resetPasswordHash } from './account-store.ts';
 import { deleteTokens, findToken, issueToken, spendToken } from './account-token-store.ts';
 import { checkPassword } from './address-accounts.ts';
 import { withdrawGrantsOf } from './member-store.ts';
@@ -14,6 +14,7 @@ import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { RequestPasswordResetInput, ResetPasswordInput, ResetPasswordOutput } from './schemas.ts';
 import { limitAttemptsFrom } from './sign-in.ts';
+import { lockAddress } from './sql/lock-store.ts';
 
 const PURPOSE = 'reset_password';
 const MAILED_FOR_MS = 60 * 60 * 1000;

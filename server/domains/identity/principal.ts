@@ -4,8 +4,8 @@ import { MINUTE_MS } from '../../platform/clock.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { isWellFormedPat, patHashText } from '../pats/token.ts';
 import { type PatGrant, principalCache } from './principal-cache.ts';
-import { findGrant, findSessionPrincipal, saveLastUsed } from './principal-store.ts';
 import type { Session } from './sessions.ts';
+import { findGrant, findSessionPrincipal, saveLastUsed } from './sql/principal-store.ts';
 
 type PrincipalServices = Pick<Services, 'pool' | 'clock' | 'logger'>;
 

@@ -1,7 +1,7 @@
 import type { TimeIdKey } from '../../contract/cursor.ts';
 import type { Project } from '../../platform/postgres/generated/client.ts';
 import { olderThan } from '../../platform/postgres/prisma.ts';
-import type { Queryable, Transaction } from '../../platform/postgres/transaction.ts';
+import type { Transaction } from '../../platform/postgres/transaction.ts';
 import type { Database } from './account-store.ts';
 
 type ProjectRef = { tenantId: string; id: string };
@@ -45,11 +45,6 @@ export async function hasSeveralProjects(tx: Transaction, tenantId: string): Pro
     orderBy: { id: 'asc' },
   });
   return rows.length > 1;
-}
-
-/** Lets nobody write a workflow until the transaction ends. */
-export async function lockWorkflows(tx: Queryable): Promise<void> {
-  await tx.query('LOCK TABLE workflows IN SHARE MODE');
 }
 
 export async function hasWorkflows(tx: Transaction, { tenantId, projectId }: ProjectScope): Promise<boolean> {

@@ -7,7 +7,6 @@ import { newId } from '../../platform/ids.ts';
 import type { Project as ProjectRow } from '../../platform/postgres/generated/client.ts';
 import { isUniqueViolation } from '../../platform/postgres/prisma.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { lockTenant } from './account-store.ts';
 import { principalCache } from './principal-cache.ts';
 import {
   deleteProjectRows,
@@ -16,7 +15,6 @@ import {
   hasSeveralProjects,
   hasWorkflows,
   insertProject,
-  lockWorkflows,
   readProjects,
   renameProject,
 } from './project-store.ts';
@@ -28,6 +26,7 @@ import type {
   Project,
   UpdateProjectInput,
 } from './schemas.ts';
+import { lockTenant, lockWorkflows } from './sql/lock-store.ts';
 
 type ProjectOutput = z.input<typeof Project>;
 

@@ -2,15 +2,16 @@ import type { Services } from '../../contract/services.ts';
 import type { User } from '../../platform/postgres/generated/client.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import { patSecretName } from '../pats/token.ts';
-import { confirmAccount, lockTenant, readAccounts, retireAccount } from './account-store.ts';
+import { confirmAccount, readAccounts, retireAccount } from './account-store.ts';
 import {
-  copyMembership,
   type DeadToken,
   deleteMemberRows,
   hasOtherAdmin,
   readMemberships,
   readUnconfirmedMembers,
 } from './member-store.ts';
+import { lockTenant } from './sql/lock-store.ts';
+import { copyMembership } from './sql/member-store.ts';
 
 /**
  * Ends the memberships that unconfirmed accounts with this address have in a workspace, because somebody else has accepted its

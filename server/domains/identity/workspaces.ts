@@ -5,13 +5,14 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, forbidden } from '../../platform/errors.ts';
 import { isUniqueViolation } from '../../platform/postgres/prisma.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
-import { addMember, createTenant, lockUser } from './account-store.ts';
+import { addMember, createTenant } from './account-store.ts';
 import type {
   CreateWorkspaceInput,
   CreateWorkspaceOutput,
   ListWorkspacesInput,
   ListWorkspacesOutput,
 } from './schemas.ts';
+import { lockUser } from './sql/lock-store.ts';
 import { countCreatedBy, isAdmin, readWorkspaces } from './workspace-store.ts';
 
 export type NewWorkspace = { slug: string; name: string };

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { type ModelProvider, providerFacts } from '../../platform/models/providers.ts';
-import { type ConnectionRow, listCounted } from '../connections/store.ts';
+import { type ConnectionRow, listCounted } from '../connections/sql/store.ts';
 import type { ModelReference, ReferenceProblem } from './reference.ts';
 import { KeyConfig } from './schemas.ts';
 

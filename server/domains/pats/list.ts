@@ -3,7 +3,7 @@ import type { Context } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { ListPatsInput, ListPatsOutput } from './schemas.ts';
-import { listPatRows, type PatFilter } from './store.ts';
+import { listPatRows, type PatFilter } from './sql/store.ts';
 
 const timestamp = (ms: number | null) => (ms === null ? null : isoTimestamp(ms));
 

@@ -4,7 +4,7 @@ import { notFound } from '../../platform/errors.ts';
 import { requireScopes } from '../identity/authority.ts';
 import { requireLifetime } from './lifetime.ts';
 import type { ById, RevealPatOutput } from './schemas.ts';
-import { findPatRow } from './store.ts';
+import { findPatRow } from './sql/store.ts';
 import { patSecretName } from './token.ts';
 
 /**

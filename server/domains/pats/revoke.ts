@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { lockTenant } from '../identity/account-store.ts';
 import { principalCache } from '../identity/principal-cache.ts';
+import { lockTenant } from '../identity/sql/lock-store.ts';
 import { manageable } from './list.ts';
 import type { ById, RevokePatOutput } from './schemas.ts';
-import { revokePatRows } from './store.ts';
+import { revokePatRows } from './sql/store.ts';
 import { patSecretName } from './token.ts';
 
 /**

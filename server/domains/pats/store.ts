@@ -1,84 +1,7 @@
-import type { Pool } from 'pg';
-import { type Scope, scopes } from '../../contract/context.ts';
-import type { TimeIdKey } from '../../contract/cursor.ts';
 import type { Pat } from '../../platform/postgres/generated/client.ts';
-import type { Queryable, Transaction } from '../../platform/postgres/transaction.ts';
+import type { Transaction } from '../../platform/postgres/transaction.ts';
 
 type Models = Pick<Transaction, 'pat'>;
-
-/** Tokens that are not revoked, of one project; of one user in it where `userId` is given. */
-export type PatFilter = { tenantId: string; projectId: string; userId: string | undefined };
-
-export type PatRow = {
-  id: string;
-  userId: string;
-  userEmail: string;
-  displayName: string;
-  scopes: Scope[];
-  createdAt: number;
-  expiresAt: number | null;
-  lastUsedAt: number | null;
-  createdByPatId: string | null;
-};
-
-type Columns = {
-  id: string;
-  user_id: string;
-  email: string;
-  display_name: string;
-  scopes: string[];
-  created_at: Date;
-  expires_at: Date | null;
-  last_used_at: Date | null;
-  created_by_pat_id: string | null;
-};
-
-const columns = `t.id, t.user_id, u.email, t.display_name, t.scopes, t.created_at, t.expires_at, t.last_used_at,
-  t.created_by_pat_id`;
-const live = `FROM pats t JOIN users u ON u.id = t.user_id
-  WHERE t.tenant_id = $1 AND t.project_id = $2 AND t.revoked_at IS NULL AND ($3::uuid IS NULL OR t.user_id = $3)`;
-
-function toRow(row: Columns): PatRow {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    userEmail: row.email,
-    displayName: row.display_name,
-    scopes: scopes.filter(scope => row.scopes.includes(scope)),
-    createdAt: row.created_at.getTime(),
-    expiresAt: row.expires_at?.getTime() ?? null,
-    lastUsedAt: row.last_used_at?.getTime() ?? null,
-    createdByPatId: row.created_by_pat_id,
-  };
-}
-
-/** Newest first, at most `take`, after the keyset where one is given. */
-export async function listPatRows(
-  pool: Pool,
-  filter: PatFilter,
-  after: TimeIdKey | null,
-  take: number,
-): Promise<PatRow[]> {
-  const { rows } = await pool.query<Columns>(
-    `SELECT ${columns} ${live}
-       AND ($4::timestamptz IS NULL OR (t.created_at, t.id) < ($4::timestamptz, $5::uuid))
-     ORDER BY t.created_at DESC, t.id DESC LIMIT $6`,
-    [filter.tenantId, filter.projectId, filter.userId ?? null, after && new Date(after[0]), after?.[1], take],
-  );
-  return rows.map(toRow);
-}
-
-/** One token that is not revoked; null where there is none. */
-export async function findPatRow(pool: Pool, filter: PatFilter, id: string): Promise<PatRow | null> {
-  const { rows } = await pool.query<Columns>(`SELECT ${columns} ${live} AND t.id = $4`, [
-    filter.tenantId,
-    filter.projectId,
-    filter.userId ?? null,
-    id,
-  ]);
-  const row = rows[0];
-  return row ? toRow(row) : null;
-}
 
 /** Inserts a token. */
 export async function insertPat(
@@ -93,29 +16,4 @@ export async function insertPat(
 export async function findExpiry(db: Models, patId: string): Promise<Date | null | undefined> {
   const pat = await db.pat.findFirst({ where: { id: patId, revokedAt: null }, select: { expiresAt: true } });
   return pat?.expiresAt;
-}
-
-export type RevokedPat = { id: string; displayName: string };
-
-/**
- * Revokes a token and all that it made, down to the last; the token itself comes first, the others by age. Empty where it is unknown,
- * or was revoked before. Call under lockTenant, as whoever inserts a token that was made by another does: one that is being made
- * would not be seen.
- */
-export async function revokePatRows(tx: Queryable, filter: PatFilter, id: string, at: number): Promise<RevokedPat[]> {
-  const { rows } = await tx.query<{ id: string; display_name: string }>(
-    `WITH RECURSIVE family AS (
-       SELECT id FROM pats
-        WHERE id = $1 AND tenant_id = $2 AND project_id = $3 AND revoked_at IS NULL
-          AND ($4::uuid IS NULL OR user_id = $4)
-       UNION
-       SELECT p.id FROM pats p JOIN family f ON p.created_by_pat_id = f.id
-     ), revoked AS (
-       UPDATE pats SET revoked_at = $5 WHERE id IN (SELECT id FROM family) AND revoked_at IS NULL
-       RETURNING id, display_name, created_at
-     )
-     SELECT id, display_name FROM revoked ORDER BY id <> $1, created_at, id`,
-    [id, filter.tenantId, filter.projectId, filter.userId ?? null, new Date(at)],
-  );
-  return rows.map(row => ({ id: row.id, displayName: row.display_name }));
 }

@@ -8,7 +8,7 @@ import { generatePatToken, isWellFormedPat, patHash } from '../pats/token.ts';
 import { mayStart } from './automation.ts';
 import { isSigned, isTimely, parseSignature, type Signed } from './signature.ts';
 import { readSigningSecrets } from './signing-secrets.ts';
-import { findIngress, type Ingress, type IngressRow } from './store.ts';
+import { findIngress, type Ingress, type IngressRow } from './sql/store.ts';
 
 /** The proof that comes with a delivery, as it was sent. */
 export type Proof = Signed & { authorization: string | undefined };

@@ -4,7 +4,7 @@ import { requireScopes } from '../identity/authority.ts';
 import { effectiveRole } from '../identity/principal.ts';
 import type { PatGrant } from '../identity/principal-cache.ts';
 import { isWellFormedPat, patHash } from '../pats/token.ts';
-import { findProjectGrant, type ProjectScope } from './store.ts';
+import { findProjectGrant, type ProjectScope } from './sql/store.ts';
 
 /** Whether a token may start runs of this project now: live, its own, with the scope, its user a contributor or more. */
 export function mayStart(

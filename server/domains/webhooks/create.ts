@@ -8,7 +8,8 @@ import { requireStorable } from './extras.ts';
 import { type CreateWebhookInput, type CreateWebhookOutput, maxWebhooks } from './schemas.ts';
 import { signingSecretName } from './signature.ts';
 import { createSigningSecret } from './signing-secrets.ts';
-import { countWebhooks, insertWebhook, lockProject, lockWorkflowStatus, type WorkflowKey } from './store.ts';
+import { lockProject, lockWorkflowStatus, type WorkflowKey } from './sql/store.ts';
+import { countWebhooks, insertWebhook } from './store.ts';
 import { requireWebhook, toWebhook } from './view.ts';
 
 /**

@@ -10,7 +10,7 @@ export async function deleteWebhook(
   { principal, services }: Context,
   { id }: z.output<typeof WebhookRef>,
 ): Promise<undefined> {
-  if (!(await deleteWebhookRow(services.pool, principal, id))) throw notFound('Webhook');
+  if (!(await deleteWebhookRow(services.prisma, principal, id))) throw notFound('Webhook');
   try {
     await services.secrets.delete(principal.tenantId, signingSecretName(id));
   } catch (error) {

@@ -10,8 +10,8 @@ import { mergeBeneath } from '../runs/run-input.ts';
 import { type StartRequest, startRun } from '../runs/start.ts';
 import { IngestOutput } from './schemas.ts';
 import { replayableUntil, timestampToleranceMs } from './signature.ts';
-import { claimSignature, findSignedRun } from './signature-store.ts';
-import type { IngressRow } from './store.ts';
+import { claimSignature, findSignedRun } from './sql/signature-store.ts';
+import type { IngressRow } from './sql/store.ts';
 
 export type Admitted = Pick<IngressRow, 'id' | 'tenantId' | 'projectId' | 'workflowId' | 'extras'>;
 export type Delivered = { output: z.output<typeof IngestOutput>; repeated: boolean };

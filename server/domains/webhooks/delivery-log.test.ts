@@ -6,8 +6,8 @@ import {
   type TestWebhook,
   type WebhookService,
 } from '../../testing/webhooks.ts';
-import { kept } from './deliveries-store.ts';
 import { noiseRowsPerMinute, recordDelivery, settleDeliveries } from './delivery-log.ts';
+import { kept } from './sql/deliveries-store.ts';
 
 let service: WebhookService;
 let webhook: TestWebhook;

@@ -4,7 +4,13 @@ import type { Services } from '../../contract/services.ts';
 import { MINUTE_MS } from '../../platform/clock.ts';
 import { groupCalls } from '../../platform/group-calls.ts';
 import { newId } from '../../platform/ids.ts';
-import { type DeliveryRow, insertDeliveries, isNoise, type NewDelivery, pruneDeliveries } from './deliveries-store.ts';
+import {
+  type DeliveryRow,
+  insertDeliveries,
+  isNoise,
+  type NewDelivery,
+  pruneDeliveries,
+} from './sql/deliveries-store.ts';
 
 type LogServices = Pick<Services, 'pool' | 'logger'>;
 export type Delivery = Omit<DeliveryRow, 'id'> & { subscriptionId: string };

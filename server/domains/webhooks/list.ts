@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import { Id } from '../../contract/wire.ts';
-import { listDeliveryRows } from './deliveries-store.ts';
 import type {
   ListDeliveriesInput,
   ListDeliveriesOutput,
@@ -11,7 +10,8 @@ import type {
   Webhook,
   WebhookRef,
 } from './schemas.ts';
-import { listWebhookRows } from './store.ts';
+import { listDeliveryRows } from './sql/deliveries-store.ts';
+import { listWebhookRows } from './sql/store.ts';
 import { requireWebhook, toDelivery, toWebhook } from './view.ts';
 
 const DeliveryKey = z.tuple([Id]);

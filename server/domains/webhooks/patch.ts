@@ -6,7 +6,8 @@ import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
 import { type PatchWebhookInput, type PatchWebhookOutput, rotationOverlap } from './schemas.ts';
 import { type Rotated, rotateSigningSecret } from './signing-secrets.ts';
-import { lockWorkflowStatus, saveRotation, updateWebhook, type WebhookRow, type WorkflowKey } from './store.ts';
+import { lockWorkflowStatus, type WebhookRow, type WorkflowKey } from './sql/store.ts';
+import { saveRotation, updateWebhook } from './store.ts';
 import { requireWebhook, toWebhook } from './view.ts';
 
 type Input = z.output<typeof PatchWebhookInput>;

@@ -8,7 +8,7 @@ import {
   type WebhookService,
 } from '../../testing/webhooks.ts';
 import { timestampToleranceMs } from './signature.ts';
-import { claimSignature } from './signature-store.ts';
+import { claimSignature } from './sql/signature-store.ts';
 
 let service: WebhookService;
 let webhook: TestWebhook;

@@ -3,9 +3,9 @@ import type { Context } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { DeliveryRow } from './deliveries-store.ts';
 import type { Delivery, Webhook } from './schemas.ts';
-import { findWebhookRow, type WebhookRow } from './store.ts';
+import type { DeliveryRow } from './sql/deliveries-store.ts';
+import { findWebhookRow, type WebhookRow } from './sql/store.ts';
 
 const iso = (date: Date) => isoTimestamp(date.getTime());
 

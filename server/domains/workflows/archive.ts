@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { WorkflowRef } from './schemas.ts';
-import { archiveWorkflow } from './store.ts';
+import { archiveWorkflow } from './sql/store.ts';
 import { projectScope } from './view.ts';
 
 /** Archives for good: no more starts, no more changes; versions and runs stay readable. Repeating it changes nothing. */

@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
 import type { CreateWorkflowInput, WorkflowSchema } from './schemas.ts';
-import { insertWorkflow } from './store.ts';
+import { insertWorkflow } from './sql/store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
 
 /** A new draft. The graph may be incomplete or absent; one that is not even shaped like a graph is AppError 422. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { WorkflowRef, WorkflowSchema } from './schemas.ts';
-import { findWorkflow, type WorkflowRow } from './store.ts';
+import { findWorkflow, type WorkflowRow } from './sql/store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
 
 /** The workflow of the request's project. Throws AppError 404 for any other. */

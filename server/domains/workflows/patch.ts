@@ -5,7 +5,7 @@ import { acceptDraft } from './draft.ts';
 import { requireWorkflow } from './get.ts';
 import { expectedRevision, whyUnchanged } from './precondition.ts';
 import type { PatchWorkflowInput, WorkflowSchema } from './schemas.ts';
-import { updateDraft } from './store.ts';
+import { updateDraft } from './sql/store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
 
 /**

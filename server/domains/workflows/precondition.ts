@@ -1,6 +1,6 @@
 import type { Context } from '../../contract/context.ts';
 import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts';
-import { findWorkflow } from './store.ts';
+import { findWorkflow } from './sql/store.ts';
 import { etagOf, projectScope } from './view.ts';
 
 /**

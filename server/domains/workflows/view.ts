@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { VersionSchema, WorkflowSchema } from './schemas.ts';
-import type { ProjectScope, WorkflowRow } from './store.ts';
-import type { VersionRow } from './versions/store.ts';
+import type { ProjectScope, WorkflowRow } from './sql/store.ts';
+import type { VersionRow } from './versions/sql/store.ts';
 
 /** The project a request is made in: all that these routes can see. */
 export function projectScope(ctx: Context): ProjectScope {

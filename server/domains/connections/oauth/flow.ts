@@ -50,7 +50,7 @@ export async function beginFlow(
   const { request } = flow;
   // The row first: it leads to the secret, whatever happens, and tidyFlows follows it.
   const owner = { tenantId, userId };
-  await insertFlow(services.pool, { id, stateHash: sha256(state), owner, kind, request, at, expiresAt });
+  await insertFlow(services.prisma, { id, stateHash: sha256(state), owner, kind, request, at, expiresAt });
   await services.secrets.put(tenantId, flowSecret(id), JSON.stringify(secret));
   const url = buildAuthorizationUrl(client, {
     ...settings.authorizationParams,
@@ -81,13 +81,13 @@ export async function finishFlow(
   { kind, settings }: { kind: FlowKind; settings: OauthSettings },
   callback: Callback,
 ): Promise<FinishedFlow> {
-  const { pool, secrets, clock } = services;
-  const flow = await findFlow(pool, principal, kind, sha256(callback.state));
-  if (flow === null || flow.expires_at.getTime() <= clock.now()) throw unknownState();
+  const { prisma, secrets, clock } = services;
+  const flow = await findFlow(prisma, principal, kind, sha256(callback.state));
+  if (flow === null || flow.expiresAt.getTime() <= clock.now()) throw unknownState();
   const client = await clientFor(services, kind, settings);
   const secret = await secrets.take(principal.tenantId, flowSecret(flow.id));
   // Who comes too late for the secret must leave the row to who has it. The row decides where a store gives a secret twice.
-  if (secret === null || !(await deleteFlow(pool, principal.tenantId, flow.id))) throw unknownState();
+  if (secret === null || !(await deleteFlow(prisma, principal.tenantId, flow.id))) throw unknownState();
   const { verifier, nonce } = FlowSecret.parse(JSON.parse(secret));
   const url = new URL(redirectUri(services));
   for (const [name, value] of Object.entries(callback)) if (value !== undefined) url.searchParams.set(name, value);
@@ -126,9 +126,9 @@ const unknownState = () =>
   );
 
 /** Removes flows that were never finished, secrets first; a hundred of them at most. */
-async function tidyFlows({ pool, secrets, clock }: Services): Promise<void> {
-  for (const { id, tenant_id: tenantId } of await listLapsedFlows(pool, new Date(clock.now()), 100)) {
+async function tidyFlows({ prisma, secrets, clock }: Services): Promise<void> {
+  for (const { id, tenantId } of await listLapsedFlows(prisma, new Date(clock.now()), 100)) {
     await secrets.delete(tenantId, flowSecret(id));
-    await deleteFlow(pool, tenantId, id);
+    await deleteFlow(prisma, tenantId, id);
   }
 }

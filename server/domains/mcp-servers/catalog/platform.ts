@@ -5,7 +5,7 @@ import { demoMcpUrl } from '../../../contract/demo-mcp.ts';
 import type { PlatformCatalogInput, PlatformCatalogOutput } from '../schemas.ts';
 import { parseCanonicalUrl } from '../servers/canonical-url.ts';
 import { type Adapter, platformAdapters } from './platform-adapters.ts';
-import { serversByUrl } from './store.ts';
+import { serversByUrl } from './sql/store.ts';
 
 /** The key of an adapter; after one that is no longer offered the list begins anew. */
 const AdapterCursor = z.tuple([z.string().max(100)]);

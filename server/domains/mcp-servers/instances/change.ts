@@ -5,7 +5,7 @@ import type { DeleteInstanceInput, InstanceDetail, PatchInstanceInput } from '..
 import { requireServer } from '../servers/view.ts';
 import { requireVersion } from './create.ts';
 import { checkSettings } from './settings.ts';
-import { deleteInstanceRow, updateInstance, usesOfInstance } from './store.ts';
+import { deleteInstanceRow, updateInstance, usesOfInstance } from './sql/store.ts';
 import { describeInstance, instanceKey, requireInstance, requireOwnConnection, usesShown } from './view.ts';
 
 /** Changes what is given; `null` for `version` follows the latest, for `connection_id` unbinds. AppError 404, 409, 422 as for creating. */

@@ -15,6 +15,7 @@ import {
   type SetActiveInput,
 } from '../schemas.ts';
 import { requireServer } from '../servers/view.ts';
+import { checkSettings } from './settings.ts';
 import {
   deleteProfileRow,
   findProfile,
@@ -23,8 +24,7 @@ import {
   type ProfileKey,
   setActiveProfile,
   updateProfile,
-} from './profile-store.ts';
-import { checkSettings } from './settings.ts';
+} from './sql/profile-store.ts';
 import { instanceKey, requireInstance, requireOwnConnection, toProfile } from './view.ts';
 
 type ProfileView = z.input<typeof Profile>;

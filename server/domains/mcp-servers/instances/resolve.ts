@@ -5,7 +5,7 @@ import { isId } from '../../../platform/ids.ts';
 import { maySend } from '../../connections/origins.ts';
 import { requireWorkflow } from '../../workflows/get.ts';
 import type { Resolution, ResolveInput, ResolveOutput } from '../schemas.ts';
-import { type BindingRow, findBindings, findOffers, type OfferRow } from './store.ts';
+import { type BindingRow, findBindings, findOffers, type OfferRow } from './sql/store.ts';
 
 /** A graph has at most 2,000 steps (docs/specification/limits.md#sizes); one that was never saved is held to it here. */
 const maxSteps = 2_000;

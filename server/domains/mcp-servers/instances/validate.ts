@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { connectionRef } from '../../connections/get.ts';
-import { findConnection } from '../../connections/store.ts';
+import { findConnection } from '../../connections/sql/store.ts';
 import { type Binding, bindInstance } from '../calls/binding.ts';
 import { type Check, checkLive, failed, liveChecks, notChecked, passed, report } from '../checks.ts';
 import type { CheckReport, InstanceRef } from '../schemas.ts';
-import { findProfile, type ProfileRow } from './profile-store.ts';
-import type { InstanceRow } from './store.ts';
+import { findProfile, type ProfileRow } from './sql/profile-store.ts';
+import type { InstanceRow } from './sql/store.ts';
 import { instanceKey, requireInstance } from './view.ts';
 
 /**

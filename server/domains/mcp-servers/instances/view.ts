@@ -4,11 +4,11 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { invalid, notFound } from '../../../platform/errors.ts';
 import { connectionRef } from '../../connections/get.ts';
 import { requireOrBindOrigin } from '../../connections/origins.ts';
-import { findConnection } from '../../connections/store.ts';
+import { findConnection } from '../../connections/sql/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import type { AuthMode, Instance, InstanceDetail, Profile } from '../schemas.ts';
-import type { ProfileRow } from './profile-store.ts';
-import { findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './store.ts';
+import type { ProfileRow } from './sql/profile-store.ts';
+import { findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './sql/store.ts';
 
 /** How many workflows are named that use an instance. */
 export const usesShown = 20;

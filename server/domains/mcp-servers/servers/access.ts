@@ -4,7 +4,7 @@ import { invalid } from '../../../platform/errors.ts';
 import { loadCredentials } from '../../connections/credentials.ts';
 import { connectionRef } from '../../connections/get.ts';
 import { requireOrBindOrigin } from '../../connections/origins.ts';
-import { findConnection } from '../../connections/store.ts';
+import { findConnection } from '../../connections/sql/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import { credentialHeaders } from '../credential-headers.ts';
 import { unknownConnection } from '../instances/view.ts';

@@ -6,7 +6,7 @@ import { newId } from '../../../platform/ids.ts';
 import { type CreateServerInput, limits, type Server } from '../schemas.ts';
 import { parseCanonicalUrl } from './canonical-url.ts';
 import { freeSlug, serviceSlug } from './service-slug.ts';
-import { insertServer, takenServices } from './store.ts';
+import { insertServer, takenServices } from './sql/store.ts';
 import { toServer } from './view.ts';
 
 /** Servers registered at the same moment under one name take each other's slug; then the next is tried. */

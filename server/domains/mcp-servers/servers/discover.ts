@@ -4,7 +4,7 @@ import { conflict, invalid } from '../../../platform/errors.ts';
 import { readLive } from '../live.ts';
 import type { ServerDetail, WithConnection } from '../schemas.ts';
 import { accessTo } from './access.ts';
-import { saveDiscovery } from './store.ts';
+import { saveDiscovery } from './sql/store.ts';
 import { describeServer, requireServer, requireServerDetail, serverKey } from './view.ts';
 
 /**

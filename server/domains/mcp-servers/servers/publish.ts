@@ -3,7 +3,7 @@ import type { Context } from '../../../contract/context.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
 import { catalogueChecksum } from '../catalog/diff.ts';
 import type { PublishServerInput, Version } from '../schemas.ts';
-import { findServerVersion, insertServerVersion } from './version-store.ts';
+import { findServerVersion, insertServerVersion } from './sql/version-store.ts';
 import { describeVersion, latestVersion, requireServerDetail, serverKey } from './view.ts';
 
 /** Somebody may discover or publish in between; then what is there now is published. */

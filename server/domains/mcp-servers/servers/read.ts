@@ -13,8 +13,8 @@ import type {
   Version,
   VersionRef,
 } from '../schemas.ts';
-import { listServerRows } from './store.ts';
-import { findServerVersion, listServerVersions } from './version-store.ts';
+import { listServerRows } from './sql/store.ts';
+import { findServerVersion, listServerVersions } from './sql/version-store.ts';
 import {
   describeServer,
   describeVersion,

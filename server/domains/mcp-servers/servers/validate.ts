@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import { connectionRef } from '../../connections/get.ts';
-import { findConnection } from '../../connections/store.ts';
+import { findConnection } from '../../connections/sql/store.ts';
 import { checkLive, failed, notChecked, passed, report } from '../checks.ts';
 import type { CheckReport, ValidateConnectionInput, WithConnection } from '../schemas.ts';
 import { accessTo } from './access.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { expectedRevision, whyUnchanged } from '../precondition.ts';
 import type { VersionRef, WorkflowSchema } from '../schemas.ts';
-import { updateDraft } from '../store.ts';
+import { updateDraft } from '../sql/store.ts';
 import { answerWorkflow, projectScope } from '../view.ts';
 import { requireVersion } from './get.ts';
 

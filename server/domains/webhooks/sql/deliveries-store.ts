@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import type { DeliveryOutcome } from './schemas.ts';
+import type { DeliveryOutcome } from '../schemas.ts';
 
 export type DeliveryRow = {
   id: string;

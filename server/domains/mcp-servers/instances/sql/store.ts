@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import type { McpTool } from '../../../platform/mcp-client/index.ts';
-import { type AuthMode, limits, type ServerStatus } from '../schemas.ts';
-import { likePattern } from '../servers/store.ts';
+import type { JsonMap } from '../../../../orchestrator/core/index.ts';
+import type { McpTool } from '../../../../platform/mcp-client/index.ts';
+import { type AuthMode, limits, type ServerStatus } from '../../schemas.ts';
+import { likePattern } from '../../servers/sql/store.ts';
 
 export type ProjectKey = { tenantId: string; projectId: string };
 export type InstanceKey = ProjectKey & { id: string };

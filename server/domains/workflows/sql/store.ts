@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import type { Graph } from '../../orchestrator/core/graph.ts';
-import type { RecentRun, RunSetupSchema, WorkflowStatus } from './schemas.ts';
+import type { Graph } from '../../../orchestrator/core/graph.ts';
+import type { RecentRun, RunSetupSchema, WorkflowStatus } from '../schemas.ts';
 
 export type RunSetup = z.output<typeof RunSetupSchema>;
 type Status = z.output<typeof WorkflowStatus>;

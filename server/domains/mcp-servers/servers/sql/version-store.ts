@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import type { McpTool } from '../../../../platform/mcp-client/index.ts';
 import type { ServerKey, StoredServerInfo } from './store.ts';
 
 export type VersionSummaryRow = {

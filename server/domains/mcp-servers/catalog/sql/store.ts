@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { McpTool } from '../../../platform/mcp-client/index.ts';
-import { likePattern } from '../servers/store.ts';
+import type { McpTool } from '../../../../platform/mcp-client/index.ts';
+import { likePattern } from '../../servers/sql/store.ts';
 
 export type CatalogToolRow = {
   server_id: string;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import type { TimeIdKey } from '../../contract/cursor.ts';
-import type { JsonObject } from '../../platform/json.ts';
-import type { ConnectionStatus } from './schemas.ts';
+import type { TimeIdKey } from '../../../contract/cursor.ts';
+import type { JsonObject } from '../../../platform/json.ts';
+import type { ConnectionStatus } from '../schemas.ts';
 
 /** A connection of one tenant, whichever project it belongs to. */
 export type ConnectionKey = { tenantId: string; connectionId: string };

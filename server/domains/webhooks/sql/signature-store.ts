@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { unauthenticated } from '../../platform/errors.ts';
+import { unauthenticated } from '../../../platform/errors.ts';
 
 /** A delivery as its signature makes it known. */
 export type SignatureRef = { webhookId: string; signature: Buffer };

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import { projectRoles, type Scope, scopes } from '../../contract/context.ts';
-import { MINUTE_MS } from '../../platform/clock.ts';
-import type { PatGrant } from './principal-cache.ts';
-import type { Me } from './schemas.ts';
-import type { Session } from './sessions.ts';
+import { projectRoles, type Scope, scopes } from '../../../contract/context.ts';
+import { MINUTE_MS } from '../../../platform/clock.ts';
+import type { PatGrant } from '../principal-cache.ts';
+import type { Me } from '../schemas.ts';
+import type { Session } from '../sessions.ts';
 
 /** Authentication in SQL: every request pays for it. */
 

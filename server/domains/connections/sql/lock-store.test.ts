@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { createTestDatabase } from '../../testing/postgres.ts';
+import { createTestDatabase } from '../../../testing/postgres.ts';
 import { whileHolding } from './lock-store.ts';
 
 test('more holders than the pool has connections leave some for their work', async () => {

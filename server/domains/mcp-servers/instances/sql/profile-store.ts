@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import { limits } from '../schemas.ts';
+import type { JsonMap } from '../../../../orchestrator/core/index.ts';
+import { limits } from '../../schemas.ts';
 import type { InstanceKey } from './store.ts';
 
 export type ProfileRow = {

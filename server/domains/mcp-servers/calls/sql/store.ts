@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import type { McpTool } from '../../../platform/mcp-client/index.ts';
-import type { AuthMode } from '../schemas.ts';
+import type { JsonMap } from '../../../../orchestrator/core/index.ts';
+import type { McpTool } from '../../../../platform/mcp-client/index.ts';
+import type { AuthMode } from '../../schemas.ts';
 
 export type InstanceRef = { tenantId: string; projectId: string; instanceId: string };
 
