@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -16,6 +17,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  // As in tsconfig.json.
+  resolve: { alias: { '@': fileURLToPath(new URL('.', import.meta.url)) } },
   test: {
     include: ['{server,bin,components,app,bench}/**/*.test.{ts,tsx}', 'e2e/{start,faults,fuzz,security}/**/*.test.ts'],
     // One PostgreSQL cluster for all test files; each file clones a migrated template database.

@@ -93,7 +93,7 @@ describe('a token with workflow:run alone', () => {
   });
 
   test('is told the scope and every field, 50 at most', async () => {
-    const fields = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`f${n}`, 1]));
+    const fields = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`f${n}`, 1]));
     const refused = await refusal(start(overriding('closed', fields)));
     expect([refused.message, refused.details]).toEqual([expect.stringContaining('workflow:write'), expect.any(Array)]);
     expect(refused.details).toHaveLength(50);
