@@ -11,6 +11,20 @@ export const DAY_MS = 86_400_000;
 
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** Calls `ring` once after about `delayMs`; returns a function that cancels it. The one thing that waits in real time. */
+export type Alarm = {
+  (delayMs: number, ring: () => void): () => void;
+  /** The longest that timers wait before they read the clock again, in ms; by default an hour. */
+  longestMs?: number;
+};
+
+export const systemAlarm: Alarm = (delayMs, ring) => {
+  const timeout = setTimeout(ring, delayMs);
+  return () => clearTimeout(timeout);
+};
+/** A clock that is set forward, or a machine that slept, is noticed within this; a wake-up costs a few microseconds. */
+systemAlarm.longestMs = 5_000;
+
 /** A clock that moves only when told to. */
 export class ManualClock implements Clock {
   #now: number;

@@ -1,5 +1,4 @@
-/** Calls back once in so many ms, unless what it returns is called. */
-type Alarm = (delayMs: number, ring: () => void) => () => unknown;
+import type { Alarm } from './clock.ts';
 
 export type RepeatingJob = {
   /** Ends the pass under way, if any; the next process goes on with it. */
@@ -16,7 +15,7 @@ export function startRepeatingJob(
   pass: (closing: AbortSignal) => Promise<number>,
 ): RepeatingJob {
   const closing = new AbortController();
-  let cancel = () => undefined as unknown;
+  let cancel = () => {};
   let underWay = Promise.resolve();
   const arm = (delayMs: number) => {
     if (closing.signal.aborted) return;

@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
-import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { Alarm, Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
 import { backfill } from './backfill-store.ts';

@@ -1,6 +1,5 @@
 import type { Services } from '../../contract/services.ts';
-import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
-import { HOUR_MS } from '../../platform/clock.ts';
+import { type Alarm, HOUR_MS } from '../../platform/clock.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { BATCH, chargedTenants, dueTenants, nextDue } from './due-store.ts';
 import { countCharges } from './ledger/count-store.ts';

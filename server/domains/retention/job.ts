@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
-import { type Clock, DAY_MS, HOUR_MS } from '../../platform/clock.ts';
+import { type Alarm, type Clock, DAY_MS, HOUR_MS } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type DatabaseClock, readDatabaseClock } from '../../platform/postgres/database-clock.ts';
 import { ensurePartitions } from '../../platform/postgres/partitions.ts';

@@ -14,10 +14,9 @@ import {
   type EmbeddedOrchestrator,
   type EmbeddedOrchestratorOptions,
 } from '../../orchestrator/executors/embedded/index.ts';
-import type { Alarm } from '../../orchestrator/executors/embedded/timers.ts';
 import { readEvents } from '../../orchestrator/log/index.ts';
 import { stepTypeDescription } from '../../orchestrator/steps/descriptions.ts';
-import { ManualClock } from '../../platform/clock.ts';
+import { type Alarm, ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/logger.ts';
 

@@ -2,7 +2,8 @@ import type { Pool } from 'pg';
 import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../../../contract/orchestrator.ts';
 import type { OrchestratorSettings } from '../../../contract/orchestrator-settings.ts';
 import type { StepTypes } from '../../../contract/step-type.ts';
-import type { Clock } from '../../../platform/clock.ts';
+import { type Alarm, type Clock, systemAlarm } from '../../../platform/clock.ts';
+import { pause, within } from '../../../platform/deadlines.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/logger.ts';
@@ -24,11 +25,9 @@ import { createLeaderTerms, type LeaderTerms, type OwnTerm } from './leader-term
 import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership.ts';
 import { LeadershipLog } from './leadership-log.ts';
 import { IDLE } from './load.ts';
-import { pause, within } from './patience.ts';
 import { recoverRuns } from './recovery.ts';
 import { Runtime } from './runtime.ts';
 import type { RuntimeServices } from './runtime-services.ts';
-import { type Alarm, systemAlarm } from './timers.ts';
 
 export type EmbeddedOrchestratorOptions = {
   /** For reading; shared with the rest of the process. */

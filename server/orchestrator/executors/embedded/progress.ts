@@ -1,5 +1,4 @@
 import { RUN_PROJECTION_FIELDS, type RunProjection } from '../../log/index.ts';
-import type { Timers } from './timers.ts';
 
 /** How far the progress that lists show (`steps_done`, `last_seq`) may be behind the log, in ms. */
 export const PROGRESS_LAG_MS = 250;
@@ -39,6 +38,9 @@ const sameButForProgress = (a: RunProjection, b: RunProjection): boolean =>
 
 /** A run whose projection is behind. */
 export type Lagging = { catchUp(): void };
+
+/** What the sweep needs of timers: calling `ring` once at `dueAt`, in ms since the epoch. */
+type Timers = { set(dueAt: number, ring: () => void): unknown };
 
 /** Has the runs that are behind catch up, all at once and at most every PROGRESS_LAG_MS. */
 export class ProgressSweep {

@@ -1,6 +1,6 @@
 import type { OrchestratorSettings } from '../../../contract/orchestrator-settings.ts';
 import type { StepTypes } from '../../../contract/step-type.ts';
-import type { Clock } from '../../../platform/clock.ts';
+import type { Alarm, Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { CreditSource } from '../../credits.ts';
 import type { LoadJournal, LogReader, WriterLimits } from '../../log/index.ts';
@@ -8,7 +8,6 @@ import type { OrchestratorObserver } from '../../observer.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { Hub } from './hub.ts';
 import type { OwnTerm } from './leader-terms.ts';
-import type { Alarm } from './timers.ts';
 
 /** What the runtime is given; constructed anew for each time that the process leads. */
 export type RuntimeServices = {

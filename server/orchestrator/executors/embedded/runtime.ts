@@ -1,5 +1,6 @@
 import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../../contract/orchestrator.ts';
 import type { StepType } from '../../../contract/step-type.ts';
+import { atMost } from '../../../platform/deadlines.ts';
 import { AppError, notFound, unavailable } from '../../../platform/errors.ts';
 import { type Command, type CompiledGraph, newRun } from '../../core/index.ts';
 import { AppendError, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
@@ -23,7 +24,7 @@ import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
 import { RunResources } from './run-resources.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 import { type SlotKind, Slots } from './slots.ts';
-import { atMost, type TimerHandle, Timers } from './timers.ts';
+import { type TimerHandle, Timers } from './timers.ts';
 import { Wakes } from './wakes.ts';
 
 /** A database that has not taken the last events by then will not be waited for at shutdown. */

@@ -1,29 +1,4 @@
-import { type Clock, HOUR_MS } from '../../../platform/clock.ts';
-
-/** Calls `ring` once after about `delayMs`; returns how to call that off. The one thing that waits in real time. */
-export type Alarm = {
-  (delayMs: number, ring: () => void): () => void;
-  /** The longest that timers wait without a look at the clock, ms; default an hour. */
-  longestMs?: number;
-};
-
-export const systemAlarm: Alarm = (delayMs, ring) => {
-  const timeout = setTimeout(ring, delayMs);
-  return () => clearTimeout(timeout);
-};
-/** A clock that is set forward, or a machine that slept, is noticed within this; a wake-up costs a few microseconds. */
-systemAlarm.longestMs = 5_000;
-
-/** Settles when `done` does, or after `ms`. */
-export function atMost(alarm: Alarm, ms: number, done: Promise<unknown>): Promise<void> {
-  return new Promise(resolve => {
-    const cancel = alarm(ms, resolve);
-    void done.then(() => {
-      cancel();
-      resolve();
-    });
-  });
-}
+import { type Alarm, type Clock, HOUR_MS } from '../../../platform/clock.ts';
 
 /** `rings`: when, in the timers' own time. */
 export type TimerHandle = { readonly dueAt: number; readonly rings: number; readonly fire: () => void; place: number };

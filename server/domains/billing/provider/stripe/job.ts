@@ -1,6 +1,5 @@
 import type { Services } from '../../../../contract/services.ts';
-import type { Alarm } from '../../../../orchestrator/executors/embedded/timers.ts';
-import { DAY_MS, HOUR_MS } from '../../../../platform/clock.ts';
+import { type Alarm, DAY_MS, HOUR_MS } from '../../../../platform/clock.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../../../platform/repeating-job.ts';
 import { isStripe } from './provider.ts';
 import { reconcile } from './reconcile.ts';

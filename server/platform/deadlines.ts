@@ -1,4 +1,4 @@
-import type { Alarm } from './timers.ts';
+import type { Alarm } from './clock.ts';
 
 type Limits = {
   alarm: Alarm;
@@ -42,5 +42,16 @@ export function pause(alarm: Alarm, ms: number, signal: AbortSignal): Promise<vo
     };
     const cancel = alarm(ms, end);
     signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** Settles when `done` does, or after `ms`. */
+export function atMost(alarm: Alarm, ms: number, done: Promise<unknown>): Promise<void> {
+  return new Promise(resolve => {
+    const cancel = alarm(ms, resolve);
+    void done.then(() => {
+      cancel();
+      resolve();
+    });
   });
 }
