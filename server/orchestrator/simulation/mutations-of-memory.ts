@@ -88,7 +88,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'the text of a large result is not written',
-    file: 'executors/embedded/turn.ts',
+    file: 'turn/turn.ts',
     find: 'if (large !== null && events.length > 0) this.#store(large);',
     replace: '',
     caughtBy: ['replay'],

@@ -15,8 +15,8 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Consumption } from '../../core/index.ts';
 import type { TenantCredits } from '../../credits.ts';
+import { MOST_PER_ATTEMPT } from '../../turn/pricing.ts';
 import { REFRESH_MS } from './credit-meter.ts';
-import { MOST_PER_ATTEMPT } from './pricing.ts';
 
 let db: TestDatabase;
 const open: Harness[] = [];

@@ -1,5 +1,5 @@
+import { MAX_RESULT_BYTES } from '../../turn/outcome.ts';
 import { ByteBudget } from './byte-budget.ts';
-import { MAX_RESULT_BYTES } from './outcome.ts';
 
 /**
  * Limits, for each tenant, the results that scripts may bring at a time and those that wait for their commit. Workers

@@ -1,13 +1,13 @@
 import type { Attempt, Outcome, StepType } from '../../../contract/step-type.ts';
 import { type GraphStep, type JsonMap, type JsonValue, type RunState, StoredValue } from '../../core/index.ts';
 import type { AttemptEnd, OrchestratorObserver } from '../../observer.ts';
+import { isLarge } from '../../turn/outcome.ts';
+import type { RunIdentity } from '../../turn/turn.ts';
 import type { FaultLog } from './fault-log.ts';
-import { isLarge } from './outcome.ts';
 import type { RunResources } from './run-resources.ts';
 import type { SlotKind } from './slots.ts';
 import { type LoadedResults, ResultMissing, ResultsTooLarge } from './stored-results.ts';
 import type { TimerHandle } from './timers.ts';
-import type { RunIdentity } from './turn.ts';
 
 /** How long to wait before results are loaded again that could not be. */
 const RELOAD_DELAY_MS = 1_000;

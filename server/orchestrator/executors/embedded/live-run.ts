@@ -12,11 +12,12 @@ import {
   stepSpec,
 } from '../../core/index.ts';
 import type { LargeResult, LogEntry } from '../../log/index.ts';
+import { RunLog } from '../../turn/log-budget.ts';
+import { endOfAttempt } from '../../turn/outcome.ts';
+import { type Lagging, RunProgress } from '../../turn/progress.ts';
+import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from '../../turn/turn.ts';
 import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
-import { RunLog } from './log-budget.ts';
 import { type Caller, type Mail, Mailbox, notStorable, toBlame } from './mailbox.ts';
-import { endOfAttempt } from './outcome.ts';
-import { type Lagging, RunProgress } from './progress.ts';
 import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
 import { withinBudget } from './run-budget.ts';
 import type { RunCredits } from './run-credits.ts';
@@ -24,7 +25,6 @@ import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
 import { ResidentBytes } from './run-resources.ts';
 import { SlotWaits } from './slot-waits.ts';
 import type { Claimant, SlotKind } from './slots.ts';
-import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from './turn.ts';
 
 type Settlements = readonly (() => void)[];
 

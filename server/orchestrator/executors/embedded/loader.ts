@@ -1,11 +1,11 @@
 import { evolve, newRun, type RunEvent, type RunState } from '../../core/index.ts';
 import type { LoggedRun, LogReader, RunRead } from '../../log/index.ts';
+import type { RunIdentity } from '../../turn/turn.ts';
 import type { CreditAccount } from './credit-account.ts';
 import type { CreditMeter } from './credit-meter.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { LoadSuspects } from './load-suspects.ts';
 import type { RunResources } from './run-resources.ts';
-import type { RunIdentity } from './turn.ts';
 
 /** Nothing of a run begins or is charged before the credits of its workspace are known. */
 export type LoadedRun = {

@@ -1,9 +1,9 @@
 import type { ActionPrices, BillableAction } from '../../../contract/billable-actions.ts';
 import type { StepTypes } from '../../../contract/step-type.ts';
+import type { OnExcess } from '../../turn/pricing.ts';
+import type { Pricing } from '../../turn/turn.ts';
 import type { CreditAccount } from './credit-account.ts';
 import type { CreditMeter } from './credit-meter.ts';
-import type { OnExcess } from './pricing.ts';
-import type { Pricing } from './turn.ts';
 
 /**
  * Whether a step may begin: it is paid for, or its workspace has too little left, or what is known of that is too old to

@@ -16,7 +16,7 @@ import {
 } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Graph, JsonValue } from '../../core/index.ts';
-import { PROGRESS_LAG_MS } from './progress.ts';
+import { PROGRESS_LAG_MS } from '../../turn/progress.ts';
 
 /** The default second is short on a machine that is busy. */
 const PATIENT = { timeout: 15_000 };

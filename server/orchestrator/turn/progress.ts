@@ -1,4 +1,4 @@
-import { RUN_PROJECTION_FIELDS, type RunProjection } from '../../log/index.ts';
+import { RUN_PROJECTION_FIELDS, type RunProjection } from '../log/index.ts';
 
 /** How far the progress that lists show (`steps_done`, `last_seq`) may be behind the log, in ms. */
 export const PROGRESS_LAG_MS = 250;

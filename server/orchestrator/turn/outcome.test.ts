@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type JsonValue, StoredValue } from '../../core/index.ts';
+import { type JsonValue, StoredValue } from '../core/index.ts';
 import { LogBudget, MAX_LOG_BYTES } from './log-budget.ts';
 import { endOfAttempt, MAX_RESULT_BYTES } from './outcome.ts';
 

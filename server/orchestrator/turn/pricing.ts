@@ -1,6 +1,6 @@
-import type { ActionPrices } from '../../../contract/billable-actions.ts';
-import { cost, MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
-import { type Command, type Consumption, INSUFFICIENT_CREDITS } from '../../core/index.ts';
+import type { ActionPrices } from '../../contract/billable-actions.ts';
+import { cost, MOST_MICROCREDITS } from '../../contract/microcredits.ts';
+import { type Command, type Consumption, INSUFFICIENT_CREDITS } from '../core/index.ts';
 
 /**
  * The most that one attempt is charged for what it used, in microcredits: a million credits. What a provider says it used is

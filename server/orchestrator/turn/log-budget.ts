@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../contract/step-type.ts';
+import type { Outcome } from '../../contract/step-type.ts';
 
 /** Log lines kept for one step of a run, all attempts together (docs/specification/limits.md#sizes). Bytes of UTF-8. */
 export const MAX_LOG_BYTES = 64 * 1024;

@@ -1,14 +1,7 @@
-import type { Outcome } from '../../../contract/step-type.ts';
-import { newId } from '../../../platform/ids.ts';
-import {
-  type Command,
-  type Consumption,
-  type JsonValue,
-  type StepError,
-  StoredValue,
-  sizeOf,
-} from '../../core/index.ts';
-import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../../log/index.ts';
+import type { Outcome } from '../../contract/step-type.ts';
+import { newId } from '../../platform/ids.ts';
+import { type Command, type Consumption, type JsonValue, type StepError, StoredValue, sizeOf } from '../core/index.ts';
+import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
 
 /** docs/specification/limits.md#sizes */
 export const MAX_RESULT_BYTES = 1024 * 1024;

@@ -1,8 +1,8 @@
-import type { ActionPrices } from '../../../contract/billable-actions.ts';
-import type { CommittedEvent, RunSnapshot, StreamItem } from '../../../contract/orchestrator.ts';
-import type { StepTypes } from '../../../contract/step-type.ts';
-import { AppError } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
+import type { ActionPrices } from '../../contract/billable-actions.ts';
+import type { CommittedEvent, RunSnapshot, StreamItem } from '../../contract/orchestrator.ts';
+import type { StepTypes } from '../../contract/step-type.ts';
+import { AppError } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
 import {
   type Command,
   consumedBy,
@@ -22,7 +22,7 @@ import {
   StoredValue,
   sizeOf,
   stepSpec,
-} from '../../core/index.ts';
+} from '../core/index.ts';
 import {
   encodeEvent,
   type LargeResult,
@@ -32,7 +32,7 @@ import {
   type RunProjection,
   type TaskChange,
   type UsageRow,
-} from '../../log/index.ts';
+} from '../log/index.ts';
 import { type OnExcess, priced } from './pricing.ts';
 
 /** What attempts cost that end in a turn. */

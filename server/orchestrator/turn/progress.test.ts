@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { runProjection } from '../../../testing/engine/projection.ts';
-import { ManualTime } from '../../../testing/engine/runtime.ts';
+import { runProjection } from '../../testing/engine/projection.ts';
+import { ManualTime } from '../../testing/engine/runtime.ts';
+import { Timers } from '../executors/embedded/timers.ts';
 import { PROGRESS_LAG_MS, ProgressSweep, RunProgress } from './progress.ts';
-import { Timers } from './timers.ts';
 
 const at = (stepsDone: number, more = {}) =>
   runProjection({ stepsDone, lastSeq: stepsDone * 2, credits: stepsDone * 3, ...more });
