@@ -1,6 +1,6 @@
 import type { Mutation } from './mutations.ts';
 
-const LEADERSHIP = 'executors/embedded/leadership.ts';
+const LEADERSHIP = 'executors/embedded/leadership/leadership.ts';
 const ORCHESTRATOR = 'executors/embedded/embedded-orchestrator.ts';
 
 /** Ways to lead where and when a process must not, and to fail to lead or to stop when it must. */
@@ -49,7 +49,7 @@ export const LEADING: readonly Mutation[] = [
   },
   {
     name: 'leading in vain does not lengthen the wait',
-    file: 'executors/embedded/backoff.ts',
+    file: 'executors/embedded/leadership/backoff.ts',
     find: "end === 'fruitless' ? this.#fruitless + 1 : 0;",
     replace: '1;',
     caughtBy: ['leadership'],

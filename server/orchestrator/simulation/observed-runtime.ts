@@ -1,4 +1,4 @@
-import type { LeaderSession } from '../executors/embedded/leadership.ts';
+import type { LeaderSession } from '../executors/embedded/leadership/leadership.ts';
 import type { LiveRun } from '../executors/embedded/live-run.ts';
 import { Runtime } from '../executors/embedded/runtime.ts';
 import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';

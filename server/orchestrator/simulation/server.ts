@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import { Embedded } from '../executors/embedded/embedded-orchestrator.ts';
-import type { LeaderSession } from '../executors/embedded/leadership.ts';
+import type { LeaderSession } from '../executors/embedded/leadership/leadership.ts';
 import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
 import type { LogReader, WriterLimits } from '../log/index.ts';
 import type { LeadershipWatch } from './checkers/leadership.ts';

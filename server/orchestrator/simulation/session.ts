@@ -1,5 +1,9 @@
-import type { LeaderConnection, LockAttempt, SessionState } from '../executors/embedded/leader-connection.ts';
-import { LEASE_MS } from '../executors/embedded/leader-connection.ts';
+import type {
+  LeaderConnection,
+  LockAttempt,
+  SessionState,
+} from '../executors/embedded/leadership/leader-connection.ts';
+import { LEASE_MS } from '../executors/embedded/leadership/leader-connection.ts';
 import { type LogEntry, MOST_BATCHES } from '../log/index.ts';
 import { DatabaseError } from './database.ts';
 import type { Backend, Postgres } from './postgres.ts';

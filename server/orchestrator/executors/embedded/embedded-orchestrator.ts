@@ -17,13 +17,13 @@ import {
   type WriterLimits,
 } from '../../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
-import { Backoff, type LeadingEnd } from './backoff.ts';
 import { GraphCache, type LoadVersion, loadVersionFrom } from './graph-cache.ts';
 import { Hub } from './hub.ts';
-import { type LeaderConnector, postgresConnector } from './leader-connection.ts';
-import { createLeaderTerms, type LeaderTerms, type OwnTerm } from './leader-terms.ts';
-import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership.ts';
-import { LeadershipLog } from './leadership-log.ts';
+import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
+import { type LeaderConnector, postgresConnector } from './leadership/leader-connection.ts';
+import { createLeaderTerms, type LeaderTerms, type OwnTerm } from './leadership/leader-terms.ts';
+import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership/leadership.ts';
+import { LeadershipLog } from './leadership/leadership-log.ts';
 import { IDLE } from './load.ts';
 import { recoverRuns } from './recovery.ts';
 import { Runtime } from './runtime.ts';

@@ -10,7 +10,7 @@ import { ActiveRuns } from './active-runs.ts';
 import type { CreditAccount } from './credit-account.ts';
 import { CreditMeter } from './credit-meter.ts';
 import { FaultLog } from './fault-log.ts';
-import type { OwnTerm } from './leader-terms.ts';
+import type { OwnTerm } from './leadership/leader-terms.ts';
 import { LiveRun } from './live-run.ts';
 import { loadOf, type RuntimeLoad } from './load.ts';
 import { LoadSuspects } from './load-suspects.ts';

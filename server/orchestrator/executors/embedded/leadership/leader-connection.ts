@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
+import { commitStatement, type LogSession, PLANNING } from '../../../log/index.ts';
 
 /** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
 export const LEADER_LOCK = 4_216_034;

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { afterEach, expect, test } from 'vitest';
-import { createLogger } from '../../../platform/logger.ts';
-import { DEFAULT_CONFIG, ManualTime } from '../../../testing/engine/runtime.ts';
-import type { LogReader } from '../../log/index.ts';
-import { Embedded, type EmbeddedOrchestratorOptions } from './embedded-orchestrator.ts';
+import { createLogger } from '../../../../platform/logger.ts';
+import { DEFAULT_CONFIG, ManualTime } from '../../../../testing/engine/runtime.ts';
+import type { LogReader } from '../../../log/index.ts';
+import { Embedded, type EmbeddedOrchestratorOptions } from '../embedded-orchestrator.ts';
 import type { LeaderConnection, LockAttempt, SessionState } from './leader-connection.ts';
 import { acquireLeadership } from './leadership.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import type { Clock } from '../../../platform/clock.ts';
+import type { Clock } from '../../../../platform/clock.ts';
 
 /** Terms that are remembered. An attempt of an older one counts as lost with its process. */
 const TERMS_KEPT = 10_000;

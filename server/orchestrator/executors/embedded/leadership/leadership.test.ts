@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { CommittedEvent, RunRef } from '../../../contract/orchestrator.ts';
-import type { AppError } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
+import type { CommittedEvent, RunRef } from '../../../../contract/orchestrator.ts';
+import type { AppError } from '../../../../platform/errors.ts';
+import { newId } from '../../../../platform/ids.ts';
 import {
   chain,
   createHarness,
@@ -13,10 +13,10 @@ import {
   ManualTime,
   outline,
   startRun,
-} from '../../../testing/engine/runtime.ts';
-import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import type { Graph } from '../../core/index.ts';
-import type { EmbeddedOrchestrator } from './index.ts';
+} from '../../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
+import type { Graph } from '../../../core/index.ts';
+import type { EmbeddedOrchestrator } from '../index.ts';
 
 /** The default second is short on a machine that is busy. */
 const PATIENT = { timeout: 15_000 };

@@ -1,6 +1,6 @@
-import type { Alarm } from '../../../platform/clock.ts';
-import { pause, within } from '../../../platform/deadlines.ts';
-import type { LogSession } from '../../log/index.ts';
+import type { Alarm } from '../../../../platform/clock.ts';
+import { pause, within } from '../../../../platform/deadlines.ts';
+import type { LogSession } from '../../../log/index.ts';
 import type { LeaderConnection, LeaderConnector, SessionState } from './leader-connection.ts';
 
 /** A standby asks this often: with the end of a session noticed at once, a takeover takes about a second. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../../platform/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import type { RunEvent } from '../../core/index.ts';
-import { encodeEvent, type LogEntry } from '../../log/index.ts';
+import { newId } from '../../../../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
+import type { RunEvent } from '../../../core/index.ts';
+import { encodeEvent, type LogEntry } from '../../../log/index.ts';
 import { type LeaderConnection, postgresConnector } from './leader-connection.ts';
 
 let db: TestDatabase;

@@ -1,5 +1,5 @@
-import type { OrchestratorStatus } from '../../../contract/orchestrator.ts';
-import type { Logger } from '../../../platform/logger.ts';
+import type { OrchestratorStatus } from '../../../../contract/orchestrator.ts';
+import type { Logger } from '../../../../platform/logger.ts';
 
 /** While an outage lasts, every so many attempts to lead are reported: at the longest intervals each 20 to 100 s. */
 const REMINDER_EVERY = 10;
