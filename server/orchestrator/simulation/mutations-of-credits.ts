@@ -1,7 +1,7 @@
 import type { Mutation } from './mutations.ts';
 
-const METER = 'executors/embedded/credit-account.ts';
-const RUN = 'executors/embedded/run-credits.ts';
+const METER = 'executors/embedded/credits/credit-account.ts';
+const RUN = 'executors/embedded/credits/run-credits.ts';
 
 /** Ways to charge too much, too little or twice, and to begin or deny what should not be. */
 export const CREDITS: readonly Mutation[] = [
@@ -136,21 +136,21 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'who asks for what is left is never told',
-    file: 'executors/embedded/credit-meter.ts',
+    file: 'executors/embedded/credits/credit-meter.ts',
     find: 'if (!this.#over) known();',
     replace: '',
     caughtBy: ['not-stuck', 'memory', 'liveness'],
   },
   {
     name: 'a read that fails is not tried again',
-    file: 'executors/embedded/credit-meter.ts',
+    file: 'executors/embedded/credits/credit-meter.ts',
     find: 'this.#host.timers.set(this.#host.now() + RETRY_MS, () => void this.rereadUntilKnown(account, known));',
     replace: '',
     caughtBy: ['not-stuck', 'memory', 'liveness'],
   },
   {
     name: 'a start is refused by what was read long ago',
-    file: 'executors/embedded/credit-meter.ts',
+    file: 'executors/embedded/credits/credit-meter.ts',
     find: '(account.affordsStep ? account : this.reread(tenantId))',
     replace: 'account',
     caughtBy: ['credits', 'liveness'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LoadJournal, LogReader } from '../../log/index.ts';
-import type { CreditMeter } from './credit-meter.ts';
+import type { CreditMeter } from './credits/credit-meter.ts';
 import type { GraphCache } from './graph-cache.ts';
 import { LoadSuspects } from './load-suspects.ts';
 import { Loader } from './loader.ts';

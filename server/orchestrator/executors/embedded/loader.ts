@@ -1,8 +1,8 @@
 import { evolve, newRun, type RunEvent, type RunState } from '../../core/index.ts';
 import type { LoggedRun, LogReader, RunRead } from '../../log/index.ts';
 import type { RunIdentity } from '../../turn/turn.ts';
-import type { CreditAccount } from './credit-account.ts';
-import type { CreditMeter } from './credit-meter.ts';
+import type { CreditAccount } from './credits/credit-account.ts';
+import type { CreditMeter } from './credits/credit-meter.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { LoadSuspects } from './load-suspects.ts';
 import type { RunResources } from './run-resources.ts';

@@ -1,8 +1,8 @@
-import { unavailable } from '../../../platform/errors.ts';
-import type { CreditSource } from '../../credits.ts';
+import { unavailable } from '../../../../platform/errors.ts';
+import type { CreditSource } from '../../../credits.ts';
+import type { FaultLog } from '../fault-log.ts';
+import type { Timers } from '../timers.ts';
 import { CreditAccount } from './credit-account.ts';
-import type { FaultLog } from './fault-log.ts';
-import type { Timers } from './timers.ts';
 
 /** How soon what another process has granted or changed is known at the latest, of workspaces that use something. */
 export const REFRESH_MS = 5_000;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../../platform/ids.ts';
-import { TestCredits } from '../../../testing/engine/credits.ts';
+import { newId } from '../../../../platform/ids.ts';
+import { TestCredits } from '../../../../testing/engine/credits.ts';
 import {
   chain,
   createHarness,
@@ -11,11 +11,11 @@ import {
   ManualTime,
   outline,
   stepType,
-} from '../../../testing/engine/runtime.ts';
-import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import type { Consumption } from '../../core/index.ts';
-import type { TenantCredits } from '../../credits.ts';
-import { MOST_PER_ATTEMPT } from '../../turn/pricing.ts';
+} from '../../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
+import type { Consumption } from '../../../core/index.ts';
+import type { TenantCredits } from '../../../credits.ts';
+import { MOST_PER_ATTEMPT } from '../../../turn/pricing.ts';
 import { REFRESH_MS } from './credit-meter.ts';
 
 let db: TestDatabase;

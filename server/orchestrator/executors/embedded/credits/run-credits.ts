@@ -1,7 +1,7 @@
-import type { ActionPrices, BillableAction } from '../../../contract/billable-actions.ts';
-import type { StepTypes } from '../../../contract/step-type.ts';
-import type { OnExcess } from '../../turn/pricing.ts';
-import type { Pricing } from '../../turn/turn.ts';
+import type { ActionPrices, BillableAction } from '../../../../contract/billable-actions.ts';
+import type { StepTypes } from '../../../../contract/step-type.ts';
+import type { OnExcess } from '../../../turn/pricing.ts';
+import type { Pricing } from '../../../turn/turn.ts';
 import type { CreditAccount } from './credit-account.ts';
 import type { CreditMeter } from './credit-meter.ts';
 

@@ -1,5 +1,5 @@
-import type { ActionPrices } from '../../../contract/billable-actions.ts';
-import { FREE, type TenantCredits } from '../../credits.ts';
+import type { ActionPrices } from '../../../../contract/billable-actions.ts';
+import { FREE, type TenantCredits } from '../../../credits.ts';
 
 /** A read of a workspace's credits that is under way: when it began, among all of them, and whether no charge was under way. */
 export type CreditRead = { readonly number: number; readonly epoch: number; readonly quiet: boolean };

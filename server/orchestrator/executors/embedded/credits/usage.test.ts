@@ -1,9 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { RunRef } from '../../../contract/orchestrator.ts';
-import { newId } from '../../../platform/ids.ts';
-import { chain, createHarness, type Harness, type HarnessOptions, stepType } from '../../../testing/engine/runtime.ts';
-import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import { consumedBy, endsBillableAttempt } from '../../core/index.ts';
+import type { RunRef } from '../../../../contract/orchestrator.ts';
+import { newId } from '../../../../platform/ids.ts';
+import {
+  chain,
+  createHarness,
+  type Harness,
+  type HarnessOptions,
+  stepType,
+} from '../../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
+import { consumedBy, endsBillableAttempt } from '../../../core/index.ts';
 
 let db: TestDatabase;
 const open: Harness[] = [];
