@@ -10,7 +10,7 @@ export type OrchestratorSettings = {
   maxActiveRunsPerTenant: number;
   luaWorkers: number;
   shutdownGraceMs: number;
-  /** In bytes; orchestrator/executors/embedded/memory-limits.ts says of what. */
+  /** In bytes; orchestrator/executors/embedded/memory/memory-limits.ts says of what. */
   memory: {
     runBytes: number;
     liveBytes: number;

@@ -1,7 +1,7 @@
 import type { Mutation } from './mutations.ts';
 
 const LOADER = 'executors/embedded/loader.ts';
-const RESULTS = 'executors/embedded/stored-results.ts';
+const RESULTS = 'executors/embedded/memory/stored-results.ts';
 
 /** Ways to hold too much in memory, to see wrong values, and to die of the same run again and again. */
 export const MEMORY: readonly Mutation[] = [
@@ -43,7 +43,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'nothing is taken up when there is memory again',
-    file: 'executors/embedded/live-memory.ts',
+    file: 'executors/embedded/memory/live-memory.ts',
     find: 'for (const act of this.#whenRoom.splice(0)) act();',
     replace: 'this.#whenRoom.length = 0;',
     caughtBy: ['not-stuck'],
@@ -57,7 +57,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'the cache of results has no limit',
-    file: 'executors/embedded/text-cache.ts',
+    file: 'executors/embedded/memory/text-cache.ts',
     find: 'if (this.#texts.has(id) || text.length > this.#limit) return;',
     replace:
       'if (this.#texts.has(id)) return;\n    this.#texts.set(id, text);\n    this.#size += text.length;\n    return;',
@@ -111,7 +111,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'a run has no budget',
-    file: 'executors/embedded/run-budget.ts',
+    file: 'executors/embedded/memory/run-budget.ts',
     find: 'fits(state.bytes, command.result, maxBytes)) return command;',
     replace: 'maxBytes > 0) return command;',
     caughtBy: ['memory'],

@@ -9,7 +9,7 @@ import { LuaPool } from '../../steps/lua/index.ts';
 import { luaScript } from '../../steps/lua-script.ts';
 import { FaultLog } from './fault-log.ts';
 import { LiveAttempt } from './live-attempt.ts';
-import { RunResources } from './run-resources.ts';
+import { RunResources } from './memory/run-resources.ts';
 import { Timers } from './timers.ts';
 
 const pool = new LuaPool({ workers: 1 });

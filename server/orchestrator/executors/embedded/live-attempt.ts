@@ -4,9 +4,9 @@ import type { AttemptEnd, OrchestratorObserver } from '../../observer.ts';
 import { isLarge } from '../../turn/outcome.ts';
 import type { RunIdentity } from '../../turn/turn.ts';
 import type { FaultLog } from './fault-log.ts';
-import type { RunResources } from './run-resources.ts';
+import type { RunResources } from './memory/run-resources.ts';
+import { type LoadedResults, ResultMissing, ResultsTooLarge } from './memory/stored-results.ts';
 import type { SlotKind } from './slots.ts';
-import { type LoadedResults, ResultMissing, ResultsTooLarge } from './stored-results.ts';
 import type { TimerHandle } from './timers.ts';
 
 /** How long to wait before results are loaded again that could not be. */

@@ -19,10 +19,10 @@ import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from '../
 import type { RunCredits } from './credits/run-credits.ts';
 import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
 import { type Caller, type Mail, Mailbox, notStorable, toBlame } from './mailbox.ts';
+import { withinBudget } from './memory/run-budget.ts';
+import { ResidentBytes } from './memory/run-resources.ts';
 import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
-import { withinBudget } from './run-budget.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
-import { ResidentBytes } from './run-resources.ts';
 import { SlotWaits } from './slot-waits.ts';
 import type { Claimant, SlotKind } from './slots.ts';
 

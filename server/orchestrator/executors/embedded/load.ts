@@ -1,7 +1,7 @@
 import type { GroupCommitLog } from '../../log/index.ts';
 import type { OrchestratorLoad } from '../../observer.ts';
 import type { LiveRun } from './live-run.ts';
-import type { RunResources } from './run-resources.ts';
+import type { RunResources } from './memory/run-resources.ts';
 import type { Slots } from './slots.ts';
 import type { Timers } from './timers.ts';
 

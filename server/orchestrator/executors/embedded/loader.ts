@@ -5,7 +5,7 @@ import type { CreditAccount } from './credits/credit-account.ts';
 import type { CreditMeter } from './credits/credit-meter.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { LoadSuspects } from './load-suspects.ts';
-import type { RunResources } from './run-resources.ts';
+import type { RunResources } from './memory/run-resources.ts';
 
 /** Nothing of a run begins or is charged before the credits of its workspace are known. */
 export type LoadedRun = {

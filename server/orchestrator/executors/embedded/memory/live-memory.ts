@@ -1,5 +1,5 @@
-import { AppError, unavailable } from '../../../platform/errors.ts';
-import { PAYLOAD_THRESHOLD_BYTES } from '../../log/index.ts';
+import { AppError, unavailable } from '../../../../platform/errors.ts';
+import { PAYLOAD_THRESHOLD_BYTES } from '../../../log/index.ts';
 import type { MemoryLimits } from './memory-limits.ts';
 
 const TIGHT_THRESHOLD_BYTES = 1_024;

@@ -1,5 +1,5 @@
-import type { JsonValue, StoredValue } from '../../core/index.ts';
-import type { LargeResult } from '../../log/index.ts';
+import type { JsonValue, StoredValue } from '../../../core/index.ts';
+import type { LargeResult } from '../../../log/index.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { MemoryLimits } from './memory-limits.ts';
 import { TextCache } from './text-cache.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../../platform/ids.ts';
+import { newId } from '../../../../platform/ids.ts';
 import {
   createHarness,
   DEFAULT_CONFIG,
@@ -8,10 +8,10 @@ import {
   type HarnessOptions,
   outline,
   stepType,
-} from '../../../testing/engine/runtime.ts';
-import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import type { Graph } from '../../core/index.ts';
-import { createLoadJournal } from '../../log/index.ts';
+} from '../../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
+import type { Graph } from '../../../core/index.ts';
+import { createLoadJournal } from '../../../log/index.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

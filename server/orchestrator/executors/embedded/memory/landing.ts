@@ -1,4 +1,4 @@
-import { MAX_RESULT_BYTES } from '../../turn/outcome.ts';
+import { MAX_RESULT_BYTES } from '../../../turn/outcome.ts';
 import { ByteBudget } from './byte-budget.ts';
 
 /**

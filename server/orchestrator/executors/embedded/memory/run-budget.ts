@@ -1,4 +1,4 @@
-import { AppError } from '../../../platform/errors.ts';
+import { AppError } from '../../../../platform/errors.ts';
 import {
   type Command,
   MAX_BYTES_PER_JSON_BYTE,
@@ -8,8 +8,8 @@ import {
   type StepResult,
   StoredValue,
   sizeOf,
-} from '../../core/index.ts';
-import { PAYLOAD_THRESHOLD_BYTES } from '../../log/index.ts';
+} from '../../../core/index.ts';
+import { PAYLOAD_THRESHOLD_BYTES } from '../../../log/index.ts';
 
 /** The code of a step whose result the run has no room for, and of a start or an answer that is refused for the same reason. */
 export const RUN_TOO_LARGE = 'run_too_large';

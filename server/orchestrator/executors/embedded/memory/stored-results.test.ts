@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StoredValue } from '../../core/index.ts';
+import { StoredValue } from '../../../core/index.ts';
 import { ResultsTooLarge, StoredResults } from './stored-results.ts';
 
 const LOADING_BYTES = 100;

@@ -1,9 +1,9 @@
-import { DEFAULT_LIMITS } from '../../log/index.ts';
+import { DEFAULT_LIMITS } from '../../../log/index.ts';
+import type { Mail } from '../mailbox.ts';
+import type { RuntimeServices } from '../runtime-services.ts';
 import { Landing } from './landing.ts';
 import { LiveMemory } from './live-memory.ts';
-import type { Mail } from './mailbox.ts';
 import type { MemoryLimits } from './memory-limits.ts';
-import type { RuntimeServices } from './runtime-services.ts';
 import { StoredResults } from './stored-results.ts';
 
 type Services = Pick<RuntimeServices, 'config' | 'reader' | 'writerLimits' | 'defer'>;
