@@ -77,7 +77,7 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'a cancelled attempt goes on holding its credits',
-    file: 'executors/embedded/live-run.ts',
+    file: 'executors/embedded/runs/live-run.ts',
     find: 'this.#attempts.delete(step);\n    this.#forgo(step, attempt.slot);',
     replace: 'this.#attempts.delete(step);\n    this.#host.releaseSlot(this.tenantId, attempt.slot);',
     caughtBy: ['credits'],
@@ -85,7 +85,7 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'what waits for people goes on holding its credits',
-    file: 'executors/embedded/live-run.ts',
+    file: 'executors/embedded/runs/live-run.ts',
     find: 'this.#lost?.delete(command.step);\n        this.#credits.release(command.step);',
     replace:
       "this.#lost?.delete(command.step);\n        if (command.type !== 'attempt_waiting') this.#credits.release(command.step);",
@@ -164,14 +164,14 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'a step that is denied for want of credits is begun',
-    file: 'executors/embedded/live-run.ts',
+    file: 'executors/embedded/runs/live-run.ts',
     find: 'this.#deny(turn, step, now);\n        return false;',
     replace: 'return true;',
     caughtBy: ['credits'],
   },
   {
     name: 'a run that is begun again after its credits came claims nothing',
-    file: 'executors/embedded/live-run.ts',
+    file: 'executors/embedded/runs/live-run.ts',
     find: "if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';",
     replace: '',
     caughtBy: ['not-stuck', 'memory', 'liveness'],

@@ -1,6 +1,6 @@
 import type { Mutation } from './mutations.ts';
 
-const LOADER = 'executors/embedded/loader.ts';
+const LOADER = 'executors/embedded/runs/loader.ts';
 const RESULTS = 'executors/embedded/memory/stored-results.ts';
 
 /** Ways to hold too much in memory, to see wrong values, and to die of the same run again and again. */
@@ -73,14 +73,14 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'a step begins before its large results are loaded',
-    file: 'executors/embedded/live-attempt.ts',
+    file: 'executors/embedded/runs/live-attempt.ts',
     find: 'else void this.#loadAndExecute(type, wanted);',
     replace: 'else void this.#execute(type);',
     caughtBy: ['defect', 'undisturbed'],
   },
   {
     name: 'results that could not be read are not read again',
-    file: 'executors/embedded/live-attempt.ts',
+    file: 'executors/embedded/runs/live-attempt.ts',
     find: 'if (this.#live) void this.#loadAndExecute(type, results);',
     replace: '',
     caughtBy: ['liveness', 'slots', 'not-stuck'],
@@ -95,7 +95,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'a turn takes all results that have come',
-    file: 'executors/embedded/mailbox.ts',
+    file: 'executors/embedded/runs/mailbox.ts',
     find: 'if (count > 0 && bytes > maxBytes) return this.#mail.splice(0, count);',
     replace: '',
     caughtBy: ['log'],
@@ -103,7 +103,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'results that did not fit into a turn are forgotten',
-    file: 'executors/embedded/mailbox.ts',
+    file: 'executors/embedded/runs/mailbox.ts',
     find: 'return this.#mail.splice(0, count);',
     replace: 'return this.takeAll().slice(0, count);',
     caughtBy: ['not-stuck', 'slots', 'answers', 'memory'],
@@ -119,7 +119,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'the process dies of the same run again and again',
-    file: 'executors/embedded/load-suspects.ts',
+    file: 'executors/embedded/runs/load-suspects.ts',
     find: 'return deaths < MAX_LOAD_DEATHS ? null :',
     replace: 'return deaths < 1_000 ? null :',
     caughtBy: ['liveness'],

@@ -17,7 +17,6 @@ import {
   type WriterLimits,
 } from '../../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
-import { GraphCache, type LoadVersion, loadVersionFrom } from './graph-cache.ts';
 import { Hub } from './hub.ts';
 import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
 import { type LeaderConnector, postgresConnector } from './leadership/leader-connection.ts';
@@ -25,7 +24,8 @@ import { createLeaderTerms, type LeaderTerms, type OwnTerm } from './leadership/
 import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership/leadership.ts';
 import { LeadershipLog } from './leadership/leadership-log.ts';
 import { IDLE } from './load.ts';
-import { recoverRuns } from './recovery.ts';
+import { GraphCache, type LoadVersion, loadVersionFrom } from './runs/graph-cache.ts';
+import { recoverRuns } from './runs/recovery.ts';
 import { Runtime } from './runtime.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 

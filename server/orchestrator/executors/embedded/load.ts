@@ -1,9 +1,9 @@
 import type { GroupCommitLog } from '../../log/index.ts';
 import type { OrchestratorLoad } from '../../observer.ts';
-import type { LiveRun } from './live-run.ts';
 import type { RunResources } from './memory/run-resources.ts';
-import type { Slots } from './slots.ts';
-import type { Timers } from './timers.ts';
+import type { LiveRun } from './runs/live-run.ts';
+import type { Slots } from './runs/slots.ts';
+import type { Timers } from './runs/timers.ts';
 
 export type RuntimeLoad = Omit<OrchestratorLoad, 'status'>;
 

@@ -5,9 +5,9 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { CreditSource } from '../../credits.ts';
 import type { LoadJournal, LogReader, WriterLimits } from '../../log/index.ts';
 import type { OrchestratorObserver } from '../../observer.ts';
-import type { GraphCache } from './graph-cache.ts';
 import type { Hub } from './hub.ts';
 import type { OwnTerm } from './leadership/leader-terms.ts';
+import type { GraphCache } from './runs/graph-cache.ts';
 
 /** What the runtime is given; constructed anew for each time that the process leads. */
 export type RuntimeServices = {

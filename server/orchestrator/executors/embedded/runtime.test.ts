@@ -5,9 +5,9 @@ import { chain, DEFAULT_CONFIG, Gate, ManualTime, startRun } from '../../../test
 import type { Graph } from '../../core/index.ts';
 import { decodeEvent } from '../../log/decode.ts';
 import { DEFAULT_LIMITS, type LogEntry, type LoggedRun, type LogReader, type RunRead } from '../../log/index.ts';
-import { GraphCache } from './graph-cache.ts';
 import { Hub } from './hub.ts';
-import { Mailbox } from './mailbox.ts';
+import { GraphCache } from './runs/graph-cache.ts';
+import { Mailbox } from './runs/mailbox.ts';
 import { Runtime } from './runtime.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 

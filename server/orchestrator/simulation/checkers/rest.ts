@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Timers } from '../../executors/embedded/timers.ts';
+import type { Timers } from '../../executors/embedded/runs/timers.ts';
 import type { AuditedRun } from '../auditor.ts';
 import type { Clients } from '../clients.ts';
 import { expectedEnd } from '../oracle.ts';

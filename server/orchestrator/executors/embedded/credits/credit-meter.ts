@@ -1,7 +1,7 @@
 import { unavailable } from '../../../../platform/errors.ts';
 import type { CreditSource } from '../../../credits.ts';
-import type { FaultLog } from '../fault-log.ts';
-import type { Timers } from '../timers.ts';
+import type { FaultLog } from '../runs/fault-log.ts';
+import type { Timers } from '../runs/timers.ts';
 import { CreditAccount } from './credit-account.ts';
 
 /** How soon what another process has granted or changed is known at the latest, of workspaces that use something. */

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '../../../log/index.ts';
-import type { Mail } from '../mailbox.ts';
+import type { Mail } from '../runs/mailbox.ts';
 import type { RuntimeServices } from '../runtime-services.ts';
 import { Landing } from './landing.ts';
 import { LiveMemory } from './live-memory.ts';

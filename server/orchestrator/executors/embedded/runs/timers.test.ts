@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Alarm } from '../../../platform/clock.ts';
-import { ManualTime } from '../../../testing/engine/runtime.ts';
+import type { Alarm } from '../../../../platform/clock.ts';
+import { ManualTime } from '../../../../testing/engine/runtime.ts';
 import { Timers } from './timers.ts';
 
 test('timers ring in the order of their due times, whatever is set and cancelled between', () => {

@@ -6,10 +6,10 @@ import {
   type HarnessOptions,
   ManualTime,
   startRun,
-} from '../../../testing/engine/runtime.ts';
-import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import type { Graph } from '../../core/index.ts';
-import { unobserved } from '../../observer.ts';
+} from '../../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
+import type { Graph } from '../../../core/index.ts';
+import { unobserved } from '../../../observer.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

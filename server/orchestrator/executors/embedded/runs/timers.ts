@@ -1,4 +1,4 @@
-import { type Alarm, type Clock, HOUR_MS } from '../../../platform/clock.ts';
+import { type Alarm, type Clock, HOUR_MS } from '../../../../platform/clock.ts';
 
 /** `rings`: when, in the timers' own time. */
 export type TimerHandle = { readonly dueAt: number; readonly rings: number; readonly fire: () => void; place: number };

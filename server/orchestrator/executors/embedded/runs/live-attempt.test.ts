@@ -1,15 +1,15 @@
 import { afterAll, expect, test } from 'vitest';
-import type { Outcome } from '../../../contract/step-type.ts';
-import { createLogger } from '../../../platform/logger.ts';
-import { DEFAULT_CONFIG, ManualTime } from '../../../testing/engine/runtime.ts';
-import { compile, type GraphStep, newRun } from '../../core/index.ts';
-import type { LogReader } from '../../log/index.ts';
-import { unobserved } from '../../observer.ts';
-import { LuaPool } from '../../steps/lua/index.ts';
-import { luaScript } from '../../steps/lua-script.ts';
+import type { Outcome } from '../../../../contract/step-type.ts';
+import { createLogger } from '../../../../platform/logger.ts';
+import { DEFAULT_CONFIG, ManualTime } from '../../../../testing/engine/runtime.ts';
+import { compile, type GraphStep, newRun } from '../../../core/index.ts';
+import type { LogReader } from '../../../log/index.ts';
+import { unobserved } from '../../../observer.ts';
+import { LuaPool } from '../../../steps/lua/index.ts';
+import { luaScript } from '../../../steps/lua-script.ts';
+import { RunResources } from '../memory/run-resources.ts';
 import { FaultLog } from './fault-log.ts';
 import { LiveAttempt } from './live-attempt.ts';
-import { RunResources } from './memory/run-resources.ts';
 import { Timers } from './timers.ts';
 
 const pool = new LuaPool({ workers: 1 });

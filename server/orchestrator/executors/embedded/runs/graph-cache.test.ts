@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Graph } from '../../core/index.ts';
+import type { Graph } from '../../../core/index.ts';
 import { GraphCache, type VersionRef } from './graph-cache.ts';
 
 /** A graph of one step with a script of so many characters takes about two bytes for each. */

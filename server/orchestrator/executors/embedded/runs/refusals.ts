@@ -1,5 +1,5 @@
-import { AppError, conflict, unavailable } from '../../../platform/errors.ts';
-import { INSUFFICIENT_CREDITS } from '../../core/index.ts';
+import { AppError, conflict, unavailable } from '../../../../platform/errors.ts';
+import { INSUFFICIENT_CREDITS } from '../../../core/index.ts';
 
 /** A start that its workspace cannot pay one step of. */
 export const insufficientCredits = (): AppError =>

@@ -1,4 +1,4 @@
-import type { LoadJournal, LoadLane } from '../../log/index.ts';
+import type { LoadJournal, LoadLane } from '../../../log/index.ts';
 
 /** A run that this many processes died of while they loaded it is not loaded again. */
 export const MAX_LOAD_DEATHS = 3;

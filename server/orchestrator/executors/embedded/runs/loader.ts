@@ -1,11 +1,11 @@
-import { evolve, newRun, type RunEvent, type RunState } from '../../core/index.ts';
-import type { LoggedRun, LogReader, RunRead } from '../../log/index.ts';
-import type { RunIdentity } from '../../turn/turn.ts';
-import type { CreditAccount } from './credits/credit-account.ts';
-import type { CreditMeter } from './credits/credit-meter.ts';
+import { evolve, newRun, type RunEvent, type RunState } from '../../../core/index.ts';
+import type { LoggedRun, LogReader, RunRead } from '../../../log/index.ts';
+import type { RunIdentity } from '../../../turn/turn.ts';
+import type { CreditAccount } from '../credits/credit-account.ts';
+import type { CreditMeter } from '../credits/credit-meter.ts';
+import type { RunResources } from '../memory/run-resources.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { LoadSuspects } from './load-suspects.ts';
-import type { RunResources } from './memory/run-resources.ts';
 
 /** Nothing of a run begins or is charged before the credits of its workspace are known. */
 export type LoadedRun = {

@@ -1,9 +1,9 @@
-import type { StreamItem } from '../../../contract/orchestrator.ts';
-import type { StepType } from '../../../contract/step-type.ts';
-import type { AppError } from '../../../platform/errors.ts';
-import type { LeaderTerm, RunState } from '../../core/index.ts';
-import type { LogEntry } from '../../log/index.ts';
-import type { RunIdentity } from '../../turn/turn.ts';
+import type { StreamItem } from '../../../../contract/orchestrator.ts';
+import type { StepType } from '../../../../contract/step-type.ts';
+import type { AppError } from '../../../../platform/errors.ts';
+import type { LeaderTerm, RunState } from '../../../core/index.ts';
+import type { LogEntry } from '../../../log/index.ts';
+import type { RunIdentity } from '../../../turn/turn.ts';
 import type { AttemptHost } from './live-attempt.ts';
 import type { LiveRun } from './live-run.ts';
 import type { SlotKind } from './slots.ts';

@@ -1,6 +1,6 @@
-import type { RunSnapshot } from '../../../contract/orchestrator.ts';
-import type { Outcome } from '../../../contract/step-type.ts';
-import { AppError, conflict } from '../../../platform/errors.ts';
+import type { RunSnapshot } from '../../../../contract/orchestrator.ts';
+import type { Outcome } from '../../../../contract/step-type.ts';
+import { AppError, conflict } from '../../../../platform/errors.ts';
 import {
   type Command,
   CommandRefused,
@@ -10,17 +10,17 @@ import {
   isTerminal,
   type RunState,
   stepSpec,
-} from '../../core/index.ts';
-import type { LargeResult, LogEntry } from '../../log/index.ts';
-import { RunLog } from '../../turn/log-budget.ts';
-import { endOfAttempt } from '../../turn/outcome.ts';
-import { type Lagging, RunProgress } from '../../turn/progress.ts';
-import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from '../../turn/turn.ts';
-import type { RunCredits } from './credits/run-credits.ts';
+} from '../../../core/index.ts';
+import type { LargeResult, LogEntry } from '../../../log/index.ts';
+import { RunLog } from '../../../turn/log-budget.ts';
+import { endOfAttempt } from '../../../turn/outcome.ts';
+import { type Lagging, RunProgress } from '../../../turn/progress.ts';
+import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from '../../../turn/turn.ts';
+import type { RunCredits } from '../credits/run-credits.ts';
+import { withinBudget } from '../memory/run-budget.ts';
+import { ResidentBytes } from '../memory/run-resources.ts';
 import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
 import { type Caller, type Mail, Mailbox, notStorable, toBlame } from './mailbox.ts';
-import { withinBudget } from './memory/run-budget.ts';
-import { ResidentBytes } from './memory/run-resources.ts';
 import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
 import { SlotWaits } from './slot-waits.ts';

@@ -1,5 +1,5 @@
-import type { RunSnapshot } from '../../../contract/orchestrator.ts';
-import { unavailable } from '../../../platform/errors.ts';
+import type { RunSnapshot } from '../../../../contract/orchestrator.ts';
+import { unavailable } from '../../../../platform/errors.ts';
 import type { LiveRun } from './live-run.ts';
 import type { LoadedRun, Loader } from './loader.ts';
 

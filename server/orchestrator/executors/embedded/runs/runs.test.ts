@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { AppError } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
+import type { AppError } from '../../../../platform/errors.ts';
+import { newId } from '../../../../platform/ids.ts';
 import {
   chain,
   createHarness,
@@ -13,10 +13,10 @@ import {
   outline,
   startRun,
   stepType,
-} from '../../../testing/engine/runtime.ts';
-import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import type { Graph, JsonValue } from '../../core/index.ts';
-import { PROGRESS_LAG_MS } from '../../turn/progress.ts';
+} from '../../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
+import type { Graph, JsonValue } from '../../../core/index.ts';
+import { PROGRESS_LAG_MS } from '../../../turn/progress.ts';
 
 /** The default second is short on a machine that is busy. */
 const PATIENT = { timeout: 15_000 };

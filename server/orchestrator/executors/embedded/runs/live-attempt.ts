@@ -1,11 +1,11 @@
-import type { Attempt, Outcome, StepType } from '../../../contract/step-type.ts';
-import { type GraphStep, type JsonMap, type JsonValue, type RunState, StoredValue } from '../../core/index.ts';
-import type { AttemptEnd, OrchestratorObserver } from '../../observer.ts';
-import { isLarge } from '../../turn/outcome.ts';
-import type { RunIdentity } from '../../turn/turn.ts';
+import type { Attempt, Outcome, StepType } from '../../../../contract/step-type.ts';
+import { type GraphStep, type JsonMap, type JsonValue, type RunState, StoredValue } from '../../../core/index.ts';
+import type { AttemptEnd, OrchestratorObserver } from '../../../observer.ts';
+import { isLarge } from '../../../turn/outcome.ts';
+import type { RunIdentity } from '../../../turn/turn.ts';
+import type { RunResources } from '../memory/run-resources.ts';
+import { type LoadedResults, ResultMissing, ResultsTooLarge } from '../memory/stored-results.ts';
 import type { FaultLog } from './fault-log.ts';
-import type { RunResources } from './memory/run-resources.ts';
-import { type LoadedResults, ResultMissing, ResultsTooLarge } from './memory/stored-results.ts';
 import type { SlotKind } from './slots.ts';
 import type { TimerHandle } from './timers.ts';
 

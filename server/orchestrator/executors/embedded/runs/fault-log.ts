@@ -1,6 +1,6 @@
-import type { Logger } from '../../../platform/logger.ts';
-import type { Consumption } from '../../core/index.ts';
-import type { ObservedRun } from '../../observer.ts';
+import type { Logger } from '../../../../platform/logger.ts';
+import type { Consumption } from '../../../core/index.ts';
+import type { ObservedRun } from '../../../observer.ts';
 import type { LiveAttempt } from './live-attempt.ts';
 
 /** So many runs are named in one line. */

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { ByteCache, bytesInMemory } from '../../../platform/byte-cache.ts';
-import { unavailable } from '../../../platform/errors.ts';
-import { CACHE_LIMITS } from '../../cache-limits.ts';
-import { type CompiledGraph, compile, type Graph } from '../../core/index.ts';
+import { ByteCache, bytesInMemory } from '../../../../platform/byte-cache.ts';
+import { unavailable } from '../../../../platform/errors.ts';
+import { CACHE_LIMITS } from '../../../cache-limits.ts';
+import { type CompiledGraph, compile, type Graph } from '../../../core/index.ts';
 
 export type VersionRef = { tenantId: string; workflowId: string; version: number };
 /** Reads a published snapshot; null where there is none. */

@@ -1,4 +1,4 @@
-import { AppError } from '../../../platform/errors.ts';
+import { AppError } from '../../../../platform/errors.ts';
 
 /** How many runs of each tenant have not ended, and the bound of that. */
 export class ActiveRuns {

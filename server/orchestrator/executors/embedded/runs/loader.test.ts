@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { LoadJournal, LogReader } from '../../log/index.ts';
-import type { CreditMeter } from './credits/credit-meter.ts';
+import type { LoadJournal, LogReader } from '../../../log/index.ts';
+import type { CreditMeter } from '../credits/credit-meter.ts';
+import type { RunResources } from '../memory/run-resources.ts';
 import type { GraphCache } from './graph-cache.ts';
 import { LoadSuspects } from './load-suspects.ts';
 import { Loader } from './loader.ts';
-import type { RunResources } from './memory/run-resources.ts';
 
 /** A loader of a database that holds no runs, of which processes died of one. */
 async function emptyLoader(suspect = 'suspect') {

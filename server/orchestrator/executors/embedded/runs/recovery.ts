@@ -1,5 +1,5 @@
-import type { LogReader } from '../../log/index.ts';
-import type { Runtime } from './runtime.ts';
+import type { LogReader } from '../../../log/index.ts';
+import type { Runtime } from '../runtime.ts';
 
 const PAGE = 500;
 
