@@ -23,12 +23,12 @@ export function declareAnalytics(command: Command, run: Run<{ url: string }>): v
     .description('make the sums anew from usage, while the server runs')
     .option('--project <id>', 'of this project alone', readAs(z.uuid('It takes the id of a project.').toLowerCase()))
     .option('--json', 'print one JSON document')
-    .action(({ project, json }) => run(({ url }) => rebuildSums(url, project ?? null), { json }));
+    .action(({ project, json }) => run(({ url }) => rebuildRollups(url, project ?? null), { json }));
   command
     .command('check')
     .description('recount runs and their events, and tell where the sums differ')
     .option('--json', 'print one JSON document')
-    .action(options => run(({ url }) => checkSums(url), options));
+    .action(options => run(({ url }) => checkRollups(url), options));
 }
 
 const grainNames = ['quarter', 'hour', 'day', 'month'];
@@ -42,14 +42,14 @@ export function describeDifference(difference: Difference): string {
 
 const day = (at: number) => new Date(at).toISOString();
 
-async function rebuildSums(url: string, project: string | null): Promise<Outcome> {
+async function rebuildRollups(url: string, project: string | null): Promise<Outcome> {
   const result = await rebuild(url, project, createLogger('silent'));
   if (result === null) throw notReady();
   const kept = result.since === null ? '' : ` Sums of before ${day(result.since)}, whose usage is gone, were kept.`;
   return { value: result, text: `Rebuilt from ${result.rows.toLocaleString('en')} rows of usage.${kept}` };
 }
 
-async function checkSums(url: string): Promise<Outcome> {
+async function checkRollups(url: string): Promise<Outcome> {
   const result = await check(url, MOST_DIFFERENCES);
   if (result === null) throw notReady();
   const { since, stepsSince, differences } = result;

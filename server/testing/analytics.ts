@@ -46,7 +46,7 @@ export async function insertUsage(pool: Pick<Pool, 'query'>, rows: readonly Test
 }
 
 /** All sums, in an order of their own, to be compared with others. */
-export async function allSums(pool: Pick<Pool, 'query'>): Promise<Record<string, unknown[]>> {
+export async function readAllRollups(pool: Pick<Pool, 'query'>): Promise<Record<string, unknown[]>> {
   const tables = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations', 'usage_sums'];
   const found: Record<string, unknown[]> = {};
   for (const table of tables) {

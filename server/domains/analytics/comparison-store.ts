@@ -1,8 +1,8 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { grains, WHOLE_PROJECT } from './buckets.ts';
 import type { Progress } from './progress-store.ts';
-import { totalColumns } from './sums-store.ts';
-import { sumsOfUsage } from './usage-sums-store.ts';
+import { totalColumns } from './rollup-store.ts';
+import { usageRollupQuery } from './usage-rollup-store.ts';
 
 /** A sum that is not what it should be. */
 export type Difference = {
@@ -35,7 +35,7 @@ const key = ['project_id', 'workflow_id', 'grain', 'bucket', 'name'];
  * Where two relations (project_id, workflow_id, grain, bucket, name and the columns) differ: a difference for each column, at
  * most `most`. What is in one alone is nothing in the other.
  */
-export async function compareSums(
+export async function compareRollups(
   db: Queryable,
   about: { table: string; columns: readonly string[] },
   sums: string,
@@ -86,7 +86,7 @@ export async function compareGrains(db: Queryable, most: number): Promise<Differ
       FROM (${rows} WHERE grain = 0 AND workflow_id <> '${WHOLE_PROJECT}') q
       CROSS JOIN LATERAL (VALUES (q.workflow_id), ('${WHOLE_PROJECT}'::uuid)) s(id)
       CROSS JOIN LATERAL (VALUES ${buckets}) g(grain, bucket) GROUP BY 1, 2, 3, 4, 5`;
-    found.push(...(await compareSums(db, { table, columns }, rows, again, most - found.length)));
+    found.push(...(await compareRollups(db, { table, columns }, rows, again, most - found.length)));
   }
   return found;
 }
@@ -101,7 +101,7 @@ export async function compareUsage(
   const there = (at: string) => (usageFrom === null ? 'true' : `${at} >= '${new Date(usageFrom).toISOString()}'`);
   const columns = ['quantity', 'microcredits'];
   const as = `project_id, workflow_id, 0 AS grain, bucket, tenant_id || ' ' || digest AS name, ${columns.join(', ')}`;
-  const usage = sumsOfUsage(`seq <= ${seq} AND ${there('created_at')}`);
+  const usage = usageRollupQuery(`seq <= ${seq} AND ${there('created_at')}`);
   const sums = `SELECT ${as} FROM usage_sums WHERE ${there('bucket')}`;
-  return await compareSums(db, { table: 'usage_sums', columns }, sums, `SELECT ${as} FROM (${usage}) u`, most);
+  return await compareRollups(db, { table: 'usage_sums', columns }, sums, `SELECT ${as} FROM (${usage}) u`, most);
 }

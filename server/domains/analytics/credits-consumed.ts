@@ -3,7 +3,7 @@ import { BILLABLE_ACTIONS, type BillableAction } from '../../contract/billable-a
 import type { Context } from '../../contract/context.ts';
 import { ACTION_COLUMNS } from './action-columns.ts';
 import type { AnalyticsInput, CreditsConsumed } from './schemas.ts';
-import { askSums } from './snapshot.ts';
+import { queryRollups } from './snapshot.ts';
 import { sumTotals, type Totals, topWorkflows } from './store.ts';
 
 const microcreditColumns = BILLABLE_ACTIONS.map(action => ACTION_COLUMNS[action].microcredits);
@@ -24,7 +24,7 @@ export function creditsConsumed(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,
 ): Promise<z.input<typeof CreditsConsumed>> {
-  return askSums(ctx, input, async ({ db, scope, segments }) => {
+  return queryRollups(ctx, input, async ({ db, scope, segments }) => {
     const totals = await sumTotals(db, scope, segments);
     const workflows = await topWorkflows(db, scope, segments, microcreditColumns);
     return {

@@ -1,12 +1,12 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { bucketOf, type Grain, grains, WHOLE_PROJECT } from './buckets.ts';
 import { binOf, Histogram } from './histogram.ts';
-import { QUARTER_OF_ROW, SELECTED } from './sums-store.ts';
+import { QUARTER_OF_ROW, SELECTED } from './rollup-store.ts';
 
 /** What SELECTED takes. */
 export type Selection = readonly [after: number, upTo: number, since: Date | null, projectId: string | null];
 
-type Sum = {
+type DurationRollup = {
   tenantId: string;
   projectId: string;
   workflowId: string;
@@ -46,10 +46,10 @@ const ADD = `
     bins = excluded.bins`;
 
 /**
- * Adds the durations of the selected usage to the sums. The caller holds the lock of the progress, so nobody changes a
+ * Adds the durations of the selected usage to the rollups. The caller holds the lock of the progress, so nobody changes a
  * distribution between its being read and written.
  */
-export async function foldDurations(db: Queryable, selection: Selection): Promise<void> {
+export async function aggregateDurations(db: Queryable, selection: Selection): Promise<void> {
   type Row = {
     tenant_id: string;
     project_id: string;
@@ -60,55 +60,55 @@ export async function foldDurations(db: Queryable, selection: Selection): Promis
   };
   const { rows } = await db.query<Row>(DURATIONS, [...selection]);
   if (rows.length === 0) return;
-  const sums = new Map<string, Sum>();
+  const rollups = new Map<string, DurationRollup>();
   for (const row of rows) {
     const owner = { tenantId: row.tenant_id, projectId: row.project_id, outcome: row.outcome };
     const durations = row.durations.split(',').map(text => Math.max(0, Math.round(Number(text))));
     for (const workflowId of [row.workflow_id, WHOLE_PROJECT])
       for (const grain of grains)
-        add(sums, { ...owner, workflowId, grain, bucket: bucketOf(grain, Number(row.quarter)) }, durations);
+        add(rollups, { ...owner, workflowId, grain, bucket: bucketOf(grain, Number(row.quarter)) }, durations);
   }
-  await write(db, [...sums.values()]);
+  await write(db, [...rollups.values()]);
 }
 
 function add(
-  sums: Map<string, Sum>,
-  about: Pick<Sum, 'tenantId' | 'projectId' | 'workflowId' | 'grain' | 'bucket' | 'outcome'>,
+  rollups: Map<string, DurationRollup>,
+  about: Pick<DurationRollup, 'tenantId' | 'projectId' | 'workflowId' | 'grain' | 'bucket' | 'outcome'>,
   durations: readonly number[],
 ): void {
   const key = `${about.projectId} ${about.workflowId} ${about.grain} ${about.bucket} ${about.outcome}`;
-  let sum = sums.get(key);
-  if (sum === undefined) {
-    sum = { ...about, runs: 0, totalMs: 0, minMs: Number.POSITIVE_INFINITY, maxMs: 0, histogram: new Histogram() };
-    sums.set(key, sum);
+  let rollup = rollups.get(key);
+  if (rollup === undefined) {
+    rollup = { ...about, runs: 0, totalMs: 0, minMs: Number.POSITIVE_INFINITY, maxMs: 0, histogram: new Histogram() };
+    rollups.set(key, rollup);
   }
   for (const ms of durations) {
-    sum.runs += 1;
-    sum.totalMs += ms;
-    sum.minMs = Math.min(sum.minMs, ms);
-    sum.maxMs = Math.max(sum.maxMs, ms);
-    sum.histogram.add(binOf(ms));
+    rollup.runs += 1;
+    rollup.totalMs += ms;
+    rollup.minMs = Math.min(rollup.minMs, ms);
+    rollup.maxMs = Math.max(rollup.maxMs, ms);
+    rollup.histogram.add(binOf(ms));
   }
 }
 
-async function write(db: Queryable, sums: readonly Sum[]): Promise<void> {
-  const of = (pick: (sum: Sum) => unknown) => sums.map(pick);
+async function write(db: Queryable, rollups: readonly DurationRollup[]): Promise<void> {
+  const of = (pick: (rollup: DurationRollup) => unknown) => rollups.map(pick);
   const key = [
-    of(sum => sum.projectId),
-    of(sum => sum.workflowId),
-    of(sum => sum.grain),
-    of(sum => sum.bucket),
-    of(sum => sum.outcome),
+    of(rollup => rollup.projectId),
+    of(rollup => rollup.workflowId),
+    of(rollup => rollup.grain),
+    of(rollup => rollup.bucket),
+    of(rollup => rollup.outcome),
   ];
   const { rows: present } = await db.query<{ place: string; bins: Buffer }>(PRESENT, key);
-  for (const { place, bins } of present) sums[Number(place) - 1]?.histogram.merge(bins);
+  for (const { place, bins } of present) rollups[Number(place) - 1]?.histogram.merge(bins);
   await db.query(ADD, [
     ...key,
-    of(sum => sum.tenantId),
-    of(sum => sum.runs),
-    of(sum => sum.totalMs),
-    of(sum => sum.minMs),
-    of(sum => sum.maxMs),
-    of(sum => sum.histogram.pack()),
+    of(rollup => rollup.tenantId),
+    of(rollup => rollup.runs),
+    of(rollup => rollup.totalMs),
+    of(rollup => rollup.minMs),
+    of(rollup => rollup.maxMs),
+    of(rollup => rollup.histogram.pack()),
   ]);
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../contract/context.ts';
 import { WHOLE_PROJECT } from './buckets.ts';
 import { Histogram } from './histogram.ts';
 import type { AnalyticsInput, ExecutionDuration } from './schemas.ts';
-import { askSums } from './snapshot.ts';
+import { queryRollups } from './snapshot.ts';
 import { type DurationRow, listDurations, topWorkflows } from './store.ts';
 
 /**
@@ -14,7 +14,7 @@ export function executionDuration(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,
 ): Promise<z.input<typeof ExecutionDuration>> {
-  return askSums(ctx, input, async ({ db, scope, segments }) => {
+  return queryRollups(ctx, input, async ({ db, scope, segments }) => {
     const workflows = await topWorkflows(db, scope, segments, ['runs_completed', 'runs_failed']);
     const whole = scope.workflowId ?? WHOLE_PROJECT;
     const ids = new Set([whole, ...workflows.map(({ id }) => id)]);

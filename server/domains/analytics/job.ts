@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import type { Alarm, Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
+import { aggregateNext } from './aggregate.ts';
 import { backfill } from './backfill-store.ts';
-import { foldNext } from './fold.ts';
 import { readProgress } from './progress-store.ts';
 
 export type AnalyticsJobOptions = {
@@ -30,7 +30,7 @@ export function startAnalyticsJob({ database, clock, alarm, logger, leading }: A
     const beganAt = clock.now();
     try {
       if ((await readProgress(database.pool)).readySeq === null) await backfill(database.url, logger, closing);
-      while (!closing.aborted && (await foldNext(database.pool, clock)) === 'folded');
+      while (!closing.aborted && (await aggregateNext(database.pool, clock)) === 'aggregated');
       return Math.min(SELDOMEST_MS, Math.max(EVERY_MS, REST * (clock.now() - beganAt)));
     } catch (error) {
       if (!closing.aborted) logger.warn({ err: error }, 'analytics fall behind; folding goes on in a moment');

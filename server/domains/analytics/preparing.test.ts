@@ -6,14 +6,14 @@ import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { noteDatabaseError } from '../../platform/postgres/away.ts';
-import { allSums, insertUsage } from '../../testing/analytics.ts';
+import { insertUsage, readAllRollups } from '../../testing/analytics.ts';
 import { runCommand } from '../../testing/commands.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { call, contextFor, insertRun, refusal } from '../../testing/workflows.ts';
+import { aggregateAll } from './aggregate.ts';
 import { backfill } from './backfill-store.ts';
-import { foldAll } from './fold.ts';
 import { startAnalyticsJob } from './job.ts';
 import { analyticsOperations } from './operations.ts';
 
@@ -77,7 +77,7 @@ describe('runs of before', () => {
     expect(await backfill(db.url, silent)).toBe(false);
     // Not while what was written is not folded.
     expect(await refusal(call(runsCount, ctx, { window: 'all' }))).toMatchObject({ code: 'analytics_unavailable' });
-    await foldAll(db.pool, clock);
+    await aggregateAll(db.pool, clock);
     expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({
       from: '2026-01-31T00:00:00.000Z',
       started: 4,
@@ -168,8 +168,8 @@ describe('npm run baton -- analytics', () => {
   test('rebuilds and checks', async () => {
     await insertRun(services, { ...tenant, workflowId, status: 'running' });
     await insertUsage(db.pool, [started(NOW)]);
-    await foldAll(db.pool, clock);
-    const sums = await allSums(db.pool);
+    await aggregateAll(db.pool, clock);
+    const sums = await readAllRollups(db.pool);
     const run = (...args: string[]) => runCommand(declareAnalytics, { url: db.url }, args);
     expect(await run('check')).toMatchObject({
       code: 0,
@@ -183,7 +183,7 @@ describe('npm run baton -- analytics', () => {
       code: 0,
       value: { rows: 1, since: null },
     });
-    expect(await allSums(db.pool)).toEqual(sums);
+    expect(await readAllRollups(db.pool)).toEqual(sums);
     expect(await run('check', '--json')).toMatchObject({ code: 0 });
   });
 
@@ -224,7 +224,7 @@ describe('npm run baton -- analytics', () => {
     ]);
     await db.pool.query('UPDATE analytics_progress SET ready_seq = NULL');
     await backfill(db.url, silent);
-    await foldAll(db.pool, clock);
+    await aggregateAll(db.pool, clock);
     const run = (...args: string[]) => runCommand(declareAnalytics, { url: db.url }, args);
     const checked = await run('check');
     expect(checked).toMatchObject({ code: 0, value: { stepsSince: Date.UTC(2026, 1, 1, 12, 15), differences: [] } });

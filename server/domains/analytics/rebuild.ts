@@ -1,17 +1,17 @@
 import type { Logger } from '../../platform/logger.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { transactOn } from '../../platform/postgres/transaction.ts';
-import { addUsage, deleteSums, nextBatch } from './fold-store.ts';
+import { addUsage, deleteRollups, nextBatch } from './aggregate-store.ts';
 import { lockProgress } from './progress-store.ts';
 import { SESSION } from './session.ts';
 
-/** `since`: where usage begins that retention has not let go of (ms since the epoch; null = all); what is older stays as it is. */
+/** `since`: where the usage begins that retention has not purged (ms since the epoch; null = all). Older rollups stay as they are. */
 export type RebuildResult = { rows: number; since: number | null };
 
 /**
- * Makes the sums anew from usage, of one project or of all: everything that is folded so far, in one transaction. Whoever asks
- * meanwhile is answered from the sums of before; folding goes on afterwards. Null where the runs of before have not been
- * counted yet, so that there is nothing to rebuild.
+ * Rebuilds the rollups of one project or of all from the usage aggregated so far, in one transaction. Until it commits,
+ * answers come from the old rollups; aggregation continues afterwards. Returns null if the backfill of older runs is not
+ * done yet, so that there is nothing to rebuild.
  */
 export function rebuild(url: string, projectId: string | null, logger: Logger): Promise<RebuildResult | null> {
   return inOwnSession(url, { name: SESSION }, client =>
@@ -19,7 +19,7 @@ export function rebuild(url: string, projectId: string | null, logger: Logger): 
       const progress = await lockProgress(db, { wait: true });
       if (progress === null || progress.readySeq === null) return null;
       const since = progress.usageFrom === null ? null : new Date(progress.usageFrom);
-      await deleteSums(db, since, projectId);
+      await deleteRollups(db, since, projectId);
       let rows = 0;
       for (let after = 0; ; ) {
         const batch = await nextBatch(db, after, progress.seq);

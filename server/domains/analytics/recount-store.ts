@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { WHOLE_PROJECT } from './buckets.ts';
-import { compareSums, type Difference } from './comparison-store.ts';
-import { QUARTER_OF_ROW, stepSums, totalColumns, totalSums } from './sums-store.ts';
+import { compareRollups, type Difference } from './comparison-store.ts';
+import { QUARTER_OF_ROW, stepSumExpressions, totalColumns, totalSumExpressions } from './rollup-store.ts';
 
 const quarterOf = (at: string) => `date_bin('15 minutes', ${at}, to_timestamp(0))`;
 
@@ -68,7 +68,7 @@ const questions: readonly {
     columns: runCounts,
     name: `''`,
     stored: runCounts.join(', '),
-    usage: totalSums(runCounts),
+    usage: totalSumExpressions(runCounts),
     where: `NOT ${ofSteps}`,
   },
   {
@@ -76,7 +76,7 @@ const questions: readonly {
     columns: [...stepCounts, 'microcredits'],
     name: `''`,
     stored: `${stepCounts.join(', ')}, ${microcredits} AS microcredits`,
-    usage: `${totalSums(stepCounts)}, sum(microcredits) AS microcredits`,
+    usage: `${totalSumExpressions(stepCounts)}, sum(microcredits) AS microcredits`,
     where: ofSteps,
   },
   {
@@ -84,7 +84,7 @@ const questions: readonly {
     columns: ['completed', 'failed', 'retried', 'microcredits'],
     name: 'step_type',
     stored: 'completed, failed, retried, microcredits',
-    usage: `${stepSums}, sum(microcredits) AS microcredits`,
+    usage: `${stepSumExpressions}, sum(microcredits) AS microcredits`,
     where: ofSteps,
   },
   {
@@ -153,7 +153,7 @@ export async function compareWithRuns(db: Queryable, recount: Recount, most: num
         ? `SELECT * FROM (${rows}) c WHERE bucket >= '${stepsSince.toISOString()}'`
         : rows;
     const [ours, theirs] = [compared(sums), compared(summed('recounted'))];
-    found.push(...(await compareSums(db, { table, columns }, ours, theirs, most - found.length)));
+    found.push(...(await compareRollups(db, { table, columns }, ours, theirs, most - found.length)));
   }
   return found;
 }

@@ -5,14 +5,14 @@ import type { Principal } from '../../contract/context.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { allSums } from '../../testing/analytics.ts';
+import { readAllRollups } from '../../testing/analytics.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestTenant, testConfig } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { publishGraph, reached } from '../../testing/runs.ts';
 import { createTestProject } from '../../testing/workflows.ts';
+import { aggregateAll } from './aggregate.ts';
 import { check } from './check.ts';
-import { foldAll } from './fold.ts';
 import { rebuild } from './rebuild.ts';
 
 /**
@@ -68,7 +68,7 @@ beforeAll(async () => {
     workflows.set(person, made);
   }
   await live();
-  expect(await foldAll(db.pool, clock, 7)).toBe(true);
+  expect(await aggregateAll(db.pool, clock, 7)).toBe(true);
 });
 afterAll(async () => {
   await container.close();
@@ -146,7 +146,7 @@ async function runsOf(person: Principal, workflow?: string): Promise<{ runs: Run
   return { runs, attempts };
 }
 
-type Counted = { from: string; to: string; as_of: string };
+type AnsweredRange = { from: string; to: string; as_of: string };
 const zones = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe'];
 const ranges = [
   {},
@@ -160,7 +160,7 @@ const cases = questions.flatMap(person =>
   ranges.flatMap((range, n) => [{ person, input: { ...range, time_zone: zones[(n + person) % zones.length] } }]),
 );
 
-const within = ({ from, to }: Counted) => {
+const within = ({ from, to }: AnsweredRange) => {
   const [start, end] = [Date.parse(from), Date.parse(to)];
   return (at: Date | null) => at !== null && at.getTime() >= start && at.getTime() < end;
 };
@@ -171,9 +171,9 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
   const ask = async <T>(name: (typeof operations)[number]['name'], more = {}) => {
     const who = people[person];
     if (!who) throw new Error('nobody');
-    return (await call(who, name, { ...input, ...more })) as T & Counted;
+    return (await call(who, name, { ...input, ...more })) as T & AnsweredRange;
   };
-  const about = async (answer: Counted, workflow?: string) => {
+  const about = async (answer: AnsweredRange, workflow?: string) => {
     const who = people[person];
     if (!who) throw new Error('nobody');
     const inside = within(answer);
@@ -380,9 +380,9 @@ test('there was something of everything', async () => {
 
 test('the check agrees, finds what is wrong, and a rebuild mends it', async () => {
   expect(await check(db.url, 50)).toEqual({ since: null, stepsSince: null, differences: [] });
-  const sums = await allSums(db.pool);
+  const sums = await readAllRollups(db.pool);
   await rebuild(db.url, null, createLogger('silent'));
-  expect(await allSums(db.pool)).toEqual(sums);
+  expect(await readAllRollups(db.pool)).toEqual(sums);
   const spoilt: [table: string, change: string, which: string][] = [
     ['analytics_totals', 'runs_failed = runs_failed + 1', 'grain = 0'],
     ['analytics_triggers', 'runs_started = runs_started + 1', 'grain = 3'],
@@ -396,14 +396,14 @@ test('the check agrees, finds what is wrong, and a rebuild mends it', async () =
     expect(found?.differences[0]).toMatchObject({ projectId: people[0]?.projectId });
     // Another project's rebuild leaves it as it is.
     await rebuild(db.url, people[1]?.projectId ?? null, createLogger('silent'));
-    expect(await allSums(db.pool)).not.toEqual(sums);
+    expect(await readAllRollups(db.pool)).not.toEqual(sums);
     await rebuild(db.url, people[0]?.projectId ?? null, createLogger('silent'));
-    expect(await allSums(db.pool)).toEqual(sums);
+    expect(await readAllRollups(db.pool)).toEqual(sums);
   }
   await db.pool.query(`DELETE FROM analytics_steps WHERE workflow_id = $1`, [
     Object.values(workflows.get(people[0] as Principal) ?? {})[0],
   ]);
   expect((await check(db.url, 3))?.differences).toHaveLength(3);
   await rebuild(db.url, null, createLogger('silent'));
-  expect(await allSums(db.pool)).toEqual(sums);
+  expect(await readAllRollups(db.pool)).toEqual(sums);
 });

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import type { AnalyticsInput, RunsCount } from './schemas.ts';
-import { askSums } from './snapshot.ts';
+import { queryRollups } from './snapshot.ts';
 import { sumTotals, sumTriggers, topWorkflows } from './store.ts';
 
 /** GET /v1/analytics/runs-count: runs that began and ended, by what started them and by workflow. AppError 422, 503. */
 export function runsCount(ctx: Context, input: z.output<typeof AnalyticsInput>): Promise<z.input<typeof RunsCount>> {
-  return askSums(ctx, input, async ({ db, scope, segments }) => {
+  return queryRollups(ctx, input, async ({ db, scope, segments }) => {
     const totals = await sumTotals(db, scope, segments);
     const workflows = await topWorkflows(db, scope, segments, ['runs_started'], ['runs_failed']);
     return {

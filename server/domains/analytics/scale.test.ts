@@ -6,7 +6,7 @@ import { createCall } from '../../testing/call.ts';
 import { createTestServices } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { generateHistory, SCALE } from '../../testing/run-scale.ts';
-import { foldAll } from './fold.ts';
+import { aggregateAll } from './aggregate.ts';
 import { analyticsOperations } from './operations.ts';
 
 /**
@@ -51,7 +51,7 @@ beforeAll(async () => {
   await generateUsage(db.pool);
   const began = performance.now();
   if (measured) say('generated');
-  while (!(await foldAll(db.pool, clock, 200_000)));
+  while (!(await aggregateAll(db.pool, clock, 200_000)));
   if (measured) say(`folded in ${((performance.now() - began) / 1000).toFixed(1)} s`);
   await db.pool.query('VACUUM ANALYZE');
   const pool = Object.create(db.pool, {

@@ -45,7 +45,7 @@ export const TimeseriesInput = z
 export const LiveRunsInput = z.strictObject({ workflow_id: Id.optional() });
 
 /** What was counted: from inclusive, to exclusive, both on a quarter of an hour. `as_of`: everything committed before is in it. */
-const counted = { from: Timestamp, to: Timestamp, time_zone: z.string(), as_of: Timestamp };
+const answeredRange = { from: Timestamp, to: Timestamp, time_zone: z.string(), as_of: Timestamp };
 const count = z.number().int().min(0);
 const Milliseconds = z.number().int().min(0).nullable();
 
@@ -58,7 +58,7 @@ export const LiveRuns = z.strictObject({
   paused: count,
 });
 export const SuccessRate = z.strictObject({
-  ...counted,
+  ...answeredRange,
   /** Runs that ended. */
   total: count,
   completed: count,
@@ -78,13 +78,13 @@ const durations = {
   p99_ms: Milliseconds,
 };
 export const ExecutionDuration = z.strictObject({
-  ...counted,
+  ...answeredRange,
   ...durations,
   /** The workflows with most runs first, at most 20. */
   by_workflow: z.array(z.strictObject({ workflow_id: Id, workflow_name: z.string().nullable(), ...durations })),
 });
 export const RunsCount = z.strictObject({
-  ...counted,
+  ...answeredRange,
   started: count,
   completed: count,
   failed: count,
@@ -96,7 +96,7 @@ export const RunsCount = z.strictObject({
   ),
 });
 export const StepsExecuted = z.strictObject({
-  ...counted,
+  ...answeredRange,
   /** Attempts that came to an end of their own. */
   total: count,
   completed: count,
@@ -104,19 +104,19 @@ export const StepsExecuted = z.strictObject({
   retried: count,
 });
 export const CreditsConsumed = z.strictObject({
-  ...counted,
+  ...answeredRange,
   microcredits: count,
   by_action: z.array(z.strictObject({ action: z.string(), quantity: count, microcredits: count })),
   /** Most credits first, at most 20. */
   by_workflow: z.array(z.strictObject({ workflow_id: Id, workflow_name: z.string().nullable(), microcredits: count })),
 });
 export const StepsSummary = z.strictObject({
-  ...counted,
+  ...answeredRange,
   steps: z.array(
     z.strictObject({ step_type: z.string(), completed: count, failed: count, retried: count, microcredits: count }),
   ),
 });
-const series = { ...counted, granularity: z.enum(granularities) };
+const series = { ...answeredRange, granularity: z.enum(granularities) };
 export const RunsTimeseries = z.strictObject({
   ...series,
   /** Without gaps; `at` is where the hour, day, week (Monday) or month begins in the time zone. At most 2,000. */

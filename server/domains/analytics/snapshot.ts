@@ -9,8 +9,8 @@ import { type Range, rangeOf } from './range.ts';
 import { findFirstBucket, type Scope, seeOneInstant } from './store.ts';
 
 type Input = Parameters<typeof rangeOf>[0];
-export type Counted = { from: string; to: string; time_zone: string; as_of: string };
-export type Question = { db: Queryable; scope: Scope; range: Range; segments: Segment[]; counted: Counted };
+export type AnsweredRange = { from: string; to: string; time_zone: string; as_of: string };
+export type RollupQuery = { db: Queryable; scope: Scope; range: Range; segments: Segment[]; answered: AnsweredRange };
 
 /**
  * Runs `work` on the database as of one instant, so that the numbers of an answer agree with each other. AppError 503
@@ -29,15 +29,15 @@ export async function inSnapshot<T>({ services }: Context, work: (db: Queryable)
 }
 
 /**
- * Answers a question about a range from the sums. Everything committed before `as_of` is in the answer: where nothing is
- * waiting to be folded that is now, else when the first row that waits was made. AppError 422 for a range that holds nothing,
- * 503 `analytics_unavailable` also while the sums are being made for the first time.
+ * Runs `work` on the rollups of a range and adds the range to its answer. Everything committed before `as_of` is in the
+ * answer: `as_of` is now if all usage is rolled up, else the time of the first row that is not. Throws AppError 422 for a
+ * range that holds nothing, and 503 `analytics_unavailable` also while the rollups are being built for the first time.
  */
-export async function askSums<T>(
+export async function queryRollups<T>(
   ctx: Context,
   input: Input,
-  work: (question: Question) => Promise<T>,
-): Promise<T & Counted> {
+  work: (query: RollupQuery) => Promise<T>,
+): Promise<T & AnsweredRange> {
   const now = ctx.services.clock.now();
   const scope = scopeOf(ctx, input.workflow_id);
   return inSnapshot(ctx, async db => {
@@ -47,14 +47,14 @@ export async function askSums<T>(
     }
     const needsFirst = input.from === undefined && (input.window === 'all' || input.to !== undefined);
     const range = rangeOf(input, now, needsFirst ? await findFirstBucket(db, scope) : null);
-    const counted: Counted = {
+    const answered: AnsweredRange = {
       from: isoTimestamp(range.from),
       to: isoTimestamp(range.to),
       time_zone: range.zone.name,
       as_of: isoTimestamp(pendingSince === null ? now : Math.min(now, Math.max(asOf, pendingSince))),
     };
-    const answer = await work({ db, scope, range, segments: segmentsOf(range.from, range.to), counted });
-    return { ...counted, ...answer };
+    const answer = await work({ db, scope, range, segments: segmentsOf(range.from, range.to), answered });
+    return { ...answered, ...answer };
   });
 }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import type { AnalyticsInput, StepsExecuted, StepsSummary } from './schemas.ts';
-import { askSums } from './snapshot.ts';
+import { queryRollups } from './snapshot.ts';
 import { sumSteps, sumTotals } from './store.ts';
 
 /** GET /v1/analytics/steps-executed: attempts that came to an end of their own. AppError 422, 503. */
@@ -9,7 +9,7 @@ export function stepsExecuted(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,
 ): Promise<z.input<typeof StepsExecuted>> {
-  return askSums(ctx, input, async ({ db, scope, segments }) => {
+  return queryRollups(ctx, input, async ({ db, scope, segments }) => {
     const totals = await sumTotals(db, scope, segments);
     const { steps_completed: completed = 0, steps_failed: failed = 0, steps_retried: retried = 0 } = totals;
     return { total: completed + failed + retried, completed, failed, retried };
@@ -21,5 +21,5 @@ export function stepsSummary(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,
 ): Promise<z.input<typeof StepsSummary>> {
-  return askSums(ctx, input, async ({ db, scope, segments }) => ({ steps: await sumSteps(db, scope, segments) }));
+  return queryRollups(ctx, input, async ({ db, scope, segments }) => ({ steps: await sumSteps(db, scope, segments) }));
 }

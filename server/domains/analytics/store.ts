@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { QUARTER, type Segment, WHOLE_PROJECT } from './buckets.ts';
-import { totalColumns } from './sums-store.ts';
+import { totalColumns } from './rollup-store.ts';
 
 /** Whose numbers: a project of a tenant, all of it or one workflow. */
 export type Scope = { tenantId: string; projectId: string; workflowId: string | undefined };
@@ -107,7 +107,7 @@ export async function sumTriggers(
   return rows.map(row => ({ trigger_type: row.trigger_type, started: Number(row.started) }));
 }
 
-export type StepTypeSum = {
+export type StepTypeTotals = {
   step_type: string;
   completed: number;
   failed: number;
@@ -116,8 +116,8 @@ export type StepTypeSum = {
 };
 
 /** Attempts and credits by type of step, the type with most attempts first. */
-export async function sumSteps(db: Queryable, scope: Scope, segments: readonly Segment[]): Promise<StepTypeSum[]> {
-  const { rows } = await db.query<Record<keyof StepTypeSum, string>>(
+export async function sumSteps(db: Queryable, scope: Scope, segments: readonly Segment[]): Promise<StepTypeTotals[]> {
+  const { rows } = await db.query<Record<keyof StepTypeTotals, string>>(
     `SELECT t.step_type, sum(t.completed)::int8 AS completed, sum(t.failed)::int8 AS failed, sum(t.retried)::int8 AS retried,
             sum(t.microcredits)::int8 AS microcredits
      FROM ${SEGMENTS} ${rowsOf('analytics_steps', '$6')}

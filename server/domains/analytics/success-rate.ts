@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import type { AnalyticsInput, SuccessRate } from './schemas.ts';
-import { askSums } from './snapshot.ts';
+import { queryRollups } from './snapshot.ts';
 import { sumTotals } from './store.ts';
 
 /** GET /v1/analytics/success-rate: how the runs that ended did. AppError 422, 503. */
@@ -9,7 +9,7 @@ export function successRate(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,
 ): Promise<z.input<typeof SuccessRate>> {
-  return askSums(ctx, input, async ({ db, scope, segments }) => {
+  return queryRollups(ctx, input, async ({ db, scope, segments }) => {
     const totals = await sumTotals(db, scope, segments);
     const { runs_completed: completed = 0, runs_failed: failed = 0, runs_stopped: stopped = 0 } = totals;
     const judged = completed + failed;

@@ -6,7 +6,7 @@ import { joinedSegments } from './buckets.ts';
 import { microcreditsOf, quantityOf } from './credits-consumed.ts';
 import { defaultGranularity, pointsOf } from './range.ts';
 import type { RunsTimeseries, TimeseriesInput, UsageTimeseries } from './schemas.ts';
-import { askSums } from './snapshot.ts';
+import { queryRollups } from './snapshot.ts';
 import { sumSeries, type Totals } from './store.ts';
 
 /** GET /v1/analytics/runs-timeseries. AppError 422 (more than 2,000 points), 503. */
@@ -39,7 +39,7 @@ function series<T extends object>(
   input: z.output<typeof TimeseriesInput>,
   toPoint: (totals: Totals) => T,
 ) {
-  return askSums(ctx, input, async ({ db, scope, range }) => {
+  return queryRollups(ctx, input, async ({ db, scope, range }) => {
     const granularity = input.granularity ?? defaultGranularity(range);
     const starts = pointsOf(range, granularity);
     // The first point may begin before what is counted.

@@ -30,7 +30,7 @@ export async function noteRunsGo(client: ClientBase, cutoff: number): Promise<vo
 }
 
 /** The sums that billing answers from go with the usage that they are of: at most 5,000, how many. */
-export async function deleteUsageSums(client: ClientBase, cutoff: number): Promise<number> {
+export async function deleteUsageRollups(client: ClientBase, cutoff: number): Promise<number> {
   const { rowCount } = await client.query(
     `DELETE FROM usage_sums WHERE ctid = ANY (ARRAY(
        SELECT ctid FROM usage_sums WHERE bucket < to_timestamp($1::float8 / 1000) LIMIT 5000))`,

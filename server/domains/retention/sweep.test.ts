@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../platform/clock.ts';
-import { allSums } from '../../testing/analytics.ts';
+import { readAllRollups } from '../../testing/analytics.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import {
   contents,
@@ -13,7 +13,7 @@ import {
   silent,
   writeRuns,
 } from '../../testing/retention.ts';
-import { foldAll } from '../analytics/fold.ts';
+import { aggregateAll } from '../analytics/aggregate.ts';
 import { rebuild } from '../analytics/rebuild.ts';
 import { countCharges } from '../billing/ledger/count-store.ts';
 import { planRetention } from './plan.ts';
@@ -201,7 +201,7 @@ test('usage goes by whole months, and what no month took row by row', async () =
   // Not before analytics have counted it, and it was charged.
   const early = await go(usage);
   expect(early).toMatchObject({ strayUsage: 0, postponed: [{ name: 'run_usage_2026_08', reason: 'not_counted' }] });
-  await foldAll(db.pool, new ManualClock(NOW));
+  await aggregateAll(db.pool, new ManualClock(NOW));
   expect(await go(usage)).toMatchObject({ strayUsage: 0, postponed: early.postponed });
   expect(await countCharges(db.pool, NOW)).toBe('counted');
   const all = await planRetention(db.url, usage.cutoffs, NOW);
@@ -213,7 +213,7 @@ test('usage goes by whole months, and what no month took row by row', async () =
   await reader.query('COMMIT');
   reader.release();
   expect((await db.pool.query(`SELECT FROM usage_sums WHERE bucket < '2026-09-01'`)).rowCount).toBe(2);
-  const counted = await allSums(db.pool);
+  const counted = await readAllRollups(db.pool);
   expect(await go(usage)).toMatchObject({ runs: 0, strayUsage: 0, dropped: ['run_usage_2026_08'] });
   const { rows } = await db.pool.query('SELECT created_at FROM run_usage ORDER BY 1');
   expect(rows.map(row => row.created_at.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
@@ -222,7 +222,7 @@ test('usage goes by whole months, and what no month took row by row', async () =
   expect(left.rows.map(row => row.bucket.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
   await db.pool.query('UPDATE analytics_totals SET runs_started = 7');
   expect(await rebuild(db.url, null, silent)).toEqual({ rows: 2, since: Date.UTC(2026, 8, 1) });
-  const rebuilt = await allSums(db.pool);
+  const rebuilt = await readAllRollups(db.pool);
   expect(rebuilt.analytics_steps).toEqual(counted.analytics_steps);
   const wrong = rebuilt.analytics_totals?.filter(row => (row as { runs_started: number }).runs_started === 7);
   expect(wrong?.every(row => (row as { bucket: string }).bucket < '2026-09')).toBe(true);

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Logger } from '../../platform/logger.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../../platform/postgres/partitions.ts';
-import { allowUsageToGo, deleteUsageSums, noteRunsGo } from './analytics-store.ts';
+import { allowUsageToGo, deleteUsageRollups, noteRunsGo } from './analytics-store.ts';
 import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs-store.ts';
 import { type Disposal, disposeOf, dropUsage } from './partition-store.ts';
 import type { Cutoffs } from './policy.ts';
@@ -111,9 +111,9 @@ async function sweepUsage(
   }
   // What is still there of the usage is still in the sums.
   if (result.postponed.some(({ name }) => past.some(partition => partition.name === name))) return;
-  for (let deleted = await deleteUsageSums(client, cutoff); deleted > 0; ) {
+  for (let deleted = await deleteUsageRollups(client, cutoff); deleted > 0; ) {
     await pause();
-    deleted = await deleteUsageSums(client, cutoff);
+    deleted = await deleteUsageRollups(client, cutoff);
   }
 }
 

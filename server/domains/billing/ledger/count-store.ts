@@ -7,7 +7,7 @@ import { type Queryable, transact } from '../../../platform/postgres/transaction
  * commit of runs neither pays for an account nor ever waits for one; what is not counted yet is added by whoever reads.
  *
  * That counting on from a number misses nothing rests on numbers becoming visible in their order: the session that holds the leader's
- * lock alone writes usage that can cost something, one statement after the other (server/domains/analytics/fold.ts has the whole of it).
+ * lock alone writes usage that can cost something, one statement after the other (server/domains/analytics/aggregate.ts has the whole of it).
  */
 
 /** Rows of usage that are counted in one transaction. */

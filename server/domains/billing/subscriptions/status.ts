@@ -9,7 +9,7 @@ import { readBalances } from '../ledger/post.ts';
 import { setWhenExhausted } from '../ledger/store.ts';
 import { toPricingView } from '../plans/view.ts';
 import type { ActionPricing, BillingStatus, BillingSummary, SettingsInput } from '../schemas.ts';
-import { sumUsage } from '../usage/sums-store.ts';
+import { queryUsage } from '../usage/rollup-store.ts';
 import { presentPlan } from './choose.ts';
 import { settleTenant } from './settle.ts';
 import { findNames, readSubscription, type SubscriptionRow } from './store.ts';
@@ -67,7 +67,7 @@ export async function billingSummary({ principal, services }: Context): Promise<
   const { trial, included, payg } = await readBalances(pool, tenantId);
   const found = await findNames(pool, { tenantId, projectId });
   if (found === null) throw new Error(`the project ${projectId} of ${tenantId} is gone`);
-  const used = await sumUsage(
+  const used = await queryUsage(
     pool,
     tenantId,
     { from: row.period.from },

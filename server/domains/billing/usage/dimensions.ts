@@ -8,8 +8,8 @@ import { visibleProjects } from '../../runs/visibility.ts';
 import { type UsageDimensionsInput, type UsageDimensionsOutput, usageDimensions } from '../schemas.ts';
 import { findPeriodStart } from '../subscriptions/store.ts';
 import { toFilter } from './history.ts';
+import { queryUsage, type RollupColumn, type UsageRollup } from './rollup-store.ts';
 import { findMemberNames, findWorkflowNames, type UsageFilter } from './store.ts';
-import { type SummedColumn, sumUsage, type UsageSum } from './sums-store.ts';
 
 type Dimension = (typeof usageDimensions)[number];
 type Item = { key: string; label: string; quantity: number; microcredits: number };
@@ -20,7 +20,7 @@ const MOST_ITEMS = 100;
 /** What each dimension is summed by, and which of the sums count, how. */
 const readings: Record<
   Dimension,
-  { by: SummedColumn[]; key: SummedColumn; counts: (sum: UsageSum) => boolean; quantity: 'steps' | 'quantity' }
+  { by: RollupColumn[]; key: RollupColumn; counts: (sum: UsageRollup) => boolean; quantity: 'steps' | 'quantity' }
 > = {
   workflow: { by: ['workflow'], key: 'workflow', counts: () => true, quantity: 'steps' },
   action: { by: ['action'], key: 'action', counts: () => true, quantity: 'quantity' },
@@ -33,7 +33,7 @@ const readings: Record<
 
 function isOf(subject: 'tool' | 'model') {
   const actions = actionsOfSubject(subject);
-  return ({ key }: UsageSum) => actions.some(action => action === key.action);
+  return ({ key }: UsageRollup) => actions.some(action => action === key.action);
 }
 
 /**
@@ -52,10 +52,10 @@ export async function usageByDimension(
   // Whatever is asked, the actions are summed: they are the total.
   const sets = distinct([['action'], ...wanted.map(dimension => readings[dimension].by)]);
   const now = services.clock.now();
-  const sums = await sumUsage(services.pool, principal.tenantId, filter, { by: sets, timeZone, now }).catch(
+  const sums = await queryUsage(services.pool, principal.tenantId, filter, { by: sets, timeZone, now }).catch(
     unknownZone,
   );
-  const of = (set: SummedColumn[]) => sums[sets.findIndex(other => same(other, set))] ?? [];
+  const of = (set: RollupColumn[]) => sums[sets.findIndex(other => same(other, set))] ?? [];
   const dimensions = wanted.map(dimension => ({
     by: dimension,
     items: itemsOf(dimension, of(readings[dimension].by)),
@@ -71,7 +71,7 @@ export async function usageByDimension(
 }
 
 const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
-const distinct = (sets: SummedColumn[][]) =>
+const distinct = (sets: RollupColumn[][]) =>
   sets.filter((set, index) => sets.findIndex(other => same(other, set)) === index);
 
 /** What was asked for; without it the period that is being paid for, or the last 30 days where that is shorter. */
@@ -101,7 +101,7 @@ function unknownZone(error: unknown): never {
   throw error;
 }
 
-function itemsOf(dimension: Dimension, sums: readonly UsageSum[]): Item[] {
+function itemsOf(dimension: Dimension, sums: readonly UsageRollup[]): Item[] {
   const { key, counts, quantity } = readings[dimension];
   const items = new Map<string, Item>();
   for (const sum of sums.filter(counts)) {

@@ -10,10 +10,10 @@ import { ensurePartitions } from '../../../platform/postgres/partitions.ts';
 import { createCall } from '../../../testing/call.ts';
 import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
-import { foldUsage } from '../../analytics/usage-sums-store.ts';
+import { aggregateUsage } from '../../analytics/usage-rollup-store.ts';
 import { usageOperations } from './operations.ts';
+import { queryUsage } from './rollup-store.ts';
 import { listUsage, pagesOfUsage, type UsageEntry, type UsageFilter } from './store.ts';
-import { sumUsage } from './sums-store.ts';
 
 /**
  * A year of usage of one workspace: commits of one to four attempts each, of ten workflows, tools, models and people. What matters
@@ -65,7 +65,7 @@ beforeAll(async () => {
   );
   // Half of it is in the sums, and half is not yet.
   const { rows } = await db.pool.query('SELECT min(seq)::int + $1 AS half FROM run_usage', [COMMITS / 2]);
-  await foldUsage(db.pool, [0, rows[0].half, null, null]);
+  await aggregateUsage(db.pool, [0, rows[0].half, null, null]);
   await db.pool.query('UPDATE analytics_progress SET seq = $1', [rows[0].half]);
   await db.pool.query('ANALYZE run_usage, usage_sums');
 });
@@ -193,7 +193,7 @@ describe('the history', () => {
     const { answer, read } = await explained(pool => listUsage(pool, 'acme', { run: id }, { after: null, limit: 51 }));
     expect(answer).toEqual(mine);
     expect(read).toBeLessThan(500);
-    const [sums] = await sumUsage(db.pool, 'acme', { run: id }, { by: [['action']], timeZone: 'UTC', now: TO });
+    const [sums] = await queryUsage(db.pool, 'acme', { run: id }, { by: [['action']], timeZone: 'UTC', now: TO });
     expect(sums?.reduce((sum, { microcredits }) => sum + microcredits, 0)).toBe(
       mine.reduce((sum, entry) => sum + entry.quantity * entry.price, 0),
     );
@@ -280,7 +280,7 @@ describe('the dimensions', () => {
   test('read sums, and of the rows themselves those that are not in them', async () => {
     const period = { from: FROM + 30 * DAY + 1, to: FROM + 60 * DAY };
     const { read, scanned } = await explained(pool =>
-      sumUsage(pool, 'acme', period, { by: [['workflow'], ['day']], timeZone: 'Asia/Kathmandu', now: TO }),
+      queryUsage(pool, 'acme', period, { by: [['workflow'], ['day']], timeZone: 'Asia/Kathmandu', now: TO }),
     );
     expect(scanned).toEqual([]);
     const inPeriod = `SELECT FROM usage_sums WHERE tenant_id = 'acme' AND bucket >= $1 AND bucket < $2`;

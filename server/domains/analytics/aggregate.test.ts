@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import pg, { type Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../platform/clock.ts';
-import { allSums, insertUsage, type TestUsage } from '../../testing/analytics.ts';
+import { insertUsage, readAllRollups, type TestUsage } from '../../testing/analytics.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { aggregateAll, aggregateNext } from './aggregate.ts';
 import { bucketOf, grains, WHOLE_PROJECT } from './buckets.ts';
-import { foldAll, foldNext } from './fold.ts';
 import { binOf, Histogram } from './histogram.ts';
 import { readProgress } from './progress-store.ts';
 
@@ -143,8 +143,8 @@ const sorted = (sums: Record<string, unknown[]>) =>
       rows.map(row => JSON.stringify(Object.entries(row as object).sort(([a], [b]) => (a < b ? -1 : 1)))).sort(),
     ]),
   );
-const expectSums = async (rows: readonly TestUsage[]) =>
-  expect(sorted(await allSums(db.pool))).toEqual(sorted(summed(rows)));
+const expectRollups = async (rows: readonly TestUsage[]) =>
+  expect(sorted(await readAllRollups(db.pool))).toEqual(sorted(summed(rows)));
 
 async function clear(): Promise<void> {
   await db.pool.query(
@@ -162,9 +162,9 @@ test('the sums are those of all usage, however it comes and however it is cut', 
         await clear();
         for (const rows of commits) {
           if (rows.length > 0) await insertUsage(db.pool, rows);
-          expect(await foldAll(db.pool, clock, batchRows)).toBe(true);
+          expect(await aggregateAll(db.pool, clock, batchRows)).toBe(true);
         }
-        await expectSums(commits.flat());
+        await expectRollups(commits.flat());
       },
     ),
     { numRuns: 25 },
@@ -175,10 +175,10 @@ const some: TestUsage[] = fc.sample(usage, { numRuns: 40, seed: 7 });
 
 test('nothing is written while there is nothing to fold', async () => {
   await insertUsage(db.pool, some);
-  await foldAll(db.pool, clock);
+  await aggregateAll(db.pool, clock);
   const before = await db.pool.query('SELECT xmin, xmax, * FROM analytics_progress');
   clock.advance(60_000);
-  expect(await foldNext(db.pool, clock)).toBe('done');
+  expect(await aggregateNext(db.pool, clock)).toBe('done');
   expect((await db.pool.query('SELECT xmin, xmax, * FROM analytics_progress')).rows).toEqual(before.rows);
 });
 
@@ -210,7 +210,7 @@ test('a fold that dies at any statement leaves sums that the next one completes'
     for (let at = 1, died = true; died; at++) {
       await clear();
       await insertUsage(db.pool, some);
-      died = await foldAll(dying(at, when), clock, 25).then(
+      died = await aggregateAll(dying(at, when), clock, 25).then(
         () => false,
         () => true,
       );
@@ -219,9 +219,9 @@ test('a fold that dies at any statement leaves sums that the next one completes'
         `SELECT (SELECT count(*) FROM run_usage u, analytics_progress p WHERE u.seq <= p.seq)::int AS folded`,
       );
       expect([0, 25, 40]).toContain(rows[0].folded);
-      await expectSums(some.slice(0, rows[0].folded));
-      await foldAll(db.pool, clock);
-      await expectSums(some);
+      await expectRollups(some.slice(0, rows[0].folded));
+      await aggregateAll(db.pool, clock);
+      await expectRollups(some);
       if (!died) expect(at).toBeGreaterThan(12);
     }
 });
@@ -229,11 +229,11 @@ test('a fold that dies at any statement leaves sums that the next one completes'
 test('of several that fold at once each row is counted by one', async () => {
   for (let n = 0; n < some.length; n += 4) {
     await insertUsage(db.pool, some.slice(n, n + 4));
-    const results = await Promise.all([1, 2, 3, 4].map(() => foldNext(db.pool, clock, 3)));
-    expect(results.every(result => ['folded', 'done', 'busy'].includes(result))).toBe(true);
+    const results = await Promise.all([1, 2, 3, 4].map(() => aggregateNext(db.pool, clock, 3)));
+    expect(results.every(result => ['aggregated', 'done', 'busy'].includes(result))).toBe(true);
   }
-  while (!(await foldAll(db.pool, clock)));
-  await expectSums(some);
+  while (!(await aggregateAll(db.pool, clock)));
+  await expectRollups(some);
 });
 
 describe('the order of numbers', () => {
@@ -271,8 +271,8 @@ describe('the order of numbers', () => {
     await insertUsage(db.pool, some.slice(0, 5));
     await db.pool.query(`SELECT nextval('run_usage_seq_seq') FROM generate_series(1, 20)`);
     await insertUsage(db.pool, some.slice(5));
-    await foldAll(db.pool, clock, 5);
-    await expectSums(some);
+    await aggregateAll(db.pool, clock, 5);
+    await expectRollups(some);
     expect(await readProgress(db.pool)).toMatchObject({ pendingSince: null });
   });
 });
@@ -300,16 +300,16 @@ describe('trigger types', () => {
     const rows = [...words.map(word => started(word)), started('schedule'), started(words[129] ?? '')];
     await insertUsage(db.pool, rows);
     await insertUsage(db.pool, [started(words[0] ?? ''), started(words[129] ?? '', Date.UTC(2026, 1, 5))]);
-    await foldAll(db.pool, clock, 9);
+    await aggregateAll(db.pool, clock, 9);
     const first = await told();
     expect([...first.keys()].filter(name => name.startsWith('batch-')).sort()).toEqual(words.slice(0, 100).sort());
     expect(first.get('other')).toBe(31);
     expect(first.get('schedule')).toBe(1);
     expect(first.get(words[0] ?? '')).toBe(2);
-    const sums = await allSums(db.pool);
+    const sums = await readAllRollups(db.pool);
     await db.pool.query('TRUNCATE analytics_totals, analytics_triggers, analytics_steps, analytics_durations');
     await db.pool.query('UPDATE analytics_progress SET seq = 0');
-    await foldAll(db.pool, clock, 1_000);
-    expect(await allSums(db.pool)).toEqual(sums);
+    await aggregateAll(db.pool, clock, 1_000);
+    expect(await readAllRollups(db.pool)).toEqual(sums);
   });
 });

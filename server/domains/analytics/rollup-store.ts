@@ -7,7 +7,7 @@ import { grains, WHOLE_PROJECT } from './buckets.ts';
  * others of a project's month keep their names; the rest of the month is counted as `other`. Usage is folded in the order of
  * its numbers, so a rebuild draws the line at the same word.
  */
-export const MOST_TRIGGER_TYPES = 100;
+export const MAX_TRIGGER_TYPES = 100;
 export const OTHER = 'other';
 const ownNames = ['manual', 'api', 'webhook', 'mcp', 'schedule', OTHER].map(name => `'${name}'`).join(', ');
 
@@ -40,11 +40,12 @@ const steps: readonly Count[] = [
 ];
 
 const sum = (of: string, where: string) => `coalesce(sum(${of}) FILTER (WHERE ${where}), 0)`;
-const sumsOf = (columns: readonly Count[]) =>
+const sumExpressions = (columns: readonly Count[]) =>
   columns.map(([column, of, where]) => `${sum(of, where)} AS ${column}`).join(', ');
 /** Some of the totals, in their own order, as sums over rows such as those of usage. */
-export const totalSums = (columns: readonly string[]) => sumsOf(totals.filter(([column]) => columns.includes(column)));
-export const stepSums = sumsOf(steps);
+export const totalSumExpressions = (columns: readonly string[]) =>
+  sumExpressions(totals.filter(([column]) => columns.includes(column)));
+export const stepSumExpressions = sumExpressions(steps);
 /** Adds what is inserted to what is there. */
 const added = (table: string, key: string, columns: readonly string[]) =>
   `ON CONFLICT (project_id, workflow_id, grain, bucket${key}) DO UPDATE SET ${columns
@@ -69,7 +70,7 @@ export const SELECTED = `seq > $1 AND seq <= $2 AND ($3::timestamptz IS NULL OR 
 export const QUARTER_OF_ROW = `date_bin('15 minutes', created_at, to_timestamp(0))`;
 
 /** Adds SELECTED usage to all sums but durations, in one statement. */
-export const FOLD = `
+export const AGGREGATE = `
 WITH source AS MATERIALIZED (
   SELECT tenant_id, project_id, workflow_id, action, CASE WHEN step_type = '' THEN 'unknown' ELSE step_type END AS step_type,
          CASE WHEN action = 'run_started' THEN subject ELSE '' END AS subject, outcome, ${QUARTER_OF_ROW} AS quarter,
@@ -89,7 +90,7 @@ fresh AS (
 named AS MATERIALIZED (
   TABLE known UNION ALL
   SELECT project_id, month, subject FROM fresh f
-  WHERE place + (SELECT count(*) FROM known k WHERE k.project_id = f.project_id AND k.month = f.month) <= ${MOST_TRIGGER_TYPES}),
+  WHERE place + (SELECT count(*) FROM known k WHERE k.project_id = f.project_id AND k.month = f.month) <= ${MAX_TRIGGER_TYPES}),
 triggers AS (
   INSERT INTO analytics_triggers (${keyColumns}, trigger_type, runs_started)
   SELECT ${key}, CASE WHEN source.subject IN (${ownNames}) OR (source.project_id, date_trunc('month', quarter, 'UTC'),
@@ -99,10 +100,10 @@ triggers AS (
   ${added('analytics_triggers', ', trigger_type', ['runs_started'])}),
 steps AS (
   INSERT INTO analytics_steps (${keyColumns}, step_type, completed, failed, retried, microcredits)
-  SELECT ${key}, step_type, ${stepSums}, sum(microcredits)
+  SELECT ${key}, step_type, ${stepSumExpressions}, sum(microcredits)
   FROM ${spread} WHERE action NOT IN ('run_started', 'run_ended') GROUP BY 1, 2, 3, 4, 5, 6
   ${added('analytics_steps', ', step_type', ['completed', 'failed', 'retried', 'microcredits'])})
 INSERT INTO analytics_totals (${keyColumns}, ${totalColumns.join(', ')})
-SELECT ${key}, ${sumsOf(totals)}
+SELECT ${key}, ${sumExpressions(totals)}
 FROM ${spread} GROUP BY 1, 2, 3, 4, 5
 ${added('analytics_totals', '', totalColumns)}`;

@@ -4,10 +4,10 @@ import { QUARTER_HOUR_MS } from '../../../platform/clock.ts';
 import { conditions, type UsageFilter } from './store.ts';
 
 /** What was used under one heading. `quantity` is in the unit of the action; `steps` are attempts of steps. */
-export type UsageSum = { key: Record<string, string>; steps: number; quantity: number; microcredits: number };
+export type UsageRollup = { key: Record<string, string>; steps: number; quantity: number; microcredits: number };
 
-/** The columns that usage is summed by; a day is `YYYY-MM-DD` in the time zone. */
-const SUMMED = {
+/** The columns that usage is rolled up by; a day is `YYYY-MM-DD` in the time zone. */
+const ROLLUP_COLUMNS = {
   project: 'u.project_id::text',
   workflow: 'u.workflow_id::text',
   action: 'u.action',
@@ -16,44 +16,44 @@ const SUMMED = {
   started_by: 'u.started_by',
   day: `to_char(u.day, 'YYYY-MM-DD')`,
 } as const;
-export type SummedColumn = keyof typeof SUMMED;
+export type RollupColumn = keyof typeof ROLLUP_COLUMNS;
 
 const COLUMNS =
   'u.project_id, u.workflow_id, u.action, u.step_type, u.subject, u.started_by, u.created_at, u.quantity, u.microcredits';
 
 /**
- * Sums of a workspace's usage by each of several sets of columns, in one reading of what is there: by all of the columns and the day
- * first, and those few sums by each set, which is twice as quick. `now` in ms since the epoch. Throws PostgreSQL's 22023 for a time
- * zone that it does not know.
+ * Returns a workspace's usage rolled up by each of several sets of columns. One pass over the usage rolls it up by all of the
+ * columns and the day, and only those few rows by each set, which is twice as quick. `now` is in ms since the epoch. Throws
+ * PostgreSQL's 22023 for a time zone that it does not know.
  */
-export async function sumUsage(
+export async function queryUsage(
   pool: Pool,
   tenantId: string,
   filter: UsageFilter,
-  { by, timeZone, now }: { by: readonly (readonly SummedColumn[])[]; timeZone: string; now: number },
-): Promise<UsageSum[][]> {
+  { by, timeZone, now }: { by: readonly (readonly RollupColumn[])[]; timeZone: string; now: number },
+): Promise<UsageRollup[][]> {
   const {
     rows: source,
     values,
     parameter,
-  } = filter.run === undefined ? summed(tenantId, filter, now) : ofRun(tenantId, filter);
+  } = filter.run === undefined ? rolledUp(tenantId, filter, now) : ofRun(tenantId, filter);
   const columns = [...new Set(by.flat())];
   const day = columns.includes('day') ? `date_trunc('day', u.created_at AT TIME ZONE ${parameter(timeZone)})` : 'NULL';
-  const grouped = columns.map(column => SUMMED[column]);
+  const grouped = columns.map(column => ROLLUP_COLUMNS[column]);
   const { rows } = await pool.query<Record<string, string>>(
-    `SELECT grouping(${grouped.join(', ')}) AS set, ${columns.map(column => `${SUMMED[column]} AS ${column}`).join(', ')},
+    `SELECT grouping(${grouped.join(', ')}) AS set, ${columns.map(column => `${ROLLUP_COLUMNS[column]} AS ${column}`).join(', ')},
             coalesce(sum(u.quantity) FILTER (WHERE u.action = 'workflow_step'), 0) AS steps,
             sum(u.quantity) AS quantity, sum(u.microcredits) AS microcredits
      FROM (SELECT u.project_id, u.workflow_id, u.action, u.step_type, u.subject, u.started_by, ${day} AS day,
                   sum(u.quantity) AS quantity, sum(u.microcredits) AS microcredits
            FROM (${source}) u GROUP BY 1, 2, 3, 4, 5, 6, 7) u
-     GROUP BY GROUPING SETS (${by.map(set => `(${set.map(column => SUMMED[column]).join(', ')})`).join(', ')})`,
+     GROUP BY GROUPING SETS (${by.map(set => `(${set.map(column => ROLLUP_COLUMNS[column]).join(', ')})`).join(', ')})`,
     values,
   );
   return by.map(set => {
     // A bit for each column that is not in the set, the first column's the highest.
     const bits = columns.reduce((sum, column) => sum * 2 + (set.includes(column) ? 0 : 1), 0);
-    return rows.filter(row => Number(row.set) === bits).map(row => toSum(row, set));
+    return rows.filter(row => Number(row.set) === bits).map(row => toRollup(row, set));
   });
 }
 
@@ -61,10 +61,11 @@ export async function sumUsage(
 type Source = { rows: string; values: unknown[]; parameter: (value: unknown) => string };
 
 /**
- * Whole quarters of an hour from their sums, which are a hundredth of the rows and less; what is not folded yet, and the quarters that
- * the period cuts, from the rows themselves. One snapshot sees sums and the number up to which they are folded together.
+ * Reads whole quarters of an hour from their rollups, which are at most a hundredth of the rows. Usage that is not rolled up
+ * yet, and the quarters that the period cuts, come from the rows themselves. One snapshot sees the rollups together with the
+ * number up to which usage is in them.
  */
-function summed(tenantId: string, { from, to, ...filter }: UsageFilter, now: number): Source {
+function rolledUp(tenantId: string, { from, to, ...filter }: UsageFilter, now: number): Source {
   const { values, where, parameter } = conditions(tenantId, filter);
   const time = (ms: number) => `${parameter(new Date(ms))}::timestamptz`;
   const within = (...bounds: string[]) => [...where, ...bounds].join(' AND ');
@@ -80,13 +81,15 @@ function summed(tenantId: string, { from, to, ...filter }: UsageFilter, now: num
     ...(first === undefined ? [] : [`u.created_at >= ${time(first)}`]),
     ...(end === undefined ? [] : [`u.created_at < ${time(end)}`]),
   ];
-  const folded = '(SELECT seq FROM analytics_progress)';
+  const rolledUpTo = '(SELECT seq FROM analytics_progress)';
   const rows = (...bounds: string[]) => `SELECT ${COLUMNS} FROM run_usage u WHERE ${within(...period, ...bounds)}`;
   const parts = [
     `SELECT ${COLUMNS} FROM (SELECT *, bucket AS created_at FROM usage_sums) u WHERE ${within(...whole)}`,
-    rows(`u.seq > ${folded}`),
-    ...(first === undefined ? [] : [rows(`u.seq <= ${folded}`, `u.created_at < ${time(first)}`)]),
-    ...(end === undefined ? [] : [rows(`u.seq <= ${folded}`, `u.created_at >= ${time(Math.max(end, first ?? end))}`)]),
+    rows(`u.seq > ${rolledUpTo}`),
+    ...(first === undefined ? [] : [rows(`u.seq <= ${rolledUpTo}`, `u.created_at < ${time(first)}`)]),
+    ...(end === undefined
+      ? []
+      : [rows(`u.seq <= ${rolledUpTo}`, `u.created_at >= ${time(Math.max(end, first ?? end))}`)]),
   ];
   return { rows: parts.join(' UNION ALL '), values, parameter };
 }
@@ -104,7 +107,7 @@ function ofRun(tenantId: string, filter: UsageFilter): Source {
   return { rows, values, parameter };
 }
 
-function toSum(row: Record<string, string>, set: readonly SummedColumn[]): UsageSum {
+function toRollup(row: Record<string, string>, set: readonly RollupColumn[]): UsageRollup {
   return {
     key: Object.fromEntries(set.map(column => [column, row[column] ?? ''])),
     steps: toMicrocredits(row.steps ?? 0),

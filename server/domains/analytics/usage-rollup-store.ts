@@ -1,24 +1,24 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import type { Selection } from './durations-store.ts';
-import { QUARTER_OF_ROW, SELECTED } from './sums-store.ts';
+import { QUARTER_OF_ROW, SELECTED } from './rollup-store.ts';
 
 const of = ['project_id', 'workflow_id', 'action', 'step_type', 'subject', 'started_by'];
 /** What a sum of usage is of, beside its workspace and quarter. No stored text holds the separator. */
 const DIGEST = `md5(concat_ws(E'\\x1f', ${of.join(', ')}))::uuid`;
 
 /** Usage that can be charged for, as rows of usage_sums. */
-export const sumsOfUsage = (where: string) => `
+export const usageRollupQuery = (where: string) => `
   SELECT tenant_id, ${QUARTER_OF_ROW} AS bucket, ${DIGEST} AS digest, ${of.join(', ')},
          sum(quantity) AS quantity, sum(microcredits) AS microcredits
   FROM run_usage WHERE ${where} AND action NOT IN ('run_started', 'run_ended')
   GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 
-const FOLD = `
-  INSERT INTO usage_sums AS s (tenant_id, bucket, digest, ${of.join(', ')}, quantity, microcredits) ${sumsOfUsage(SELECTED)}
+const AGGREGATE = `
+  INSERT INTO usage_sums AS s (tenant_id, bucket, digest, ${of.join(', ')}, quantity, microcredits) ${usageRollupQuery(SELECTED)}
   ON CONFLICT (tenant_id, bucket, digest) DO UPDATE SET
     quantity = s.quantity + excluded.quantity, microcredits = s.microcredits + excluded.microcredits`;
 
 /** Adds the selected usage to the sums that billing answers from. The caller holds the lock of the progress. */
-export async function foldUsage(db: Queryable, selection: Selection): Promise<void> {
-  await db.query(FOLD, [...selection]);
+export async function aggregateUsage(db: Queryable, selection: Selection): Promise<void> {
+  await db.query(AGGREGATE, [...selection]);
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { foldDurations, type Selection } from './durations-store.ts';
-import { FOLD } from './sums-store.ts';
-import { foldUsage } from './usage-sums-store.ts';
+import { aggregateDurations, type Selection } from './durations-store.ts';
+import { AGGREGATE } from './rollup-store.ts';
+import { aggregateUsage } from './usage-rollup-store.ts';
 
 /** Rows of usage that are folded in one transaction: ~0.3 s of the database, and at most some 20 MB of lines. */
 export const BATCH_ROWS = 5_000;
@@ -26,15 +26,15 @@ export async function nextBatch(
 export async function addUsage(db: Queryable, selection: Selection): Promise<void> {
   // What is there is looked up by its key: reading all sums for a hash would be quicker only while there are few.
   await db.query('SET LOCAL jit = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
-  await db.query(FOLD, [...selection]);
-  await foldDurations(db, selection);
-  await foldUsage(db, selection);
+  await db.query(AGGREGATE, [...selection]);
+  await aggregateDurations(db, selection);
+  await aggregateUsage(db, selection);
 }
 
 const TABLES = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations', 'usage_sums'];
 
 /** Deletes all sums from `since` on (null: all), of one project or of all. The caller holds the lock of the progress. */
-export async function deleteSums(db: Queryable, since: Date | null, projectId: string | null): Promise<void> {
+export async function deleteRollups(db: Queryable, since: Date | null, projectId: string | null): Promise<void> {
   for (const table of TABLES) {
     await db.query(
       `DELETE FROM ${table} WHERE ($1::timestamptz IS NULL OR bucket >= $1) AND ($2::uuid IS NULL OR project_id = $2)`,

@@ -1,0 +1,48 @@
+import type { Pool } from 'pg';
+import type { Clock } from '../../platform/clock.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
+import { addUsage, BATCH_ROWS, nextBatch } from './aggregate-store.ts';
+import { lockProgress, readProgress, saveProgress } from './progress-store.ts';
+
+/**
+ * - `aggregated`: a batch was added, and there may be more.
+ * - `done`: all usage is in the rollups.
+ * - `busy`: another caller is aggregating.
+ */
+export type AggregateResult = 'aggregated' | 'done' | 'busy';
+
+/**
+ * Adds the next batch of usage to the rollups: one transaction that reads the rows after the last one aggregated, adds them,
+ * and moves the progress. Each row is counted once: a crash rolls everything back, and a second caller waits for the lock of
+ * the progress or, here, returns `busy`.
+ *
+ * Resuming from the last number is safe because numbers become visible in their order. Rows are written by the session that
+ * holds the leader's lock, one statement after the other, each a transaction that takes its numbers while it runs: once a
+ * number can be seen, every lower one has been committed or never will be. The next leader's session gets the lock when the
+ * one before is gone, and its last statement with it. The backfill, which writes beside the leader, does so under the lock of
+ * the progress, past which nothing is read meanwhile.
+ */
+export async function aggregateNext(pool: Pool, clock: Clock, batchRows = BATCH_ROWS): Promise<AggregateResult> {
+  const at = clock.now();
+  // Without a lock first: an idle service writes nothing.
+  const seen = await readProgress(pool);
+  if (seen.readySeq === null) return 'busy';
+  if (seen.pendingSince === null) return 'done';
+  return transact(pool, async db => {
+    const progress = await lockProgress(db, { wait: false });
+    if (progress === null) return 'busy';
+    const batch = await nextBatch(db, progress.seq, null, batchRows);
+    if (batch === null) return 'done';
+    await addUsage(db, [progress.seq, batch.upTo, null, null]);
+    await saveProgress(db, batch.upTo, batch.last ? at : null);
+    return batch.last ? 'done' : 'aggregated';
+  });
+}
+
+/** Aggregates until the rollups hold all usage there was. Returns false if another caller is aggregating. */
+export async function aggregateAll(pool: Pool, clock: Clock, batchRows = BATCH_ROWS): Promise<boolean> {
+  for (;;) {
+    const result = await aggregateNext(pool, clock, batchRows);
+    if (result !== 'aggregated') return result === 'done';
+  }
+}
