@@ -1,4 +1,5 @@
-import type { Prisma, WebhookSubscription } from '../../platform/postgres/generated/client.ts';
+import type { WebhookSubscription } from '../../platform/postgres/generated/client.ts';
+import { exactJson } from '../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import type { ProjectScope } from './sql/store.ts';
 
@@ -25,7 +26,7 @@ export async function insertWebhook(
   tx: Models,
   { extras, createdAt, ...webhook }: NewWebhook & { extras: Record<string, unknown> },
 ): Promise<void> {
-  const data = { ...webhook, extras: extras as Prisma.InputJsonObject, enabled: true, createdAt, updatedAt: createdAt };
+  const data = { ...webhook, extras: exactJson(extras), enabled: true, createdAt, updatedAt: createdAt };
   await tx.webhookSubscription.create({ data });
 }
 
@@ -48,7 +49,7 @@ export async function updateWebhook(
     data: {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
-      ...(extras === undefined ? {} : { extras: extras as Prisma.InputJsonObject }),
+      ...(extras === undefined ? {} : { extras: exactJson(extras) }),
       ...(requireTimestamp === undefined ? {} : { requireTimestamp }),
       ...(automationPatId === undefined ? {} : { automationPatId }),
       updatedAt: at,

@@ -210,6 +210,8 @@ describe('changing', () => {
     const { path } = await createTestWebhook(service, { extras: { trigger_payload: { a: 1 } } });
     for (const change of [
       { name: 'Renamed' },
+      // Keys that mean something to the database's client.
+      { extras: { trigger_payload: { a: { $type: 'Json', value: 1 }, b: [{ $type: 'x', set: 1 }] } } },
       { extras: { use_run_setup_defaults: true } },
       { require_timestamp: true },
       { enabled: false },

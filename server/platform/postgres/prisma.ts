@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { PrismaClient } from './generated/client.ts';
+import { type Prisma, PrismaClient } from './generated/client.ts';
 
 /** The connection of one of Prisma's transactions. `open` ends before its COMMIT or ROLLBACK is sent. */
 export type TransactionConnection = { client: pg.ClientBase; open: boolean };
@@ -62,9 +62,32 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'P2002';
 }
 
-/** Prisma's form of "after this row, newest first"; nothing where the list begins. `id` names the second sort column. */
+/**
+ * Prisma's form of "after this row, newest first"; nothing where the list begins. `id` names the second sort column. The bound on
+ * `createdAt` alone repeats what follows from the rest: an index can begin there, which it cannot at an OR.
+ */
 export function olderThan<Column extends string>(id: Column, key: readonly [number, string] | null) {
   if (key === null) return {};
   const createdAt = new Date(key[0]);
-  return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, [id]: { lt: key[1] } }] };
+  return {
+    AND: [{ createdAt: { lte: createdAt } }, { OR: [{ createdAt: { lt: createdAt } }, { [id]: { lt: key[1] } }] }],
+  };
+}
+
+/** Prisma's filter for a text that holds `text`, in whichever case. Prisma does not escape what ILIKE reads as a wildcard. */
+export function containing(text: string): { contains: string; mode: 'insensitive' } {
+  return { contains: escapeLike(text), mode: 'insensitive' };
+}
+
+/** `text` as a pattern of LIKE that stands for itself. */
+export function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}
+
+/**
+ * The value for a column of type json, stored as JSON.stringify writes it. Prisma 7 changes what it is given as objects: it wraps an
+ * inner object that has a key `$type`, and drops a key `__proto__`.
+ */
+export function exactJson(value: unknown): Prisma.InputJsonValue {
+  return { toJSON: () => ({ $type: 'Json', value: JSON.stringify(value) }) };
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../platform/json.ts';
-import type { OauthFlow, Prisma } from '../../../platform/postgres/generated/client.ts';
+import type { OauthFlow } from '../../../platform/postgres/generated/client.ts';
+import { exactJson } from '../../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../../platform/postgres/transaction.ts';
 
 type Models = Pick<Transaction, 'oauthFlow'>;
@@ -29,7 +30,7 @@ export async function insertFlow(
 ): Promise<void> {
   const { tenantId, userId } = owner;
   const data = { id, stateHash: new Uint8Array(stateHash), tenantId, userId, kind, createdAt: at, expiresAt };
-  await prisma.oauthFlow.create({ data: { ...data, request: request as Prisma.InputJsonObject } });
+  await prisma.oauthFlow.create({ data: { ...data, request: exactJson(request) } });
 }
 
 /** The flow that this user began in this tenant; null for anybody else's. */

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { newId } from '../ids.ts';
+import { containing, exactJson } from './prisma.ts';
+
+const connection = (name: string, config: unknown) => {
+  const at = new Date(0);
+  const times = { rotatedAt: at, createdAt: at, updatedAt: at };
+  const id = newId();
+  return {
+    id,
+    tenantId: 't',
+    name,
+    provider: 'p',
+    service: 's',
+    status: 'active',
+    createdBy: id,
+    ...times,
+    config: exactJson(config),
+  };
+};
+
+/** What the database holds, as text. */
+async function storedConfigs({ pool }: TestDatabase): Promise<string[]> {
+  return (await pool.query('SELECT config::text AS config FROM connections')).rows.map(({ config }) => config);
+}
+
+/** Keys that mean something to Prisma, to JavaScript or to PostgreSQL, as a client may send them. */
+const awkward =
+  '{"2":2,"10":1,"$type":"Json","value":"1","inner":{"$type":"Raw","value":{"$type":"BigInt","value":"3"}},' +
+  '"__proto__":{"a":1},"list":[null,{"$type":"DateTime","value":"x"}],"set":{"set":1},"toJSON":1,"surrogate":"\\ud800"}';
+
+test('exactJson stores every JSON value as it is', async () => {
+  await using db = await createTestDatabase();
+  await db.prisma.connection.create({ data: connection('created', JSON.parse(awkward)) });
+  expect(await storedConfigs(db)).toEqual([awkward]);
+  await db.prisma.connection.updateMany({ data: { config: exactJson({}) } });
+  const [row] = await db.prisma.connection.updateManyAndReturn({ data: { config: exactJson(JSON.parse(awkward)) } });
+  expect(await storedConfigs(db)).toEqual([awkward]);
+  expect(JSON.stringify(row?.config)).toBe(awkward);
+  expect(JSON.stringify((await db.prisma.connection.findFirst())?.config)).toBe(awkward);
+});
+
+test('containing finds the text itself, in whichever case', async () => {
+  await using db = await createTestDatabase();
+  for (const name of ['50% Off', '50 cents', 'a_b', 'axb', 'back\\slash'])
+    await db.prisma.connection.create({ data: connection(name, {}) });
+  const found = async (text: string) =>
+    (await db.prisma.connection.findMany({ where: { name: containing(text) } })).map(({ name }) => name);
+  expect(await found('0% o')).toEqual(['50% Off']);
+  expect(await found('A_B')).toEqual(['a_b']);
+  expect(await found('\\')).toEqual(['back\\slash']);
+});
