@@ -93,8 +93,8 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     exempt: config.demoMcp ? demoMcpAddresses(config.http) : [],
   });
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
-  const tools = createToolCaller({ config, pool, secrets, clock, egress });
-  const models = createModelCaller({ config, pool, secrets, clock, egress });
+  const tools = createToolCaller({ config, pool, prisma, secrets, clock, egress });
+  const models = createModelCaller({ config, pool, prisma, secrets, clock, egress });
   const stepTypes = createStepTypes({ luaPool, tools, models });
   const telemetry = await startTelemetry(config, logger);
   const orchestrator = createEmbeddedOrchestrator({

@@ -65,7 +65,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'billing/ledger/count-store.ts': ['countCharges countNext'],
     'billing/provider/stripe/reconcile-store.ts': ['listCustomers listOpenPayments'],
     'connections/oauth/flow-store.ts': ['listLapsedFlows'],
-    'connections/sql/store.ts': ['listHidden'],
+    'connections/store.ts': ['listHidden'],
     'identity/sql/lock-store.ts': ['lockWorkflows'],
     'retention/analytics-store.ts': ['allowUsageToGo deleteUsageRollups noteRunsGo'],
     'retention/clock-store.ts': ['noteClockTrusted readTrustedAt'],

@@ -31,5 +31,5 @@ export async function createConnection(
     expiresAt: null,
     createdBy: principal.userId,
   });
-  return toConnection({ ...row, used_by: 0 });
+  return toConnection({ ...row, usedBy: 0 });
 }

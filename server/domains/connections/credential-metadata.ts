@@ -19,7 +19,7 @@ export async function credentialMetadata(
   const { row, document } = stored;
   const credentials = Object.keys(document.values).map(name => ({
     name,
-    set_at: isoTimestamp(document.setAt.get(name) ?? row.rotated_at.getTime()),
+    set_at: isoTimestamp(document.setAt.get(name) ?? row.rotatedAt.getTime()),
   }));
   return { credentials };
 }

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../platform/clock.ts';
 import { EgressRefused } from '../../platform/egress/egress.ts';
 import { needsRefresh, type RefreshServices, refreshed } from './oauth/refresh.ts';
 import { maySend, originOf, requireOrigin } from './origins.ts';
-import { type ConnectionRef, touchConnection } from './sql/store.ts';
+import { type ConnectionRef, touchConnection } from './store.ts';
 import { readStored } from './stored.ts';
 
 type Settings = { provider: string; service: string; config: JsonMap };
@@ -43,8 +43,8 @@ export async function loadCredentials(
   // Somebody may have connected it anew while the token was fetched.
   requireOrigin(row, addressOf(row));
   // `last_used_at` is kept to the minute.
-  if (row.last_used_at === null || now - row.last_used_at.getTime() >= MINUTE_MS) {
-    await touchConnection(services.pool, ref, new Date(now));
+  if (row.lastUsedAt === null || now - row.lastUsedAt.getTime() >= MINUTE_MS) {
+    await touchConnection(services.prisma, ref, new Date(now));
   }
   const { id, name, provider, service, config } = row;
   const fetch = boundFetch(services.egress.fetch, row.origins);

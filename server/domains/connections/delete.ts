@@ -6,7 +6,7 @@ import { connectionRef, requireConnection } from './get.ts';
 import { requireManageable } from './ownership.ts';
 import type { DeleteConnectionInput } from './schemas.ts';
 import { whileHolding } from './sql/lock-store.ts';
-import { deleteHidden, findConnection, hideConnection, showConnection } from './sql/store.ts';
+import { deleteHidden, findConnection, hideConnection, showConnection } from './store.ts';
 import { usageOf } from './usage.ts';
 
 /**
@@ -24,15 +24,15 @@ export async function deleteConnection(
   requireManageable(ctx, { name, ...found });
   await whileHolding(services, id, async () => {
     if (!force) await refuseInUse(ctx, id, name);
-    const row = await findConnection(services.pool, ref);
-    if (row === null || !(await hideConnection(services.pool, ref))) throw notFound('Connection');
+    const row = await findConnection(services.prisma, ref);
+    if (row === null || !(await hideConnection(services.prisma, ref))) throw notFound('Connection');
     try {
       await services.secrets.delete(ref.tenantId, connectionSecret(id));
     } catch (error) {
-      await showConnection(services.pool, ref, row.status);
+      await showConnection(services.prisma, ref, row.status);
       throw error;
     }
-    await deleteHidden(services.pool, ref);
+    await deleteHidden(services.prisma, ref);
   });
 }
 

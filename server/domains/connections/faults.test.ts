@@ -3,6 +3,7 @@ import type { Services } from '../../contract/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { unavailable } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { createPrismaClient } from '../../platform/postgres/prisma.ts';
 import type { SecretStore } from '../../platform/secrets/secret-store.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
@@ -145,8 +146,10 @@ describe('a crash', () => {
       },
       ...(method === 'put' ? { delete: never } : {}),
     });
-    const process = createCall({ ...services, pool, secrets }, connectionOperations);
+    const prisma = createPrismaClient(pool);
+    const process = createCall({ ...services, pool, prisma, secrets }, connectionOperations);
     await expect(process(acme.contributor, `connections_${name}`, input)).rejects.toThrow();
+    await prisma.$disconnect();
   }
 
   it.each(['before', 'after'] as const)(

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { ById, Connection } from './schemas.ts';
-import { type ConnectionRef, type CountedRow, findCounted } from './sql/store.ts';
+import { type ConnectionRef, type CountedRow, findCounted } from './store.ts';
 import { toConnection } from './view.ts';
 
 /** How the caller's project sees a connection. */
@@ -12,7 +12,7 @@ export function connectionRef({ principal }: Context, connectionId: string): Con
 
 /** A connection of the project or of the workspace. Throws AppError 404 for any other. */
 export async function requireConnection(ctx: Context, id: string): Promise<CountedRow> {
-  const row = await findCounted(ctx.services.pool, connectionRef(ctx, id));
+  const row = await findCounted(ctx.services.prisma, connectionRef(ctx, id));
   if (row === null) throw notFound('Connection');
   return row;
 }

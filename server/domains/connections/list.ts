@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import type { ListConnectionsInput, ListConnectionsOutput } from './schemas.ts';
-import { listCounted } from './sql/store.ts';
+import { listCounted } from './sql/list-store.ts';
 import { toConnection } from './view.ts';
 
 /** GET /v1/connections: the project's and those shared with the workspace, newest first. */
@@ -13,6 +13,6 @@ export async function listConnections(
   const after = decodeCursor(TimeIdKey, cursor);
   const wanted = { ...filter, q: q === '' ? undefined : q };
   const rows = await listCounted(services.pool, principal, wanted, after, limit + 1);
-  const page = cutPage(rows, limit, row => [row.created_at.getTime(), row.id]);
+  const page = cutPage(rows, limit, row => [row.createdAt.getTime(), row.id]);
   return { connections: page.rows.map(toConnection), next_cursor: page.next_cursor };
 }

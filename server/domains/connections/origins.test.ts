@@ -8,7 +8,7 @@ import { mcpServerOperations } from '../mcp-servers/operations.ts';
 import { loadCredentials } from './credentials.ts';
 import { connectionOperations } from './operations.ts';
 import { impliedOrigins, maySend, originOf } from './origins.ts';
-import { findConnection } from './sql/store.ts';
+import { findConnection } from './store.ts';
 
 const operations = [...connectionOperations, ...mcpServerOperations] as const;
 type Made = { id: string; origins: string[] };
@@ -159,7 +159,7 @@ describe('a connection without an origin', () => {
   }
   const use = async (connection_id: string, server_id: string, who = acme.contributor) =>
     call(who, 'mcp_instances_create', { name: 'Tools', server_id, connection_id });
-  const bound = async (id: string) => (await findConnection(db.pool, refOf(id)))?.origins;
+  const bound = async (id: string) => (await findConnection(db.prisma, refOf(id)))?.origins;
 
   test('is bound by the first use of the person who stored it, and by nobody else’s', async () => {
     const { id, origins } = await make();

@@ -1,7 +1,7 @@
 import type { Context } from '../../contract/context.ts';
 import { conflict, type ErrorDetail, invalid } from '../../platform/errors.ts';
 import { isModelProvider, providerFacts } from '../../platform/models/providers.ts';
-import { bindFirstOrigin, type ConnectionRow } from './sql/store.ts';
+import { bindFirstOrigin, type ConnectionRow } from './store.ts';
 
 /**
  * A connection is bound to the origins (RFC 6454: scheme, host and port) that its credentials may be sent to (docs/adr/0012). Without
@@ -54,9 +54,9 @@ export async function requireOrBindOrigin({ principal, services }: Context, row:
   if (maySend(row.origins, url)) return;
   const origin = originOf(url);
   const { tenantId, projectId, userId } = principal;
-  const mine = row.origins.length === 0 && row.secret_set_by === userId && origin !== null;
+  const mine = row.origins.length === 0 && row.secretSetBy === userId && origin !== null;
   const ref = { tenantId, projectId, connectionId: row.id };
-  if (mine && (await bindFirstOrigin(services.pool, ref, { origin, setBy: userId }))) return;
+  if (mine && (await bindFirstOrigin(services.prisma, ref, { origin, setBy: userId }))) return;
   requireOrigin(row, url);
 }
 

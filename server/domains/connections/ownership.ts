@@ -1,6 +1,6 @@
 import type { Context } from '../../contract/context.ts';
 import { forbidden } from '../../platform/errors.ts';
-import type { ConnectionRow } from './sql/store.ts';
+import type { ConnectionRow } from './store.ts';
 
 /** AppError 403 for anybody but a `tenant_admin` who wants to say whether a connection is shared with the workspace. */
 export function requireSharing({ principal }: Context, shared: boolean | undefined): void {
@@ -9,8 +9,8 @@ export function requireSharing({ principal }: Context, shared: boolean | undefin
 }
 
 /** AppError 403 unless the caller may change the connection: one that every project uses is its `tenant_admin`s' alone. */
-export function requireManageable({ principal }: Context, row: Pick<ConnectionRow, 'name' | 'project_id'>): void {
-  if (row.project_id !== null || principal.role === 'tenant_admin') return;
+export function requireManageable({ principal }: Context, row: Pick<ConnectionRow, 'name' | 'projectId'>): void {
+  if (row.projectId !== null || principal.role === 'tenant_admin') return;
   const message = `“${row.name}” is shared with the whole workspace: only a tenant_admin changes or deletes it.`;
   throw forbidden(message, 'insufficient_role');
 }

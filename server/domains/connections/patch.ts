@@ -7,7 +7,7 @@ import { impliedOrigins, maySend, originsOf, requireSecretsForOrigins } from './
 import { requireManageable, requireSharing } from './ownership.ts';
 import { type Connection, flowProviders, maxCredentials, type PatchConnectionInput } from './schemas.ts';
 import { whileHolding } from './sql/lock-store.ts';
-import type { ConnectionChange, ConnectionRow } from './sql/store.ts';
+import type { ConnectionChange, ConnectionRow } from './store.ts';
 import { change, readForWriting, replaceSecret } from './stored.ts';
 import { usageOf } from './usage.ts';
 import { toConnection } from './view.ts';
@@ -29,7 +29,7 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
   requireSharing(ctx, input.shared);
   const { display_name: name, credentials, config } = input;
   refuseManaged(current.provider, input);
-  if (input.shared === false && current.project_id === null) await refuseUsedElsewhere(ctx, current);
+  if (input.shared === false && current.projectId === null) await refuseUsedElsewhere(ctx, current);
   const { id: _, ...given } = input;
   if (Object.values(given).every(value => value === undefined)) return toConnection(current);
   await whileHolding(services, input.id, async () => {
@@ -47,7 +47,7 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
     const kept = keptSecrets(values, credentials ?? {});
     // The first origin of their own credentials is theirs to name, as their first use would be (origins.ts).
     const { row: present } = stored;
-    const first = present.origins.length === 0 && present.secret_set_by === ctx.principal.userId;
+    const first = present.origins.length === 0 && present.secretSetBy === ctx.principal.userId;
     if (further && !first) requireSecretsForOrigins(present.origins, origins ?? [], kept);
     if (credentials === undefined) await change(services, present, changes);
     else await replaceSecret(services, stored, values, { ...changes, ...entered(ctx, present, kept) });
@@ -57,7 +57,7 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
 
 /** What follows from entering secrets, while those named in `kept` stay. */
 function entered({ principal }: Context, row: ConnectionRow, kept: readonly string[]) {
-  const theirs = kept.length === 0 || row.secret_set_by === principal.userId;
+  const theirs = kept.length === 0 || row.secretSetBy === principal.userId;
   const secretSetBy = theirs ? principal.userId : null;
   return { secretSetBy, status: 'active', lastError: null } satisfies ConnectionChange;
 }

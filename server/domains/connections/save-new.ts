@@ -2,7 +2,7 @@ import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
 import { connectionSecret, documentOf } from './document.ts';
 import { whileHolding } from './sql/lock-store.ts';
-import { activate, type ConnectionKey, type ConnectionRow, deleteHidden, insertPending } from './sql/store.ts';
+import { activate, type ConnectionKey, type ConnectionRow, deleteHidden, insertPending } from './store.ts';
 import { writeDocument } from './stored.ts';
 
 export type NewConnection = {
@@ -22,7 +22,7 @@ export type NewConnection = {
   expiresAt: Date | null;
   createdBy: string;
 };
-type SavingServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'logger'>;
+type SavingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'logger'>;
 
 /**
  * Saves a connection: a row that nobody sees, then the secret, then the row is shown. A crash in between leaves a hidden row, by which
@@ -30,16 +30,16 @@ type SavingServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'logger'>;
  * when the secret store is away: nothing is left.
  */
 export async function saveNew(services: SavingServices, made: NewConnection): Promise<ConnectionRow> {
-  const { pool, clock } = services;
+  const { prisma, clock } = services;
   const { tenantId, values, expiresAt, tokenOrigin = null, ...row } = made;
   const ref = { tenantId, connectionId: newId() };
   const at = new Date(clock.now());
   // Held from before the row is there: tidyConnections takes a hidden row that nobody holds for what a crash left.
   return whileHolding(services, ref.connectionId, async () => {
-    await insertPending(pool, { ...row, tokenOrigin, ref, at });
+    await insertPending(prisma, { ...row, tokenOrigin, ref, at });
     try {
       await writeDocument(services, ref, documentOf(values, { revision: at.getTime(), origins: made.origins }));
-      return await activate(pool, ref, { keys: Object.keys(values), expiresAt, rotatedAt: at });
+      return await activate(prisma, ref, { keys: Object.keys(values), expiresAt, rotatedAt: at });
     } catch (error) {
       await discard(services, ref);
       throw error;
@@ -48,10 +48,10 @@ export async function saveNew(services: SavingServices, made: NewConnection): Pr
 }
 
 /** The secret may have arrived although the store's answer did not, so it goes first, and the row only when it is gone. */
-async function discard({ pool, secrets, logger }: SavingServices, ref: ConnectionKey): Promise<void> {
+async function discard({ prisma, secrets, logger }: SavingServices, ref: ConnectionKey): Promise<void> {
   try {
     await secrets.delete(ref.tenantId, connectionSecret(ref.connectionId));
-    await deleteHidden(pool, ref);
+    await deleteHidden(prisma, ref);
   } catch (error) {
     logger.warn({ err: error, connection_id: ref.connectionId }, 'what is left of a connection is removed later');
   }

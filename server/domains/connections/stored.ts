@@ -11,9 +11,9 @@ import {
   type ConnectionRow,
   findConnection,
   updateConnection,
-} from './sql/store.ts';
+} from './store.ts';
 
-export type StoreServices = Pick<Services, 'pool' | 'secrets' | 'clock'>;
+export type StoreServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock'>;
 /** A row and its secret, of one and the same writing. */
 export type StoredConnection = { row: ConnectionRow; document: CredentialDocument };
 /** `document` null: the secret store has none. */
@@ -41,8 +41,8 @@ export async function readForWriting(services: StoreServices, ref: ConnectionRef
   const stored = await readBoth(services, ref);
   if (stored === null || agrees(stored)) return stored;
   const { row, document } = stored;
-  const rotatedAt = new Date(document?.revision ?? row.rotated_at.getTime());
-  const secret = { keys: Object.keys(document?.values ?? {}), rotatedAt, expiresAt: row.expires_at };
+  const rotatedAt = new Date(document?.revision ?? row.rotatedAt.getTime());
+  const secret = { keys: Object.keys(document?.values ?? {}), rotatedAt, expiresAt: row.expiresAt };
   // Where the secret may be sent was written with it: with the row's origins a new key could go to the former address.
   return { row: await change(services, row, { secret, origins: document?.origins ?? undefined }), document };
 }
@@ -57,10 +57,10 @@ export async function replaceSecret(
   values: Readonly<Record<string, string>>,
   more: Omit<ConnectionChange, 'secret' | 'expiresAt'> & { expiresAt?: Date | null } = {},
 ): Promise<StoredConnection> {
-  const revision = Math.max(services.clock.now(), row.rotated_at.getTime() + 1);
+  const revision = Math.max(services.clock.now(), row.rotatedAt.getTime() + 1);
   const document = documentOf(values, { revision, origins: more.origins ?? row.origins }, previous);
-  await writeDocument(services, { tenantId: row.tenant_id, connectionId: row.id }, document);
-  const { expiresAt = row.expires_at, ...others } = more;
+  await writeDocument(services, { tenantId: row.tenantId, connectionId: row.id }, document);
+  const { expiresAt = row.expiresAt, ...others } = more;
   const secret = { keys: Object.keys(values), rotatedAt: new Date(revision), expiresAt };
   return { row: await change(services, row, { ...others, secret }), document };
 }
@@ -90,14 +90,14 @@ export async function change(
   changes: ConnectionChange,
 ): Promise<ConnectionRow> {
   const at = new Date(services.clock.now());
-  const ref = { tenantId: row.tenant_id, connectionId: row.id, rotatedAt: row.rotated_at, at };
-  const changed = await updateConnection(services.pool, ref, changes);
+  const ref = { tenantId: row.tenantId, connectionId: row.id, rotatedAt: row.rotatedAt, at };
+  const changed = await updateConnection(services.prisma, ref, changes);
   if (changed === null) throw notFound('Connection');
   return changed;
 }
 
-async function readBoth({ pool, secrets }: StoreServices, ref: ConnectionRef): Promise<MaybeLost | null> {
-  const row = await findConnection(pool, ref);
+async function readBoth({ prisma, secrets }: StoreServices, ref: ConnectionRef): Promise<MaybeLost | null> {
+  const row = await findConnection(prisma, ref);
   if (row === null) return null;
   const text = await secrets.get(ref.tenantId, connectionSecret(ref.connectionId));
   if (text !== null) {
@@ -106,11 +106,11 @@ async function readBoth({ pool, secrets }: StoreServices, ref: ConnectionRef): P
     return { row, document };
   }
   // Deleted between the two readings, or lost.
-  return (await findConnection(pool, ref)) === null ? null : { row, document: null };
+  return (await findConnection(prisma, ref)) === null ? null : { row, document: null };
 }
 
 const agrees = ({ row, document }: MaybeLost) =>
-  document === null || document.revision === null || document.revision === row.rotated_at.getTime();
+  document === null || document.revision === null || document.revision === row.rotatedAt.getTime();
 
 function present({ row, document }: MaybeLost): StoredConnection {
   if (document !== null) return { row, document };

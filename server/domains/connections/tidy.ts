@@ -1,7 +1,7 @@
 import type { Services } from '../../contract/services.ts';
 import { connectionSecret } from './document.ts';
 import { ifNobodyHolds } from './sql/lock-store.ts';
-import { deleteHidden, isHidden, listHidden } from './sql/store.ts';
+import { deleteHidden, isHidden, listHidden } from './store.ts';
 
 /** More than a crash can leave: a process makes two at a time. */
 const batch = 100;
@@ -10,15 +10,17 @@ const batch = 100;
  * Removes what crashes and absent secret stores left of connections that were being made or deleted: the secret, then the row that leads to
  * it. One that somebody holds is being worked on. What cannot be removed now is logged, and found again the next time.
  */
-export async function tidyConnections(services: Pick<Services, 'pool' | 'secrets' | 'logger'>): Promise<void> {
-  const { pool, secrets, logger } = services;
+export async function tidyConnections(
+  services: Pick<Services, 'pool' | 'prisma' | 'secrets' | 'logger'>,
+): Promise<void> {
+  const { prisma, secrets, logger } = services;
   try {
-    for (const ref of await listHidden(pool, batch)) {
+    for (const ref of await listHidden(prisma, batch)) {
       await ifNobodyHolds(services, ref.connectionId, async () => {
         // Between the list and the lock it may have been shown.
-        if (!(await isHidden(pool, ref))) return;
+        if (!(await isHidden(prisma, ref))) return;
         await secrets.delete(ref.tenantId, connectionSecret(ref.connectionId));
-        await deleteHidden(pool, ref);
+        await deleteHidden(prisma, ref);
       });
     }
   } catch (error) {

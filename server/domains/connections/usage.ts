@@ -13,7 +13,7 @@ export async function connectionUsage(ctx: Context, { id }: z.output<typeof ById
 
 /** The same for a deletion, which is refused by just what is shown here. */
 export async function usageOf(ctx: Context, id: string): Promise<Usage> {
-  const { provider, service, project_id: owner } = await requireConnection(ctx, id);
+  const { provider, service, projectId: owner } = await requireConnection(ctx, id);
   const { projectId } = ctx.principal;
   // A model key serves whatever names its provider's models; it is not bound to them by an id.
   const modelsOf = service === 'llm' ? provider : null;

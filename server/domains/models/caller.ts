@@ -16,12 +16,12 @@ import { KeyConfig } from './schemas.ts';
 import { type KeyScope, listKeyRows, selectKey, type UsableKey, usableKeys } from './select-key.ts';
 import { StreamedLines } from './streamed-lines.ts';
 
-export type ModelServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'egress' | 'config'>;
+export type ModelServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 type On = { signal: AbortSignal; log: (lines: string[]) => void };
 
 /** What `llm_call` steps ask their models through: keys are those of the tenant's own connections, never any other. */
 export function createModelCaller(services: ModelServices): ModelCaller {
-  const keysOf = sharedReading(async scope => usableKeys(await listKeyRows(services.pool, scope)));
+  const keysOf = sharedReading(async scope => usableKeys(await listKeyRows(services, scope)));
   return {
     async check(scope, { model }) {
       const reference = parseReference(model);

@@ -9,7 +9,7 @@ type Provider = z.input<typeof CatalogOutput>['providers'][number];
 
 /** GET /v1/llm-provider-keys/catalog: models to choose from, with those that the workspace's own servers list. */
 export async function listCatalog({ principal, services }: Context): Promise<z.input<typeof CatalogOutput>> {
-  const keys = usableKeys(await listKeyRows(services.pool, principal));
+  const keys = usableKeys(await listKeyRows(services, principal));
   return { providers: modelProviders.map(provider => entry(provider, keys)) };
 }
 

@@ -14,7 +14,7 @@ export async function resolveModel(
   if ('code' in reference) {
     throw invalid('This is no model.', [{ path: 'model', message: reference.message, code: reference.code }]);
   }
-  const key = selectKey(usableKeys(await listKeyRows(services.pool, principal)), reference);
+  const key = selectKey(usableKeys(await listKeyRows(services, principal)), reference);
   if ('code' in key) return { ...reference, connection_id: null, available: false, reason: key.message };
   const { id, baseUrl } = key;
   return {

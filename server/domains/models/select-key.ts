@@ -1,6 +1,6 @@
-import type { Pool } from 'pg';
+import type { Services } from '../../contract/services.ts';
 import { type ModelProvider, providerFacts } from '../../platform/models/providers.ts';
-import { type ConnectionRow, listCounted } from '../connections/sql/store.ts';
+import { type ConnectionRow, listOfService } from '../connections/store.ts';
 import type { ModelReference, ReferenceProblem } from './reference.ts';
 import { KeyConfig } from './schemas.ts';
 
@@ -15,9 +15,12 @@ export type KeyScope = { tenantId: string; projectId: string };
 export type UsableKey = { id: string; provider: ModelProvider; baseUrl: string | undefined; models: readonly string[] };
 
 /** The model keys that serve a project: its own before the workspace's, each newest first. */
-export async function listKeyRows(pool: Pool, { tenantId, projectId }: KeyScope): Promise<ConnectionRow[]> {
-  const rows = await listCounted(pool, { tenantId, projectId }, { service: llmService }, null, mostKeys);
-  return [...rows.filter(row => row.project_id !== null), ...rows.filter(row => row.project_id === null)];
+export async function listKeyRows(
+  { prisma }: Pick<Services, 'prisma'>,
+  { tenantId, projectId }: KeyScope,
+): Promise<ConnectionRow[]> {
+  const rows = await listOfService(prisma, { tenantId, projectId }, llmService, mostKeys);
+  return [...rows.filter(row => row.projectId !== null), ...rows.filter(row => row.projectId === null)];
 }
 
 /** The keys among connections that can serve calls: active, with settings of the right form. */

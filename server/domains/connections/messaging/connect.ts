@@ -11,7 +11,7 @@ import { requireManageable } from '../ownership.ts';
 import { saveNew } from '../save-new.ts';
 import type { Connection, OauthUrl } from '../schemas.ts';
 import { whileHolding } from '../sql/lock-store.ts';
-import { findConnection } from '../sql/store.ts';
+import { findConnection } from '../store.ts';
 import { readForWriting, replaceSecret } from '../stored.ts';
 import { toConnection } from '../view.ts';
 import { type MessagingAccount, readMessagingAccount } from './account.ts';
@@ -100,7 +100,7 @@ const nameOf = ({ verified_name, display_phone_number, phone_number_id }: Messag
   verified_name ?? display_phone_number ?? phone_number_id;
 
 async function requireMessagingConnection(ctx: Context, id: string): Promise<void> {
-  const row = await findConnection(ctx.services.pool, connectionRef(ctx, id));
+  const row = await findConnection(ctx.services.prisma, connectionRef(ctx, id));
   if (row?.provider !== 'messaging') throw notFound('Messaging connection');
   requireManageable(ctx, row);
 }
@@ -135,7 +135,7 @@ async function save(
     };
     const bound = { origins: origins ?? [], tokenOrigin: tokenOrigin ?? null };
     const row = await saveNew(services, { ...identity, ...bound, values, config, account, expiresAt });
-    return toConnection({ ...row, used_by: 0 });
+    return toConnection({ ...row, usedBy: 0 });
   }
   await whileHolding(services, id, async () => {
     const stored = await readForWriting(services, connectionRef(ctx, id));

@@ -4,13 +4,13 @@ import { AppError, conflict } from '../../../platform/errors.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
 import { maySend, originOf } from '../origins.ts';
 import { whileHolding } from '../sql/lock-store.ts';
-import type { ConnectionRef, ConnectionRow } from '../sql/store.ts';
+import type { ConnectionRef, ConnectionRow } from '../store.ts';
 import { change, readHeld, replaceSecret, type StoredConnection } from '../stored.ts';
 import { narrowedScope } from '../suite/services.ts';
 import { oauthAway, oauthClient, oauthFailure } from './client.ts';
 import { credentialsOf, expiryOf } from './tokens.ts';
 
-export type RefreshServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'egress' | 'config'>;
+export type RefreshServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 
 /** A token is fetched anew this long before it ends, so that none ends on its way to a server. */
 const marginMs = 60_000;
@@ -19,7 +19,7 @@ const underWay = new WeakMap<RefreshServices['pool'], Map<string, Promise<Stored
 
 /** Whether the access token has ended, or is about to. */
 export function needsRefresh(row: ConnectionRow, now: number): boolean {
-  return row.expires_at !== null && row.expires_at.getTime() - marginMs <= now;
+  return row.expiresAt !== null && row.expiresAt.getTime() - marginMs <= now;
 }
 
 /**
@@ -66,18 +66,18 @@ async function askServer(
   try {
     const client = await oauthClient(services, settings);
     const { token_endpoint: endpoint = '' } = client.serverMetadata();
-    if (row.token_origin !== null && !maySend([row.token_origin], endpoint)) {
+    if (row.tokenOrigin !== null && !maySend([row.tokenOrigin], endpoint)) {
       return await orEnd(
         services,
         stored,
-        `its refresh token is for ${row.token_origin} only, and the provider has moved`,
+        `its refresh token is for ${row.tokenOrigin} only, and the provider has moved`,
       );
     }
     const tokens = await refreshTokenGrant(client, refreshToken, scope === undefined ? {} : { scope });
     // A server that rotates sends a new refresh token; one that does not expects the old one again.
     const values = { ...document.values, ...credentialsOf(tokens) };
     const expiresAt = expiryOf(tokens, services.clock.now());
-    const fresh = { of: row.rotated_at.getTime(), values, expiresAt, tokenOrigin: originOf(endpoint) ?? undefined };
+    const fresh = { of: row.rotatedAt.getTime(), values, expiresAt, tokenOrigin: originOf(endpoint) ?? undefined };
     unsavedOf(services).set(row.id, fresh);
     return await save(services, stored, fresh);
   } catch (error) {
@@ -112,7 +112,7 @@ function unsavedOf({ pool }: RefreshServices): Map<string, Unsaved> {
 /** Stores what an earlier refresh could not, the secret store having been away; null where there is nothing of this secret. */
 async function saveUnsaved(services: RefreshServices, stored: StoredConnection): Promise<StoredConnection | null> {
   const found = unsavedOf(services).get(stored.row.id);
-  if (found === undefined || found.of !== stored.row.rotated_at.getTime()) return null;
+  if (found === undefined || found.of !== stored.row.rotatedAt.getTime()) return null;
   const saved = await save(services, stored, found);
   return needsRefresh(saved.row, services.clock.now()) ? null : saved;
 }
@@ -132,13 +132,13 @@ async function orEnd(services: RefreshServices, stored: StoredConnection, reason
   throw expired(row);
 }
 
-const stillGood = (row: ConnectionRow, now: number) => row.expires_at !== null && row.expires_at.getTime() > now;
+const stillGood = (row: ConnectionRow, now: number) => row.expiresAt !== null && row.expiresAt.getTime() > now;
 
 function settingsOf({ config }: RefreshServices, provider: string): OauthSettings | null {
   if (provider === 'suite') return config.suite;
   return provider === 'messaging' ? (config.messaging?.oauth ?? null) : null;
 }
 
-function expired({ name, last_error: lastError }: ConnectionRow): AppError {
+function expired({ name, lastError }: ConnectionRow): AppError {
   return conflict('connection_expired', `The connection "${name}" has expired. ${lastError ?? 'Connect it again.'}`);
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { ConnectionKey } from './store.ts';
+import type { ConnectionKey } from '../store.ts';
 
 export type ConnectionUser = { id: string; name: string; project_id: string } & (
   | { kind: 'instance' | 'workflow' }

@@ -4,7 +4,7 @@ import { invalid } from '../../../platform/errors.ts';
 import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
 import { requireManageable } from '../ownership.ts';
 import { whileHolding } from '../sql/lock-store.ts';
-import type { ConnectionRow } from '../sql/store.ts';
+import type { ConnectionRow } from '../store.ts';
 import { change } from '../stored.ts';
 import { requireSuite, requireSuiteConnection } from './connect.ts';
 import type { ByConnectionId, SuiteAccount, SuiteServicesInput } from './schemas.ts';
@@ -37,7 +37,7 @@ export async function patchSuiteServices(
     const same = on.length === config.services.length && on.every(each => config.services.includes(each));
     if (same) return accountOf(settings, row);
     // What has a refresh token gets another access token at its next use.
-    const renewable = row.credential_keys.includes('refresh_token');
+    const renewable = row.credentialKeys.includes('refresh_token');
     const expiresAt = renewable ? new Date(services.clock.now()) : undefined;
     return accountOf(settings, await change(services, row, { config: { ...config, services: on }, expiresAt }));
   });

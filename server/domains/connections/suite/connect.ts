@@ -12,7 +12,7 @@ import { requireManageable } from '../ownership.ts';
 import { saveNew } from '../save-new.ts';
 import type { Connection, OauthUrl } from '../schemas.ts';
 import { whileHolding } from '../sql/lock-store.ts';
-import { findConnection } from '../sql/store.ts';
+import { findConnection } from '../store.ts';
 import { readForWriting, replaceSecret } from '../stored.ts';
 import { toConnection } from '../view.ts';
 import type { SuiteCompleteInput, SuiteConfigOutput, SuiteOauthUrlInput } from './schemas.ts';
@@ -74,7 +74,7 @@ export async function suiteOauthUrl(
 
 /** A suite connection of the project or the workspace. AppError 404 for any other. */
 export async function requireSuiteConnection(ctx: Context, id: string) {
-  const row = await findConnection(ctx.services.pool, connectionRef(ctx, id));
+  const row = await findConnection(ctx.services.prisma, connectionRef(ctx, id));
   if (row?.provider !== 'suite') throw notFound('Suite connection');
   return row;
 }
@@ -107,7 +107,7 @@ export async function suiteComplete(
     const name = wanted.display_name ?? account.email ?? account.name ?? 'Suite account';
     const identity = { tenantId, projectId, name, provider: 'suite', service: 'oauth', createdBy: userId };
     const origins = wanted.origins ?? [];
-    return toConnection({ ...(await saveNew(services, { ...identity, ...made, origins })), used_by: 0 });
+    return toConnection({ ...(await saveNew(services, { ...identity, ...made, origins })), usedBy: 0 });
   }
   await whileHolding(services, id, async () => {
     const stored = await readForWriting(services, connectionRef(ctx, id));

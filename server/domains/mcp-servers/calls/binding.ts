@@ -10,7 +10,7 @@ import { type BoundRow, findBound, type InstanceRef } from './sql/store.ts';
 
 export type { InstanceRef } from './sql/store.ts';
 
-export type BindingServices = Pick<Services, 'pool' | 'secrets' | 'clock' | 'egress' | 'config'>;
+export type BindingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 
 /** What an instance offers: enough to check a step with, without touching a secret. */
 export type Offer = {

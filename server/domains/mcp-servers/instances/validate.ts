@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { connectionRef } from '../../connections/get.ts';
-import { findConnection } from '../../connections/sql/store.ts';
+import { findConnection } from '../../connections/store.ts';
 import { type Binding, bindInstance } from '../calls/binding.ts';
 import { type Check, checkLive, failed, liveChecks, notChecked, passed, report } from '../checks.ts';
 import type { CheckReport, InstanceRef } from '../schemas.ts';
@@ -57,7 +57,7 @@ async function checkConnection(
       ? passed(name, 'The server takes no credentials.')
       : failed(name, 'The server needs credentials, and no connection is bound.');
   }
-  const connection = await findConnection(ctx.services.pool, connectionRef(ctx, connectionId));
+  const connection = await findConnection(ctx.services.prisma, connectionRef(ctx, connectionId));
   if (connection === null) return failed(name, 'The connection is gone.');
   const from = profile?.connection_id == null ? 'bound to the instance' : `bound by the profile “${profile.name}”`;
   return connection.status === 'active'

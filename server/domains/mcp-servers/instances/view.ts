@@ -4,7 +4,7 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { invalid, notFound } from '../../../platform/errors.ts';
 import { connectionRef } from '../../connections/get.ts';
 import { requireOrBindOrigin } from '../../connections/origins.ts';
-import { findConnection } from '../../connections/sql/store.ts';
+import { findConnection } from '../../connections/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import type { AuthMode, Instance, InstanceDetail, Profile } from '../schemas.ts';
 import type { ProfileRow } from './sql/profile-store.ts';
@@ -37,7 +37,7 @@ export async function requireOwnConnection(
 ): Promise<void> {
   if (id === null || id === undefined) return;
   requireScopes(ctx.principal, ['connection:manage']);
-  const row = await findConnection(ctx.services.pool, connectionRef(ctx, id));
+  const row = await findConnection(ctx.services.prisma, connectionRef(ctx, id));
   if (row === null) throw unknownConnection();
   if (server.auth_mode !== 'none') await requireOrBindOrigin(ctx, row, server.canonical_url);
 }

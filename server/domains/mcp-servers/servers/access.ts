@@ -4,7 +4,7 @@ import { invalid } from '../../../platform/errors.ts';
 import { loadCredentials } from '../../connections/credentials.ts';
 import { connectionRef } from '../../connections/get.ts';
 import { requireOrBindOrigin } from '../../connections/origins.ts';
-import { findConnection } from '../../connections/sql/store.ts';
+import { findConnection } from '../../connections/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import { credentialHeaders } from '../credential-headers.ts';
 import { unknownConnection } from '../instances/view.ts';
@@ -23,7 +23,7 @@ export async function accessTo(ctx: Context, server: Server, connectionId: strin
   const anonymous: Access = { url, headers: {}, secrets: [], fetch: ctx.services.egress.fetch };
   if (connectionId === undefined) return anonymous;
   requireScopes(ctx.principal, ['connection:manage']);
-  const row = await findConnection(ctx.services.pool, connectionRef(ctx, connectionId));
+  const row = await findConnection(ctx.services.prisma, connectionRef(ctx, connectionId));
   if (row === null) throw unknownConnection();
   if (server.auth_mode === 'none') return anonymous;
   await requireOrBindOrigin(ctx, row, url);

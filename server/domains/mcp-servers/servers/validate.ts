@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { AppError, notFound } from '../../../platform/errors.ts';
 import { connectionRef } from '../../connections/get.ts';
-import { findConnection } from '../../connections/sql/store.ts';
+import { findConnection } from '../../connections/store.ts';
 import { checkLive, failed, notChecked, passed, report } from '../checks.ts';
 import type { CheckReport, ValidateConnectionInput, WithConnection } from '../schemas.ts';
 import { accessTo } from './access.ts';
@@ -27,7 +27,7 @@ export async function validateConnection(
 ): Promise<Report> {
   const { services } = ctx;
   const server = await requireServer(ctx, input.id);
-  const connection = await findConnection(services.pool, connectionRef(ctx, input.connection_id));
+  const connection = await findConnection(services.prisma, connectionRef(ctx, input.connection_id));
   if (connection === null) throw notFound('Connection');
   const active =
     connection.status === 'active'
