@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Principal } from '../contract/context.ts';
-import { findWorkflow } from '../domains/workflows/sql/store.ts';
+import { findWorkflow } from '../domains/workflows/store.ts';
 import { AppError, forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { noteShownSecrets } from '../platform/secrets/in-use.ts';
@@ -154,7 +154,7 @@ async function admit(options: StreamOptions, request: IncomingMessage, url: Targ
     throw unavailable('not_leading', 'This server does not run the runs at the moment.');
   }
   const workflowId = streamedWorkflow(url.pathname);
-  const workflow = workflowId && (await findWorkflow(services.pool, principal, workflowId));
+  const workflow = workflowId && (await findWorkflow(services.prisma, principal, workflowId));
   if (!workflow) throw notFound('Workflow');
   return { principal, credential, header, target: { principal, workflowId: workflow.id, query } };
 }

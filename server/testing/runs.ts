@@ -1,7 +1,7 @@
 import type { Principal } from '../contract/context.ts';
 import type { Services } from '../contract/services.ts';
 import { settled } from '../domains/seed/settled.ts';
-import { insertWorkflow } from '../domains/workflows/sql/store.ts';
+import { insertWorkflow } from '../domains/workflows/store.ts';
 import { insertVersion } from '../domains/workflows/versions/sql/store.ts';
 import type { Graph, Phase } from '../orchestrator/core/index.ts';
 import type { CreditSource } from '../orchestrator/credits.ts';
@@ -55,7 +55,7 @@ export async function publishGraph(
   const scope = { tenantId: owner.tenantId, projectId: owner.projectId };
   const at = new Date(services.clock.now());
   const made = { name: 'Under test', description: '', graphChecksum: '', createdBy: owner.userId };
-  const { id } = await insertWorkflow(services.pool, { id: newId(), scope, graph, runSetup, at, ...made });
+  const { id } = await insertWorkflow(services.prisma, { id: newId(), scope, graph, runSetup, at, ...made });
   await insertVersion(services.pool, { ...scope, id, revision: 1 }, { changelog: '', by: owner.userId, at });
   return id;
 }

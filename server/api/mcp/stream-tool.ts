@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StreamItem } from '../../contract/orchestrator.ts';
 import { MAX_INTEGER } from '../../contract/wire.ts';
-import { findWorkflow } from '../../domains/workflows/sql/store.ts';
+import { findWorkflow } from '../../domains/workflows/store.ts';
 import { isTerminal } from '../../orchestrator/core/index.ts';
 import { notFound, unavailable } from '../../platform/errors.ts';
 import { hasRole, hasScope } from '../invoke.ts';
@@ -63,7 +63,7 @@ To go on, call again with after = last_seq.`,
     usable: principal => hasRole(principal.role, 'project_viewer') && hasScope(principal, 'workflow:read'),
     async call({ principal }: McpCaller, args) {
       const { workflow_id, run_id, after, ...limits } = readArguments(Arguments, args);
-      const workflow = await findWorkflow(services.pool, principal, workflow_id);
+      const workflow = await findWorkflow(services.prisma, principal, workflow_id);
       if (!workflow) throw notFound('Workflow');
       if (services.orchestrator.status() !== 'leading') {
         throw unavailable('not_leading', 'This server does not run the runs at the moment.');

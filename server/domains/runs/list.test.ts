@@ -5,7 +5,7 @@ import { createTestServices, createTestTenant, type TestTenant } from '../../tes
 import { operationsByName } from '../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { call, contextFor, createTestProject, insertRun, refusal } from '../../testing/workflows.ts';
-import { insertWorkflow } from '../workflows/sql/store.ts';
+import { insertWorkflow } from '../workflows/store.ts';
 import { runOperations } from './operations.ts';
 
 const { workflows_list_runs: ofWorkflow, runs_list_tenant: feed } = operationsByName(runOperations);
@@ -20,7 +20,7 @@ let workflow: { tenantId: string; projectId: string; workflowId: string };
 let elsewhere: typeof workflow;
 
 async function newWorkflow(projectId: string, tenantId = tenant.tenantId): Promise<typeof workflow> {
-  const { id } = await insertWorkflow(services.pool, {
+  const { id } = await insertWorkflow(services.prisma, {
     id: newId(),
     scope: { tenantId, projectId },
     name: 'Nightly',

@@ -22,7 +22,7 @@ export async function listWorkflowRuns(
 ): Promise<z.input<typeof ListRunsOutput>> {
   const { id, ...filters } = input;
   const workflow = await requireWorkflow(ctx, id);
-  return listPage(ctx, [workflow.project_id], { ...filters, workflow_id: id });
+  return listPage(ctx, [workflow.projectId], { ...filters, workflow_id: id });
 }
 
 async function listPage(

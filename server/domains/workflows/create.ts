@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
 import type { CreateWorkflowInput, WorkflowSchema } from './schemas.ts';
-import { insertWorkflow } from './sql/store.ts';
+import { insertWorkflow } from './store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
 
 /** A new draft. The graph may be incomplete or absent; one that is not even shaped like a graph is AppError 422. */
@@ -12,11 +12,11 @@ export async function createWorkflow(
   ctx: Context,
   input: z.output<typeof CreateWorkflowInput>,
 ): Promise<z.input<typeof WorkflowSchema>> {
-  const { pool, clock } = ctx.services;
+  const { prisma, clock } = ctx.services;
   const graph = input.graph ?? { steps: [] };
   const runSetup = input.run_setup ?? {};
   acceptDraft({ graph, runSetup });
-  const row = await insertWorkflow(pool, {
+  const row = await insertWorkflow(prisma, {
     id: newId(),
     scope: projectScope(ctx),
     name: input.name,

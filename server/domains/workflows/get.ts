@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { WorkflowRef, WorkflowSchema } from './schemas.ts';
-import { findWorkflow, type WorkflowRow } from './sql/store.ts';
+import { findWorkflow, type WorkflowRow } from './store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
 
 /** The workflow of the request's project. Throws AppError 404 for any other. */
 export async function requireWorkflow(ctx: Context, id: string): Promise<WorkflowRow> {
-  const row = await findWorkflow(ctx.services.pool, projectScope(ctx), id);
+  const row = await findWorkflow(ctx.services.prisma, projectScope(ctx), id);
   if (row === null) throw notFound('Workflow');
   return row;
 }

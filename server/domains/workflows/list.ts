@@ -17,12 +17,12 @@ export async function listWorkflows(
     after: key && { at: new Date(key[0]), id: key[1] },
     limit: input.limit + 1,
   });
-  const page = cutPage(rows, input.limit, row => [row.created_at.getTime(), row.id]);
+  const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.id]);
   return {
     workflows: page.rows.map(row => ({
       ...toWorkflow(row),
       steps_total: row.graph.steps.length,
-      recent_runs: row.recent_runs,
+      recent_runs: row.recentRuns,
     })),
     next_cursor: page.next_cursor,
   };

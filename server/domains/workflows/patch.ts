@@ -5,7 +5,7 @@ import { acceptDraft } from './draft.ts';
 import { requireWorkflow } from './get.ts';
 import { expectedRevision, whyUnchanged } from './precondition.ts';
 import type { PatchWorkflowInput, WorkflowSchema } from './schemas.ts';
-import { updateDraft } from './sql/store.ts';
+import { updateDraft } from './store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function patchWorkflow(
   ctx: Context,
   input: z.output<typeof PatchWorkflowInput>,
 ): Promise<z.input<typeof WorkflowSchema>> {
-  const { pool, clock } = ctx.services;
+  const { prisma, clock } = ctx.services;
   const { id, name, description, graph, run_setup: runSetup } = input;
   const revision = expectedRevision(ctx);
   // Existence comes before what is wrong with the body: another project's workflow answers 404 to anything.
@@ -25,7 +25,7 @@ export async function patchWorkflow(
   const nothingGiven = [name, description, graph, runSetup].every(value => value === undefined);
   if (nothingGiven && (revision === null || revision === current.revision)) return answerWorkflow(ctx, current);
   const row = await updateDraft(
-    pool,
+    prisma,
     { ...projectScope(ctx), id, revision, at: new Date(clock.now()) },
     { name, description, graph: graph && { value: graph, checksum: checksum(graph) }, runSetup },
   );

@@ -1,6 +1,6 @@
 import type { Context } from '../../contract/context.ts';
 import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts';
-import { findWorkflow } from './sql/store.ts';
+import { findWorkflow } from './store.ts';
 import { etagOf, projectScope } from './view.ts';
 
 /**
@@ -20,7 +20,7 @@ export function expectedRevision(ctx: Context): number | null {
 
 /** Why a conditional change of a draft changed nothing: 404, 409 `workflow_archived` or 412 `etag_mismatch`. */
 export async function whyUnchanged(ctx: Context, id: string): Promise<AppError> {
-  const row = await findWorkflow(ctx.services.pool, projectScope(ctx), id);
+  const row = await findWorkflow(ctx.services.prisma, projectScope(ctx), id);
   if (row === null) return notFound('Workflow');
   return row.status === 'archived' ? archived() : mismatch(etagOf(row));
 }

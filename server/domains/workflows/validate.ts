@@ -22,7 +22,7 @@ export async function validate(
 ): Promise<z.input<typeof ValidationReport>> {
   const workflow = await requireWorkflow(ctx, input.id);
   const graph = input.graph === undefined ? workflow.graph : (input.graph as Graph);
-  return validateDraft(ctx.services, { graph, run_setup: workflow.run_setup }, projectScope(ctx));
+  return validateDraft(ctx.services, { graph, runSetup: workflow.runSetup }, projectScope(ctx));
 }
 
 /**
@@ -31,11 +31,11 @@ export async function validate(
  */
 export async function validateDraft(
   { stepTypes }: Pick<Services, 'stepTypes'>,
-  draft: { graph: Graph; run_setup: { trigger_steps?: unknown } },
+  draft: { graph: Graph; runSetup: { trigger_steps?: unknown } },
   scope: CheckScope,
 ): Promise<GraphReport> {
   const report = await validateGraph(draft.graph, stepTypes, scope);
-  const overrides = (draft.run_setup.trigger_steps ?? {}) as Record<string, JsonMap>;
+  const overrides = (draft.runSetup.trigger_steps ?? {}) as Record<string, JsonMap>;
   if (!report.valid || Object.keys(overrides).length === 0) return report;
   const steps = new Set(draft.graph.steps.map(({ id }) => id));
   const warnings = new ProblemList();

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { VersionSchema, WorkflowSchema } from './schemas.ts';
-import type { ProjectScope, WorkflowRow } from './sql/store.ts';
+import type { ProjectScope, WorkflowRow } from './store.ts';
 import type { VersionRow } from './versions/sql/store.ts';
 
 /** The project a request is made in: all that these routes can see. */
@@ -20,16 +20,16 @@ export function toWorkflow(row: WorkflowRow): z.input<typeof WorkflowSchema> {
     id: row.id,
     name: row.name,
     description: row.description,
-    tenant_id: row.tenant_id,
-    project_id: row.project_id,
+    tenant_id: row.tenantId,
+    project_id: row.projectId,
     status: row.status,
     graph: row.graph,
-    run_setup: row.run_setup,
-    latest_version: row.latest_version,
-    graph_checksum: row.graph_checksum,
+    run_setup: row.runSetup,
+    latest_version: row.latestVersion,
+    graph_checksum: row.graphChecksum,
     etag: etagOf(row),
-    created_at: isoTimestamp(row.created_at.getTime()),
-    updated_at: isoTimestamp(row.updated_at.getTime()),
+    created_at: isoTimestamp(row.createdAt.getTime()),
+    updated_at: isoTimestamp(row.updatedAt.getTime()),
   };
 }
 

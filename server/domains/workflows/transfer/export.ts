@@ -19,7 +19,7 @@ export async function exportWorkflow(
     name: row.name,
     description: row.description,
     graph: row.graph,
-    run_setup: row.run_setup,
+    run_setup: row.runSetup,
   };
   switch (input.format) {
     case 'json':

@@ -9,7 +9,7 @@ import { findVersion, type VersionRow } from './sql/store.ts';
 /** A published version of a workflow of the request's project. Throws AppError 404. */
 export async function requireVersion(ctx: Context, ref: z.output<typeof VersionRef>): Promise<VersionRow> {
   const workflow = await requireWorkflow(ctx, ref.id);
-  const row = await findVersion(ctx.services.pool, workflow.tenant_id, workflow.id, ref.version);
+  const row = await findVersion(ctx.services.pool, workflow.tenantId, workflow.id, ref.version);
   if (row === null) throw notFound('Version');
   return row;
 }

@@ -16,7 +16,7 @@ export async function listVersions(
 ): Promise<z.input<typeof ListVersionsOutput>> {
   const key = decodeCursor(VersionKey, input.cursor);
   const workflow = await requireWorkflow(ctx, input.id);
-  const rows = await selectPage(ctx.services.pool, workflow.tenant_id, workflow.id, {
+  const rows = await selectPage(ctx.services.pool, workflow.tenantId, workflow.id, {
     before: key?.[0] ?? null,
     limit: input.limit + 1,
   });

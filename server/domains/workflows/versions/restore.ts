@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { expectedRevision, whyUnchanged } from '../precondition.ts';
 import type { VersionRef, WorkflowSchema } from '../schemas.ts';
-import { updateDraft } from '../sql/store.ts';
+import { updateDraft } from '../store.ts';
 import { answerWorkflow, projectScope } from '../view.ts';
 import { requireVersion } from './get.ts';
 
@@ -11,11 +11,11 @@ export async function restoreVersion(
   ctx: Context,
   input: z.output<typeof VersionRef>,
 ): Promise<z.input<typeof WorkflowSchema>> {
-  const { pool, clock } = ctx.services;
+  const { prisma, clock } = ctx.services;
   const revision = expectedRevision(ctx);
   const version = await requireVersion(ctx, input);
   const row = await updateDraft(
-    pool,
+    prisma,
     { ...projectScope(ctx), id: input.id, revision, at: new Date(clock.now()) },
     { graph: { value: version.graph_snapshot, checksum: version.graph_checksum } },
   );

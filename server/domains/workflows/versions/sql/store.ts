@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Graph } from '../../../../orchestrator/core/graph.ts';
-import type { ProjectScope, RunSetup } from '../../sql/store.ts';
+import type { ProjectScope, RunSetup } from '../../store.ts';
 
 export type VersionRow = {
   version: number;

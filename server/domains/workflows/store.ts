@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+import type { Graph } from '../../orchestrator/core/graph.ts';
+import type { Workflow } from '../../platform/postgres/generated/client.ts';
+import { exactJson } from '../../platform/postgres/prisma.ts';
+import type { Transaction } from '../../platform/postgres/transaction.ts';
+import type { RunSetupSchema, WorkflowStatus } from './schemas.ts';
+
+export type RunSetup = z.output<typeof RunSetupSchema>;
+export type WorkflowState = z.output<typeof WorkflowStatus>;
+
+/** Where a workflow must be for the caller to see it. */
+export type ProjectScope = { tenantId: string; projectId: string };
+
+export type WorkflowRow = Omit<Workflow, 'status' | 'graph' | 'runSetup'> & {
+  status: WorkflowState;
+  graph: Graph;
+  runSetup: RunSetup;
+};
+
+type Models = Pick<Transaction, 'workflow'>;
+
+function toRow({ status, graph, runSetup, ...row }: Workflow): WorkflowRow {
+  // What is stored was checked before it was.
+  return { ...row, status: status as WorkflowState, graph: graph as unknown as Graph, runSetup: runSetup as RunSetup };
+}
+
+/** Inserts a draft. */
+export async function insertWorkflow(
+  prisma: Models,
+  row: {
+    id: string;
+    scope: ProjectScope;
+    name: string;
+    description: string;
+    graph: unknown;
+    runSetup: unknown;
+    graphChecksum: string;
+    createdBy: string;
+    at: Date;
+  },
+): Promise<WorkflowRow> {
+  const { id, scope, name, description, graph, runSetup, graphChecksum, createdBy, at } = row;
+  const { tenantId, projectId } = scope;
+  const inserted = await prisma.workflow.create({
+    data: {
+      id,
+      tenantId,
+      projectId,
+      name,
+      description,
+      status: 'draft',
+      graph: exactJson(graph),
+      runSetup: exactJson(runSetup),
+      revision: 1,
+      graphChecksum,
+      createdBy,
+      createdAt: at,
+      updatedAt: at,
+    },
+  });
+  return toRow(inserted);
+}
+
+/** The workflow, or null where this project has none of that id. */
+export async function findWorkflow(
+  prisma: Models,
+  { tenantId, projectId }: ProjectScope,
+  id: string,
+): Promise<WorkflowRow | null> {
+  const row = await prisma.workflow.findFirst({ where: { id, tenantId, projectId } });
+  return row && toRow(row);
+}
+
+export type DraftChange = {
+  name?: string | undefined;
+  description?: string | undefined;
+  graph?: { value: unknown; checksum: string } | undefined;
+  runSetup?: unknown;
+};
+
+/**
+ * Changes the draft in one statement; null where the workflow is missing, archived or not at `revision` any more
+ * (the caller looks which).
+ */
+export async function updateDraft(
+  prisma: Models,
+  ref: ProjectScope & { id: string; revision: number | null; at: Date },
+  { name, description, graph, runSetup }: DraftChange,
+): Promise<WorkflowRow | null> {
+  const { id, tenantId, projectId, revision, at } = ref;
+  const [row] = await prisma.workflow.updateManyAndReturn({
+    where: { id, tenantId, projectId, status: { not: 'archived' }, ...(revision === null ? {} : { revision }) },
+    // Prisma leaves alone what is undefined.
+    data: {
+      name,
+      description,
+      ...(graph === undefined ? {} : { graph: exactJson(graph.value), graphChecksum: graph.checksum }),
+      ...(runSetup === undefined ? {} : { runSetup: exactJson(runSetup) }),
+      revision: { increment: 1 },
+      updatedAt: at,
+    },
+  });
+  return row === undefined ? null : toRow(row);
+}
