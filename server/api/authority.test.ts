@@ -88,7 +88,7 @@ describe('403 without the scope', () => {
 describe("404 for another tenant's ids, as for ids that do not exist", () => {
   test.each(withIds)('%s', async (_, entry) => {
     const foreign = await call(entry, acme.ids, { token: rivalToken });
-    const absent = { ...Object.fromEntries(Object.keys(acme.ids).map(key => [key, newId()])), 'versions/version': '7' };
+    const absent = { ...Object.fromEntries(Object.keys(acme.ids).map(key => [key, newId()])), 'versions/version': '7', 'versions/a': '7', 'diff/b': '7' };
     const unknown = await call(entry, absent, { token: rivalToken });
     expect([foreign.status, unknown.status]).toEqual([404, 404]);
     expect({ ...foreign.body, request_id: '' }).toEqual({ ...unknown.body, request_id: '' });

@@ -32,6 +32,7 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   setup_create: { token: 'x', email: 'a@example.com', name: 'A', password: 'a good password' },
   pats_create: { display_name: 'CI', scopes: ['workflow:read'] },
   workflows_create: { name: 'Second' },
+  workflows_edit: { edits: [{ type: 'set_details', description: 'What it does' }] },
   workflows_execute_command: { command: 'start' },
   tasks_complete: { approved: true },
   connections_create: connectionExample,

@@ -137,6 +137,8 @@ export async function createWorld(
   const ids = {
     'workflows/id': workflow,
     'versions/version': '1',
+    'versions/a': '1',
+    'diff/b': '1',
     'runs/runID': run_id,
     'tasks/task_id': 'approve',
     'payloads/payload_id': newId(),

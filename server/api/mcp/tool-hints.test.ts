@@ -30,6 +30,7 @@ const writing: Record<string, string> = {
   pats_reveal: 'destructive',
   pats_revoke: 'destructive, idempotent',
   workflows_create: 'adds',
+  workflows_edit: 'destructive',
   workflows_patch: 'destructive, idempotent',
   workflows_publish_version: 'adds',
   // Stopping ends a run, and what a run calls is anywhere.

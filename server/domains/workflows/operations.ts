@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { operation } from '../../contract/operation.ts';
 import { archive } from './archive.ts';
 import { createWorkflow } from './create.ts';
+import { editWorkflow } from './edit.ts';
+import { DiffVersionsInput, DiffVersionsOutput, EditWorkflowInput, EditWorkflowOutput } from './edit-schemas.ts';
 import { getWorkflow } from './get.ts';
 import { listWorkflows } from './list.ts';
 import { patchWorkflow } from './patch.ts';
@@ -27,6 +29,7 @@ import {
 import { exportWorkflow } from './transfer/export.ts';
 import { importWorkflow } from './transfer/import.ts';
 import { validate } from './validate.ts';
+import { diffVersions } from './versions/diff.ts';
 import { getVersion } from './versions/get.ts';
 import { listVersions } from './versions/list.ts';
 import { restoreVersion } from './versions/restore.ts';
@@ -198,5 +201,37 @@ const transfer = [
   }),
 ] as const;
 
+const edits = [
+  operation({
+    ...write,
+    name: 'workflows_edit',
+    method: 'POST',
+    path: '/v1/workflows/{id}/edits',
+    status: 200,
+    summary: 'Apply edits to the draft: all of them, or none',
+    description:
+      'Adds, changes, renames, removes, connects and moves steps. The answer holds the edits that undo it. Without `If-Match` the edits apply to the draft as it is by then.',
+    input: EditWorkflowInput,
+    output: EditWorkflowOutput,
+    errors: [409, 412],
+    headers: ['If-Match'],
+    mcp: { ...core, hints: { destructive: true } },
+    run: editWorkflow,
+  }),
+  operation({
+    ...read,
+    name: 'workflows_diff_versions',
+    method: 'GET',
+    path: '/v1/workflows/{id}/versions/{a}/diff/{b}',
+    status: 200,
+    summary: 'Compare two versions, or a version and the draft, by step and field',
+    description: 'Each of `a` and `b` is the number of a version, or `draft`.',
+    input: DiffVersionsInput,
+    output: DiffVersionsOutput,
+    mcp: core,
+    run: diffVersions,
+  }),
+] as const;
+
 /** Everything that can be done with workflows and their versions. */
-export const workflowOperations = [...drafts, ...versions, ...transfer] as const;
+export const workflowOperations = [...drafts, ...versions, ...transfer, ...edits] as const;

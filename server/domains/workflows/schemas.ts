@@ -12,9 +12,9 @@ import {
   Timestamp,
 } from '../../contract/wire.ts';
 
-const WorkflowName = NameText(200);
-const Description = PlainText(20_000);
-const VersionNumber = z.coerce.number().int().min(1).max(MAX_INTEGER);
+export const WorkflowName = NameText(200);
+export const Description = PlainText(20_000);
+export const VersionNumber = z.coerce.number().int().min(1).max(MAX_INTEGER);
 
 /** A step on the wire. Which fields a type has is checked by the step registry; here only that it is a step at all. */
 export const StepSchema = asSent(z.looseObject({ id: z.string(), type: z.string() }));

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { AnyObject, Id } from '../../contract/wire.ts';
+import type { Edit } from './edits/index.ts';
+import { Description, RunSetupSchema, StepSchema, VersionNumber, WorkflowName, WorkflowSchema } from './schemas.ts';
+
+/** The most edits in one request: each looks at the whole graph. */
+export const MAX_EDITS = 100;
+
+const StepId = z.string().max(200).meta({ description: 'The id of a step of the draft' });
+const StepIds = z.array(StepId).max(2_000);
+const FieldNames = z.array(z.string().max(200)).max(200);
+const Branch = z.enum(['then', 'else']);
+/** Pixels of the canvas. */
+const Coordinate = z.number().min(-1_000_000).max(1_000_000);
+const Coordinates = z.strictObject({ x: Coordinate, y: Coordinate });
+
+const StepRestoreSchema = z.discriminatedUnion('change', [
+  z.strictObject({ change: z.literal('add'), step: StepSchema }),
+  z.strictObject({ change: z.literal('remove'), step: StepId }),
+  z.strictObject({ change: z.literal('update'), step: StepId, set: AnyObject, unset: FieldNames, keys: FieldNames }),
+]);
+
+/** An edit of a draft on the wire (server/domains/workflows/edits). */
+export const EditSchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('add_step'),
+    step: StepSchema,
+    at: z
+      .number()
+      .int()
+      .min(0)
+      .max(2_000)
+      .optional()
+      .meta({ description: 'Its place among the steps; default: the last' }),
+  }),
+  z.strictObject({
+    type: z.literal('update_step'),
+    step: StepId,
+    set: AnyObject.optional().meta({ description: 'Fields with their new values' }),
+    unset: FieldNames.optional().meta({ description: 'Fields to remove' }),
+  }),
+  z.strictObject({ type: z.literal('rename_step'), step: StepId, to: StepId }),
+  z.strictObject({
+    type: z.literal('remove_step'),
+    step: StepId,
+    heal: z.boolean().optional().meta({ description: 'Connect what depended on the step to what it depended on' }),
+  }),
+  z.strictObject({ type: z.literal('connect'), from: StepId, to: StepId, branch: Branch.optional() }),
+  z.strictObject({ type: z.literal('disconnect'), from: StepId, to: StepId }),
+  z.strictObject({ type: z.literal('insert_between'), from: StepId, to: StepId, step: StepSchema }),
+  z.strictObject({
+    type: z.literal('move'),
+    step: StepId,
+    position: Coordinates.nullable().meta({ description: 'null: where the automatic layout puts it' }),
+  }),
+  z.strictObject({ type: z.literal('set_run_setup'), run_setup: RunSetupSchema }),
+  z.strictObject({
+    type: z.literal('set_details'),
+    name: WorkflowName.optional(),
+    description: Description.optional(),
+  }),
+  z.strictObject({
+    type: z.literal('restore'),
+    steps: z.array(StepRestoreSchema).max(2_000),
+    order: StepIds.optional(),
+    run_setup: RunSetupSchema.optional(),
+    name: WorkflowName.optional(),
+    description: Description.optional(),
+  }),
+]);
+/** Fails to compile where the schema and the edits differ in their types. */
+export type SchemaOfEdits = z.output<typeof EditSchema>['type'] extends Edit['type']
+  ? Edit['type'] extends z.output<typeof EditSchema>['type']
+    ? true
+    : never
+  : never;
+
+export const EditWorkflowInput = z.strictObject({ id: Id, edits: z.array(EditSchema).min(1).max(MAX_EDITS) });
+export const EditWorkflowOutput = z.strictObject({
+  workflow: WorkflowSchema,
+  undo: z.array(EditSchema).meta({ description: 'The edits that undo this request, in the order to send them' }),
+  unrewritten: z
+    .array(z.strictObject({ step: z.string(), field: z.string(), line: z.number().int(), text: z.string() }))
+    .meta({ description: 'Lines of Lua that may still read a renamed step by its old id' }),
+});
+
+/** One side of a comparison: a published version, or the draft. */
+const VersionOrDraft = z.union([z.literal('draft'), VersionNumber]);
+export const DiffVersionsInput = z.strictObject({ id: Id, a: VersionOrDraft, b: VersionOrDraft });
+const FieldChange = z.strictObject({
+  field: z.string(),
+  before: z.json().optional().meta({ description: 'Absent where the field was' }),
+  after: z.json().optional().meta({ description: 'Absent where the field is' }),
+});
+const StepChange = z.discriminatedUnion('change', [
+  z.strictObject({ change: z.literal('added'), step: z.string(), after: StepSchema }),
+  z.strictObject({ change: z.literal('removed'), step: z.string(), before: StepSchema }),
+  z.strictObject({ change: z.literal('changed'), step: z.string(), fields: z.array(FieldChange) }),
+]);
+export const DiffVersionsOutput = z.strictObject({
+  steps: z.array(StepChange),
+  reordered: z.boolean().meta({ description: 'Whether the steps that both have stand in another order' }),
+  run_setup: z.array(FieldChange),
+});

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { apply, type Draft, type Edit, type Step } from './index.ts';
+
+const draftOf = (...steps: Step[]): Draft => ({ name: 'n', description: '', graph: { steps }, run_setup: {} });
+const script = (id: string, ...depends_on: string[]): Step => ({
+  id,
+  type: 'lua_script',
+  script: 'return 1',
+  ...(depends_on.length > 0 ? { depends_on } : {}),
+});
+function applied(draft: Draft, edit: Edit) {
+  const result = apply(draft, edit);
+  if (!result.ok) throw new Error(`${result.problem.code}: ${result.problem.message}`);
+  return result;
+}
+const stepsAfter = (draft: Draft, edit: Edit) => applied(draft, edit).draft.graph.steps;
+const code = (draft: Draft, edit: Edit) => {
+  const result = apply(draft, edit);
+  return result.ok ? 'ok' : result.problem.code;
+};
+
+describe('steps', () => {
+  const draft = draftOf(script('a'), script('b', 'a'));
+
+  test('are added at the end or where it is said', () => {
+    expect(stepsAfter(draft, { type: 'add_step', step: script('c') }).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    expect(stepsAfter(draft, { type: 'add_step', step: script('c'), at: 0 }).map(({ id }) => id)).toEqual([
+      'c',
+      'a',
+      'b',
+    ]);
+    expect(code(draft, { type: 'add_step', step: script('c'), at: 3 })).toBe('invalid_index');
+    expect(code(draft, { type: 'add_step', step: script('a') })).toBe('step_exists');
+    expect(code(draft, { type: 'add_step', step: script('1 x') })).toBe('invalid_step_id');
+  });
+
+  test('have fields set and removed, and their id by renaming alone', () => {
+    const edit: Edit = {
+      type: 'update_step',
+      step: 'b',
+      set: { name: 'B', timeout_s: 5 },
+      unset: ['depends_on', 'type'],
+    };
+    expect(stepsAfter(draft, edit)[1]).toEqual({
+      id: 'b',
+      type: 'lua_script',
+      script: 'return 1',
+      name: 'B',
+      timeout_s: 5,
+    });
+    expect(code(draft, { type: 'update_step', step: 'b', set: { id: 'c' } })).toBe('id_not_editable');
+    expect(code(draft, { type: 'update_step', step: 'b', unset: ['id'] })).toBe('id_not_editable');
+    expect(code(draft, { type: 'update_step', step: 'x' })).toBe('step_not_found');
+  });
+
+  test('keep a field that is called __proto__', () => {
+    const set = JSON.parse('{"__proto__": {"x": 1}}');
+    const after = stepsAfter(draft, { type: 'update_step', step: 'a', set })[0];
+    expect(JSON.stringify(after)).toBe('{"id":"a","type":"lua_script","script":"return 1","__proto__":{"x":1}}');
+    expect(({} as { x?: number }).x).toBeUndefined();
+  });
+
+  test('are placed, and left to the layout again', () => {
+    const moved = applied(draft, { type: 'move', step: 'a', position: { x: 1, y: 2 } }).draft;
+    expect(moved.graph.steps[0]).toMatchObject({ position: { x: 1, y: 2 } });
+    expect(stepsAfter(moved, { type: 'move', step: 'a', position: null })[0]).not.toHaveProperty('position');
+  });
+});
+
+describe('connections', () => {
+  const check: Step = {
+    id: 'check',
+    type: 'condition',
+    expression: 'true',
+    depends_on: ['a'],
+    then: ['yes'],
+    else: ['no'],
+  };
+  const draft = draftOf(script('a'), check, script('yes', 'check'), script('no', 'check'));
+
+  test('are made once, and never in a circle', () => {
+    expect(stepsAfter(draft, { type: 'connect', from: 'a', to: 'yes' })[2]).toMatchObject({
+      depends_on: ['check', 'a'],
+    });
+    const again = applied(draft, { type: 'connect', from: 'a', to: 'check' });
+    expect(again.draft).toBe(draft);
+    expect(code(draft, { type: 'connect', from: 'yes', to: 'a' })).toBe('would_be_cycle');
+    expect(code(draft, { type: 'connect', from: 'a', to: 'a' })).toBe('connects_itself');
+    expect(code(draft, { type: 'connect', from: 'a', to: 'yes', branch: 'then' })).toBe('not_a_condition');
+  });
+
+  test('belong to one branch', () => {
+    const moved = stepsAfter(draft, { type: 'connect', from: 'check', to: 'no', branch: 'then' })[1];
+    expect(moved).toMatchObject({ then: ['yes', 'no'] });
+    expect(moved).not.toHaveProperty('else');
+  });
+
+  test('are removed from the branches too', () => {
+    const steps = stepsAfter(draft, { type: 'disconnect', from: 'check', to: 'yes' });
+    expect(steps[1]).not.toHaveProperty('then');
+    expect(steps[2]).not.toHaveProperty('depends_on');
+    expect(code(draft, { type: 'disconnect', from: 'a', to: 'yes' })).toBe('not_connected');
+  });
+
+  test('take a step between them, which takes the place in the branch', () => {
+    const steps = stepsAfter(draft, { type: 'insert_between', from: 'check', to: 'yes', step: script('mid') });
+    expect(steps.map(({ id }) => id)).toEqual(['a', 'check', 'mid', 'yes', 'no']);
+    expect(steps[1]).toMatchObject({ then: ['mid'], else: ['no'] });
+    expect(steps[2]).toMatchObject({ depends_on: ['check'] });
+    expect(steps[3]).toMatchObject({ depends_on: ['mid'] });
+    const circular = script('mid', 'yes');
+    expect(code(draft, { type: 'insert_between', from: 'check', to: 'yes', step: circular })).toBe('would_be_cycle');
+  });
+
+  test('close over a removed step, or end with it', () => {
+    const healed = stepsAfter(draft, { type: 'remove_step', step: 'check', heal: true });
+    expect(healed.slice(1).map(step => step.depends_on)).toEqual([['a'], ['a']]);
+    const cut = stepsAfter(draft, { type: 'remove_step', step: 'check' });
+    expect(cut.slice(1).map(step => step.depends_on)).toEqual([undefined, undefined]);
+    const inBranch = draftOf(script('a'), check, script('yes', 'check'), script('no', 'check'), script('after', 'yes'));
+    expect(stepsAfter(inBranch, { type: 'remove_step', step: 'yes', heal: true })[1]).toMatchObject({
+      then: ['after'],
+    });
+  });
+});
+
+describe('renaming a step', () => {
+  const rename: Edit = { type: 'rename_step', step: 'a', to: 'first-one' };
+  const renamed = (step: Step) => stepsAfter(draftOf(script('a'), step), rename)[1];
+
+  test('renames it in lists of ids and in the run setup', () => {
+    const check: Step = {
+      id: 'c',
+      type: 'condition',
+      expression: 'true',
+      depends_on: ['a', 'x'],
+      then: ['a'],
+      else: ['b'],
+    };
+    expect(renamed(check)).toMatchObject({ depends_on: ['first-one', 'x'], then: ['first-one'], else: ['b'] });
+    const draft = { ...draftOf(script('a')), run_setup: { trigger_steps: { a: { seed: 1 }, b: {} } } };
+    expect(applied(draft, rename).draft.run_setup).toEqual({ trigger_steps: { 'first-one': { seed: 1 }, b: {} } });
+  });
+
+  test.each([
+    ['{{steps.a.result}}', '{{steps.first-one.result}}'],
+    ['x{{ steps.a.result.y ?? 1 }}y{{steps.b.result}}', 'x{{ steps.first-one.result.y ?? 1 }}y{{steps.b.result}}'],
+    ['{{steps["a"].result[0]}}', '{{steps["first-one"].result[0]}}'],
+    [
+      '{{steps.b.result ?? "{{steps.a.result}}"}} {{steps.a.result}}',
+      '{{steps.b.result ?? "{{steps.a.result}}"}} {{steps.first-one.result}}',
+    ],
+    [
+      '{{steps.b.result ?? {"k": ["}}"]}}} {{steps.a.result}}',
+      '{{steps.b.result ?? {"k": ["}}"]}}} {{steps.first-one.result}}',
+    ],
+    ['{{steps.ab.result}} {{input.a}} steps.a', '{{steps.ab.result}} {{input.a}} steps.a'],
+    ['{{steps.a', '{{steps.first-one'],
+  ])('rewrites templates: %s', (before, expected) => {
+    const step: Step = { id: 's', type: 'llm_call', prompt: before, nested: [{ deep: before }] };
+    expect(renamed(step)).toEqual({ ...step, prompt: expected, nested: [{ deep: expected }] });
+  });
+
+  test.each([
+    ['steps.a.result > 1', 'steps["first-one"].result > 1'],
+    ['steps . a . result && steps["a"].result', 'steps [ "first-one"] . result && steps["first-one"].result'],
+    ["steps['a'].result == 'steps.a'", 'steps["first-one"].result == \'steps.a\''],
+    ['input.steps.a == 1 // steps.a', 'input.steps.a == 1 // steps.a'],
+    ['steps.ab.result + """steps.a"""', 'steps.ab.result + """steps.a"""'],
+    ['has(steps.a.result.x)', 'has(steps["first-one"].result.x)'],
+  ])('rewrites CEL: %s', (expression, expected) => {
+    expect(renamed({ id: 's', type: 'condition', expression })).toMatchObject({ expression: expected });
+  });
+
+  test('says which lines of Lua may read it, and rewrites the templates in them', () => {
+    const lua = 'local x = steps.a.result\nlocal y = {{steps.a.result}}\nreturn steps["a"]\n-- ab';
+    const done = applied(draftOf(script('a'), { id: 's', type: 'lua_script', script: lua }), rename);
+    expect(done.draft.graph.steps[1]?.script).toBe(lua.replace('{{steps.a.', '{{steps.first-one.'));
+    expect(done.unrewritten.map(({ step, field, line }) => [step, field, line])).toEqual([
+      ['s', 'script', 1],
+      ['s', 'script', 3],
+    ]);
+  });
+
+  test('refuses an id that is taken or is none', () => {
+    const draft = draftOf(script('a'), script('b'));
+    expect(code(draft, { type: 'rename_step', step: 'a', to: 'b' })).toBe('step_exists');
+    expect(code(draft, { type: 'rename_step', step: 'a', to: 'a.b' })).toBe('invalid_step_id');
+    expect(applied(draft, { type: 'rename_step', step: 'a', to: 'a' }).draft).toBe(draft);
+  });
+
+  test('reads a text once, however many templates in it are not closed', () => {
+    const text = '{{steps.a.result ?? ['.repeat(12_000);
+    expect(renamed({ id: 's', type: 'llm_call', prompt: text })?.prompt).toBe(
+      text.replace('steps.a.', 'steps.first-one.'),
+    );
+  });
+});
+
+test('what came later elsewhere in the draft stays when an edit is undone', () => {
+  const draft = draftOf(script('a'), script('b', 'a'));
+  const first = applied(draft, { type: 'update_step', step: 'a', set: { name: 'mine' } });
+  const later = applied(first.draft, { type: 'update_step', step: 'a', set: { timeout_s: 9 } });
+  const undone = applied(later.draft, first.inverse).draft.graph.steps[0];
+  expect(undone).toEqual({ ...script('a'), timeout_s: 9 });
+});

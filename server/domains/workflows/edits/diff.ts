@@ -1,0 +1,60 @@
+import { type Draft, type Fields, type Json, type Step, sameJson } from './draft.ts';
+
+/** A field that differs; `before` or `after` is absent where the field is. */
+export type FieldChange = { field: string; before?: Json; after?: Json };
+export type StepChange =
+  | { change: 'added'; step: string; after: Step }
+  | { change: 'removed'; step: string; before: Step }
+  | { change: 'changed'; step: string; fields: FieldChange[] };
+
+export type DraftDiff = {
+  /** Steps that both have in the order of `b`, then those that `b` no longer has. */
+  steps: StepChange[];
+  /** Whether the steps that both have stand in another order. */
+  reordered: boolean;
+  run_setup: FieldChange[];
+  /** `name` and `description`. */
+  details: FieldChange[];
+};
+
+/** What leads from draft `a` to draft `b`, by step and field. */
+export function diff(a: Draft, b: Draft): DraftDiff {
+  const [before, after] = [stepsById(a), stepsById(b)];
+  const steps: StepChange[] = [];
+  for (const step of after.values()) {
+    const old = before.get(step.id);
+    if (old === undefined) steps.push({ change: 'added', step: step.id, after: step });
+    else if (old !== step) {
+      const fields = fieldChanges(old, step);
+      if (fields.length > 0) steps.push({ change: 'changed', step: step.id, fields });
+    }
+  }
+  for (const step of before.values()) {
+    if (!after.has(step.id)) steps.push({ change: 'removed', step: step.id, before: step });
+  }
+  const kept = [...before.keys()].filter(id => after.has(id));
+  const keptAfter = [...after.keys()].filter(id => before.has(id));
+  return {
+    steps,
+    reordered: kept.some((id, at) => id !== keptAfter[at]),
+    run_setup: fieldChanges(a.run_setup, b.run_setup),
+    details: fieldChanges({ name: a.name, description: a.description }, { name: b.name, description: b.description }),
+  };
+}
+
+export function stepsById({ graph }: Draft): Map<string, Step> {
+  return new Map(graph.steps.map(step => [step.id, step]));
+}
+
+function fieldChanges(before: Fields, after: Fields): FieldChange[] {
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...fields].flatMap(field => {
+    const [old, now] = [own(before, field), own(after, field)];
+    if (sameJson(old, now)) return [];
+    return [{ field, ...(old === undefined ? {} : { before: old }), ...(now === undefined ? {} : { after: now }) }];
+  });
+}
+
+/** A field's own value; undefined where it is absent. `__proto__` is a field like any other. */
+export const own = (fields: Fields, field: string): Json | undefined =>
+  Object.hasOwn(fields, field) ? fields[field] : undefined;

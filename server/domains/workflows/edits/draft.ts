@@ -1,0 +1,116 @@
+/**
+ * A workflow's draft as data, and the edits of it. Nothing here imports from the server, so that the browser, the server and
+ * assistants run the same code. Every value is treated as immutable: an edit shares what it does not change.
+ */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type Fields = { readonly [field: string]: Json };
+
+/** A step with all of its fields; which ones its type has is checked elsewhere. */
+export type Step = Fields & { readonly id: string; readonly type: string };
+export type Position = { readonly x: number; readonly y: number };
+
+export type Draft = {
+  readonly name: string;
+  readonly description: string;
+  readonly graph: { readonly steps: readonly Step[] };
+  readonly run_setup: Fields;
+};
+
+export type Branch = 'then' | 'else';
+
+/** A change of a draft that a person, a program or an assistant makes. */
+export type Edit =
+  /** Adds a step at index `at`; default: behind the last one. */
+  | { type: 'add_step'; step: Step; at?: number | undefined }
+  /** Sets and removes fields of a step. `id` is changed by `rename_step` alone. */
+  | { type: 'update_step'; step: string; set?: Fields | undefined; unset?: readonly string[] | undefined }
+  /** Gives a step another id, wherever the draft refers to it. */
+  | { type: 'rename_step'; step: string; to: string }
+  /** Removes a step. `heal`: what depended on it depends on what it depended on. */
+  | { type: 'remove_step'; step: string; heal?: boolean | undefined }
+  /** Makes `to` depend on `from`; with `branch`, `to` belongs to that branch of the condition `from`. */
+  | { type: 'connect'; from: string; to: string; branch?: Branch | undefined }
+  | { type: 'disconnect'; from: string; to: string }
+  /** Puts a new step between two that are connected; it takes the place of `to` in the branches of `from`. */
+  | { type: 'insert_between'; from: string; to: string; step: Step }
+  /** Places a step on the canvas; null: where the layout puts it. */
+  | { type: 'move'; step: string; position: Position | null }
+  | { type: 'set_run_setup'; run_setup: Fields }
+  | { type: 'set_details'; name?: string | undefined; description?: string | undefined }
+  | Restore;
+
+/** The inverse of an edit: exactly what it changed, as it was. Changes that came later elsewhere in the draft stay. */
+export type Restore = {
+  type: 'restore';
+  steps: readonly StepRestore[];
+  /** The ids in their order, where the edit changed it. */
+  order?: readonly string[] | undefined;
+  run_setup?: Fields | undefined;
+  name?: string | undefined;
+  description?: string | undefined;
+};
+export type StepRestore =
+  | { change: 'add'; step: Step }
+  | { change: 'remove'; step: string }
+  /** Sets and removes fields (`id` too), and puts them into the order of `keys`. */
+  | { change: 'update'; step: string; set: Fields; unset: readonly string[]; keys: readonly string[] };
+
+/** Why an edit cannot be applied, with a code for programs and a message for people. */
+export type EditProblem = {
+  code:
+    | 'step_not_found'
+    | 'step_exists'
+    | 'invalid_step_id'
+    | 'invalid_index'
+    | 'id_not_editable'
+    | 'not_connected'
+    | 'connects_itself'
+    | 'would_be_cycle'
+    | 'not_a_condition';
+  message: string;
+};
+
+/** A reference to a renamed step that no program can rewrite safely: Lua reads it in code. `line` counts from 1. */
+export type Unrewritten = { step: string; field: string; line: number; text: string };
+
+export type Applied = { draft: Draft; inverse: Restore; unrewritten: readonly Unrewritten[] };
+export type ApplyResult = ({ ok: true } & Applied) | { ok: false; problem: EditProblem };
+
+/** What a step id may look like. */
+export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+/** The ids in a field such as `depends_on`; anything else in it is no id. */
+export function idsIn(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
+}
+
+/** Whether two JSON values are the same; the order of an object's keys does not count. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return (
+      Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => sameJson(item, b[at]))
+    );
+  }
+  const [left, right] = [a as Fields, b as Fields];
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every(key => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
+  );
+}
+
+/** `fields` with `set` and without `unset`; keys keep their places. Built from entries, so that a key may be `__proto__`. */
+export function withFields(fields: Fields, set: Fields, unset: readonly string[] = []): Fields {
+  const kept = new Map(Object.entries(fields).filter(([key]) => !unset.includes(key)));
+  for (const [key, value] of Object.entries(set)) kept.set(key, value);
+  return Object.fromEntries(kept);
+}
+
+/** A step with other fields; the same object where nothing differs. `id` and `type` may change, and are never removed. */
+export function withStepFields(step: Step, set: Fields, unset: readonly string[] = []): Step {
+  const removed = unset.filter(key => key !== 'id' && key !== 'type' && Object.hasOwn(step, key));
+  const differs = Object.entries(set).some(([key, value]) => !Object.hasOwn(step, key) || !sameJson(step[key], value));
+  return removed.length > 0 || differs ? (withFields(step, set, removed) as Step) : step;
+}

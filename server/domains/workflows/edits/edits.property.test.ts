@@ -1,0 +1,247 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { apply, type Draft, diff, type Edit, merge, type Step } from './index.ts';
+import { sameDraft } from './restore.ts';
+
+/** Drafts, edits and merges from seeds: what holds for all of them. */
+const RUNS = { numRuns: 1_000 };
+const IDS = ['a', 'b', 'c', 'd', 'e-1', 'f'];
+const id = fc.constantFrom(...IDS);
+const json = fc.oneof(
+  fc.string({ maxLength: 6 }),
+  fc.integer(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.array(fc.integer(), { maxLength: 2 }),
+);
+const text = fc.constantFrom(
+  'plain',
+  '{{steps.a.result.x}}',
+  'x {{ steps["e-1"].result ?? "{{steps.b" }} y {{steps.b.result[0]}}',
+  '{{steps.c',
+  'return steps.a.result',
+  'steps.a.result == 1 || steps["b"].result.n > 2',
+);
+const fields = fc.dictionary(fc.constantFrom('name', 'prompt', 'script', 'extra', '__proto__'), fc.oneof(json, text), {
+  maxKeys: 3,
+});
+const type = fc.constantFrom('lua_script', 'condition', 'human_task');
+const stepOf = (own: string, before: readonly string[]): fc.Arbitrary<Step> =>
+  fc
+    .record({
+      type,
+      fields,
+      expression: fc.option(text, { nil: undefined }),
+      depends_on: fc.option(fc.uniqueArray(fc.constantFrom(...(before.length > 0 ? before : ['x']))), {
+        nil: undefined,
+      }),
+      then: fc.option(fc.uniqueArray(id, { maxLength: 2 }), { nil: undefined }),
+    })
+    .map(({ fields: data, ...rest }) => {
+      const given = Object.entries({ ...rest, id: own }).filter(([, value]) => value !== undefined);
+      return Object.fromEntries([...Object.entries(data), ...given]) as Step;
+    });
+const draft: fc.Arbitrary<Draft> = fc.shuffledSubarray(IDS.slice(0, 5)).chain(ids =>
+  fc.record({
+    name: fc.constantFrom('n', 'm'),
+    description: fc.constantFrom('', 'text'),
+    graph: fc.record({ steps: fc.tuple(...ids.map((own, at) => stepOf(own, ids.slice(0, at)))) }),
+    run_setup: fc.dictionary(
+      fc.constantFrom('trigger_payload', 'trigger_steps', 'use_as_default'),
+      fc.dictionary(id, fc.dictionary(fc.string({ maxLength: 3 }), json, { maxKeys: 1 }), { maxKeys: 2 }),
+    ),
+  }),
+);
+
+const newStep = fc.oneof(id, fc.constantFrom('new', 'n-2')).chain(own => stepOf(own, ['a', 'b']));
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.record({ type: fc.constant('add_step' as const), step: newStep, at: fc.option(fc.nat(5), { nil: undefined }) }),
+  fc.record({
+    type: fc.constant('update_step' as const),
+    step: id,
+    set: fc.option(fields, { nil: undefined }),
+    unset: fc.option(fc.subarray(['name', 'prompt', 'depends_on', 'type']), { nil: undefined }),
+  }),
+  fc.record({ type: fc.constant('rename_step' as const), step: id, to: fc.constantFrom('new', 'n-2', 'a', 'f') }),
+  fc.record({ type: fc.constant('remove_step' as const), step: id, heal: fc.boolean() }),
+  fc.record({
+    type: fc.constant('connect' as const),
+    from: id,
+    to: id,
+    branch: fc.constantFrom(undefined, 'then' as const, 'else' as const),
+  }),
+  fc.record({ type: fc.constant('disconnect' as const), from: id, to: id }),
+  fc.record({ type: fc.constant('insert_between' as const), from: id, to: id, step: newStep }),
+  fc.record({
+    type: fc.constant('move' as const),
+    step: id,
+    position: fc.option(fc.record({ x: fc.integer(), y: fc.integer() }), { nil: null }),
+  }),
+  fc.record({
+    type: fc.constant('set_run_setup' as const),
+    run_setup: fc.dictionary(fc.constant('trigger_payload'), fields),
+  }),
+  fc.record({ type: fc.constant('set_details' as const), name: fc.constantFrom('n', 'other') }),
+);
+
+const applied = (to: Draft, change: Edit): Draft => {
+  const result = apply(to, change);
+  return result.ok ? result.draft : to;
+};
+const all = (to: Draft, changes: readonly Edit[]) => changes.reduce(applied, to);
+/** With every key in its place: what a person sees in the text. */
+const textOf = (value: Draft) => JSON.stringify(value);
+
+describe('apply', () => {
+  test('its inverse undoes an edit exactly, to the order of keys, and the inverse of that does it again', () => {
+    fc.assert(
+      fc.property(draft, edit, (before, change) => {
+        const done = apply(before, change);
+        if (!done.ok) return;
+        const undone = apply(done.draft, done.inverse);
+        if (!undone.ok) throw new Error(undone.problem.message);
+        expect(textOf(undone.draft)).toBe(textOf(before));
+        const again = apply(undone.draft, undone.inverse);
+        if (!again.ok) throw new Error(again.problem.message);
+        expect(textOf(again.draft)).toBe(textOf(done.draft));
+      }),
+      RUNS,
+    );
+  });
+
+  test('a history of edits is undone one by one', () => {
+    fc.assert(
+      fc.property(draft, fc.array(edit, { maxLength: 8 }), (before, changes) => {
+        let now = before;
+        const inverses: Edit[] = [];
+        for (const change of changes) {
+          const done = apply(now, change);
+          if (!done.ok) continue;
+          now = done.draft;
+          inverses.push(done.inverse);
+        }
+        expect(textOf(all(now, inverses.reverse()))).toBe(textOf(before));
+      }),
+      RUNS,
+    );
+  });
+
+  test('never changes the draft that it is given, and shares the steps that it does not change', () => {
+    fc.assert(
+      fc.property(draft, edit, (before, change) => {
+        const was = textOf(before);
+        const after = applied(before, change);
+        expect(textOf(before)).toBe(was);
+        const old = new Set<Step>(before.graph.steps);
+        const unchanged = diff(before, after).steps.map(({ step }) => step);
+        for (const step of after.graph.steps) {
+          if (!unchanged.includes(step.id)) expect(old.has(step)).toBe(true);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('edits of different steps commute', () => {
+    const update = (step: string) =>
+      fc.record({ type: fc.constant('update_step' as const), step: fc.constant(step), set: fields });
+    fc.assert(
+      fc.property(
+        draft,
+        update('a'),
+        fc.oneof(update('b'), fc.constant<Edit>({ type: 'move', step: 'b', position: null })),
+        (before, one, other) => {
+          expect(sameDraft(all(before, [one, other]), all(before, [other, one]))).toBe(true);
+        },
+      ),
+      RUNS,
+    );
+  });
+});
+
+describe('diff', () => {
+  test('is empty for the same draft, and names each step that differs', () => {
+    fc.assert(
+      fc.property(draft, fc.array(edit, { maxLength: 4 }), (before, changes) => {
+        const after = all(before, changes);
+        const found = diff(before, after);
+        const isEmpty = found.steps.length + found.run_setup.length + found.details.length === 0 && !found.reordered;
+        expect(isEmpty).toBe(sameDraft(before, after));
+        expect(diff(after, after)).toEqual({ steps: [], reordered: false, run_setup: [], details: [] });
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('merge', () => {
+  test('with one side unchanged is the other side', () => {
+    fc.assert(
+      fc.property(draft, fc.array(edit, { maxLength: 4 }), (base, changes) => {
+        const changed = all(base, changes);
+        for (const result of [merge(base, changed, base), merge(base, base, changed), merge(base, changed, changed)]) {
+          if (!result.ok) throw new Error(JSON.stringify(result.conflicts));
+          expect(diff(result.draft, changed)).toMatchObject({ steps: [], run_setup: [], details: [] });
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('never loses a side: each change of either is in the result, or in a conflict', () => {
+    fc.assert(
+      fc.property(draft, fc.array(edit, { maxLength: 3 }), fc.array(edit, { maxLength: 3 }), (base, left, right) => {
+        const [ours, theirs] = [all(base, left), all(base, right)];
+        const result = merge(base, ours, theirs);
+        if (!result.ok) {
+          expect(result.conflicts.length).toBeGreaterThan(0);
+          return;
+        }
+        for (const side of [ours, theirs]) expectKept(base, side, result.draft);
+      }),
+      RUNS,
+    );
+  });
+
+  test('with every conflict decided for a side has no conflict, and is that side where both changed', () => {
+    fc.assert(
+      fc.property(
+        draft,
+        fc.array(edit, { maxLength: 3 }),
+        fc.array(edit, { maxLength: 3 }),
+        fc.constantFrom('ours' as const, 'theirs' as const),
+        (base, left, right, side) => {
+          const [ours, theirs] = [all(base, left), all(base, right)];
+          const result = merge(base, ours, theirs, () => side);
+          if (!result.ok) throw new Error(JSON.stringify(result.conflicts));
+          for (const { id } of result.draft.graph.steps) {
+            expect([...ours.graph.steps, ...theirs.graph.steps].some(step => step.id === id)).toBe(true);
+          }
+        },
+      ),
+      RUNS,
+    );
+  });
+});
+
+/** Each step and field that `side` changed since `base` is in `merged` as that side has it; lists of ids have at least its additions. */
+function expectKept(base: Draft, side: Draft, merged: Draft): void {
+  const result = new Map(merged.graph.steps.map(step => [step.id, step]));
+  for (const change of diff(base, side).steps) {
+    const step = result.get(change.step);
+    if (change.change === 'removed') expect(step).toBeUndefined();
+    else if (change.change === 'added') expect(step).toBeDefined();
+    else {
+      for (const { field, before, after } of change.fields) {
+        const value = step !== undefined && Object.hasOwn(step, field) ? step[field] : undefined;
+        if (!Array.isArray(after) || !['depends_on', 'then', 'else'].includes(field)) {
+          if (Array.isArray(before) && after === undefined) continue;
+          expect(value).toEqual(after);
+          continue;
+        }
+        const added = after.filter(item => !Array.isArray(before) || !before.includes(item));
+        expect(value).toEqual(expect.arrayContaining(added));
+      }
+    }
+  }
+}

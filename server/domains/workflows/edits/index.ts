@@ -1,0 +1,26 @@
+/**
+ * Edits of a workflow's draft as data, for the browser, the server and assistants alike. Pure: nothing is imported from the server.
+ *
+ *   apply(draft, edit)            the changed draft and the edit that undoes it, or a problem
+ *   diff(a, b)                    what differs, by step and field
+ *   merge(base, ours, theirs)     both sides' changes, or the conflicts
+ */
+export { apply } from './apply.ts';
+export { type DraftDiff, diff, type FieldChange, type StepChange } from './diff.ts';
+export type {
+  Applied,
+  ApplyResult,
+  Branch,
+  Draft,
+  Edit,
+  EditProblem,
+  Fields,
+  Json,
+  Position,
+  Restore,
+  Step,
+  StepRestore,
+  Unrewritten,
+} from './draft.ts';
+export { STEP_ID, sameJson } from './draft.ts';
+export { type Choose, type Conflict, type MergeResult, merge, type Side } from './merge.ts';

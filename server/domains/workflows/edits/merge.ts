@@ -1,0 +1,146 @@
+import { own, stepsById } from './diff.ts';
+import { type Draft, type Fields, idsIn, type Json, type Step, sameJson } from './draft.ts';
+import { inOrder } from './restore.ts';
+
+/** What both sides changed, differently. A side is absent where it removed the step or the field. */
+export type Conflict = {
+  /** null: a field of the draft itself (`name`, `description`) or of `run_setup`. */
+  step: string | null;
+  /** null: the whole step, which one side removed. `run_setup.<field>` for the run setup. */
+  field: string | null;
+  base?: Json;
+  ours?: Json;
+  theirs?: Json;
+};
+export type Side = 'ours' | 'theirs';
+/** Which side a person chose for a conflict; undefined: not decided. */
+export type Choose = (conflict: Conflict) => Side | undefined;
+export type MergeResult = { ok: true; draft: Draft } | { ok: false; conflicts: readonly Conflict[] };
+
+/** Lists of ids in which the order means nothing: each side's additions and removals count. */
+const ID_SETS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else', 'overridable', 'assignees']);
+
+/**
+ * Merges two drafts that were made from `base`. A field that one side alone changed is that side's; lists of ids are merged as
+ * sets. What both changed differently is a conflict unless `choose` decides it, so that no change of either side is lost silently.
+ */
+export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = () => undefined): MergeResult {
+  const conflicts: Conflict[] = [];
+  const decide = (conflict: Conflict): Side | undefined => {
+    const side = choose(conflict);
+    if (side === undefined) conflicts.push(conflict);
+    return side;
+  };
+  const steps = mergeSteps(base, ours, theirs, decide);
+  const setup = mergeFields(base.run_setup, ours.run_setup, theirs.run_setup, (field, values) =>
+    decide({ step: null, field: `run_setup.${field}`, ...values }),
+  );
+  const details = mergeFields(detailsOf(base), detailsOf(ours), detailsOf(theirs), (field, values) =>
+    decide({ step: null, field, ...values }),
+  );
+  if (conflicts.length > 0) return { ok: false, conflicts };
+  const { name = theirs.name, description = theirs.description } = details as Partial<typeof theirs>;
+  return { ok: true, draft: { ...theirs, name, description, graph: { ...theirs.graph, steps }, run_setup: setup } };
+}
+
+const detailsOf = ({ name, description }: Draft): Fields => ({ name, description });
+type Decide = (conflict: Conflict) => Side | undefined;
+type Values = Pick<Conflict, 'base' | 'ours' | 'theirs'>;
+
+function mergeSteps(base: Draft, ours: Draft, theirs: Draft, decide: Decide): readonly Step[] {
+  const [old, left, right] = [stepsById(base), stepsById(ours), stepsById(theirs)];
+  const merged = new Map<string, Step>();
+  // Steps in the order of theirs, which is what the server has; ours alone come behind.
+  for (const id of new Set([...right.keys(), ...left.keys()])) {
+    const step = mergeStep(id, { base: old.get(id), ours: left.get(id), theirs: right.get(id) }, decide);
+    if (step !== undefined) merged.set(id, step);
+  }
+  keepUsed(merged, { old, left, right }, decide);
+  return placed([...merged.values()], ours, theirs);
+}
+
+type Versions = { base: Step | undefined; ours: Step | undefined; theirs: Step | undefined };
+
+function mergeStep(id: string, { base, ours, theirs }: Versions, decide: Decide): Step | undefined {
+  if (sameJson(ours, theirs) || sameJson(base, theirs)) return ours;
+  if (sameJson(base, ours)) return theirs;
+  if (ours !== undefined && theirs !== undefined) {
+    const fields = mergeFields(base ?? {}, ours, theirs, (field, values) => decide({ step: id, field, ...values }));
+    return fields as Step;
+  }
+  const side = decide({ step: id, field: null, ...present({ base, ours, theirs }) });
+  return side === 'ours' ? ours : theirs;
+}
+
+/** One side removed a step that the other made a step depend on: the step is one side's work and the reference the other's. */
+function keepUsed(
+  merged: Map<string, Step>,
+  { old, left, right }: Record<'old' | 'left' | 'right', Map<string, Step>>,
+  decide: Decide,
+): void {
+  for (const step of [...merged.values()]) {
+    for (const id of idsIn(step.depends_on)) {
+      const removed = old.get(id);
+      if (removed === undefined || merged.has(id) || left.has(id) === right.has(id)) continue;
+      const side = decide({
+        step: id,
+        field: null,
+        ...present({ base: removed, ours: left.get(id), theirs: right.get(id) }),
+      });
+      const kept = side === 'ours' ? left.get(id) : side === 'theirs' ? right.get(id) : undefined;
+      if (kept !== undefined) merged.set(id, kept);
+    }
+  }
+}
+
+const present = (values: { [K in keyof Values]: Values[K] | undefined }): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+function mergeFields(
+  base: Fields,
+  ours: Fields,
+  theirs: Fields,
+  decide: (field: string, values: Values) => Side | undefined,
+): Fields {
+  const fields = new Set([...Object.keys(theirs), ...Object.keys(ours)]);
+  const entries = [...fields].flatMap((field): [string, Json][] => {
+    const values = { base: own(base, field), ours: own(ours, field), theirs: own(theirs, field) };
+    const value = mergeField(field, values, () => decide(field, present(values)));
+    return value === undefined ? [] : [[field, value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function mergeField(
+  field: string,
+  { base, ours, theirs }: { [K in keyof Values]: Values[K] | undefined },
+  decide: () => Side | undefined,
+): Json | undefined {
+  if (sameJson(ours, theirs) || sameJson(base, theirs)) return ours;
+  if (sameJson(base, ours)) return theirs;
+  if (ID_SETS.has(field) && [base, ours, theirs].every(isIdSet)) {
+    const ids = mergeIds(idsIn(base), idsIn(ours), idsIn(theirs));
+    return ids.length === 0 && (ours === undefined || theirs === undefined) ? undefined : ids;
+  }
+  return decide() === 'ours' ? ours : theirs;
+}
+
+const isIdSet = (value: Json | undefined): boolean =>
+  value === undefined || (Array.isArray(value) && idsIn(value).length === value.length);
+
+function mergeIds(base: readonly string[], ours: readonly string[], theirs: readonly string[]): string[] {
+  const removed = new Set(base.filter(id => !ours.includes(id) || !theirs.includes(id)));
+  return [...new Set([...theirs, ...ours])].filter(id => !removed.has(id));
+}
+
+/** The order of theirs, with each step that only ours has behind the one that it follows there. */
+function placed(steps: readonly Step[], ours: Draft, theirs: Draft): readonly Step[] {
+  const theirIds = new Set(theirs.graph.steps.map(({ id }) => id));
+  const order = theirs.graph.steps.map(({ id }) => id);
+  let after: string | undefined;
+  for (const { id } of ours.graph.steps) {
+    if (!theirIds.has(id)) order.splice(after === undefined ? 0 : order.indexOf(after) + 1, 0, id);
+    after = id;
+  }
+  return inOrder(steps, order);
+}

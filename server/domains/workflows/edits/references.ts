@@ -1,0 +1,169 @@
+import { type Fields, type Json, STEP_ID, type Step, type Unrewritten, withStepFields } from './draft.ts';
+
+/**
+ * Renaming what refers to a step: `{{steps.<id>.result…}}` in any text, `steps.<id>` and `steps["<id>"]` in CEL. Each text is
+ * read once from left to right, so that no text can be slow.
+ */
+
+/** Fields that hold a CEL expression, by type of step. They hold no templates. */
+const CEL_FIELDS: Readonly<Record<string, readonly string[]>> = { condition: ['expression'] };
+/** Fields that hold Lua, by type of step: templates in them are rewritten, code is not. */
+const LUA_FIELDS: Readonly<Record<string, readonly string[]>> = { lua_script: ['script'] };
+
+type Rename = { from: string; to: string };
+
+/** Returns the step with each reference to `from` in its texts changed; the same object where there is none. */
+export function renameInTexts(step: Step, rename: Rename): Step {
+  const cel = CEL_FIELDS[step.type] ?? [];
+  const changed: [string, Json][] = [];
+  for (const [field, value] of Object.entries(step)) {
+    if (field === 'id' || field === 'type') continue;
+    const renamed =
+      cel.includes(field) && typeof value === 'string' ? renameInCel(value, rename) : renameInValue(value, rename);
+    if (renamed !== value) changed.push([field, renamed]);
+  }
+  return withStepFields(step, Object.fromEntries(changed));
+}
+
+/** Every text in a JSON value, at any depth; the same value where nothing refers to the step. */
+function renameInValue(value: Json, rename: Rename): Json {
+  if (typeof value === 'string') return renameInTemplates(value, rename);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items: readonly Json[] = value;
+    const renamed = items.map(item => renameInValue(item, rename));
+    return renamed.some((item, at) => item !== items[at]) ? renamed : value;
+  }
+  const entries = Object.entries(value as Fields).map(([key, item]): [string, Json] => [
+    key,
+    renameInValue(item, rename),
+  ]);
+  return entries.some(([key, item]) => item !== (value as Fields)[key]) ? Object.fromEntries(entries) : value;
+}
+
+const SPACES = /[\t-\r ]*/y;
+const TEMPLATE_STEP = /steps(?:\.([A-Za-z_\x80-\uffff][\w\x80-\uffff-]*)|\[[\t-\r ]*("(?:[^"\\]|\\.)*")[\t-\r ]*\])/y;
+
+/** Rewrites `{{steps.<from>…}}`. What does not parse as a template stays as it is. */
+export function renameInTemplates(text: string, { from, to }: Rename): string {
+  if (!text.includes(from)) return text;
+  let result = '';
+  let copied = 0;
+  for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', copied)) {
+    const at = endOf(SPACES, text, open + 2);
+    TEMPLATE_STEP.lastIndex = at;
+    const match = TEMPLATE_STEP.exec(text);
+    const id = match?.[1] ?? stringLiteral(match?.[2]);
+    const behind = match === null ? at : TEMPLATE_STEP.lastIndex;
+    result += text.slice(copied, at);
+    result +=
+      match !== null && id === from
+        ? `steps${match[1] === undefined ? `[${JSON.stringify(to)}]` : `.${to}`}`
+        : text.slice(at, behind);
+    // A fallback may hold text that looks like another template.
+    copied = endOfTemplate(text, behind);
+    result += text.slice(behind, copied);
+  }
+  return result + text.slice(copied);
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.test(text);
+  return Math.max(at, pattern.lastIndex);
+}
+
+/** Where the template that began before `at` is closed; the end of the text where it is not. */
+function endOfTemplate(text: string, at: number): number {
+  let depth = 0;
+  for (let n = at; n < text.length; n += 1) {
+    const c = text[n];
+    if (c === '"') {
+      n += 1;
+      while (n < text.length && text[n] !== '"') n += text[n] === '\\' ? 2 : 1;
+    } else if (c === '{' || c === '[') depth += 1;
+    else if (c === '}' && depth === 0) return text[n + 1] === '}' ? n + 2 : n + 1;
+    else if (c === '}' || c === ']') depth = Math.max(0, depth - 1);
+  }
+  return text.length;
+}
+
+function stringLiteral(literal: string | undefined): string | undefined {
+  if (literal === undefined) return undefined;
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Comments, strings (raw, in three quotes or one), names and numbers of CEL; everything else is one character. */
+const CEL_TOKEN =
+  /\/\/[^\n]*|[bB]?[rR]?(?:"""[\s\S]*?"""|'''[\s\S]*?''')|[rR][bB]?(?:"[^"\n]*"|'[^'\n]*')|[bB]?(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|[A-Za-z_]\w*|\d[\w.]*|\s+|[\s\S]/y;
+const CEL_NAME = /^[A-Za-z_]\w*$/;
+/** The longest expression that can be published, in characters: what is longer is no expression yet, and is left alone. */
+const MAX_EXPRESSION_CHARACTERS = 4_096;
+/** Words that CEL does not take behind a dot. */
+const CEL_RESERVED: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
+
+/** Rewrites `steps.<from>` and `steps["<from>"]` in an expression. An id that is no name of CEL is put in brackets. */
+export function renameInCel(text: string, { from, to }: Rename): string {
+  if (!text.includes(from) || text.length > MAX_EXPRESSION_CHARACTERS) return text;
+  const tokens = tokensOf(text);
+  const next = (at: number): number => {
+    let n = at + 1;
+    while (n < tokens.length && /^(\s|\/\/)/.test(tokens[n] ?? '')) n += 1;
+    return n;
+  };
+  const isName = CEL_NAME.test(to) && !CEL_RESERVED.has(to);
+  let before = '';
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at] ?? '';
+    if (token === 'steps' && before !== '.') {
+      const mark = next(at);
+      const name = next(mark);
+      if (tokens[mark] === '.' && tokens[name] === from) {
+        tokens[mark] = isName ? '.' : '[';
+        tokens[name] = isName ? to : `${JSON.stringify(to)}]`;
+      } else if (tokens[mark] === '[' && celString(tokens[name]) === from && tokens[next(name)] === ']') {
+        tokens[name] = JSON.stringify(to);
+      }
+    }
+    if (!/^(\s|\/\/)/.test(token)) before = token;
+  }
+  return tokens.join('');
+}
+
+function tokensOf(text: string): string[] {
+  const tokens: string[] = [];
+  CEL_TOKEN.lastIndex = 0;
+  for (let match = CEL_TOKEN.exec(text); match !== null; match = CEL_TOKEN.exec(text)) tokens.push(match[0]);
+  return tokens;
+}
+
+/** A step id as a plain literal of CEL; ids need no escapes. */
+function celString(token: string | undefined): string | undefined {
+  const [, double, single] = /^(?:"([^"\\]*)"|'([^'\\]*)')$/.exec(token ?? '') ?? [];
+  return double ?? single;
+}
+
+/** Places in a step's Lua that may read the step `id`: a program cannot know what the code does with `steps`. */
+export function luaReferences(step: Step, id: string): Unrewritten[] {
+  if (!STEP_ID.test(id)) return [];
+  const found: Unrewritten[] = [];
+  // An id holds no character that a pattern would read as anything else.
+  const mentions = new RegExp(`(?<![\\w-])${id}(?![\\w-])`);
+  for (const field of LUA_FIELDS[step.type] ?? []) {
+    const script = step[field];
+    if (typeof script !== 'string' || !script.includes(id)) continue;
+    for (const [at, line] of script.split('\n').entries()) {
+      if (mentions.test(withoutTemplates(line)) && /\bsteps\b|["']/.test(line)) {
+        found.push({ step: step.id, field, line: at + 1, text: line.trim().slice(0, 200) });
+      }
+    }
+  }
+  return found;
+}
+
+/** Templates of a line are rewritten, so they need no report. */
+const withoutTemplates = (line: string) => line.replace(/\{\{[^{}]*\}\}/g, ' ');

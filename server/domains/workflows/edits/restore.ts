@@ -1,0 +1,94 @@
+import {
+  type Draft,
+  type Fields,
+  type Restore,
+  type Step,
+  type StepRestore,
+  sameJson,
+  withStepFields,
+} from './draft.ts';
+
+/** The inverse of what led from `before` to `after`; `renamed` names a step that is the same under another id. */
+export function restoreOf(before: Draft, after: Draft, renamed?: { from: string; to: string }): Restore {
+  const idBefore = (id: string) => (renamed?.to === id ? renamed.from : id);
+  const old = new Map(before.graph.steps.map(step => [step.id, step]));
+  const steps: StepRestore[] = [];
+  const kept = new Set<string>();
+  for (const step of after.graph.steps) {
+    const was = old.get(idBefore(step.id));
+    if (was === undefined) steps.push({ change: 'remove', step: step.id });
+    else {
+      kept.add(was.id);
+      if (was !== step) steps.push(updateOf(step, was));
+    }
+  }
+  for (const step of before.graph.steps) if (!kept.has(step.id)) steps.push({ change: 'add', step });
+  const order = before.graph.steps.map(({ id }) => id);
+  const isInOrder =
+    order.length === after.graph.steps.length && after.graph.steps.every(({ id }, at) => idBefore(id) === order[at]);
+  return {
+    type: 'restore',
+    steps,
+    ...(isInOrder ? {} : { order }),
+    ...(before.run_setup === after.run_setup ? {} : { run_setup: before.run_setup }),
+    ...(before.name === after.name ? {} : { name: before.name }),
+    ...(before.description === after.description ? {} : { description: before.description }),
+  };
+}
+
+function updateOf(step: Step, was: Step): StepRestore {
+  const set = Object.entries(was).filter(([field, value]) => !Object.hasOwn(step, field) || step[field] !== value);
+  const unset = Object.keys(step).filter(field => !Object.hasOwn(was, field));
+  return { change: 'update', step: step.id, set: Object.fromEntries(set), unset, keys: Object.keys(was) };
+}
+
+/** Applies an inverse. What it names and is gone by now is left out: undoing an edit never fails for what came later. */
+export function applyRestore(draft: Draft, restore: Restore): { draft: Draft; renamed?: { from: string; to: string } } {
+  let renamed: { from: string; to: string } | undefined;
+  let steps: readonly Step[] = draft.graph.steps;
+  for (const item of restore.steps) {
+    if (item.change === 'remove') steps = steps.filter(({ id }) => id !== item.step);
+    else if (item.change === 'add') {
+      if (!steps.some(({ id }) => id === item.step.id)) steps = [...steps, item.step];
+    } else {
+      const to = typeof item.set.id === 'string' ? item.set.id : item.step;
+      if (to !== item.step && steps.some(({ id }) => id === to)) continue;
+      if (to !== item.step && steps.some(({ id }) => id === item.step)) renamed = { from: item.step, to };
+      steps = steps.map(step => (step.id === item.step ? updated(step, item.set, item.unset, item.keys) : step));
+    }
+  }
+  const { order, run_setup = draft.run_setup, name = draft.name, description = draft.description } = restore;
+  if (order !== undefined) steps = inOrder(steps, order);
+  const graph = steps === draft.graph.steps ? draft.graph : { ...draft.graph, steps };
+  return { draft: { ...draft, name, description, graph, run_setup }, ...(renamed === undefined ? {} : { renamed }) };
+}
+
+function updated(step: Step, set: Fields, unset: readonly string[], keys: readonly string[]): Step {
+  const next = withStepFields(step, set, unset);
+  const places = new Map(keys.map((key, at) => [key, at]));
+  const place = (key: string) => places.get(key) ?? keys.length;
+  const entries = Object.entries(next).sort(([a], [b]) => place(a) - place(b));
+  return Object.fromEntries(entries) as Step;
+}
+
+/** Steps in the order of `ids`; what `ids` does not name stays behind what it stands behind now. */
+export function inOrder(steps: readonly Step[], ids: readonly string[]): readonly Step[] {
+  const places = new Map(ids.map((id, at) => [id, at]));
+  let place = -1;
+  const keyed = steps.map((step, at) => {
+    place = places.get(step.id) ?? place;
+    return { step, place, known: places.has(step.id) ? 0 : 1, at };
+  });
+  keyed.sort((a, b) => a.place - b.place || a.known - b.known || a.at - b.at);
+  return keyed.every(({ at }, n) => at === n) ? steps : keyed.map(({ step }) => step);
+}
+
+/** Whether two drafts are the same, fields of objects in any order. */
+export function sameDraft(a: Draft, b: Draft): boolean {
+  return (
+    a.name === b.name &&
+    a.description === b.description &&
+    sameJson(a.run_setup, b.run_setup) &&
+    sameJson(a.graph.steps, b.graph.steps)
+  );
+}

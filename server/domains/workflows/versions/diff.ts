@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import type { DiffVersionsInput, DiffVersionsOutput } from '../edit-schemas.ts';
+import { type Draft, diff } from '../edits/index.ts';
+import { requireWorkflow } from '../get.ts';
+import { requireVersion } from './get.ts';
+
+type Side = z.output<typeof DiffVersionsInput>['a'];
+
+/** GET …/versions/{a}/diff/{b}: what leads from `a` to `b`, by step and field; either may be the draft. Throws AppError 404. */
+export async function diffVersions(
+  ctx: Context,
+  { id, a, b }: z.output<typeof DiffVersionsInput>,
+): Promise<z.input<typeof DiffVersionsOutput>> {
+  const { steps, reordered, run_setup } = diff(await readSide(ctx, id, a), await readSide(ctx, id, b));
+  return { steps, reordered, run_setup } as z.input<typeof DiffVersionsOutput>;
+}
+
+/** A version has no name and description of its own. */
+async function readSide(ctx: Context, id: string, side: Side): Promise<Draft> {
+  const { graph, run_setup } = side === 'draft' ? await requireWorkflow(ctx, id) : await readVersion(ctx, id, side);
+  return { name: '', description: '', graph, run_setup } as unknown as Draft;
+}
+
+async function readVersion(ctx: Context, id: string, version: number) {
+  const { graph_snapshot: graph, run_setup } = await requireVersion(ctx, { id, version });
+  return { graph, run_setup };
+}
