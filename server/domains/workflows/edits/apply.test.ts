@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apply, type Draft, type Edit, type Step } from './index.ts';
+import { apply, type Draft, type Edit, type Fields, type Step } from './index.ts';
 
 const draftOf = (...steps: Step[]): Draft => ({ name: 'n', description: '', graph: { steps }, run_setup: {} });
 const script = (id: string, ...depends_on: string[]): Step => ({
@@ -138,8 +138,16 @@ describe('renaming a step', () => {
       else: ['b'],
     };
     expect(renamed(check)).toMatchObject({ depends_on: ['first-one', 'x'], then: ['first-one'], else: ['b'] });
-    const draft = { ...draftOf(script('a')), run_setup: { trigger_steps: { a: { seed: 1 }, b: {} } } };
-    expect(applied(draft, rename).draft.run_setup).toEqual({ trigger_steps: { 'first-one': { seed: 1 }, b: {} } });
+    const overrides = (id: string, prompt: string, expression: string): Fields => ({
+      trigger_steps: { [id]: { seed: 1 }, b: { prompt }, if: { expression } },
+    });
+    const draft = {
+      ...draftOf(script('a'), script('b'), { id: 'if', type: 'condition' }),
+      run_setup: overrides('a', '{{steps.a.result}}', 'steps.a.result > 1'),
+    };
+    expect(applied(draft, rename).draft.run_setup).toEqual(
+      overrides('first-one', '{{steps.first-one.result}}', 'steps["first-one"].result > 1'),
+    );
   });
 
   test.each([
@@ -180,6 +188,12 @@ describe('renaming a step', () => {
       ['s', 'script', 1],
       ['s', 'script', 3],
     ]);
+  });
+
+  test('reports no text of a script that does not read steps, or of the renamed step', () => {
+    const own: Step = { id: 'a', type: 'lua_script', script: 'local steps = 1\nreturn "a"' };
+    const other: Step = { id: 's', type: 'lua_script', script: 'return {kind = "a", x = {{steps.a.result}}}' };
+    expect(applied(draftOf(own, other), rename).unrewritten).toEqual([]);
   });
 
   test('refuses an id that is taken or is none', () => {

@@ -13,7 +13,7 @@ import {
   withFields,
   withStepFields,
 } from './draft.ts';
-import { luaReferences, renameInTexts } from './references.ts';
+import { luaReferences, renameInFields, renameInTexts } from './references.ts';
 import { applyRestore, restoreOf } from './restore.ts';
 
 /** An edit that cannot be applied; caught in `apply`, so that the functions below read as what they do. */
@@ -135,21 +135,30 @@ function renameStep(draft: Draft, from: string, to: string): Changed {
     }
     return renameInTexts(next, { from, to });
   });
-  const unrewritten = renamed.graph.steps.flatMap(each => luaReferences(each, from));
+  // A step cannot read its own result.
+  const unrewritten = renamed.graph.steps.flatMap(each => (each.id === to ? [] : luaReferences(each, from)));
   return {
-    draft: { ...renamed, run_setup: renameInSetup(draft.run_setup, from, to) },
+    draft: { ...renamed, run_setup: renameInSetup(draft, from, to) },
     renamed: { from, to },
     unrewritten,
   };
 }
 
-/** `trigger_steps` of a run setup are by step. */
-function renameInSetup(setup: Fields, from: string, to: string): Fields {
-  const steps: Json | undefined = setup.trigger_steps;
-  if (typeof steps !== 'object' || steps === null || Array.isArray(steps) || !Object.hasOwn(steps, from)) return setup;
-  const entries = Object.entries(steps as Fields).map(([id, value]): [string, Json] => [id === from ? to : id, value]);
-  return withFields(setup, { trigger_steps: Object.fromEntries(entries) });
+/** Overrides in the run setup are keyed by step, and hold fields of that step with templates and expressions of their own. */
+function renameInSetup(draft: Draft, from: string, to: string): Fields {
+  const overrides: Json | undefined = draft.run_setup.trigger_steps;
+  if (!isFields(overrides)) return draft.run_setup;
+  const types = new Map(draft.graph.steps.map(step => [step.id, step.type]));
+  const entries = Object.entries(overrides).map(([id, value]): [string, Json] => {
+    const renamed = isFields(value) ? renameInFields(value, types.get(id) ?? '', { from, to }) : value;
+    return [id === from ? to : id, renamed];
+  });
+  const isSame = entries.every(([id, value]) => Object.hasOwn(overrides, id) && overrides[id] === value);
+  return isSame ? draft.run_setup : withFields(draft.run_setup, { trigger_steps: Object.fromEntries(entries) });
 }
+
+const isFields = (value: Json | undefined): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function removeStep(draft: Draft, id: string, heal: boolean): Draft {
   const removed = stepOf(draft, id);

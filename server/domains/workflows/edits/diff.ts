@@ -32,14 +32,20 @@ export function diff(a: Draft, b: Draft): DraftDiff {
   for (const step of before.values()) {
     if (!after.has(step.id)) steps.push({ change: 'removed', step: step.id, before: step });
   }
-  const kept = [...before.keys()].filter(id => after.has(id));
-  const keptAfter = [...after.keys()].filter(id => before.has(id));
   return {
     steps,
-    reordered: kept.some((id, at) => id !== keptAfter[at]),
+    reordered: isReordered(a, b),
     run_setup: fieldChanges(a.run_setup, b.run_setup),
     details: fieldChanges({ name: a.name, description: a.description }, { name: b.name, description: b.description }),
   };
+}
+
+/** Whether the steps that both drafts have stand in another order. */
+export function isReordered(a: Draft, b: Draft): boolean {
+  const [before, after] = [stepsById(a), stepsById(b)];
+  const kept = [...before.keys()].filter(id => after.has(id));
+  const keptAfter = [...after.keys()].filter(id => before.has(id));
+  return kept.some((id, at) => id !== keptAfter[at]);
 }
 
 export function stepsById({ graph }: Draft): Map<string, Step> {

@@ -1,6 +1,6 @@
-import { own, stepsById } from './diff.ts';
+import { isReordered, own, stepsById } from './diff.ts';
 import { type Draft, type Fields, idsIn, type Json, type Step, sameJson } from './draft.ts';
-import { inOrder } from './restore.ts';
+import { inOrder, sameDraft } from './restore.ts';
 
 /** What both sides changed, differently. A side is absent where it removed the step or the field. */
 export type Conflict = {
@@ -21,10 +21,12 @@ export type MergeResult = { ok: true; draft: Draft } | { ok: false; conflicts: r
 const ID_SETS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else', 'overridable', 'assignees']);
 
 /**
- * Merges two drafts that were made from `base`. A field that one side alone changed is that side's; lists of ids are merged as
+ * Merges two drafts that were made from `base`. Where one side changed nothing, the result is the other side, whatever it holds. A field that one side alone changed is that side's; lists of ids are merged as
  * sets. What both changed differently is a conflict unless `choose` decides it, so that no change of either side is lost silently.
  */
 export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = () => undefined): MergeResult {
+  if (sameDraft(base, theirs)) return { ok: true, draft: ours };
+  if (sameDraft(base, ours)) return { ok: true, draft: theirs };
   const conflicts: Conflict[] = [];
   const decide = (conflict: Conflict): Side | undefined => {
     const side = choose(conflict);
@@ -56,7 +58,7 @@ function mergeSteps(base: Draft, ours: Draft, theirs: Draft, decide: Decide): re
     if (step !== undefined) merged.set(id, step);
   }
   keepUsed(merged, { old, left, right }, decide);
-  return placed([...merged.values()], ours, theirs);
+  return placed([...merged.values()], base, ours, theirs);
 }
 
 type Versions = { base: Step | undefined; ours: Step | undefined; theirs: Step | undefined };
@@ -72,7 +74,10 @@ function mergeStep(id: string, { base, ours, theirs }: Versions, decide: Decide)
   return side === 'ours' ? ours : theirs;
 }
 
-/** One side removed a step that the other made a step depend on: the step is one side's work and the reference the other's. */
+/**
+ * One side removed a step that the other side still refers to: the removal is one side's work and the reference the other's. A
+ * reference that the removing side itself has is its own matter, and no conflict.
+ */
 function keepUsed(
   merged: Map<string, Step>,
   { old, left, right }: Record<'old' | 'left' | 'right', Map<string, Step>>,
@@ -82,11 +87,14 @@ function keepUsed(
     for (const id of idsIn(step.depends_on)) {
       const removed = old.get(id);
       if (removed === undefined || merged.has(id) || left.has(id) === right.has(id)) continue;
-      const side = decide({
+      const remover = left.has(id) ? right : left;
+      if (idsIn(remover.get(step.id)?.depends_on).includes(id)) continue;
+      const conflict = {
         step: id,
         field: null,
         ...present({ base: removed, ours: left.get(id), theirs: right.get(id) }),
-      });
+      };
+      const side = decide(conflict);
       const kept = side === 'ours' ? left.get(id) : side === 'theirs' ? right.get(id) : undefined;
       if (kept !== undefined) merged.set(id, kept);
     }
@@ -133,13 +141,14 @@ function mergeIds(base: readonly string[], ours: readonly string[], theirs: read
   return [...new Set([...theirs, ...ours])].filter(id => !removed.has(id));
 }
 
-/** The order of theirs, with each step that only ours has behind the one that it follows there. */
-function placed(steps: readonly Step[], ours: Draft, theirs: Draft): readonly Step[] {
-  const theirIds = new Set(theirs.graph.steps.map(({ id }) => id));
-  const order = theirs.graph.steps.map(({ id }) => id);
+/** The order of the side that changed it, theirs where both did; a step that the other side alone has stays behind its predecessor there. */
+function placed(steps: readonly Step[], base: Draft, ours: Draft, theirs: Draft): readonly Step[] {
+  const [leading, other] = isReordered(base, theirs) || !isReordered(base, ours) ? [theirs, ours] : [ours, theirs];
+  const order = leading.graph.steps.map(({ id }) => id);
+  const known = new Set(order);
   let after: string | undefined;
-  for (const { id } of ours.graph.steps) {
-    if (!theirIds.has(id)) order.splice(after === undefined ? 0 : order.indexOf(after) + 1, 0, id);
+  for (const { id } of other.graph.steps) {
+    if (!known.has(id)) order.splice(after === undefined ? 0 : order.indexOf(after) + 1, 0, id);
     after = id;
   }
   return inOrder(steps, order);

@@ -1,4 +1,4 @@
-import { type Fields, type Json, STEP_ID, type Step, type Unrewritten, withStepFields } from './draft.ts';
+import { type Fields, type Json, STEP_ID, type Step, type Unrewritten, withFields } from './draft.ts';
 
 /**
  * Renaming what refers to a step: `{{steps.<id>.result…}}` in any text, `steps.<id>` and `steps["<id>"]` in CEL. Each text is
@@ -14,15 +14,20 @@ type Rename = { from: string; to: string };
 
 /** Returns the step with each reference to `from` in its texts changed; the same object where there is none. */
 export function renameInTexts(step: Step, rename: Rename): Step {
-  const cel = CEL_FIELDS[step.type] ?? [];
+  return renameInFields(step, step.type, rename) as Step;
+}
+
+/** Returns fields of a step of `type` with each reference changed; the same object where there is none. */
+export function renameInFields(fields: Fields, type: string, rename: Rename): Fields {
+  const cel = CEL_FIELDS[type] ?? [];
   const changed: [string, Json][] = [];
-  for (const [field, value] of Object.entries(step)) {
+  for (const [field, value] of Object.entries(fields)) {
     if (field === 'id' || field === 'type') continue;
     const renamed =
       cel.includes(field) && typeof value === 'string' ? renameInCel(value, rename) : renameInValue(value, rename);
     if (renamed !== value) changed.push([field, renamed]);
   }
-  return withStepFields(step, Object.fromEntries(changed));
+  return changed.length === 0 ? fields : withFields(fields, Object.fromEntries(changed));
 }
 
 /** Every text in a JSON value, at any depth; the same value where nothing refers to the step. */
@@ -147,7 +152,10 @@ function celString(token: string | undefined): string | undefined {
   return double ?? single;
 }
 
-/** Places in a step's Lua that may read the step `id`: a program cannot know what the code does with `steps`. */
+/**
+ * Returns the places in a step's Lua that may read the step `id`: a program cannot know what the code does with `steps`. A script
+ * that does not mention `steps` reads none.
+ */
 export function luaReferences(step: Step, id: string): Unrewritten[] {
   if (!STEP_ID.test(id)) return [];
   const found: Unrewritten[] = [];
@@ -155,7 +163,7 @@ export function luaReferences(step: Step, id: string): Unrewritten[] {
   const mentions = new RegExp(`(?<![\\w-])${id}(?![\\w-])`);
   for (const field of LUA_FIELDS[step.type] ?? []) {
     const script = step[field];
-    if (typeof script !== 'string' || !script.includes(id)) continue;
+    if (typeof script !== 'string' || !script.includes(id) || !/\bsteps\b/.test(withoutTemplates(script))) continue;
     for (const [at, line] of script.split('\n').entries()) {
       if (mentions.test(withoutTemplates(line)) && /\bsteps\b|["']/.test(line)) {
         found.push({ step: step.id, field, line: at + 1, text: line.trim().slice(0, 200) });
