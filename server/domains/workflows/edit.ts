@@ -7,7 +7,7 @@ import type { EditWorkflowInput, EditWorkflowOutput } from './edit-schemas.ts';
 import { apply, type Draft, type Edit, type Restore, type Unrewritten } from './edits/index.ts';
 import { requireWorkflow } from './get.ts';
 import { archived, expectedRevision, whyUnchanged } from './precondition.ts';
-import { updateDraft, type WorkflowRow } from './sql/store.ts';
+import { updateDraft, type WorkflowRow } from './store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
 
 type Output = z.input<typeof EditWorkflowOutput>;
@@ -44,7 +44,7 @@ export async function editWorkflow(ctx: Context, input: z.output<typeof EditWork
 }
 
 const draftOf = (row: WorkflowRow): Draft =>
-  ({ name: row.name, description: row.description, graph: row.graph, run_setup: row.run_setup }) as unknown as Draft;
+  ({ name: row.name, description: row.description, graph: row.graph, run_setup: row.runSetup }) as unknown as Draft;
 
 /** Refuses values that no draft may hold before anything walks through them: they may be nested without end. */
 function acceptValues(edit: Edit, at: number): void {
@@ -99,13 +99,13 @@ function applyAll(draft: Draft, edits: readonly Edit[]): { draft: Draft; undo: R
 /** Saves what differs; null where the draft is not at the revision of `row` any more. */
 async function save(ctx: Context, row: WorkflowRow, draft: Draft): Promise<WorkflowRow | null> {
   const graph = (draft.graph as unknown) === row.graph ? undefined : draft.graph;
-  const runSetup = (draft.run_setup as unknown) === row.run_setup ? undefined : draft.run_setup;
+  const runSetup = (draft.run_setup as unknown) === row.runSetup ? undefined : draft.run_setup;
   const { name, description } = draft;
   if (!graph && !runSetup && name === row.name && description === row.description) return row;
   acceptDraft({ graph, runSetup });
-  const { pool, clock } = ctx.services;
+  const { prisma, clock } = ctx.services;
   return updateDraft(
-    pool,
+    prisma,
     { ...projectScope(ctx), id: row.id, revision: row.revision, at: new Date(clock.now()) },
     { name, description, graph: graph && { value: graph, checksum: checksum(graph) }, runSetup },
   );

@@ -18,8 +18,13 @@ export async function diffVersions(
 
 /** A version has no name and description of its own. */
 async function readSide(ctx: Context, id: string, side: Side): Promise<Draft> {
-  const { graph, run_setup } = side === 'draft' ? await requireWorkflow(ctx, id) : await readVersion(ctx, id, side);
+  const { graph, run_setup } = side === 'draft' ? await readDraft(ctx, id) : await readVersion(ctx, id, side);
   return { name: '', description: '', graph, run_setup } as unknown as Draft;
+}
+
+async function readDraft(ctx: Context, id: string) {
+  const { graph, runSetup: run_setup } = await requireWorkflow(ctx, id);
+  return { graph, run_setup };
 }
 
 async function readVersion(ctx: Context, id: string, version: number) {
