@@ -66,6 +66,41 @@ test('a link that leads nowhere is found', () => {
   expect(problemOf('docs/mcp.md', 'http://127.0.0.1:3000/docs')).toBe('leads to the reader’s own machine');
 });
 
+/**
+ * The numbers of the lines that should be wrapped. Tables, code blocks (fenced or indented) and the results that the
+ * benchmark generates are left as they are, and the targets of links do not count.
+ */
+function longLinesOf(text: string): number[] {
+  const unwrapped = /^( *)```[\s\S]*?^\1```$|^<!-- results -->$[\s\S]*?^<!-- end of results -->$/gm;
+  const withoutFences = text.replace(unwrapped, block => block.replace(/.*/g, ''));
+  let inCode = false;
+  return withoutFences.split('\n').flatMap((line, at, lines) => {
+    inCode = /^( {4}|\t)/.test(line) && (inCode || lines[at - 1]?.trim() === '');
+    const visible = line.replace(/\]\([^)]*\)/g, ']').replace(/https?:\/\/\S+/g, '');
+    return inCode || line.startsWith('|') || visible.length <= 100 ? [] : [at + 1];
+  });
+}
+
+/** Pages that are still to be wrapped. */
+const UNWRAPPED = ['docs/security.md'];
+
+describe('the lines of a page', () => {
+  test('have at most 100 characters outside tables, code and links', () => {
+    const wrapped = pages.filter(page => !UNWRAPPED.includes(page));
+    const long = wrapped.flatMap(page => longLinesOf(read(page)).map(line => `${page}:${line}`));
+    expect(long).toEqual([]);
+  });
+
+  test('are reported if they are longer', () => {
+    const long = 'word '.repeat(21).trim();
+    expect(longLinesOf(`${long}\n\n- ${long}\n  ${long}`)).toEqual([1, 3, 4]);
+    expect(longLinesOf(`10. One\n    ${long}`)).toEqual([2]);
+    expect(longLinesOf(`Code:\n\n    ${long}\n    ${long}`)).toEqual([]);
+    expect(longLinesOf(`\`\`\`yaml\n${long}\n\`\`\`\n| ${long} |`)).toEqual([]);
+    expect(longLinesOf(`[a link](https://example.com/${'a'.repeat(100)})`)).toEqual([]);
+  });
+});
+
 /** The comments of a source file. A `//` of an address does not begin one. */
 function commentsOf(path: string, text: string): string {
   if (path.endsWith('.json')) return '';
