@@ -58,7 +58,7 @@ export function AnalyticsFilters({ filters, zone, now }: { filters: Filters; zon
         className="w-32"
         value={granularity ?? ''}
         options={[
-          { value: '', label: 'Fitting steps' },
+          { value: '', label: 'Automatic' },
           ...offered.map(value => ({ value, label: granularityLabels[value] })),
         ]}
         onChange={next => change({ granularity: next })}

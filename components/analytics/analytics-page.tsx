@@ -53,7 +53,7 @@ function Loaded({ zone }: { zone: string }) {
     <Page>
       <PageHeader
         title="Analytics"
-        description={runs.data ? <Counted {...runs.data} /> : 'How runs went, how long they took and what they cost.'}
+        description={runs.data ? <Counted {...runs.data} /> : 'Outcomes, durations and costs of runs.'}
       />
       <AnalyticsFilters filters={filters} zone={zone} now={now} />
       <Sections analytics={analytics} filters={filters} />

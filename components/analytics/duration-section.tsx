@@ -30,7 +30,7 @@ export function Durations({ query }: { query: Query<ExecutionDuration> }) {
       height={LIST_HEIGHT}
       scrolls
       title="Duration"
-      description="Start to end, waiting included."
+      description="From start to end, including waiting time."
       query={query}
       isEmpty={data => data.runs === 0}
       empty="No run completed or failed in this period."

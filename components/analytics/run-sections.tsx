@@ -24,7 +24,7 @@ export function RunsOverTime({ query }: { query: Query<RunsTimeseries> }) {
     <ChartCard
       id="runs"
       title="Runs over time"
-      description="By when they ended, and how."
+      description="By end time and outcome."
       query={query}
       height={CHART_HEIGHT + LEGEND_HEIGHT}
       isEmpty={data => data.points.every(point => point.started + point.completed + point.failed + point.stopped === 0)}
@@ -44,7 +44,7 @@ export function RunsByWorkflow({ query }: { query: Query<RunsCount> }) {
       height={LIST_HEIGHT}
       scrolls
       title="Runs by workflow"
-      description="Started; failed ones first, in red."
+      description="Runs started; failed runs first, in red."
       query={query}
       isEmpty={data => data.by_workflow.length === 0}
       empty="No run started in this period."

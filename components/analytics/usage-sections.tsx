@@ -21,7 +21,7 @@ type UsageChart = {
 const credits: UsageChart = {
   id: 'credits',
   title: 'Credits over time',
-  description: 'By when the work was done.',
+  description: 'By the time at which the steps ended.',
   empty: 'No credits were consumed in this period.',
   unit: 'credits',
   series: [{ key: 'microcredits', label: 'Credits', ink: 'one' }],
@@ -45,8 +45,8 @@ const tokens: UsageChart = {
   unit: 'count',
   stacked: true,
   series: [
-    { key: 'llm_input_tokens', label: 'Tokens in', ink: 'one' },
-    { key: 'llm_output_tokens', label: 'Tokens out', ink: 'two' },
+    { key: 'llm_input_tokens', label: 'Input tokens', ink: 'one' },
+    { key: 'llm_output_tokens', label: 'Output tokens', ink: 'two' },
   ],
 };
 

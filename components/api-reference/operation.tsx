@@ -67,7 +67,7 @@ export function OperationView({ operation, document }: { operation: ApiOperation
         </Part>
       ))}
       {failures.length > 0 ? (
-        <Part title="Other answers">
+        <Part title="Other responses">
           <dl className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1 text-xs">
             {failures.map(response => (
               <div key={response.status} className="contents">

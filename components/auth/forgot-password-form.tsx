@@ -56,7 +56,7 @@ export function ForgotPasswordForm({ mail }: { mail: boolean }) {
     <form method="post" onSubmit={event => void submit(event)} className="flex flex-col gap-4">
       <div>
         <h1 className="text-lg font-semibold">Forgot your password?</h1>
-        <p className="text-sm text-muted">We email you a link to set a new one.</p>
+        <p className="text-sm text-muted">We will email you a link to set a new one.</p>
       </div>
       <FormError error={error} />
       <Field label="Email">

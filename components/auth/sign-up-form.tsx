@@ -39,7 +39,7 @@ export function SignUpForm() {
       window.location.assign(failed === null ? '/' : '/sign-in');
     } catch (thrown) {
       if (readError(thrown).code === 'workspace_slug_taken')
-        setProblems({ slug: 'A workspace with this slug exists already. Choose another one.' });
+        setProblems({ slug: 'A workspace with this slug already exists. Choose another one.' });
       else setError(thrown);
       setPending(false);
     }

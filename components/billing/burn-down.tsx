@@ -30,7 +30,7 @@ export function BurnDown({ status }: { status: BillingStatus }) {
       description={
         pace === null
           ? `At the end of each day since ${formatDate(status.current_period_start)}`
-          : `At the pace of the last days the rest lasts ${paceText(pace)}.`
+          : `At the rate of the last days, the remaining credits last ${paceText(pace)}.`
       }
       query={query}
       height={HEIGHT}

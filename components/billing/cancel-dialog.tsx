@@ -40,7 +40,7 @@ export function CancelDialog({ status, onClose }: Pick<PlanDialogProps, 'status'
       open
       onOpenChange={open => !open && onClose()}
       size="sm"
-      title={unpaid ? 'Give up the new plan?' : `Cancel ${status.product_name}?`}
+      title={unpaid ? 'Discard the order of the new plan?' : `Cancel ${status.product_name}?`}
       description={
         unpaid
           ? `Nothing was paid. ${status.product_name} continues.`

@@ -43,9 +43,9 @@ export function TrialDialog({ plan, config, onClose }: PlanDialogProps) {
         <li>
           {plan.trial_requires_card
             ? `A card is required. After the trial it is charged ${planPriceText(plan)}, unless you cancel before.`
-            : 'No card is needed, and nothing is paid unless you subscribe.'}
+            : 'No card is required, and nothing is paid unless you subscribe.'}
         </li>
-        <li>What is left of the credits expires with the trial. Each workspace has one trial.</li>
+        <li>The remaining credits expire with the trial. Each workspace has one trial.</li>
       </ul>
     </FormDialog>
   );
@@ -62,7 +62,7 @@ export function SubscribeDialog({ plan, config, onClose }: PlanDialogProps) {
     <FormDialog
       onClose={onClose}
       title={`Subscribe to ${plan.product_name}`}
-      description={`${creditsInWords(plan.included_credits_granted)} each ${intervalText(plan)}. What is left of them expires with the ${intervalText(plan)}.`}
+      description={`${creditsInWords(plan.included_credits_granted)} each ${intervalText(plan)}. The remaining credits expire with the ${intervalText(plan)}.`}
       action="Subscribe"
       pending={subscribe.isPending}
       error={subscribe.error}
@@ -82,7 +82,7 @@ export function SubscribeDialog({ plan, config, onClose }: PlanDialogProps) {
       <p className="text-xs text-muted">
         {config.publishable_key
           ? 'Stripe asks for the card next. The subscription renews automatically until you cancel it.'
-          : 'No card is needed: the operator of this service sends the invoice, and you get the credits when they confirm its payment. The subscription renews automatically until you cancel it.'}
+          : 'No card is required: the operator of this service sends the invoice, and you get the credits when they confirm its payment. The subscription renews automatically until you cancel it.'}
       </p>
     </FormDialog>
   );

@@ -30,7 +30,7 @@ const buttons: Partial<Record<PlanAction, string>> = {
 
 /** What is cancelled: a trial, an order that was never paid, or the plan. */
 export function cancelLabel({ status }: BillingStatus): string {
-  if (status === 'incomplete') return 'Give up';
+  if (status === 'incomplete') return 'Discard order';
   return status === 'trialing' ? 'Cancel trial' : 'Cancel plan';
 }
 

@@ -37,7 +37,9 @@ export function TopUpDialog({ config, onClose }: { config: PaymentConfig; onClos
         description={`It buys ${buys}, which never expire.`}
         action={`Pay ${amount}`}
         onDone={() => {
-          toast.success(`${amount} is paid`, { description: `${buys} arrive as soon as Stripe tells us.` });
+          toast.success(`${amount} is paid`, {
+            description: `You get ${buys} as soon as Stripe confirms the payment.`,
+          });
           close();
         }}
         onClose={close}

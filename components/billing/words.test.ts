@@ -25,9 +25,9 @@ describe('a plan in words', () => {
     expect(planPriceText({ ...plan, amount: 0 })).toBe('Free');
   });
   test('its trial', () => {
-    expect(trialText(plan)).toBe('14 days with 5,000 credits; no card needed');
+    expect(trialText(plan)).toBe('14 days with 5,000 credits; no card required');
     expect(trialText({ ...plan, trial_days: 1, trial_requires_card: true })).toBe(
-      '1 day with 5,000 credits; a card is needed',
+      '1 day with 5,000 credits; a card is required',
     );
   });
 });

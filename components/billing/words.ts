@@ -35,7 +35,7 @@ export function planPriceText(plan: Plan): string {
 
 /** "14 days, 5,000 credits": what a trial of this plan is. */
 export function trialText(plan: Plan): string {
-  const card = plan.trial_requires_card ? '; a card is needed' : '; no card needed';
+  const card = plan.trial_requires_card ? '; a card is required' : '; no card required';
   return `${counted(plan.trial_days, 'day')} with ${creditsInWords(plan.trial_credits_granted)}${card}`;
 }
 

@@ -74,7 +74,7 @@ function summarise<K extends string>({ points, series, unit, granularity, timeZo
     return `${label}: highest ${formatFigureInWords(Math.max(...values), unit)}, last ${formatFigureInWords(last[key], unit)}`;
   });
   const level = limit ? ` ${limit.label}: ${formatFigureInWords(limit.value, unit)}.` : '';
-  return `${span}. ${parts.join('. ')}.${level} The left and right arrow keys lead through the points.`;
+  return `${span}. ${parts.join('. ')}.${level} Use the left and right arrow keys to move between the points.`;
 }
 
 /** The same numbers as rows, for the table behind the chart and its CSV. */

@@ -33,7 +33,7 @@ export function ConnectionList() {
     <Page>
       <PageHeader
         title="Connections"
-        description="Credentials for tools, of this project and shared with the workspace. Secrets are never shown again."
+        description="Credentials for tools: those of this project, and those shared with the workspace. Secrets are never shown again."
         actions={canWrite ? create : null}
       />
       {canWrite ? (

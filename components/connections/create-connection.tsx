@@ -121,7 +121,7 @@ export function SettingsField({ value, onChange }: { value: string; onChange: (v
     <Field
       label="Settings"
       optional
-      hint="A JSON object of settings that are not secret. Everybody with access sees it."
+      hint="A JSON object of settings that are not secret. Everyone with access can see it."
     >
       <Textarea
         value={value}

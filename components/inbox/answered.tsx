@@ -16,7 +16,7 @@ function outcome(task: RunTask): Outcome {
         ? { icon: CircleCheck, tone: 'text-ok', text: `Approved by ${who}` }
         : { icon: CircleX, tone: 'text-bad', text: `Rejected by ${who}` };
     case 'timed_out':
-      return { icon: Clock, tone: 'text-warn', text: 'It timed out before anybody answered' };
+      return { icon: Clock, tone: 'text-warn', text: 'It timed out before anyone answered' };
     case 'cancelled':
     case 'pending':
       return { icon: CircleSlash, tone: 'text-muted', text: 'Withdrawn: the run has ended' };

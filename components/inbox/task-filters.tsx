@@ -26,7 +26,7 @@ export function TaskFilters() {
         value={get('assignee') === 'me' ? 'me' : ''}
         options={[
           { value: '', label: 'Anyone' },
-          { value: 'me', label: 'Me by name' },
+          { value: 'me', label: 'Me' },
         ]}
         onChange={value => set({ assignee: value }, { push: true })}
       />

@@ -100,7 +100,7 @@ function Nothing() {
       />
     );
   return (
-    <EmptyState icon={Inbox} title="Nothing is waiting" action={<ButtonLink href="/runs">See the runs</ButtonLink>}>
+    <EmptyState icon={Inbox} title="Nothing is waiting" action={<ButtonLink href="/runs">Go to runs</ButtonLink>}>
       When a run reaches a human task, it waits here until somebody approves or rejects.
     </EmptyState>
   );

@@ -200,7 +200,7 @@ function InstanceTools({ instance }: { instance: InstanceDetail }) {
     return (
       <Card flush>
         <EmptyState icon={ListChecks} title="No tools">
-          The server has no published version at its present address.
+          The server has no published version at its current address.
         </EmptyState>
       </Card>
     );

@@ -91,7 +91,7 @@ function Hints({ tool }: { tool: Tool }) {
     <>
       {hints.readOnlyHint === true ? <Badge title="The server says that it only reads">Read-only</Badge> : null}
       {hints.destructiveHint === true ? (
-        <Badge tone="warn" title="The server says that it may destroy something">
+        <Badge tone="warn" title="The server says that it may delete or overwrite data">
           Destructive
         </Badge>
       ) : null}

@@ -43,7 +43,7 @@ export function ModelTable() {
             <Th>Id for a step</Th>
             <Th>Provider</Th>
             <Th>Context tokens</Th>
-            <Th>Answer tokens</Th>
+            <Th>Output tokens</Th>
             <Th>Takes</Th>
           </THead>
           <tbody>

@@ -109,7 +109,7 @@ const outcomes: Record<AttemptView['outcome'], string> = {
   completed: 'completed',
   failed: 'failed',
   cancelled: 'cancelled',
-  lost: 'lost: the process ended in the middle of it',
+  lost: 'lost: the process ended during the attempt',
 };
 
 function Attempt({ attempt }: { attempt: AttemptView }) {

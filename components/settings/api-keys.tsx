@@ -25,7 +25,7 @@ export function ApiKeys() {
     <Page>
       <PageHeader
         title="API keys"
-        description="A key acts as its user in this project, with the scopes it was given and never more than the user's own role."
+        description="A key acts as its user in this project, limited to its scopes and to the user's own role."
         actions={canWrite ? create : null}
       />
       {canWrite ? <Keys create={create} /> : <NeedsContributor icon={KeyRound} what="API keys" />}

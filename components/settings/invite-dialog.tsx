@@ -42,7 +42,7 @@ export function InviteDialog({ open, onClose }: { open: boolean; onClose: () => 
       <Dialog
         open={open}
         onOpenChange={close}
-        title="Invitation made"
+        title="Invitation created"
         footer={
           <Button variant="primary" onClick={close}>
             Done
@@ -61,7 +61,7 @@ export function InviteDialog({ open, onClose }: { open: boolean; onClose: () => 
       onOpenChange={next => !next && close()}
       title="Invite a member"
       description={`To the project ${me.project.name}.`}
-      footer={<FormActions formId={formId} onCancel={close} action="Make link" pending={invite.isPending} />}
+      footer={<FormActions formId={formId} onCancel={close} action="Create link" pending={invite.isPending} />}
     >
       <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={invite.error} />

@@ -43,7 +43,7 @@ export function MemberRow({ member }: { member: Member }) {
           {member.name}
           {self ? <Badge>You</Badge> : null}
           {isAdmin && !member.confirmed ? (
-            <Badge tone="warn" title="This account has not proved that the address is its own.">
+            <Badge tone="warn" title="This person has not confirmed that the address is theirs.">
               Not confirmed
             </Badge>
           ) : null}

@@ -141,7 +141,7 @@ function PasswordCard() {
       {/* `post`, and asleep until hydrated, so that an early click cannot put the passwords into the URL. */}
       <form ref={form} method="post" onSubmit={submit} className="flex flex-col items-start gap-4">
         <FormError error={change.error} />
-        <Field label="Present password" className="w-full sm:w-80">
+        <Field label="Current password" className="w-full sm:w-80">
           <Input name="current" type="password" required autoComplete="current-password" />
         </Field>
         <Field label="New password" hint="At least 10 characters." className="w-full sm:w-80">

@@ -57,7 +57,7 @@ function Loaded({ webhook }: { webhook: Webhook }) {
           <>
             <WebhookState enabled={webhook.enabled} />
             <Switch
-              label="Takes deliveries"
+              label="Accepts deliveries"
               checked={webhook.enabled}
               disabled={turn.isPending}
               onCheckedChange={enabled => turn.mutate({ id: webhook.id, enabled })}
@@ -102,9 +102,9 @@ function Details({ webhook }: { webhook: Webhook }) {
         <Item label="Runs belong to">
           {webhook.automation_pat_id === null
             ? 'the user whose token delivers'
-            : (webhook.automation_email ?? 'a token that is gone')}
+            : (webhook.automation_email ?? 'a deleted token')}
         </Item>
-        <Item label="Timestamp">{webhook.require_timestamp ? 'required' : 'checked if it is sent'}</Item>
+        <Item label="Timestamp">{webhook.require_timestamp ? 'required' : 'checked if sent'}</Item>
         <Item label="Saved defaults">{use_run_setup_defaults ? 'merged beneath' : 'not used'}</Item>
         <Item label="Old secret">
           {webhook.previous_secret_expires_at ? (

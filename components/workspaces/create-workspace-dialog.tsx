@@ -17,7 +17,7 @@ export function CreateWorkspaceDialog({ open, onClose }: { open: boolean; onClos
     trpc.workspaces_create.mutationOptions({
       onSuccess: ({ slug, project }) => switchTo({ tenant: slug, project: project.id }),
       onError: error => {
-        if (isTaken(error)) setProblems({ slug: 'A workspace with this slug exists already. Choose another one.' });
+        if (isTaken(error)) setProblems({ slug: 'A workspace with this slug already exists. Choose another one.' });
       },
     }),
   );

@@ -67,7 +67,7 @@ test('a new member is not confirmed until they use the mailed link with their pa
   await member.goto('/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
   await member.getByLabel('Email').fill('grace@example.com');
-  await member.getByRole('button', { name: 'Make link' }).click();
+  await member.getByRole('button', { name: 'Create link' }).click();
   const invitation = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();
   const other = await browser.newContext({ baseURL: server.url });

@@ -172,7 +172,7 @@ test('whoever may not act is told why', async ({ member, browser, server }) => {
   await member.getByLabel('Email').fill('viewer@example.com');
   await member.getByRole('combobox', { name: /^Role/ }).click();
   await member.getByRole('option', { name: /Viewer/ }).click();
-  await member.getByRole('button', { name: 'Make link' }).click();
+  await member.getByRole('button', { name: 'Create link' }).click();
   const link = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();
   const other = await browser.newContext({ baseURL: server.url });

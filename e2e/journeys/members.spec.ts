@@ -4,7 +4,7 @@ test('invite, accept in another browser, change the role, remove', async ({ memb
   await member.goto('/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
   await member.getByLabel('Email').fill('grace@example.com');
-  await member.getByRole('button', { name: 'Make link' }).click();
+  await member.getByRole('button', { name: 'Create link' }).click();
   const link = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();
   await expect(member.getByRole('region', { name: 'Open invitations' }).getByText('grace@example.com')).toBeVisible();
@@ -39,7 +39,7 @@ test('a revoked invitation cannot be accepted', async ({ member, page }) => {
   await member.goto('/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
   await member.getByLabel('Email').fill('revoked@example.com');
-  await member.getByRole('button', { name: 'Make link' }).click();
+  await member.getByRole('button', { name: 'Create link' }).click();
   const link = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();
   await member.getByRole('button', { name: 'Revoke the invitation of revoked@example.com' }).click();
@@ -59,7 +59,7 @@ test('the password can be changed and this session goes on', async ({ page, serv
   await signIn(page, server.email, server.password);
   const change = async (from: string, to: string) => {
     await page.goto('/settings/profile');
-    await page.getByLabel('Present password').fill(from);
+    await page.getByLabel('Current password').fill(from);
     await page.getByLabel('New password').fill(to);
     await page.getByRole('button', { name: 'Change password' }).click();
     await expect(page.getByText('Every other session is signed out.')).toBeVisible();

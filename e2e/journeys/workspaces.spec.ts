@@ -25,7 +25,7 @@ test('create a workspace by keyboard, work in it, and switch back', async ({ mem
   await expect(slug).toHaveAccessibleDescription(/Use 1 to 63 lower-case letters/);
   await slug.fill('main');
   await member.keyboard.press('Enter');
-  await expect(slug).toHaveAccessibleDescription(/exists already/);
+  await expect(slug).toHaveAccessibleDescription(/already exists/);
   await expectAccessible(member);
   await slug.fill('north');
   await member.keyboard.press('Enter');
@@ -59,7 +59,7 @@ test('a visitor signs up, and gets a workspace of their own', async ({ page }) =
   await page.getByLabel('Workspace name').fill('Graces');
   await page.getByLabel('Slug').fill('main');
   await page.getByRole('button', { name: 'Create account' }).click();
-  await expect(page.getByLabel('Slug')).toHaveAccessibleDescription(/exists already/);
+  await expect(page.getByLabel('Slug')).toHaveAccessibleDescription(/already exists/);
   await page.getByLabel('Slug').fill('graces');
   await page.getByRole('button', { name: 'Create account' }).click();
   await expect(page.getByRole('button', { name: switcher('Graces') })).toBeVisible();

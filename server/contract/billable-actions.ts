@@ -15,8 +15,8 @@ type ActionDescription = {
 export const ACTIONS = {
   workflow_step: { label: 'Workflow steps', unit: 'step attempt', heading: 'step', subject: null },
   tool_call: { label: 'Tool calls', unit: 'tool call', heading: 'tool call', subject: 'tool' },
-  llm_input_tokens: { label: 'LLM tokens in', unit: 'token', heading: 'token in', subject: 'model' },
-  llm_output_tokens: { label: 'LLM tokens out', unit: 'token', heading: 'token out', subject: 'model' },
+  llm_input_tokens: { label: 'LLM input tokens', unit: 'token', heading: 'input token', subject: 'model' },
+  llm_output_tokens: { label: 'LLM output tokens', unit: 'token', heading: 'output token', subject: 'model' },
 } as const satisfies Record<'workflow_step' | Consumption['action'], ActionDescription>;
 
 export type BillableAction = keyof typeof ACTIONS;

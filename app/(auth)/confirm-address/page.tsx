@@ -15,7 +15,7 @@ export default function ConfirmAddressPage() {
           <Link href="/forgot-password" className="text-accent-text underline underline-offset-2">
             set your own password
           </Link>{' '}
-          or ignore the mail.
+          or ignore the email.
         </>
       }
       path="/v1/confirmations"
