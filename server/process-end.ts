@@ -39,7 +39,7 @@ export function stopOnSignals({ stop, logger, shutdownGraceMs, onDefect }: Proce
   // Unhandled rejections come here, too.
   process.on('uncaughtException', error => {
     onDefect();
-    logger.fatal({ err: error }, 'a defect: the process ends, runs go on at the next start');
+    logger.fatal({ err: error }, 'a defect: the process ends; runs continue at the next start');
     end(1, DEFECT_GRACE_MS);
   });
 }

@@ -177,7 +177,7 @@ const refusals = {
   400: ['400 Bad Request', 'malformed_request', 'The request is not well-formed HTTP.'],
   404: ['404 Not Found', 'not_found', 'There is no WebSocket at this path.'],
   408: ['408 Request Timeout', 'request_timeout', 'The request took too long to arrive.'],
-  429: ['429 Too Many Requests', 'too_many_connections', 'This address holds too many connections.'],
+  429: ['429 Too Many Requests', 'too_many_connections', 'This address has too many open connections.'],
   431: ['431 Request Header Fields Too Large', 'headers_too_large', 'The headers of the request are too large.'],
   500: ['500 Internal Server Error', 'internal_error', 'The server failed to answer.'],
 } as const;

@@ -132,7 +132,7 @@ function checkJson(root: unknown): void {
 
 function checkText(text: string): void {
   if (!text.includes('\0') && text.isWellFormed()) return;
-  throw invalid('Text may hold neither NUL nor unpaired surrogates.', undefined, 'invalid_text');
+  throw invalid('Text may contain neither NUL nor unpaired surrogates.', undefined, 'invalid_text');
 }
 
 function issueDetails(issue: z.core.$ZodIssue): ErrorDetail[] {

@@ -171,7 +171,7 @@ async function limit(options: RestOptions, exchange: Exchange, principal: Princi
 /** The stream's path, asked without an upgrade: those that ask for one never come here. */
 function upgradeRequired(exchange: Exchange): ApiResponse {
   if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') return otherMethod(exchange, ['GET']);
-  throw new AppError(426, 'upgrade_required', 'This is a WebSocket: ask for it with an upgrade.', {
+  throw new AppError(426, 'upgrade_required', 'This endpoint requires a WebSocket upgrade.', {
     headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
   });
 }
@@ -181,7 +181,7 @@ function otherMethod(exchange: Exchange, known: readonly string[]): ApiResponse 
   if (exchange.request.method === 'OPTIONS') {
     return { status: 204, headers: { ...exchange.headers, Allow: allow }, body: null };
   }
-  throw new AppError(405, 'method_not_allowed', `${exchange.request.method} is not a method of this route.`, {
+  throw new AppError(405, 'method_not_allowed', `This route does not support ${exchange.request.method}.`, {
     headers: { Allow: allow },
   });
 }

@@ -68,6 +68,6 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw badRequest('The path holds a malformed percent escape.', 'malformed_path');
+    throw badRequest('The path contains a malformed percent escape.', 'malformed_path');
   }
 }

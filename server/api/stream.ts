@@ -151,7 +151,7 @@ async function admit(options: StreamOptions, request: IncomingMessage, url: Targ
   const query = readStreamQuery(url.search);
   // Whoever leads sends the events; a socket here would stay silent for ever.
   if (services.orchestrator.status() !== 'leading') {
-    throw unavailable('not_leading', 'This server does not run the runs at the moment.');
+    throw unavailable('not_leading', 'This server is not executing runs at the moment.');
   }
   const workflowId = streamedWorkflow(url.pathname);
   const workflow = workflowId && (await findWorkflow(services.prisma, principal, workflowId));

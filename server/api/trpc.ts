@@ -205,7 +205,7 @@ function trpcFailure(error: TRPCError): AppError {
     case 'NOT_FOUND':
       return new AppError(404, 'not_found', 'Procedure not found.');
     case 'METHOD_NOT_SUPPORTED':
-      return new AppError(405, 'method_not_allowed', 'Queries are GET, mutations are POST.');
+      return new AppError(405, 'method_not_allowed', 'Queries use GET, mutations use POST.');
     case 'UNSUPPORTED_MEDIA_TYPE':
       return new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
     default:

@@ -18,7 +18,7 @@ export function declareAccounts(command: Command, run: Run<DatabaseServices>): v
   command
     .command('reset-password')
     .description(
-      'print a link that sets a new password once, within a day; hand it to the owner of the address: it gives access to the address and every workspace of its accounts',
+      'print a link that sets a new password once, within a day; give it to the owner of the address: it grants access to the address and every workspace of its accounts',
     )
     .argument('<email>', 'the address', readEmail)
     .option('--json', 'print one JSON document')
@@ -40,7 +40,7 @@ async function list({ prisma }: DatabaseServices, email: string | undefined): Pr
     const state = confirmed ? 'confirmed' : 'not confirmed';
     return `${address}  "${name}"  ${state}  since ${created_at.slice(0, 10)}  workspaces: ${places || 'none'}`;
   });
-  return { value: { accounts }, text: lines.join('\n') || 'There is no such account.' };
+  return { value: { accounts }, text: lines.join('\n') || 'This account does not exist.' };
 }
 
 async function resetPassword(services: DatabaseServices, email: string): Promise<Outcome> {
@@ -49,7 +49,7 @@ async function resetPassword(services: DatabaseServices, email: string): Promise
   const expires = isoTimestamp(link.expiresAt);
   return {
     value: { email, url: link.url, expires_at: expires },
-    text: `A new password for ${email} can be set once, until ${expires}, at\n${link.url}\nHand the link only to the person the address belongs to.`,
+    text: `A new password for ${email} can be set once, until ${expires}, at\n${link.url}\nGive the link only to the person to whom the address belongs.`,
   };
 }
 

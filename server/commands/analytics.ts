@@ -20,7 +20,7 @@ const MOST_DIFFERENCES = 200;
 export function declareAnalytics(command: Command, run: Run<{ url: string }>): void {
   command
     .command('rebuild')
-    .description('make the sums anew from usage, while the server runs')
+    .description('recompute the rollups from usage, while the server runs')
     .option('--project <id>', 'of this project alone', readAs(z.uuid('It takes the id of a project.').toLowerCase()))
     .option('--json', 'print one JSON document')
     .action(({ project, json }) => run(({ url }) => rebuildRollups(url, project ?? null), { json }));
@@ -45,7 +45,7 @@ const day = (at: number) => new Date(at).toISOString();
 async function rebuildRollups(url: string, project: string | null): Promise<Outcome> {
   const result = await rebuild(url, project, createLogger('silent'));
   if (result === null) throw notReady();
-  const kept = result.since === null ? '' : ` Sums of before ${day(result.since)}, whose usage is gone, were kept.`;
+  const kept = result.since === null ? '' : ` Rollups before ${day(result.since)}, whose usage was purged, were kept.`;
   return { value: result, text: `Rebuilt from ${result.rows.toLocaleString('en')} rows of usage.${kept}` };
 }
 
@@ -54,18 +54,18 @@ async function checkRollups(url: string): Promise<Outcome> {
   if (result === null) throw notReady();
   const { since, stepsSince, differences } = result;
   const compared =
-    since === null ? '' : ` Runs of before ${day(since)} are gone: older sums were compared with each other.`;
+    since === null ? '' : ` Runs before ${day(since)} were purged: older rollups were compared with each other.`;
   const older =
     stepsSince === null
       ? ''
       : ` Steps of before ${day(stepsSince)} were stored without types and outcomes: their sums were compared with each other.`;
   const verdict =
     differences.length === 0
-      ? 'The sums are what runs and their events say.'
+      ? 'The rollups agree with the runs and their events.'
       : [
           `${differences.length === MOST_DIFFERENCES ? 'At least ' : ''}${differences.length} sums differ:`,
           ...differences.map(describeDifference),
-          'npm run baton -- analytics rebuild makes them anew.',
+          'npm run baton -- analytics rebuild recomputes them.',
         ].join('\n');
   return { value: result, text: `${verdict}${compared}${older}`, code: differences.length === 0 ? 0 : 1 };
 }

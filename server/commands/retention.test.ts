@@ -23,7 +23,7 @@ test('shows what would go, then lets it go, and then has nothing to do', async (
   const env = { DATABASE_URL: db.url };
   const forEver = await retention(['--dry-run'], env);
   expect(forEver).toMatchObject({ code: 0, err: '' });
-  expect(forEver.out).toContain('kept for ever');
+  expect(forEver.out).toContain('kept forever');
   const shown = await retention(['--dry-run', '--older-than', '30d'], env);
   expect(shown).toMatchObject({ code: 0, err: '' });
   expect(shown.out).toMatch(/1 run, .*\nNothing was changed\.\n$/);

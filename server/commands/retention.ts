@@ -26,7 +26,7 @@ type RetentionServices = { url: string; policy: RetentionPolicy; clock: Clock };
  */
 export function declareRetention(command: Command, run: Run<RetentionServices>): void {
   command
-    .option('--dry-run', 'show what would go, and change nothing')
+    .option('--dry-run', 'show what would be deleted, and change nothing')
     .option(
       '--older-than <days>',
       'runs that ended longer ago than this (30d), instead of BATON_RETENTION_DAYS',
@@ -53,7 +53,7 @@ const plural = (count: number, what: string) => `${count.toLocaleString('en')} $
 
 function scope({ runs, usage }: Cutoffs): string[] {
   return [
-    runs === null ? 'Runs are kept for ever.' : `Runs that ended before ${day(runs)}, by whole months:`,
+    runs === null ? 'Runs are kept forever.' : `Runs that ended before ${day(runs)}, by whole months:`,
     ...(usage === null ? [] : [`Usage before ${day(usage)}.`]),
   ];
 }
@@ -75,7 +75,7 @@ export function describePlan(plan: RetentionPlan): string {
 
 /** A result as a person reads it. */
 export function describeResult(result: RetentionResult, cutoffs: Cutoffs): string {
-  if (result.busy) return 'Retention is under way already, in another process: nothing was done.';
+  if (result.busy) return 'Retention is already running in another process: nothing was done.';
   return [
     ...scope(cutoffs),
     ...result.dropped.map(name => `  dropped    ${name}`),

@@ -37,7 +37,7 @@ test('replaces the key of an external database: secrets stay, the file is new an
   const old = await readFile(join(folder, 'master.key'), 'utf8');
   const { code, out, err } = await rotate({ DATABASE_URL: db.url });
   expect({ code, err }).toEqual({ code: 0, err: '' });
-  expect(out).toContain('2 workspace keys are wrapped anew');
+  expect(out).toContain('2 workspace keys are wrapped again');
   const [now = '', until = ''] = await keyFiles();
   expect(await keyFiles()).toEqual(['master.key', expect.stringMatching(/^master\.key\.until-\d{4}-.*Z$/)]);
   expect(await readFile(join(folder, until), 'utf8')).toBe(old);

@@ -87,7 +87,7 @@ async function openPool(url: string | undefined, dataDir: string): Promise<{ poo
     const { rows } = await pool.query<{ found: boolean; current: boolean }>(
       `SELECT to_regclass('tenant_keys') IS NOT NULL AS found, to_regclass('installation') IS NOT NULL AS current`,
     );
-    if (!rows[0]?.found) throw new StartupError('The database holds nothing of Baton yet: there is no key to replace.');
+    if (!rows[0]?.found) throw new StartupError('The database has no data of Baton yet: there is no key to replace.');
     if (!rows[0].current)
       throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
     return { pool, close };
@@ -121,7 +121,7 @@ async function rotate(): Promise<Outcome> {
     const { tenants, file, previous } = await rotateKeyFile(pool, database.dataDir, systemClock);
     return {
       text: [
-        `The master key was replaced; ${tenants} ${tenants === 1 ? 'workspace key is' : 'workspace keys are'} wrapped anew.`,
+        `The master key was replaced; ${tenants} ${tenants === 1 ? 'workspace key is' : 'workspace keys are'} wrapped again.`,
         `  now        ${file}`,
         `  until now  ${previous}`,
         'Backups made until now need the old key: keep it apart as long as you keep them, then delete it.',

@@ -69,5 +69,5 @@ test('refuses what cannot be done, and leaves nothing half made', async () => {
   });
   expect(await db.prisma.user.findFirst({ where: { email: 'new@example.com' } })).toBeNull();
   const refused = await workspaces('create', 'acme', '--owner', 'new@example.com');
-  expect(refused).toEqual({ code: 1, out: '', err: 'baton: A workspace with this slug exists already.\n' });
+  expect(refused).toEqual({ code: 1, out: '', err: 'baton: A workspace with this slug already exists.\n' });
 });

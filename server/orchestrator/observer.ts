@@ -121,7 +121,7 @@ export type OrchestratorLoad = {
   runsInMemory: number;
   /** Attempts in flight. */
   slotsInUse: number;
-  /** Steps that could begin if there were a slot. */
+  /** Steps that could start if there were a free slot. */
   stepsWaiting: number;
   /** Attempts in flight that begin as soon as there is memory for the results that they read or bring. */
   stepsWaitingForMemory: number;

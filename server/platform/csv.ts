@@ -29,7 +29,7 @@ export async function writeCsv<Row>(
 
 const tooManyRows = (most: number) =>
   new AppError(422, 'too_many_rows', `An export has at most ${most} rows: ask for a shorter period.`, {
-    details: [{ path: 'from', message: `leaves more than ${most} rows` }],
+    details: [{ path: 'from', message: `selects more than ${most} rows` }],
   });
 
 const format = (rows: readonly (readonly (string | number | null)[])[]): string =>

@@ -57,7 +57,7 @@ export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
     const server = new McpServer(
       { name: 'baton-demo', title: 'Baton demo', version: '1' },
       {
-        instructions: 'Tools to try workflows with. They keep nothing and reach nothing.',
+        instructions: 'Tools for trying workflows. They store nothing and call no other service.',
         jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
       },
     );
@@ -80,7 +80,7 @@ export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
     if (id === undefined) {
       if (request.method === 'POST') return await open(request, response);
       response.setHeader('Allow', 'POST');
-      return refuse(response, 405, 'A session begins with a POST.');
+      return refuse(response, 405, 'A session starts with a POST.');
     }
     const session = sessions.get(String(id));
     if (!session) return refuse(response, 404, 'Session not found');
@@ -107,7 +107,7 @@ export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
 /** Why a request must not be answered: a page of another site, or a name that was made to resolve to this machine. */
 function foreign({ headers }: IncomingMessage, { hosts, origins }: DemoMcpOptions['allowed']): string | null {
   const host = nameOf(`http://${headers.host ?? ''}`);
-  if (host === null || !hosts.includes(host)) return 'The Host of the request is not this service.';
+  if (host === null || !hosts.includes(host)) return 'The Host header does not name this service.';
   const { origin } = headers;
   if (origin === undefined || origins.includes(origin)) return null;
   const name = nameOf(origin);

@@ -108,7 +108,7 @@ function registerFail(server: McpServer): void {
     {
       title: 'Fail',
       description: 'Always fails, with the message given. Shows what becomes of a step, its retries and its run.',
-      inputSchema: { message: z.string().min(1).max(500).default('The demo tool fails, as it was asked to.') },
+      inputSchema: { message: z.string().min(1).max(500).default('The demo tool fails, as requested.') },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     ({ message }) => ({ content: [{ type: 'text', text: message }], isError: true }),

@@ -71,7 +71,7 @@ async function request(
 ): Promise<unknown> {
   const { pathname, search } = readTarget(path);
   if (search !== '')
-    throw invalid('The path holds a query: use `query`.', [{ path: 'path', message: 'holds a query' }]);
+    throw invalid('The path contains a query: use `query`.', [{ path: 'path', message: 'holds a query' }]);
   const match = options.registry.router.match(method, pathname);
   if (match.kind !== 'found' || !isCatalogRoute(match.value, enabled)) throw notFound('Route');
   const entry = match.value;

@@ -66,11 +66,11 @@ To go on, call again with after = last_seq.`,
       const workflow = await findWorkflow(services.prisma, principal, workflow_id);
       if (!workflow) throw notFound('Workflow');
       if (services.orchestrator.status() !== 'leading') {
-        throw unavailable('not_leading', 'This server does not run the runs at the moment.');
+        throw unavailable('not_leading', 'This server is not executing runs at the moment.');
       }
       const query = { ...(run_id === undefined ? {} : { runId: run_id }), ...(after === undefined ? {} : { after }) };
       const mine = reading.get(principal.userId) ?? 0;
-      if (mine >= readsPerPrincipal) throw unavailable('too_many_reads', 'Too many reads of streams are under way.');
+      if (mine >= readsPerPrincipal) throw unavailable('too_many_reads', 'Too many stream reads are in progress.');
       reading.set(principal.userId, mine + 1);
       try {
         return await read(services, { principal, workflowId: workflow.id, query }, limits);

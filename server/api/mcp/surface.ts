@@ -73,9 +73,14 @@ async function respond(
 ): Promise<ApiResponse> {
   refuseForeignHost(options, request);
   if (request.method !== 'POST') {
-    throw new AppError(405, 'method_not_allowed', 'The MCP endpoint takes POST: it is stateless and sends no stream.', {
-      headers: { Allow: 'POST' },
-    });
+    throw new AppError(
+      405,
+      'method_not_allowed',
+      'The MCP endpoint accepts only POST: it is stateless and sends no event stream.',
+      {
+        headers: { Allow: 'POST' },
+      },
+    );
   }
   const caller = await admit(options, request, requestId, headers);
   const message = readMessage(request.header('content-type'), await request.body(bodyLimit));
@@ -105,7 +110,7 @@ async function admit(
 ): Promise<McpCaller> {
   if (request.header('x-tenant-id') !== undefined) {
     throw badRequest(
-      'X-Tenant-Id must not be set here: the token says whose request it is.',
+      'X-Tenant-Id must not be set here: the token determines the workspace.',
       'tenant_header_not_allowed',
     );
   }
@@ -122,7 +127,7 @@ function refuseForeignHost({ services }: McpSurfaceOptions, { header }: ApiReque
   const { hosts, origins } = services.config.mcp;
   const host = hostnameOf(`http://${header('host') ?? ''}`);
   if (host === null || !hosts.includes(host))
-    throw forbidden('The Host of the request is not this service.', 'foreign_host');
+    throw forbidden('The Host header does not name this service.', 'foreign_host');
   const origin = header('origin');
   if (origin === undefined || origins.includes(origin)) return;
   const name = hostnameOf(origin);
@@ -139,7 +144,7 @@ function readMessage(contentType: string | undefined, bytes: Uint8Array): unknow
   const message = readJson(bytes);
   // MCP has no batches since 2025-06-18; taking one would count many calls as one request.
   if (Array.isArray(message))
-    throw invalid('One message a request: batches are not taken.', undefined, 'batch_not_supported');
+    throw invalid('Send one message per request: batches are not accepted.', undefined, 'batch_not_supported');
   return message;
 }
 

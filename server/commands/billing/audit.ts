@@ -7,9 +7,7 @@ import type { BillingServices } from './services.ts';
 export function declareAudit(command: Command, run: Run<Pick<BillingServices, 'pool' | 'clock'>>): void {
   command
     .command('audit')
-    .description(
-      'derive every balance anew from the ledger, the usage and the event log; exit code 1 where they differ',
-    )
+    .description('recompute every balance from the ledger, the usage and the event log; exit code 1 if they differ')
     .option('--tenant <slug>', 'one workspace')
     .option('--json', 'print one JSON document')
     .action(({ tenant, json }) =>

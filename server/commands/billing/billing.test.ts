@@ -51,7 +51,7 @@ test('payments are confirmed and refunded, credits granted, and the workspace an
   expect((await world.balances()).payg).toBe(4_002_500_000);
   expect((await run('tenant', 'acme')).text).toMatch(/^acme: free, active, by manual$/m);
   expect((await run('audit', '--tenant', 'acme')).text).toContain('The books balance.');
-  expect((await run('reconcile')).text).toMatch(/by hand/);
+  expect((await run('reconcile')).text).toMatch(/confirmed manually/);
 });
 
 test('arguments that cannot be used are refused, and change nothing', async () => {

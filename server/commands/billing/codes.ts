@@ -53,7 +53,7 @@ function declareCreate(codes: Command, run: Run<CodeServices>): void {
     .option('--plans <codes>', 'the plans it is for, separated by commas', text =>
       text.split(',').map(plan => plan.trim()),
     )
-    .option('--starts <date>', 'when it begins to be valid', readInstant)
+    .option('--starts <date>', 'when it becomes valid', readInstant)
     .option('--ends <date>', 'when it ceases to be valid', readInstant)
     .option('--credits-expire-days <n>', 'when the granted credits expire; default: never', Number)
     .option('--months <n>', 'how long a discount lasts', Number)

@@ -43,7 +43,7 @@ export function declareCredits(command: Command, run: Run<BillingServices>): voi
       run(async services => {
         const entry = await ledgerEntry(services, { tenantId, amount, note });
         await transact(services.pool, db => refundCredits(db, entry));
-        return { text: `${credits(amount)} credits that were charged to ${tenantId} are given back.` };
+        return { text: `${credits(amount)} credits that were charged to ${tenantId} are refunded.` };
       }),
     );
 }

@@ -22,7 +22,7 @@ export function declarePayments(command: Command, run: Run<BillingServices>): vo
     .action(({ tenant, status }) =>
       run(async ({ pool }) => {
         const found = await listPayments(pool, { tenantId: tenant ?? null, status, limit: SHOWN });
-        return { text: found.length === 0 ? 'There is no such payment.' : describePayments(found) };
+        return { text: found.length === 0 ? 'This payment does not exist.' : describePayments(found) };
       }),
     );
   declareDecisions(payments, run, { confirm: 'confirm', cancel: 'cancel', refund: 'refund' });

@@ -107,7 +107,7 @@ function describePlans(plans: readonly PlanRow[]): string {
 }
 
 function describeChanges(changes: readonly PlanChangeRow[]): string {
-  if (changes.length === 0) return 'There is no such plan.';
+  if (changes.length === 0) return 'This plan does not exist.';
   return changes
     .flatMap(({ created_at, changed_by, before, after }) => [
       `${isoTimestamp(created_at.getTime())}  ${changed_by}${before === null ? '  (made)' : ''}`,

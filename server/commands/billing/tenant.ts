@@ -35,7 +35,7 @@ async function describeTenant(services: BillingServices, tenantId: string): Prom
       `Period: ${isoTimestamp(row.period.from)} to ${isoTimestamp(row.period.to)}${ends}`,
       ...(row.trialStartedAt === null
         ? []
-        : [`Trial: ${row.trialPlanCode ?? ''}, begun ${isoTimestamp(row.trialStartedAt)}`]),
+        : [`Trial: ${row.trialPlanCode ?? ''}, started ${isoTimestamp(row.trialStartedAt)}`]),
       '',
       table([
         ['trial', 'included', 'pay as you go', 'used', 'expired'],

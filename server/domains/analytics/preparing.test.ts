@@ -173,7 +173,7 @@ describe('npm run baton -- analytics', () => {
     const run = (...args: string[]) => runCommand(declareAnalytics, { url: db.url }, args);
     expect(await run('check')).toMatchObject({
       code: 0,
-      text: expect.stringContaining('what runs and their events say'),
+      text: expect.stringContaining('agree with the runs and their events'),
     });
     await db.pool.query('UPDATE analytics_totals SET runs_started = 2 WHERE grain = 0');
     const found = await run('check');

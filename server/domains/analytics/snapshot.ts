@@ -43,7 +43,7 @@ export async function queryRollups<T>(
   return inSnapshot(ctx, async db => {
     const { seq, asOf, readySeq, pendingSince } = await readProgress(db);
     if (readySeq === null || seq < readySeq) {
-      throw unavailable('analytics_unavailable', 'Analytics are being prepared from the runs that there are.', 5);
+      throw unavailable('analytics_unavailable', 'Analytics are being prepared from the existing runs.', 5);
     }
     const needsFirst = input.from === undefined && (input.window === 'all' || input.to !== undefined);
     const range = rangeOf(input, now, needsFirst ? await findFirstBucket(db, scope) : null);

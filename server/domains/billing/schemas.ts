@@ -83,7 +83,7 @@ export const usageDimensions = ['workflow', 'action', 'step_type', 'tool', 'mode
 export const UsageDimensionsInput = z.strictObject({
   ...usageFilters,
   by: z.enum(usageDimensions).optional().meta({ description: 'One dimension alone; default: all of them' }),
-  time_zone: TimeZone.meta({ description: 'IANA name; where days begin' }),
+  time_zone: TimeZone.meta({ description: 'IANA name; determines where days start' }),
 });
 export const UsageDimensionsOutput = z.strictObject({
   from: Timestamp,

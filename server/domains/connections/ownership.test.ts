@@ -114,7 +114,7 @@ describe('a connection of a project', () => {
     await db.pool.query('UPDATE mcp_instances SET connection_id = $1 WHERE id = $2', [id, theirs]);
     const report = await call(second.contributor, 'mcp_instances_validate', { id: theirs });
     expect(report).toMatchObject({ valid: false });
-    expect(JSON.stringify(report)).toContain('The connection is gone');
+    expect(JSON.stringify(report)).toContain('The connection no longer exists');
   });
 
   test('as a model key serves its own project, before the workspace’s', async () => {

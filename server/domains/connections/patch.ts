@@ -87,7 +87,7 @@ function merged(former: Values, credentials: Readonly<Record<string, string | nu
   const values = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
   const count = Object.keys(values).length;
   if (count >= 1 && count <= maxCredentials) return values;
-  throw invalid(`A connection holds 1 to ${maxCredentials} credentials.`, [
+  throw invalid(`A connection has 1 to ${maxCredentials} credentials.`, [
     { path: 'credentials', message: `would leave ${count}` },
   ]);
 }

@@ -53,7 +53,7 @@ const within = (count: number, least: number, most: number) => count >= least &&
 export const ConnectionConfig = AnyObject.refine(
   config => bytesOf(JSON.stringify(config)) <= maxConfigBytes,
   `must be at most ${maxConfigBytes} bytes of JSON`,
-).meta({ description: 'Settings that are no secrets, such as a base URL; returned as they are.' });
+).meta({ description: 'Settings that are not secret, such as a base URL; returned as they are.' });
 export const DisplayName = NameText(120);
 
 const OriginUrl = z
@@ -71,7 +71,7 @@ function isHttpUrl(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 export const Shared = z.boolean().meta({
-  description: 'Whether every project of the workspace uses it. Only a `tenant_admin` may say so.',
+  description: 'Whether every project of the workspace uses it. Only a `tenant_admin` may change it.',
 });
 const Kind = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');
 

@@ -94,7 +94,7 @@ export async function activate(
     where: { ...byKey(ref), status: 'pending' },
     data: { status: 'active', credentialKeys: [...keys], expiresAt, rotatedAt },
   });
-  if (row === undefined) throw new Error('A pending connection is gone.');
+  if (row === undefined) throw new Error('The pending connection no longer exists.');
   return toRow(row);
 }
 

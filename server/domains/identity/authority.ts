@@ -11,7 +11,7 @@ export function requireScopes(principal: Principal, needed: readonly Scope[]): v
   const carried = carriedScopes(principal);
   const missing = needed.filter(scope => !carried.includes(scope));
   if (missing.length === 0) return;
-  throw forbidden(`The token itself lacks: ${missing.join(', ')}.`, 'insufficient_scope');
+  throw forbidden(`The token that makes the request does not have: ${missing.join(', ')}.`, 'insufficient_scope');
 }
 
 /**

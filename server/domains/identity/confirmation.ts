@@ -35,7 +35,7 @@ export function sendConfirmation(services: Services, { id, email }: { id: string
 If it is yours, confirm the address within three days:
 ${config.http.url}/confirm-address#token=${token}
 
-The page asks for the password of the account. If you did not choose one, somebody else made the account: ignore this mail. They
+The page asks for the password of the account. If you did not choose one, somebody else made the account: ignore this email. They
 cannot use your address as theirs.
 `,
     };
@@ -47,7 +47,7 @@ export async function requestConfirmation({ principal, services }: Context): Pro
   requireEveryScope(principal);
   await limitAttempts(services, `confirmation:${principal.userId}`);
   const user = await readAccount(services.prisma, principal.userId);
-  if (user.confirmedAt !== null) throw conflict('already_confirmed', 'Your address is confirmed already.');
+  if (user.confirmedAt !== null) throw conflict('already_confirmed', 'Your address is already confirmed.');
   sendConfirmation(services, user);
 }
 

@@ -85,7 +85,7 @@ export async function createInvitation(
     await lockTenant(tx, tenantId); // two invitations of one e-mail at once would both survive
     // An unconfirmed member may not be who the address belongs to: accepting the invitation replaces that account.
     if (await hasConfirmedMember(tx, tenantId, input.email)) {
-      throw conflict('already_member', 'This email belongs to a member of the workspace already.');
+      throw conflict('already_member', 'This email already belongs to a member of the workspace.');
     }
     return replaceInvitation(tx, {
       id: newId(),

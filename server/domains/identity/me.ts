@@ -59,7 +59,7 @@ export async function changePassword(
   const { prisma } = services;
   await limitAttempts(services, `password:${principal.userId}`);
   const user = await readAccount(prisma, principal.userId);
-  const wrong = () => forbidden('The present password is wrong.', 'wrong_password');
+  const wrong = () => forbidden('The current password is wrong.', 'wrong_password');
   const requester = { address: clientAddress ?? 'unknown', account: user.email };
   const matches = await checkPassword(services, () =>
     verifyPassword(input.current_password, user.passwordHash, requester),

@@ -20,7 +20,7 @@ import { forgetTokens } from './replace-accounts.ts';
 import type { ListMembersInput, ListMembersOutput, Member, RemoveMemberInput, UpdateMemberInput } from './schemas.ts';
 import { lockTenant } from './sql/lock-store.ts';
 
-const lastAdmin = () => conflict('last_tenant_admin', 'The last administrator of a workspace must stay one.');
+const lastAdmin = () => conflict('last_tenant_admin', 'A workspace must keep at least one administrator.');
 
 function toMember(row: MemberRow): z.input<typeof Member> {
   return {

@@ -249,7 +249,7 @@ const invitations = [
     path: '/v1/invitations',
     status: 201,
     tag: 'Members',
-    summary: 'Invite somebody to this project',
+    summary: 'Invite a person to this project',
     description: `The link and its token are returned once and hold for 7 days; an earlier open invitation of the email is replaced. ${everyScope}`,
     access: 'tenant_admin',
     scope: 'pat:manage',

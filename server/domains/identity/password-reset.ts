@@ -45,7 +45,7 @@ export async function requestPasswordReset(
 If it was you, choose one within the hour:
 ${linkOf(config.http.url, token)}
 
-If it was not, ignore this mail: the password stays as it is.
+If it was not, ignore this email: the password stays as it is.
 `,
     };
   });

@@ -37,7 +37,7 @@ const toProject = (row: ProjectRow): ProjectOutput => ({
 });
 
 function nameTaken(error: unknown): never {
-  if (isUniqueViolation(error)) throw conflict('project_name_taken', 'A project of this name exists already.');
+  if (isUniqueViolation(error)) throw conflict('project_name_taken', 'A project with this name already exists.');
   throw error;
 }
 
@@ -96,11 +96,11 @@ export async function deleteProject(
     // A workflow that is being created in this instant must be either seen here or refused, not orphaned.
     await lockWorkflows(tx);
     if (await hasWorkflows(tx, { tenantId, projectId: id })) {
-      throw conflict('project_not_empty', 'The project still holds workflows (archived ones count).');
+      throw conflict('project_not_empty', 'The project still has workflows (archived ones count).');
     }
     // Their secrets would stay in the secret store, and nothing would lead to them.
     if (await hasConnections(tx, { tenantId, projectId: id })) {
-      throw conflict('project_not_empty', 'The project still holds connections: delete or share them first.');
+      throw conflict('project_not_empty', 'The project still has connections: delete or share them first.');
     }
     await deleteProjectRows(tx, { tenantId, projectId: id }, new Date(services.clock.now()));
   });

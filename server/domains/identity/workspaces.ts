@@ -36,7 +36,7 @@ export async function createWorkspaceRows(
 
 /** Rethrows; AppError 409 `workspace_slug_taken` for a unique violation. */
 export function refuseTakenSlug(error: unknown): never {
-  if (isUniqueViolation(error)) throw conflict('workspace_slug_taken', 'A workspace with this slug exists already.');
+  if (isUniqueViolation(error)) throw conflict('workspace_slug_taken', 'A workspace with this slug already exists.');
   throw error;
 }
 

@@ -32,7 +32,7 @@ export function credentialHeaders(
 
 function bearer(token: string | undefined, needed: string): CredentialHeaders {
   if (token === undefined || token === '') return { problem: `It has no credential named ${needed}.` };
-  if (!isHeaderValue(token)) return { problem: 'Its token holds characters that a header cannot carry.' };
+  if (!isHeaderValue(token)) return { problem: 'Its token contains characters that a header cannot carry.' };
   return { headers: { Authorization: `Bearer ${token}` } };
 }
 

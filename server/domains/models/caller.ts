@@ -61,7 +61,8 @@ export function addressOfKey({ provider, config }: { provider: string; config: J
 /** A key from before keys were checked when they are stored. */
 export const unsendableKey: ReferenceProblem = {
   code: 'model_key_invalid',
-  message: 'the key holds a line break or another character that no header can carry: enter it again under Model keys',
+  message:
+    'the key contains a line break or another character that no header can carry: enter it again under Model keys',
 };
 
 const failed = ({ code, message }: ReferenceProblem, retryable = false): Failed => ({
@@ -115,7 +116,7 @@ async function loadKey(
     const reachable = config.success && (baseUrl !== undefined || loaded?.provider !== 'openai_compatible');
     if (apiKey !== undefined && !isHeaderValue(apiKey)) return failed(unsendableKey);
     if (loaded !== null && apiKey !== undefined && reachable) return { apiKey, baseUrl, fetch: loaded.fetch };
-    const message = 'the connection of this model holds no key that can be used: replace it under Settings, Model keys';
+    const message = 'the connection of this model has no usable key: replace it under Settings, Model keys';
     return failed({ code: 'model_key_missing', message });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

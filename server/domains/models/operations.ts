@@ -99,7 +99,7 @@ export const modelOperations = [
     method: 'POST',
     path: '/v1/llm-provider-keys/{id}/test',
     status: 200,
-    summary: 'Try a model key: asks its provider which models it may use',
+    summary: 'Test a model key: asks its provider which models it may use',
     input: schema.TestKeyInput,
     output: schema.TestKeyOutput,
     errors: [409, 503],

@@ -11,10 +11,10 @@ export function parseReference(text: string): ModelReference | ReferenceProblem 
   const provider = text.slice(0, Math.max(0, slash));
   const model = text.slice(slash + 1);
   if (slash < 1 || !/^[\w.:@+-][\w./:@+-]{0,189}$/.test(model) || /(^|\/)\.\.?(\/|$)|\/\//.test(model)) {
-    return { code: 'model_malformed', message: `${shown} is no model: write provider/model, such as openai/gpt-5` };
+    return { code: 'model_malformed', message: `${shown} is not a model: write provider/model, such as openai/gpt-5` };
   }
   if (!isModelProvider(provider)) {
-    const message = `"${provider.slice(0, 80)}" is no provider of models: one of ${modelProviders.join(', ')}`;
+    const message = `"${provider.slice(0, 80)}" is not a model provider: one of ${modelProviders.join(', ')}`;
     return { code: 'unknown_model_provider', message };
   }
   return { provider, model };

@@ -9,7 +9,7 @@ const Provider = z.enum(providerNames);
 export const maxModels = 100;
 const ModelId = z.string().regex(/^[\w.:@+-][\w./:@+-]{0,189}$/, 'must be the name of a model');
 const Models = z.array(ModelId).max(maxModels).meta({
-  description: 'Of an openai_compatible server: the models that it serves. None: any is asked of it.',
+  description: 'The models that an openai_compatible server serves. If empty, steps can name any model.',
 });
 const BaseUrl = z
   .url({ protocol: /^https?$/ })
@@ -50,12 +50,12 @@ export const ResolveOutput = z.strictObject({
   model: z.string().meta({ description: "The provider's own name of it" }),
   connection_id: Id.nullable().meta({ description: 'Whose key is used' }),
   base_url: z.string().optional(),
-  available: z.boolean().meta({ description: 'Whether a step with it can be published and asked' }),
+  available: z.boolean().meta({ description: 'Whether a step with it can be published and executed' }),
   reason: z.string().optional().meta({ description: 'Why it is not available' }),
 });
 
 export const ModelKey = z.strictObject({
-  id: Id.meta({ description: 'Of the connection that holds it' }),
+  id: Id.meta({ description: 'The id of the connection that holds it' }),
   name: z.string(),
   provider: Provider,
   /** The project that it belongs to; null: shared with the whole workspace. */
@@ -75,7 +75,7 @@ export const ListKeysOutput = z.strictObject({ keys: z.array(ModelKey), ...nextC
 export const CreateKeyInput = z.strictObject({
   provider: Provider,
   name: DisplayName.optional(),
-  api_key: HeaderSecret.optional().meta({ description: 'Only an openai_compatible server may do without' }),
+  api_key: HeaderSecret.optional().meta({ description: 'Only an openai_compatible server may leave it out' }),
   base_url: BaseUrl.optional(),
   models: Models.optional(),
   shared: Shared.optional(),

@@ -16,7 +16,12 @@ export async function requireLifetime(
   const own = await findExpiry(db, credential.patId);
   if (own === undefined) throw unauthenticated();
   if (own === null || (expiresAt !== null && expiresAt <= own.getTime())) return;
-  throw new AppError(403, 'insufficient_lifetime', `The token itself expires at ${own.toISOString()}.`, {
-    details: [{ path: 'expires_at', message: 'must not be after the end of the token that asks' }],
-  });
+  throw new AppError(
+    403,
+    'insufficient_lifetime',
+    `The token that makes the request expires at ${own.toISOString()}.`,
+    {
+      details: [{ path: 'expires_at', message: 'must not be after the expiry of the token that makes the request' }],
+    },
+  );
 }

@@ -70,7 +70,7 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
       logger.info(result, 'retention');
       return result.busy || result.postponed.length > 0 ? AGAIN_MS : DAILY_MS;
     } catch (error) {
-      if (!closing.aborted) logger.error({ err: error }, 'retention failed; it goes on in an hour');
+      if (!closing.aborted) logger.error({ err: error }, 'retention failed; trying again in an hour');
       return AGAIN_MS;
     }
   };

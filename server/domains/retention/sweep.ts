@@ -129,7 +129,7 @@ async function account(
       return;
     case 'postponed':
       result.postponed.push({ name, reason: disposal.reason });
-      logger.warn({ partition: name, reason: disposal.reason }, 'a partition could not be given up; later');
+      logger.warn({ partition: name, reason: disposal.reason }, 'a partition could not be dropped; trying again later');
       return;
     case 'dropped':
     case 'rewritten':

@@ -60,8 +60,8 @@ export async function rerun(ctx: Context, input: z.output<typeof RerunInput>): P
  */
 async function requireReached({ services, principal }: Context, runId: string, step: string): Promise<void> {
   if (mayEdit([carriedScopes(principal)]) || (await hasBegun(services.pool, runId, step))) return;
-  throw editNeeded('Running again from a step that the run did not come to', [
-    { path: 'from_step', message: 'was not begun in this run' },
+  throw editNeeded('Rerunning from a step that the run did not reach', [
+    { path: 'from_step', message: 'was not started in this run' },
   ]);
 }
 
@@ -75,7 +75,7 @@ export function episodeFrom(
   const seeds = new Map<string, JsonValue>(Object.entries(started.seed_results));
   for (const [id, { value, ref }] of results) {
     if (ref !== undefined) {
-      throw invalid('The results of the old run are too large to begin from.', undefined, 'rerun_too_large');
+      throw invalid('The results of the old run are too large to start from.', undefined, 'rerun_too_large');
     }
     seeds.set(id, value);
   }

@@ -121,7 +121,7 @@ export const runFilters = {
   status: RunStatusSchema.optional(),
   from: Instant.optional(),
   to: Instant.optional(),
-  q: PlainText(200).optional().meta({ description: 'Run id, session id or trigger type, from its beginning' }),
+  q: PlainText(200).optional().meta({ description: 'The beginning of a run id, session id or trigger type' }),
 };
 export const ListTenantRunsInput = z.strictObject({ ...runFilters, workflow_id: Id.optional() });
 export const ListWorkflowRunsInput = z.strictObject({ id: Id, ...runFilters });
@@ -143,7 +143,7 @@ export const ListEventsInput = z
       .min(0)
       .max(MAX_INTEGER)
       .optional()
-      .meta({ description: 'Only events with a larger `seq`; in place of a cursor' }),
+      .meta({ description: 'Only events with a larger `seq`; instead of a cursor' }),
     limit: z.coerce
       .number()
       .int()

@@ -163,7 +163,7 @@ async function prepare(services: Services, request: StartRequest, workflow: Star
 
 function checkValues(values: Record<string, JsonMap>): void {
   const problem = storageProblem(values);
-  if (problem !== null) throw refuse('invalid_input', 'The input holds a value that cannot be stored.', [problem]);
+  if (problem !== null) throw refuse('invalid_input', 'The input contains a value that cannot be stored.', [problem]);
   for (const [path, value] of Object.entries(values)) {
     const json = JSON.stringify(value);
     // A UTF-16 unit is at most 3 bytes of UTF-8, so nearly every start is decided without counting bytes.
@@ -182,7 +182,7 @@ type StartData = { mode: string; trigger_steps: Record<string, JsonMap>; seed_re
 async function checkSteps(services: Services, ref: VersionScope, data: StartData, checks: Checks): Promise<void> {
   const triggered = Object.keys(data.trigger_steps);
   if (data.mode === 'episode' && triggered.length === 0) {
-    const detail = { path: 'params.trigger_steps', message: 'must name the steps that the episode begins with' };
+    const detail = { path: 'params.trigger_steps', message: 'must name the steps that the episode starts with' };
     throw refuse('invalid_input', 'An episode needs trigger_steps.', [detail]);
   }
   const named = [...new Set([...triggered, ...Object.keys(data.seed_results)])];
@@ -225,7 +225,7 @@ async function checkOverrides(
     const isAsked = isWithin(path, asked.get(step) ?? new Set());
     return { path: `${isAsked ? 'params' : 'run_setup'}.trigger_steps.${step}.${path}`, message, code };
   });
-  throw refuse('invalid_input', 'An override in trigger_steps does not fit its step.', details);
+  throw refuse('invalid_input', 'An override in trigger_steps is not valid for its step.', details);
 }
 
 function refuse(code: string, message: string, details?: ErrorDetail[]): AppError {

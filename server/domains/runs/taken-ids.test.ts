@@ -86,7 +86,7 @@ describe.each<[string, Kind, ('blocked' | 'complete' | 'executing')[]]>([
       const own = await refused(acme.contributor, runId, key && `${key}-${runId}`);
       const foreign = await refused(rival.contributor, runId, key && `${key}-${runId}`);
       expect(foreign).toEqual(own);
-      expect(own).toMatchObject({ status: 409, code: 'run_id_taken', message: 'A run with this id exists already.' });
+      expect(own).toMatchObject({ status: 409, code: 'run_id_taken', message: 'A run with this id already exists.' });
     },
   );
 });

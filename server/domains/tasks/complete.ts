@@ -25,7 +25,7 @@ export async function completeTask(
   const task = await findTask(pool, ref, input.task_id);
   if (task === null) throw notFound('Task');
   if (!mayAnswer(ctx.principal, task.assignees)) {
-    throw forbidden('This task is assigned to somebody else.', 'not_assignee');
+    throw forbidden('This task is assigned to another person.', 'not_assignee');
   }
   if (task.state !== 'pending') throw alreadyEnded(task);
   const result = input.result as JsonMap | undefined;
@@ -56,14 +56,14 @@ function checkResult(task: TaskRow, approved: boolean, result: JsonMap | undefin
   const problem = storageProblem(result ?? {});
   if (problem !== null) {
     const detail = { ...problem, path: problem.path === '' ? 'result' : `result.${problem.path}` };
-    throw invalid('The result holds a value that cannot be stored.', [detail]);
+    throw invalid('The result contains a value that cannot be stored.', [detail]);
   }
   if (Buffer.byteLength(JSON.stringify(result ?? {})) > maxResultBytes) {
     throw invalid('The result is too large.', [{ path: 'result', message: `is larger than ${maxResultBytes} bytes` }]);
   }
   if (task.form === null || (result === undefined && !approved)) return;
   const problems = validateForm(task.form, result ?? {});
-  if (problems.length > 0) throw invalid('The result does not fit the form of the task.', problems);
+  if (problems.length > 0) throw invalid('The result does not match the form of the task.', problems);
 }
 
 function alreadyEnded(task: TaskRow): AppError {
@@ -75,9 +75,9 @@ function alreadyEnded(task: TaskRow): AppError {
         `The task was already answered by ${task.completed_by ?? 'nobody'}${at}.`,
       );
     case 'timed_out':
-      return conflict('task_not_pending', `The task's time was up${at}.`);
+      return conflict('task_not_pending', `The task timed out${at}.`);
     case 'cancelled':
     case 'pending':
-      return conflict('task_not_pending', 'The task does not wait any more: its run has ended.');
+      return conflict('task_not_pending', 'The task is no longer pending: its run has ended.');
   }
 }

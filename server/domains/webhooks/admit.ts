@@ -80,8 +80,9 @@ const reasons = {
   disabled: 'The webhook is switched off.',
   bad_signature: 'X-Service-Signature is missing, or is not this body’s with a secret that is accepted.',
   bad_timestamp: 'X-Service-Timestamp is missing, malformed, or more than five minutes off.',
-  bad_token: 'The Bearer token is missing or dead, or may not start runs of this project.',
-  bad_automation_token: 'The stored automation token is dead, or may not start runs of this project any more.',
+  bad_token: 'The Bearer token is missing, expired or revoked, or may not start runs of this project.',
+  bad_automation_token:
+    'The stored automation token has expired or was revoked, or may no longer start runs of this project.',
 } as const;
 
 function refused(webhookId: string | null, code: keyof typeof reasons): Admission {

@@ -42,7 +42,7 @@ export async function resolveAutomation(
   const grant = wellFormed ? await findProjectGrant(services.pool, principal, by) : null;
   const allowed = bearer !== undefined || principal.role === 'tenant_admin' || grant?.userId === principal.userId;
   if (!allowed || !mayStart(grant, principal, services.clock.now())) {
-    throw unusable(path, 'must be a live token of your own in this project, with the scope workflow:run');
+    throw unusable(path, 'must be a valid token of your own in this project, with the scope workflow:run');
   }
   return grant.patId;
 }

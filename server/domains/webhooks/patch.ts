@@ -22,7 +22,7 @@ export async function patchWebhook(ctx: Context, input: Input): Promise<z.input<
   if (input.extras) requireStorable(input.extras);
   if (input.rotation_overlap_s !== undefined && !input.rotate_secret) {
     const detail = { path: 'rotation_overlap_s', message: 'is only for a rotation (rotate_secret: true)' };
-    throw invalid('Nothing is rotated.', [detail]);
+    throw invalid('The secret was not rotated.', [detail]);
   }
   const automationPatId = input.automation_pat_id === undefined ? undefined : await resolveAutomation(ctx, input);
   await change(ctx, webhook, input, automationPatId);

@@ -85,7 +85,9 @@ export const PatchWebhookInput = z.strictObject({
   name: WebhookName.optional(),
   enabled: z.boolean().optional(),
   extras: Extras.optional().meta({ description: 'Replaces the extras as a whole' }),
-  automation_pat_id: Id.nullable().optional().meta({ description: 'null: runs belong to whoever delivers' }),
+  automation_pat_id: Id.nullable()
+    .optional()
+    .meta({ description: 'null: runs belong to the user whose token delivers' }),
   require_timestamp: z.boolean().optional(),
   rotate_secret: z.boolean().optional().meta({ description: 'Answer with a new signing_secret, once' }),
   rotation_overlap_s: z

@@ -19,7 +19,7 @@ export function acceptDraft(draft: { graph?: unknown; runSetup?: unknown }): voi
 
 function acceptRunSetup(runSetup: unknown): void {
   const problem = storageProblem({ run_setup: runSetup });
-  if (problem !== null) throw invalid('The run setup holds a value that cannot be stored.', [problem]);
+  if (problem !== null) throw invalid('The run setup contains a value that cannot be stored.', [problem]);
   if (Buffer.byteLength(JSON.stringify(runSetup)) <= maxRunSetupBytes) return;
   const detail = { path: 'run_setup', message: `is larger than ${maxRunSetupBytes} bytes` };
   throw invalid('The run setup is too large.', [detail]);

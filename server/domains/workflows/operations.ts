@@ -59,7 +59,7 @@ const drafts = [
     path: '/v1/workflows',
     status: 201,
     summary: 'Create a workflow as a draft',
-    description: 'The graph may be incomplete or left out; publishing is what checks it.',
+    description: 'The graph may be incomplete or left out; it is validated when it is published.',
     input: CreateWorkflowInput,
     output: WorkflowSchema,
     mcp: core,
@@ -101,7 +101,7 @@ const drafts = [
     status: 204,
     summary: 'Archive a workflow',
     description:
-      'It can no longer be changed, published or started; its versions and runs stay readable. Runs under way go on.',
+      'It can no longer be changed, published or started; its versions and runs stay readable. Active runs continue.',
     input: WorkflowRef,
     output: z.void(),
     run: archive,

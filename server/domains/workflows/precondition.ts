@@ -30,6 +30,6 @@ export function archived(): AppError {
 }
 
 function mismatch(etag?: string): AppError {
-  const message = 'The workflow was changed since it was read. Read it again before saving.';
+  const message = 'The workflow has changed since it was read. Read it again before saving.';
   return new AppError(412, 'etag_mismatch', message, etag === undefined ? {} : { headers: { ETag: etag } });
 }

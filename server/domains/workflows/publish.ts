@@ -33,5 +33,8 @@ export async function publish(
     );
     if (version !== null) return toVersion(version);
   }
-  throw conflict('draft_changed', 'The draft keeps changing. Publish again when it is at rest.');
+  throw conflict(
+    'draft_changed',
+    'The draft changed while it was being published. Publish again when nobody is editing it.',
+  );
 }

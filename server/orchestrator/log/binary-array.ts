@@ -60,24 +60,24 @@ function writeUuid(array: Buffer, value: unknown, at: number): void {
     array[to] = (high << 4) | low;
     to += 1;
   }
-  if (digits < 0 || text.length !== UUID_LENGTH) throw new RangeError(`"${text}" is no UUID`);
+  if (digits < 0 || text.length !== UUID_LENGTH) throw new RangeError(`"${text}" is not a UUID`);
 }
 
 function writeInt(array: Buffer, value: unknown, at: number): void {
-  if (!Number.isInteger(value)) throw new RangeError(`${String(value)} is no integer`);
+  if (!Number.isInteger(value)) throw new RangeError(`${String(value)} is not an integer`);
   array.writeInt32BE(Number(value), at);
 }
 
 /** Within the safe integers, as every amount is; BigInt would cost an allocation for each. */
 function writeBigint(array: Buffer, value: unknown, at: number): void {
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${String(value)} is no safe integer`);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${String(value)} is not a safe integer`);
   const high = Math.floor(Number(value) / 2 ** 32);
   array.writeInt32BE(high, at);
   array.writeUInt32BE(Number(value) - high * 2 ** 32, at + 4);
 }
 
 function writeFloat(array: Buffer, value: unknown, at: number): void {
-  if (!Number.isFinite(value)) throw new RangeError(`${String(value)} is no number`);
+  if (!Number.isFinite(value)) throw new RangeError(`${String(value)} is not a number`);
   array.writeDoubleBE(Number(value), at);
 }
 

@@ -7,7 +7,7 @@ export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** Longest text in any field of a step, scripts and prompts included. */
 export const LONGEST_TEXT = 256 * 1024;
 
-const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and hold at most 64 letters, digits, _ and -');
+const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and have at most 64 letters, digits, _ and -');
 
 /** The fields every step has, whatever its type (docs/specification/steps.md#common-fields). */
 export const commonFields = {

@@ -17,7 +17,11 @@ const fields = z.strictObject({
   mode: z.enum(['branch', 'validate']).optional().meta({ description: 'Default branch' }),
   then: z.array(z.string()).optional().meta({ description: 'Dependents that run where the expression is true' }),
   else: z.array(z.string()).optional().meta({ description: 'Dependents that run where the expression is false' }),
-  message: z.string().max(4_000).optional().meta({ description: 'What a false validation says; may hold templates' }),
+  message: z
+    .string()
+    .max(4_000)
+    .optional()
+    .meta({ description: 'The message when the validation is false; may contain templates' }),
 });
 const read = fieldReader(fields);
 

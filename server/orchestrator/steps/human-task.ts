@@ -13,7 +13,11 @@ const ROLES = new Set(['project_contributor', 'tenant_admin']);
 const LONGEST_INSTRUCTIONS = 64 * 1024;
 
 const fields = z.strictObject({
-  instructions: z.string().max(LONGEST_INSTRUCTIONS).optional().meta({ description: 'Markdown; may hold templates' }),
+  instructions: z
+    .string()
+    .max(LONGEST_INSTRUCTIONS)
+    .optional()
+    .meta({ description: 'Markdown; may contain templates' }),
   form: z
     .record(z.string(), z.json())
     .optional()

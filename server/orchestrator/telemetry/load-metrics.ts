@@ -27,7 +27,7 @@ export function loadMetrics(registry: Registry, source: Source): void {
       load => load.runsInMemory,
     ],
     ['baton_steps_in_flight', 'Attempts in flight: slots in use.', load => load.slotsInUse],
-    ['baton_steps_waiting', 'Steps that could begin if there were a slot.', load => load.stepsWaiting],
+    ['baton_steps_waiting', 'Steps that could start if there were a free slot.', load => load.stepsWaiting],
     [
       'baton_steps_waiting_for_memory',
       'Attempts in flight that wait for memory for the results that they read or bring.',

@@ -76,10 +76,10 @@ class RunMetrics implements OrchestratorObserver {
       rejected: refused({ kind: 'rejected' }),
       lost: refused({ kind: 'lost' }),
     };
-    this.#recovered = counter('baton_recovery_runs_total', 'Runs taken up after a take-over.');
+    this.#recovered = counter('baton_recovery_runs_total', 'Runs that were loaded after a takeover.');
     this.#unusable = counter(
       'baton_recovery_unusable_timers_total',
-      'Runs whose stored time of waking was unusable, and was taken from the log instead.',
+      'Runs whose stored wake-up time was unusable and was taken from the log instead.',
     );
     this.#takeovers = counter('baton_orchestrator_takeovers_total', 'Times this process began to lead.');
     this.#lost = counter(
@@ -214,7 +214,7 @@ class RunMetrics implements OrchestratorObserver {
     const recovery = this.#recovery;
     new Gauge({
       name: 'baton_runs_active',
-      help: 'Runs that have not ended, in memory or not; told by the process that leads.',
+      help: 'Runs that have not ended, in memory or not; reported by the leader.',
       labelNames: ['status'],
       registers: [registry],
       collect() {
@@ -224,7 +224,7 @@ class RunMetrics implements OrchestratorObserver {
     });
     new Gauge({
       name: 'baton_recovery_running',
-      help: '1 while the runs of the leader before are being taken up.',
+      help: '1 while the runs of the previous leader are being loaded.',
       registers: [registry],
       collect() {
         this.set(recovery.running);
@@ -248,12 +248,12 @@ function typeOf(state: RunState, step: string): string {
 function stepSeries(registry: Registry): (type: string) => TypeSeries {
   const counter = (name: string, help: string, ...more: string[]) =>
     hotCounter(registry, { name, help, labelNames: ['type', ...more] });
-  const begun = counter('baton_step_attempts_total', 'Attempts of steps that were begun, retries included.');
+  const begun = counter('baton_step_attempts_total', 'Attempts of steps that were started, including retries.');
   const retried = counter('baton_step_retries_total', 'Attempts that failed and are to be retried.');
   const ended = counter('baton_steps_ended_total', 'Steps that came to their one end.', 'outcome');
   const slotWait = new HotHistogram(registry, {
     name: 'baton_step_slot_wait_seconds',
-    help: 'Time from when a step could begin until it got a slot.',
+    help: 'Time from when a step could start until it got a slot.',
     labelNames: ['type'],
     bounds: STEP_BOUNDS,
   });

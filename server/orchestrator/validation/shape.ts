@@ -46,7 +46,7 @@ function stepShape(step: unknown, index: number): GraphProblem[] {
   if (tooDeep(step, DEEPEST))
     return [...found, problem(id, at, 'nested_too_deep', `a step is nested more than ${DEEPEST} levels deep`)];
   if (unstorable(step))
-    found.push(problem(id, at, 'text_not_storable', 'texts must be well-formed and hold no NUL character'));
+    found.push(problem(id, at, 'text_not_storable', 'texts must be well-formed and must not contain NUL characters'));
   return found;
 }
 

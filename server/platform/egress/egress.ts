@@ -139,7 +139,7 @@ function checkUrl(target: string | URL): URL {
     throw new EgressRefused(`Only http and https addresses may be called, not ${url.protocol}`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new EgressRefused(`The address of "${url.host}" holds credentials; they do not belong in a URL.`);
+    throw new EgressRefused(`The address of "${url.host}" contains credentials; they do not belong in a URL.`);
   }
   return url;
 }

@@ -31,7 +31,7 @@ export async function listModels(
     return failure;
   }
   const { name } = providerFacts[access.provider];
-  const message = `${name} answered with something that is no list of models: is the base URL right?`;
+  const message = `${name} did not answer with a list of models: is the base URL right?`;
   return { kind: 'failed', code: 'model_answer_malformed', message, retryable: false };
 }
 

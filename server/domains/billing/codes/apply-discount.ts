@@ -50,7 +50,7 @@ export async function applyDiscountCode(ctx: Context, code: BillingCode): Promis
 
 const waits = ({ kind }: AppliedDiscount): Applied => ({
   kind,
-  message: 'The discount is kept for your next subscription.',
+  message: 'The discount will apply to your next subscription.',
   credits_granted: 0,
 });
 

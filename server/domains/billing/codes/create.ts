@@ -87,7 +87,7 @@ export async function createCodes(
     const codes = given.code === undefined ? Array.from({ length: given.count }, generateCode) : [given.code];
     for (const each of codes)
       if (!(await insertCode(db, { ...code, code: each })))
-        throw conflict('code_exists', `There is a code ${each} already.`);
+        throw conflict('code_exists', `The code ${each} already exists.`);
     return codes;
   });
 }
@@ -95,5 +95,5 @@ export async function createCodes(
 async function requirePlans(db: Queryable, productCode: string, plans: readonly string[]): Promise<void> {
   const known = new Set((await listPlans(db, productCode)).map(({ planCode }) => planCode));
   const unknown = plans.filter(plan => !known.has(plan));
-  if (unknown.length > 0) throw invalid(`There is no plan ${unknown.join(', ')}.`, undefined, 'unknown_plan');
+  if (unknown.length > 0) throw invalid(`These plans do not exist: ${unknown.join(', ')}.`, undefined, 'unknown_plan');
 }

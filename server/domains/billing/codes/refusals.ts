@@ -5,15 +5,15 @@ export const codeNotValid = (): AppError => new AppError(422, 'code_not_valid', 
 
 /** Only of what this very workspace has done itself, and whatever has become of the code since. */
 export const codeAlreadyUsed = (): AppError =>
-  conflict('code_already_used', 'Your workspace has used this code already.');
+  conflict('code_already_used', 'Your workspace has already used this code.');
 
 /** Of a code that prolongs a trial. It is not redeemed, and can be applied once a trial runs. */
 export const noRunningTrial = (): AppError =>
   conflict(
     'no_running_trial',
-    'This code prolongs a trial, and none is running: start the trial first, then apply it.',
+    'This code extends a trial, and no trial is running: start the trial first, then apply it.',
   );
 
 /** A subscription has one discount at a time; the second code is not redeemed. */
 export const discountPresent = (): AppError =>
-  conflict('discount_present', 'Your workspace has a discount already: this code can be applied when it is over.');
+  conflict('discount_present', 'Your workspace already has a discount: this code can be applied when that ends.');

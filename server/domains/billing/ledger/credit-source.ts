@@ -29,7 +29,7 @@ export function createCreditSource(
         .then(recorded => {
           if (recorded) logger.warn({ tenant_id: tenantId, percent }, 'credits are running out');
         })
-        .catch(error => logger.warn({ err: error, tenant_id: tenantId, percent }, 'a warning of credits was not kept'))
+        .catch(error => logger.warn({ err: error, tenant_id: tenantId, percent }, 'a credit warning was not stored'))
         .finally(() => writing.delete(write));
       writing.add(write);
     },

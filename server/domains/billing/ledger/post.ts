@@ -126,7 +126,7 @@ export async function readBalances(db: Queryable, tenantId: string): Promise<Bal
 
 function checkAmount(amount: number): void {
   if (Number.isInteger(amount) && amount >= 0 && amount <= MOST_MICROCREDITS) return;
-  throw invalid('That is no amount of credits.', undefined, 'invalid_amount');
+  throw invalid('This is not an amount of credits.', undefined, 'invalid_amount');
 }
 
 /**

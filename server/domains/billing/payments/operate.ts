@@ -53,7 +53,7 @@ async function operate(
   const found = isId(id) ? await findPayment(services.pool, id) : null;
   if (found === null) throw notFound('Payment');
   if (found.provider !== 'manual')
-    throw conflict('settled_by_provider', `This payment is ${found.provider}'s: what becomes of it is decided there.`);
+    throw conflict('settled_by_provider', `This payment belongs to ${found.provider}: change it there.`);
   return await changeSubscription(services, found.tenantId, async held => {
     const payment = await lockPayment(held.db, found.tenantId, id);
     if (payment === null) throw notFound('Payment');

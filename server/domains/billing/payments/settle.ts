@@ -60,7 +60,7 @@ export async function refund(
   if (payment.status !== 'succeeded' && payment.status !== 'refunded')
     throw conflict('not_paid', `This payment is ${payment.status}: there is nothing to refund.`);
   if (refundedAmount > payment.amount)
-    throw invalid('That is more than was paid.', undefined, 'refund_exceeds_payment');
+    throw invalid('The refund exceeds the payment.', undefined, 'refund_exceeds_payment');
   if (refundedAmount <= payment.refundedAmount) return payment;
   const status = refundedAmount === payment.amount ? 'refunded' : 'succeeded';
   const refunded: PaymentRow = { ...payment, status, refundedAmount };

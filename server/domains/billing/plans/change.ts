@@ -62,7 +62,7 @@ export async function retirePlan(
 ): Promise<PlanRow> {
   await lockPlans(db);
   const before = await findPlan(db, productCode, { plan_code: planCode });
-  if (before === null) throw invalid(`There is no plan ${planCode} of ${productCode}.`, undefined, 'unknown_plan');
+  if (before === null) throw invalid(`${productCode} has no plan ${planCode}.`, undefined, 'unknown_plan');
   if (before.onboardingDefault) throw invalid('The onboarding default cannot be retired: make another plan so first.');
   const after = { ...before, retired };
   await write(db, before, after, change);

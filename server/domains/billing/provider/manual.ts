@@ -77,7 +77,7 @@ export function createManualProvider({ clock }: { clock: Clock }): PaymentProvid
         customerId: null,
         status: 'pending',
         checkout: null,
-        instructions: `Pay ${formatMoney(amount, currency)} as agreed with whoever runs this service. The credits are there when they have confirmed it.`,
+        instructions: `Pay ${formatMoney(amount, currency)} as agreed with the operator of this service. You get the credits when they confirm the payment.`,
       };
     },
     async close() {},
@@ -105,7 +105,7 @@ function quote(
   const { currency } = plan;
   if (when === 'period_end') return { effectiveAt: period.to, currency, amountDue: 0, lines: [] };
   if (currency !== present.currency)
-    throw conflict('other_currency', 'A plan in another currency can only begin at the end of the period.');
+    throw conflict('other_currency', 'A plan in another currency can only start at the end of the period.');
   const left = period.to - now;
   const credit = share(paid.amount, left, period.to - paid.from);
   const price = priceOf(plan, discount);

@@ -72,7 +72,7 @@ async function prepare(
   const present = await presentPlan(db, row);
   const scheduled = row.cancelAtPeriodEnd || row.pendingPlanCode !== null;
   if (plan.planCode === row.planCode && !scheduled && given === null)
-    throw conflict('same_plan', `This workspace is on ${plan.productName} already.`);
+    throw conflict('same_plan', `This workspace is already on ${plan.productName}.`);
   if (plan.planCode !== row.planCode) requireSelfServe(plan);
   return {
     provider: providerOf(ctx.services, row),

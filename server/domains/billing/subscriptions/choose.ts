@@ -9,13 +9,17 @@ export async function choosePlan(db: Queryable, productCode: string, choice: Pla
   const plan = await findPlan(db, productCode, choice);
   if (plan !== null && !plan.retired) return plan;
   const path = choice.plan_code === undefined ? 'payment_price_id' : 'plan_code';
-  throw invalid('There is no such plan.', [{ path, message: 'is no plan that is for sale' }], 'unknown_plan');
+  throw invalid('This plan does not exist.', [{ path, message: 'is not a plan that is for sale' }], 'unknown_plan');
 }
 
 /** AppError 422 for a plan that only the operator gives. */
 export function requireSelfServe(plan: PlanRow): void {
   if (!plan.selfServeOnboarding)
-    throw invalid(`${plan.productName} is arranged with whoever runs this service.`, undefined, 'plan_not_self_serve');
+    throw invalid(
+      `${plan.productName} is arranged with the operator of this service.`,
+      undefined,
+      'plan_not_self_serve',
+    );
 }
 
 /** The plan that a subscription is on, retired or not. */

@@ -37,8 +37,8 @@ export async function startTrial(
 }
 
 function requireTrialLeft(row: SubscriptionRow): void {
-  if (row.trialStartedAt !== null) throw conflict('trial_used', 'This workspace has had its trial.');
-  if (isSubscribed(row)) throw conflict('already_subscribed', 'This workspace has a subscription already.');
+  if (row.trialStartedAt !== null) throw conflict('trial_used', 'This workspace has already used its trial.');
+  if (isSubscribed(row)) throw conflict('already_subscribed', 'This workspace already has a subscription.');
 }
 
 /** Who sells a plan: what is free, or has no price at the provider, needs none. */

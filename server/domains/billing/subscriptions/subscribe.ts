@@ -47,12 +47,15 @@ async function requireSubscribable({ db, row }: Held, plan: PlanRow): Promise<vo
   if (isSubscribed(row) || (plan.planCode === row.planCode && row.subscriptionId === null)) {
     const message =
       plan.planCode === row.planCode
-        ? `This workspace is on ${plan.productName} already.`
+        ? `This workspace is already on ${plan.productName}.`
         : 'This workspace has a subscription already: change its plan.';
     throw conflict('already_subscribed', message);
   }
   if (plan.onboardingDefault)
-    throw conflict('onboarding_plan', `${plan.productName} needs no subscription: cancel to come back to it.`);
+    throw conflict(
+      'onboarding_plan',
+      `${plan.productName} needs no subscription: cancel the current plan to return to it.`,
+    );
   requireSelfServe(plan);
   if (await owesSubscription(db, row.tenantId))
     throw conflict('payment_due', 'An invoice of an earlier subscription is not paid yet.');

@@ -65,4 +65,4 @@ function refused(status: number, path: string): AppError {
 }
 
 const away = (reason: string) =>
-  unavailable('messaging_unavailable', `The messaging API cannot be asked (${reason}).`, 10);
+  unavailable('messaging_unavailable', `The messaging API is not available (${reason}).`, 10);

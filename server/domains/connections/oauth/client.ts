@@ -104,7 +104,7 @@ export function oauthFailure(error: unknown): OauthFailure {
 
 /** An authorization server that cannot be asked: AppError 503, the reason in words of ours. */
 export function oauthAway(provider: string, reason: string): AppError {
-  return unavailable('oauth_unavailable', `The ${provider} authorization server cannot be asked (${reason}).`, 10);
+  return unavailable('oauth_unavailable', `The ${provider} authorization server is not available (${reason}).`, 10);
 }
 
 function causeOf<E extends Error>(error: unknown, kind: new (...values: never[]) => E): E | undefined {

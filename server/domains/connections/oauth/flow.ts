@@ -121,7 +121,7 @@ async function clientFor(services: Services, kind: FlowKind, settings: OauthSett
 const unknownState = () =>
   invalid(
     'This sign-in was not started here, has been used, or is older than ten minutes. Start again.',
-    [{ path: 'state', message: 'is not one of a flow under way' }],
+    [{ path: 'state', message: 'is not the state of a flow in progress' }],
     'oauth_state_invalid',
   );
 

@@ -57,7 +57,7 @@ function refuseUngranted(
     name => wanted[name] && !isGranted(settings.services.get(name) ?? [], granted),
   );
   if (missing.length === 0) return;
-  const message = 'was not granted: ask for it with POST /v1/connections/suite/oauth-url and this connection_id';
+  const message = 'was not granted: request it with POST /v1/connections/suite/oauth-url and this connection_id';
   const details = missing.map(name => ({ path: `services.${name}`, message }));
   throw invalid('The owner of the account has not granted these services.', details, 'service_not_granted');
 }

@@ -114,7 +114,10 @@ export async function suiteComplete(
     if (stored === null) throw notFound('Suite connection');
     requireManageable(ctx, stored.row);
     if (stored.row.account?.subject !== account.subject) {
-      throw conflict('account_differs', `"${stored.row.name}" is another account's: connect this one anew instead.`);
+      throw conflict(
+        'account_differs',
+        `"${stored.row.name}" belongs to another account: create a new connection for this one instead.`,
+      );
     }
     // Some providers send a refresh token with the first consent only.
     const values = { ...stored.document?.values, ...made.values };
@@ -141,7 +144,7 @@ async function readAccount({ client, tokens }: Pick<FinishedFlow, 'client' | 'to
   const read = Claims.safeParse({ ...claims, ...userinfo });
   if (!read.success) {
     throw invalid(
-      'The suite did not say whose account this is: it needs openid or a userinfo endpoint.',
+      'The suite did not identify the account: it needs openid or a userinfo endpoint.',
       undefined,
       'oauth_refused',
     );

@@ -272,7 +272,7 @@ describe('refreshing', () => {
     expect(await load(made)).toEqual(first);
     expect(await get(made.id)).toMatchObject({
       status: 'error',
-      last_error: expect.stringContaining('cannot be asked'),
+      last_error: expect.stringContaining('is not available'),
     });
     clock.advance(30_000);
     await expect(load(made)).rejects.toMatchObject({ status: 503, code: 'oauth_unavailable' });

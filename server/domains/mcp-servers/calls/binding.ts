@@ -103,5 +103,5 @@ async function credentialsOf(
   }
   const made = credentialHeaders(row.auth_mode, found.values);
   if ('headers' in made) return { headers: made.headers, secrets: Object.values(found.values), fetch: found.fetch };
-  throw new AppError(409, 'mcp_connection_unfit', `The connection “${found.name}” does not fit. ${made.problem}`);
+  throw new AppError(409, 'mcp_connection_unfit', `The connection “${found.name}” does not match. ${made.problem}`);
 }

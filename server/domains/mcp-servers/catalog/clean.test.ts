@@ -67,8 +67,8 @@ describe('a catalogue', () => {
   test.each<[string, McpTool, string]>([
     ['an empty name', tool(''), 'must have 1 to 200 characters'],
     ['a long name', tool('n'.repeat(201)), 'must have 1 to 200 characters'],
-    ['a name that hides something', tool('pay\u200b'), 'cannot be seen'],
-    ['a name with a space', tool('two words'), 'cannot be seen'],
+    ['a name that hides something', tool('pay\u200b'), 'invisible characters'],
+    ['a name with a space', tool('two words'), 'invisible characters'],
     ['a large schema', tool('x', { inputSchema: { type: 'object', title: 't'.repeat(70_000) } }), 'larger than 64 KiB'],
     ['a NUL in a schema', tool('x', { inputSchema: { type: 'object', const: 'a\0' } }), 'without NUL'],
     [

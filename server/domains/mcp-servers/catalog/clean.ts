@@ -65,7 +65,7 @@ function whyUnfit(tool: McpTool): string | null {
   if (tool.name === '' || tool.name.length > bounds.nameLength)
     return `its name must have 1 to ${bounds.nameLength} characters`;
   if (tool.name !== tool.name.toWellFormed().replace(hidden, '').trim() || /\s/.test(tool.name)) {
-    return 'its name holds white space or characters that cannot be seen';
+    return 'its name contains white space or invisible characters';
   }
   for (const [what, schema] of [
     ['input schema', tool.inputSchema],

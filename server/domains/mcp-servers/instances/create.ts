@@ -44,16 +44,16 @@ export async function createInstance(
 /** AppError 409 for a server with nothing published, 422 `unknown_version` for a number that it has not. */
 export async function requireVersion(ctx: Context, server: ServerRow, version: number | null): Promise<void> {
   if (server.latest_version === null) {
-    const message = 'Nothing of this server is published yet: discover its tools and publish a version first.';
+    const message = 'This server has no published version yet: discover its tools and publish a version first.';
     throw conflict('mcp_server_not_published', message);
   }
   if (version === null) return;
   if ((await findServerVersion(ctx.services.pool, serverKey(ctx, server.id), version)) !== null) return;
-  const detail = { path: 'version', message: 'is no published version of the server', code: 'unknown_version' };
+  const detail = { path: 'version', message: 'is not a published version of the server', code: 'unknown_version' };
   throw invalid('The version does not exist.', [detail], 'unknown_version');
 }
 
 function unknownServer() {
-  const detail = { path: 'server_id', message: 'is no MCP server of this workspace', code: 'unknown_server' };
+  const detail = { path: 'server_id', message: 'is not an MCP server of this workspace', code: 'unknown_server' };
   return invalid('The MCP server does not exist.', [detail], 'unknown_server');
 }

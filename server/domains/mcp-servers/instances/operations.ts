@@ -70,7 +70,7 @@ const instances = [
     status: 200,
     summary: 'Change name, version, connection or config',
     description:
-      'Calls that begin from now on use it. `version: null` follows the latest, `connection_id: null` unbinds.',
+      'Calls that start from now on use it. `version: null` follows the latest, `connection_id: null` unbinds.',
     input: schema.PatchInstanceInput,
     output: schema.InstanceDetail,
     errors: [409],

@@ -83,7 +83,7 @@ export async function deleteProfile(ctx: Context, input: z.output<typeof Profile
   if (!(await deleteProfileRow(ctx.services.pool, profileKey(ctx, input)))) throw notFound('Profile');
 }
 
-/** Makes it the instance's one active profile, or with `active: false` no more. Calls that begin from now on use it. AppError 404. */
+/** Makes it the instance's one active profile, or with `active: false` no more. Calls that start from now on use it. AppError 404. */
 export async function setActive(ctx: Context, input: z.output<typeof SetActiveInput>): Promise<ProfileView> {
   const { pool, clock } = ctx.services;
   const key = profileKey(ctx, input);
@@ -102,5 +102,5 @@ async function describeProfile(ctx: Context, key: ProfileKey): Promise<ProfileVi
 }
 
 function nameTaken(name: string) {
-  return conflict('name_taken', `The instance has a profile named “${name}” already.`);
+  return conflict('name_taken', `The instance already has a profile named “${name}”.`);
 }

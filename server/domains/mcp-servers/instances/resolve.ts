@@ -64,7 +64,7 @@ function problemsOf(step: Step, binding: BindingRow | undefined): Problem[] {
   else if (binding === undefined) problem('unknown_instance', 'The project has no such instance.');
   if (binding === undefined) return problems;
   if (binding.version === null || binding.server_status !== 'published') {
-    problem('mcp_server_not_published', `“${binding.server_name}” has no published version at its present address.`);
+    problem('mcp_server_not_published', `“${binding.server_name}” has no published version at its current address.`);
   } else if (step.toolName !== null && !binding.tools.some(tool => tool.name === step.toolName)) {
     problem('unknown_tool', `Version ${binding.version} of “${binding.server_name}” has no tool “${step.toolName}”.`);
   }

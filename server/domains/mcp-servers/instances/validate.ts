@@ -26,7 +26,7 @@ export async function validateInstance(
   if (!('tools' in binding)) {
     return report([...checks, binding, ...[...liveChecks, 'catalogue_current'].map(notChecked)]);
   }
-  checks.push(passed('credentials_fit', 'What is sent fits the server.'));
+  checks.push(passed('credentials_fit', 'The credentials match the server.'));
   return report([...checks, ...(await checkLive(ctx.services, binding, binding))]);
 }
 
@@ -39,7 +39,7 @@ async function activeProfile(ctx: Context, instance: InstanceRow): Promise<Profi
 function checkVersion(instance: InstanceRow): Check {
   const name = 'version_published';
   if (instance.effective_version === null || instance.server_status !== 'published') {
-    return failed(name, `“${instance.server_name}” has no version that is published at its present address.`);
+    return failed(name, `“${instance.server_name}” has no version that is published at its current address.`);
   }
   const pinned = instance.version === null ? 'the latest' : 'pinned';
   return passed(name, `Version ${instance.effective_version} (${pinned}) of “${instance.server_name}”.`);
@@ -58,7 +58,7 @@ async function checkConnection(
       : failed(name, 'The server needs credentials, and no connection is bound.');
   }
   const connection = await findConnection(ctx.services.prisma, connectionRef(ctx, connectionId));
-  if (connection === null) return failed(name, 'The connection is gone.');
+  if (connection === null) return failed(name, 'The connection no longer exists.');
   const from = profile?.connection_id == null ? 'bound to the instance' : `bound by the profile “${profile.name}”`;
   return connection.status === 'active'
     ? passed(name, `“${connection.name}”, ${from}, is active.`)

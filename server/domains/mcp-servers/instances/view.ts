@@ -43,7 +43,7 @@ export async function requireOwnConnection(
 }
 
 export function unknownConnection() {
-  const detail = { path: 'connection_id', message: 'is no connection of this project', code: 'unknown_connection' };
+  const detail = { path: 'connection_id', message: 'is not a connection of this project', code: 'unknown_connection' };
   return invalid('The connection does not exist.', [detail], 'unknown_connection');
 }
 

@@ -33,6 +33,6 @@ export async function accessTo(ctx: Context, server: Server, connectionId: strin
   const { values, fetch } = credentials;
   if ('headers' in made) return { url, headers: made.headers, secrets: Object.values(values), fetch };
   const detail = { path: 'connection_id', message: made.problem, code: 'unfit_connection' };
-  const message = `The connection does not fit a server with auth_mode “${server.auth_mode}”. ${made.problem}`;
+  const message = `The connection does not match a server with auth_mode “${server.auth_mode}”. ${made.problem}`;
   throw invalid(message, [detail], 'unfit_connection');
 }

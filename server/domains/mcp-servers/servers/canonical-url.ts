@@ -21,8 +21,8 @@ export function parseCanonicalUrl(text: string): string {
 }
 
 function whyUnfit(url: URL): string | null {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password; use a connection';
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must start with https:// or http://';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password; use a connection';
   if (url.hash !== '') return 'must not have a fragment (#…)';
   if (url.hostname === '') return 'must name a host';
   // Normalising may lengthen it: every space becomes three characters.

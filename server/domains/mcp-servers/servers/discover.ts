@@ -38,6 +38,6 @@ export async function discoverServer(
       'discovery_failed',
     );
   }
-  if (!saved) throw conflict('server_changed', 'The server was changed while it was being asked. Discover again.');
+  if (!saved) throw conflict('server_changed', 'The server was changed during the discovery. Discover again.');
   return describeServer(ctx, await requireServerDetail(ctx, server.id));
 }

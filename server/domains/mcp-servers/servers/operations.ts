@@ -112,7 +112,7 @@ const servers = [
     status: 200,
     summary: 'Ask the live server for its tools',
     description:
-      'Keeps them as what the next version will hold. A server that cannot be asked is 422 `discovery_failed`, with its reason in `details`.',
+      'Stores them for the next version. A server that cannot be reached is 422 `discovery_failed`, with its reason in `details`.',
     input: schema.WithConnection,
     output: schema.ServerDetail,
     errors: [409, 503],

@@ -27,7 +27,7 @@ export async function publishServer(
     const checksum = catalogueChecksum(server.discovered.tools);
     const previous = await latestVersion(ctx, server);
     if (previous?.checksum === checksum && server.status === 'published') {
-      throw conflict('nothing_changed', `Version ${previous.version} holds the same tools already.`);
+      throw conflict('nothing_changed', `Version ${previous.version} already has the same tools.`);
     }
     const key = serverKey(ctx, server.id);
     const ref = { ...key, previous: server.latest_version, discoveredAt: server.discovered_at };
@@ -39,5 +39,8 @@ export async function publishServer(
       return describeVersion(ctx, row);
     }
   }
-  throw conflict('server_changed', 'The server keeps changing. Publish again when it is at rest.');
+  throw conflict(
+    'server_changed',
+    'The server changed while it was being published. Publish again when nobody is editing it.',
+  );
 }

@@ -80,7 +80,7 @@ function stepOf(draft: Draft, id: string): Step {
 
 function requireFree(draft: Draft, id: string): void {
   if (!STEP_ID.test(id)) {
-    const rule = 'must start with a letter or _ and hold at most 64 letters, digits, _ and -';
+    const rule = 'must start with a letter or _ and have at most 64 letters, digits, _ and -';
     throw new CannotApply('invalid_step_id', `The id "${id.slice(0, 80)}" ${rule}.`);
   }
   if (draft.graph.steps.some(step => step.id === id)) {

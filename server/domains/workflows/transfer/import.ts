@@ -19,7 +19,7 @@ export async function importWorkflow(
   const value = document === undefined ? fields : await readDocumentText(document, ctx.principal.tenantId);
   // Before the schema, which recurses: what is nested too deeply must not overflow its stack.
   const problem = storageProblem(value);
-  if (problem !== null) throw invalid('The document holds a value that cannot be stored.', [problem]);
+  if (problem !== null) throw invalid('The document contains a value that cannot be stored.', [problem]);
   const parsed = WorkflowDocument.safeParse(value);
   if (!parsed.success) throw invalid('This is not a workflow document.', details(parsed.error));
   const { name, description, graph, run_setup } = parsed.data;

@@ -21,7 +21,7 @@ process.once('message', (text: unknown) => {
     return;
   }
   const json = jsonOf(read.value);
-  if (json === undefined) send({ kind: 'refused', message: 'holds a value that JSON does not have' });
+  if (json === undefined) send({ kind: 'refused', message: 'contains a value that JSON does not have' });
   else if (json.length > MAX_DOCUMENT_JSON_CHARACTERS) send({ kind: 'refused', message: 'is too large' });
   else send({ kind: 'read', json });
 });

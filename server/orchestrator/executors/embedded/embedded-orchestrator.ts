@@ -208,7 +208,7 @@ export class Embedded implements EmbeddedOrchestrator {
 
   #leading(): Runtime {
     if (this.#runtime === null || this.#status !== 'leading')
-      throw unavailable('not_leading', `This server does not lead: it is ${this.#status}.`, 2);
+      throw unavailable('not_leading', `This server is not the leader: its status is ${this.#status}.`, 2);
     return this.#runtime;
   }
 

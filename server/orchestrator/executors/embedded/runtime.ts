@@ -198,7 +198,7 @@ export class Runtime implements RunHost {
     this.#loader.abandon(cause);
     void this.suspects.close();
     this.meter.abandon(cause);
-    const error = unavailable('not_leading', 'The service is not ready to take commands.', 2, cause);
+    const error = unavailable('not_leading', 'The service is not ready to accept commands.', 2, cause);
     for (const run of [...this.#runs.values(), ...this.#scheduled]) run.drop(error);
     this.#runs.clear();
     this.#scheduled.clear();
@@ -305,7 +305,7 @@ export class Runtime implements RunHost {
     this.faults.notWritten(run.identity, kind, error);
     if (kind === 'fenced') {
       this.#later(runId);
-      return unavailable('run_contended', 'Another process advances this run.', 1, error);
+      return unavailable('run_contended', 'Another process is executing this run.', 1, error);
     }
     if (!isNew) {
       if (outcomes.length > 0) void this.#failRejected(runId, outcomes);
@@ -320,7 +320,7 @@ export class Runtime implements RunHost {
     // From now on what is interrupted here counts: a step that brings this about must not be begun for ever.
     this.leader.survived.delete(this.leader.term);
     if (this.#runs.get(runId) === run) this.#runs.delete(runId);
-    run.drop(new AppError(500, 'internal', 'The run could not go on because of an internal error.', { cause: error }));
+    run.drop(new AppError(500, 'internal', 'An internal error interrupted the run.', { cause: error }));
     this.#later(runId);
   }
 
@@ -346,8 +346,8 @@ export class Runtime implements RunHost {
 
   #refuseWhenBusy(): void {
     if (this.#closing || this.#abandoned)
-      throw unavailable('not_leading', 'The service is not ready to take commands.', 2);
-    if (this.#log.full) throw unavailable('overloaded', 'More is being written than the database can take.', 1);
+      throw unavailable('not_leading', 'The service is not ready to accept commands.', 2);
+    if (this.#log.full) throw unavailable('overloaded', 'The database cannot keep up with the writes.', 1);
   }
 
   #forgetEnded(run: LiveRun): void {

@@ -151,7 +151,7 @@ export class LuaValues {
     } catch {
       throw new ValueError('a string is not valid UTF-8');
     }
-    if (text.includes('\0')) throw new ValueError('a string holds a NUL character');
+    if (text.includes('\0')) throw new ValueError('a string contains a NUL character');
     return text;
   }
 
@@ -248,7 +248,7 @@ export class LuaValues {
         count++;
         const key = api.lua_tointegerx(L, -1, 0);
         if (key < 1n)
-          throw new ValueError(`a table has the index ${key}: arrays begin at 1, other keys must be strings`);
+          throw new ValueError(`a table has the index ${key}: arrays start at 1, other keys must be strings`);
         if (key > largest) largest = key;
       } else throw new ValueError('a table has a key that is neither a string nor an integer');
     }

@@ -37,7 +37,10 @@ export async function applyEvent(
   const outcome = await applyFacts(services, facts);
   const tenantId = facts[0]?.tenantId ?? null;
   if (tenantId === null)
-    logger.info({ event: event.id, event_type: event.type }, 'an event of Stripe is of nobody here');
+    logger.info(
+      { event: event.id, event_type: event.type },
+      'a Stripe event belongs to no workspace of this deployment',
+    );
   await recordEvent(pool, event, { outcome, tenantId, at: clock.now() });
   return outcome;
 }

@@ -23,7 +23,7 @@ export async function withCustomer<T>(
     return await work(customer.customerId);
   } catch (error) {
     if (!isMissing(error, 'customer')) throw error;
-    account.logger.warn({ tenant_id: customer.tenantId }, 'Stripe has deleted a customer; it is made anew');
+    account.logger.warn({ tenant_id: customer.tenantId }, 'Stripe has deleted a customer; creating it again');
     return await work(await findOrCreate(account, customer, customer.customerId));
   }
 }

@@ -23,7 +23,7 @@ export function translateError(error: unknown, logger: Logger): unknown {
   if (error instanceof errors.StripeCardError) return refused(error.message, error.decline_code ?? error.code);
   if (error instanceof errors.StripeIdempotencyError) {
     logger.warn(summary, 'Stripe was sent another request under a key it knows');
-    return conflict('idempotency_conflict', 'This request was made before with other values; start it anew.');
+    return conflict('idempotency_conflict', 'This request was already made with other values; start again.');
   }
   if (error instanceof errors.StripeInvalidRequestError) {
     logger.warn(summary, 'Stripe refused a request');
@@ -40,7 +40,7 @@ export function translateError(error: unknown, logger: Logger): unknown {
 /** For people, by Stripe's code (docs.stripe.com/error-codes). */
 const reasons: Record<string, string> = {
   resource_missing:
-    'The payment provider does not know what the request names; the plans or keys may be of another account.',
+    'The payment provider does not know an object that the request names; the plans or keys may belong to another account.',
   amount_too_small: 'The amount is below what the payment provider takes.',
   amount_too_large: 'The amount is above what the payment provider takes.',
   coupon_expired: 'The discount has expired.',

@@ -26,7 +26,7 @@ export function startReconciliationJob(options: {
       logger.info(result, 'reconciled with Stripe');
       return DAILY_MS;
     } catch (error) {
-      if (!closing.aborted) logger.error({ err: error }, 'reconciliation with Stripe failed; it goes on in an hour');
+      if (!closing.aborted) logger.error({ err: error }, 'reconciliation with Stripe failed; trying again in an hour');
       return AGAIN_MS;
     }
   };

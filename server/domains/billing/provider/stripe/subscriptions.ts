@@ -223,6 +223,6 @@ export async function stateOf(
   version: number,
 ): Promise<ProviderSubscription> {
   const state = await readState(account, subscription, version);
-  if (state === null) throw invalid('The subscription is of no plan of this deployment.', undefined, 'unknown_plan');
+  if (state === null) throw invalid('The subscription has no plan of this deployment.', undefined, 'unknown_plan');
   return state;
 }

@@ -34,9 +34,9 @@ function openEvent(body: Uint8Array, header: string | undefined, secret: string,
   } catch (error) {
     if (error instanceof Stripe.errors.StripeSignatureVerificationError)
       throw new AppError(401, 'bad_signature', 'The signature is missing, invalid or too old.');
-    throw badRequest('The request body is no JSON.');
+    throw badRequest('The request body is not JSON.');
   }
   const parsed = StripeEvent.safeParse(json);
-  if (!parsed.success) throw badRequest('The request body is no event of Stripe.');
+  if (!parsed.success) throw badRequest('The request body is not a Stripe event.');
   return parsed.data;
 }

@@ -25,8 +25,8 @@ export class LeadershipLog {
 
   recovered(result: { recovered: number }): void {
     if (result.recovered === 0) return;
-    if (this.#reason === null) this.#logger.info(result, 'runs taken up');
-    else this.#logger.debug(result, 'runs taken up');
+    if (this.#reason === null) this.#logger.info(result, 'runs loaded');
+    else this.#logger.debug(result, 'runs loaded');
   }
 
   /** An attempt to lead, or the leadership, ended. */

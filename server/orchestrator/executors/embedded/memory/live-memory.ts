@@ -46,9 +46,9 @@ export class LiveMemory {
 
   /** Refuses a new run, or one that would come back to memory: AppError 429 for its tenant's limit, 503 for that of all. */
   admit(tenantId: string): void {
-    if (!this.hasRoom) throw unavailable('overloaded', 'The runs under way take all the memory that they may.', 5);
+    if (!this.hasRoom) throw unavailable('overloaded', 'The active runs have used up the memory for runs.', 5);
     if (this.#of(tenantId) < this.#limits.liveBytesPerTenant) return;
-    throw new AppError(429, 'too_much_memory', 'The runs of the workspace take all the memory that they may.', {
+    throw new AppError(429, 'too_much_memory', 'The active runs of the workspace have used up its memory for runs.', {
       headers: { 'Retry-After': '5' },
     });
   }

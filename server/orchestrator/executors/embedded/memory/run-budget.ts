@@ -17,8 +17,7 @@ export const RUN_TOO_LARGE = 'run_too_large';
 /** Throws AppError 422 if what a run is started with exceeds its budget. */
 export function checkStart(data: RunStartedData, maxBytes: number): void {
   const bytes = sizeOf(data.input) + sizeOf(data.trigger_steps) + sizeOf(data.seed_results);
-  if (bytes > maxBytes)
-    throw tooLarge(`What the run is started with exceeds the ${mib(maxBytes)} that a run may hold.`);
+  if (bytes > maxBytes) throw tooLarge(`The input of the run exceeds the limit of ${mib(maxBytes)} for a run.`);
 }
 
 /** A result that is not stored externally takes at most this. */
@@ -50,7 +49,7 @@ function fits(held: number, result: StepResult, maxBytes: number): boolean {
 }
 
 const messageOf = (maxBytes: number): string =>
-  `The results of this run exceed the ${mib(maxBytes)} that a run may hold.`;
+  `The results of this run exceed the limit of ${mib(maxBytes)} for a run.`;
 const tooLarge = (message: string): AppError => new AppError(422, RUN_TOO_LARGE, message);
 const mib = (bytes: number): string =>
   bytes >= 1024 * 1024 ? `${Math.floor(bytes / 1024 / 1024)} MiB` : `${bytes} bytes`;

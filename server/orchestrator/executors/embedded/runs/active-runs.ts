@@ -18,7 +18,7 @@ export class ActiveRuns {
   reserve(tenantId: string): void {
     const active = this.#counts.get(tenantId) ?? 0;
     if (active >= this.#max)
-      throw new AppError(429, 'too_many_active_runs', `The tenant has ${active} active runs, as many as it may.`, {
+      throw new AppError(429, 'too_many_active_runs', `The workspace has ${active} active runs, which is its limit.`, {
         headers: { 'Retry-After': '5' },
       });
     this.#counts.set(tenantId, active + 1);

@@ -30,7 +30,10 @@ export class FaultLog {
   /** Rows that say when runs are to be woken hold a time that is none; the runs are read from the log instead. */
   timersUnusable(runIds: readonly string[]): void {
     const named = runIds.slice(0, MOST_NAMED);
-    this.#logger.error({ run_ids: named, runs: runIds.length }, 'timers of runs are unusable; taken from their logs');
+    this.#logger.error(
+      { run_ids: named, runs: runIds.length },
+      'stored wake-up times are unusable; reading them from the logs of the runs',
+    );
   }
 
   creditsNotRead(whose: string, error: unknown): void {
@@ -47,7 +50,7 @@ export class FaultLog {
   }
 
   cannotGoOn(run: ObservedRun, error: unknown): void {
-    this.#logger.error({ err: error, ...about(run) }, 'a run could not go on because of a defect; trying again');
+    this.#logger.error({ err: error, ...about(run) }, 'a run could not continue because of a defect; trying again');
   }
 
   commandFailed(run: ObservedRun, command: string, error: unknown): void {

@@ -34,7 +34,7 @@ type Wanted = {
 };
 
 /** Nobody waits for as long as others keep the memory that a suspect may take. */
-const noRoom = () => new Error('there is no memory to load a run of which the service may have died');
+const noRoom = () => new Error('there is no memory to load a run during whose loading the service may have died');
 
 type Parts = {
   meter: CreditMeter;

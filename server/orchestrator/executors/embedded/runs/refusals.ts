@@ -5,7 +5,7 @@ import { INSUFFICIENT_CREDITS } from '../../../core/index.ts';
 export const insufficientCredits = (): AppError =>
   new AppError(422, INSUFFICIENT_CREDITS, 'The workspace has too few credits left to run a step.');
 
-export const runIdTaken = (): AppError => conflict('run_id_taken', 'A run with this id exists already.');
+export const runIdTaken = (): AppError => conflict('run_id_taken', 'A run with this id already exists.');
 
 /** The run left memory between the call and its turn. */
 export const beingLoaded = (): AppError => unavailable('unavailable', 'The run is being loaded again.', 1);
@@ -13,5 +13,5 @@ export const beingLoaded = (): AppError => unavailable('unavailable', 'The run i
 /** Why a step fails that its workspace cannot pay. */
 export const TOO_FEW_CREDITS = {
   code: INSUFFICIENT_CREDITS,
-  message: 'The workspace has too few credits left to begin this step.',
+  message: 'The workspace has too few credits left to start this step.',
 };
