@@ -7,7 +7,7 @@ const graph = { steps: [{ id: 'approve', type: 'human_task', name: 'Approve' }] 
 /** Nothing listens there: a test of it answers at once that it does not work. */
 export const modelKeyExample = { provider: 'openai_compatible', base_url: 'http://127.0.0.1:9/v1' };
 export const connectionExample = {
-  display_name: 'Mail',
+  display_name: 'Message',
   provider: 'custom',
   service: 'api_key',
   credentials: { token: 't' },

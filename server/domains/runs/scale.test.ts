@@ -195,7 +195,7 @@ describe('the inbox, recovery and usage', () => {
     for (const counts of [active.byTenant, active.byStatus])
       expect([...counts.values()].reduce((a, b) => a + b, 0)).toBe(waiting);
     expect(await read(reader => reader.movingRuns(null, 500))).toEqual([]);
-    expect(await read(reader => reader.wakes())).toEqual([]);
+    expect(await read(reader => reader.wakeUpTimers())).toEqual([]);
   });
 
   test("a tenant's usage comes by the page", async () => {

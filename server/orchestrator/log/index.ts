@@ -27,7 +27,13 @@ export {
   type WriterLimits,
 } from './group-commit.ts';
 export { createLoadJournal, type LoadJournal, type LoadLane } from './load-journal.ts';
-export { type ActiveRunCounts, createLogReader, type LogReader, toWake, type Wake } from './log-reader.ts';
+export {
+  type ActiveRunCounts,
+  createLogReader,
+  type LogReader,
+  toWakeUpTimer,
+  type WakeUpTimer,
+} from './log-reader.ts';
 export { type LoggedRun, readEvents, readPayload, readRun, readRuns } from './read.ts';
 export type { ReadOptions, RunRead, RunsRead } from './read-to-fold.ts';
 export { RUN_PROJECTION_FIELDS } from './run-columns.ts';

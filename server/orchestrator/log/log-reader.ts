@@ -14,14 +14,14 @@ export type LogReader = {
   /** A page of the runs that have work to do now, newest first, those before `before` only. */
   movingRuns(before: string | null, limit: number): Promise<string[]>;
   /** The runs that only wait for people, with a timeout. */
-  wakes(): Promise<Wake[]>;
+  wakeUpTimers(): Promise<WakeUpTimer[]>;
 };
 
 /** When a run is to be woken, in ms since the epoch; null where its row holds a time that is none, such as `infinity`. */
-export type Wake = { runId: string; dueAt: number | null };
+export type WakeUpTimer = { runId: string; dueAt: number | null };
 
 /** Reads `next_timer_at` as the driver returns it: a Date, which may be invalid, or a number for `infinity`. */
-export function toWake(row: { id: string; next_timer_at: unknown }): Wake {
+export function toWakeUpTimer(row: { id: string; next_timer_at: unknown }): WakeUpTimer {
   const at = row.next_timer_at instanceof Date ? row.next_timer_at.getTime() : Number.NaN;
   return { runId: row.id, dueAt: Number.isFinite(at) ? at : null };
 }
@@ -55,12 +55,12 @@ export function createLogReader(pool: Pool): LogReader {
       );
       return rows.map(({ id }) => id);
     },
-    async wakes() {
+    async wakeUpTimers() {
       const { rows } = await pool.query<{ id: string; next_timer_at: unknown }>(
         `SELECT id, next_timer_at FROM runs
          WHERE ended_at IS NULL AND next_timer_at IS NOT NULL AND orchestration_phase = 'blocked'`,
       );
-      return rows.map(toWake);
+      return rows.map(toWakeUpTimer);
     },
   };
 }

@@ -85,7 +85,7 @@ export const LEADING: readonly Mutation[] = [
   {
     name: 'listeners are not told that the leadership was lost',
     file: ORCHESTRATOR,
-    find: 'this.#hub.interrupt();',
+    find: 'this.#broadcaster.interrupt();',
     replace: '',
     caughtBy: ['stream'],
   },

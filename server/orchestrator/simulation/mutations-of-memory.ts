@@ -96,7 +96,7 @@ export const MEMORY: readonly Mutation[] = [
   {
     name: 'a turn takes all results that have come',
     file: 'executors/embedded/runs/mailbox.ts',
-    find: 'if (count > 0 && bytes > maxBytes) return this.#mail.splice(0, count);',
+    find: 'if (count > 0 && bytes > maxBytes) return this.#messages.splice(0, count);',
     replace: '',
     caughtBy: ['log'],
     knobs: { heavy: 60 },
@@ -104,7 +104,7 @@ export const MEMORY: readonly Mutation[] = [
   {
     name: 'results that did not fit into a turn are forgotten',
     file: 'executors/embedded/runs/mailbox.ts',
-    find: 'return this.#mail.splice(0, count);',
+    find: 'return this.#messages.splice(0, count);',
     replace: 'return this.takeAll().slice(0, count);',
     caughtBy: ['not-stuck', 'slots', 'answers', 'memory'],
     knobs: { heavy: 60 },

@@ -235,13 +235,13 @@ const RUNTIME: readonly Mutation[] = [
     file: 'executors/embedded/runtime.ts',
     find: 'this.#runs.delete(runId);\n    run.leaveMemory();\n    this.observer.runReleased(runId);',
     replace:
-      'this.#runs.delete(runId);\n    run.leaveMemory();\n    this.observer.runReleased(runId);\n    this.wakeAt(runId, null);',
+      'this.#runs.delete(runId);\n    run.leaveMemory();\n    this.observer.runReleased(runId);\n    this.setWakeUpAt(runId, null);',
     caughtBy: ['not-stuck'],
   },
   {
     name: 'recovery does not set the timers of blocked runs',
     file: 'executors/embedded/runs/recovery.ts',
-    find: 'runtime.setWake(runId, dueAt);',
+    find: 'runtime.setWakeUpTimer(runId, dueAt);',
     replace: 'void dueAt;',
     caughtBy: ['not-stuck'],
   },
@@ -255,7 +255,7 @@ const RUNTIME: readonly Mutation[] = [
   {
     name: 'a run that could not be read is not tried again',
     file: 'executors/embedded/runtime.ts',
-    find: 'this.wakeAt(runId, this.now() + delayMs);',
+    find: 'this.setWakeUpAt(runId, this.now() + delayMs);',
     replace: '',
     caughtBy: ['not-stuck'],
   },

@@ -1,5 +1,5 @@
 import type { Graph, RunEvent } from '../core/index.ts';
-import { type ActiveRunCounts, type LogReader, type RunRead, toWake } from '../log/index.ts';
+import { type ActiveRunCounts, type LogReader, type RunRead, toWakeUpTimer } from '../log/index.ts';
 import { type Database, decodeToFold, type RunsRow, type StoredRun } from './database.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -53,9 +53,11 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         // A page as small as this shows whether the next one is asked for.
         return ids.sort().reverse().slice(0, Math.min(limit, 2));
       }),
-    wakes: async () => {
+    wakeUpTimers: async () => {
       const rows = await ask(() => open().filter(row => row.phase === 'blocked' && row.nextTimerAt !== null));
-      return rows.map(({ id, nextTimerAt }) => toWake({ id, next_timer_at: storedTime(at, id, nextTimerAt ?? 0) }));
+      return rows.map(({ id, nextTimerAt }) =>
+        toWakeUpTimer({ id, next_timer_at: storedTime(at, id, nextTimerAt ?? 0) }),
+      );
     },
   };
 }

@@ -17,7 +17,7 @@ import {
   type WriterLimits,
 } from '../../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
-import { Hub } from './hub.ts';
+import { EventBroadcaster } from './event-broadcaster.ts';
 import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
 import { type LeaderConnector, postgresConnector } from './leadership/leader-connection.ts';
 import { createLeaderTerms, type LeaderTerms, type OwnTerm } from './leadership/leader-terms.ts';
@@ -109,7 +109,7 @@ export class Embedded implements EmbeddedOrchestrator {
   readonly #ports: OrchestratorPorts;
   readonly #observer: OrchestratorObserver;
   readonly #log: LeadershipLog;
-  readonly #hub: Hub;
+  readonly #broadcaster: EventBroadcaster;
   readonly #graphs: GraphCache;
   readonly #backoff = new Backoff();
   readonly #closing = new AbortController();
@@ -137,7 +137,7 @@ export class Embedded implements EmbeddedOrchestrator {
     };
     this.#observer = options.observer ?? unobserved;
     this.#log = new LeadershipLog(options.logger);
-    this.#hub = new Hub(options.logger);
+    this.#broadcaster = new EventBroadcaster(options.logger);
     this.#graphs = new GraphCache(options.loadVersion ?? loadVersionFrom(options.pool));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ready = promise;
@@ -181,12 +181,12 @@ export class Embedded implements EmbeddedOrchestrator {
        VALUES ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000)) ON CONFLICT (run_id) DO NOTHING`,
       [runId, tenantId, projectId, workflowId, code, message, at],
     );
-    this.#hub.publish([{ kind: 'rejected', item: rejected }]);
+    this.#broadcaster.publish([{ kind: 'rejected', item: rejected }]);
   };
 
   creditsChanged: Orchestrator['creditsChanged'] = tenantId => this.#runtime?.meter.changed(tenantId);
 
-  subscribe: Orchestrator['subscribe'] = (...subscription) => this.#hub.subscribe(...subscription);
+  subscribe: Orchestrator['subscribe'] = (...subscription) => this.#broadcaster.subscribe(...subscription);
 
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -284,7 +284,7 @@ export class Embedded implements EmbeddedOrchestrator {
       this.recovered = null;
       runtime.abandon(new Error('the session of the leader ended'));
       // A commit whose answer was lost with the session is in the log, and no listener was told of its events.
-      this.#hub.interrupt();
+      this.#broadcaster.interrupt();
     }
   }
 
@@ -327,7 +327,7 @@ export class Embedded implements EmbeddedOrchestrator {
       random: random ?? Math.random,
       defer,
       graphs: this.#graphs,
-      hub: this.#hub,
+      broadcaster: this.#broadcaster,
       ...(writerLimits === undefined ? {} : { writerLimits }),
       observer: this.#observer,
       credits,

@@ -5,7 +5,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { CreditSource } from '../../credits.ts';
 import type { LoadJournal, LogReader, WriterLimits } from '../../log/index.ts';
 import type { OrchestratorObserver } from '../../observer.ts';
-import type { Hub } from './hub.ts';
+import type { EventBroadcaster } from './event-broadcaster.ts';
 import type { OwnTerm } from './leadership/leader-terms.ts';
 import type { GraphCache } from './runs/graph-cache.ts';
 
@@ -23,7 +23,7 @@ export type RuntimeServices = {
   /** Calls back once what happens in this turn of the event loop has happened: setImmediate. */
   defer: (callback: () => void) => void;
   graphs: GraphCache;
-  hub: Hub;
+  broadcaster: EventBroadcaster;
   writerLimits?: WriterLimits;
   /** Default: nobody watches. */
   observer?: OrchestratorObserver;

@@ -5,7 +5,7 @@ import { chain, DEFAULT_CONFIG, Gate, ManualTime, startRun } from '../../../test
 import type { Graph } from '../../core/index.ts';
 import { decodeEvent } from '../../log/decode.ts';
 import { DEFAULT_LIMITS, type LogEntry, type LoggedRun, type LogReader, type RunRead } from '../../log/index.ts';
-import { Hub } from './hub.ts';
+import { EventBroadcaster } from './event-broadcaster.ts';
 import { GraphCache } from './runs/graph-cache.ts';
 import { Mailbox } from './runs/mailbox.ts';
 import { Runtime } from './runtime.ts';
@@ -26,7 +26,7 @@ function memoryLog() {
     readStored: async () => new Map(),
     countActiveRuns: async () => ({ byTenant: new Map(), byStatus: new Map() }),
     movingRuns: async () => [],
-    wakes: async () => [],
+    wakeUpTimers: async () => [],
   };
   const commit = async (batch: readonly LogEntry[]) => {
     for (const { runId, rows, owner } of batch) {
@@ -55,7 +55,7 @@ function createServices(reader: LogReader, gate: Gate, graph: Graph = chain(1, '
     random: () => 0.5,
     defer: setImmediate,
     graphs: new GraphCache(async () => graph),
-    hub: new Hub(logger),
+    broadcaster: new EventBroadcaster(logger),
   };
 }
 
@@ -123,12 +123,12 @@ test('a stop is written to the row of its run, although the row should say `drai
 
 test('a result larger than what a commit takes is an entry of its own', () => {
   const mailbox = new Mailbox();
-  const mail = (bytes: number) => ({
+  const message = (bytes: number) => ({
     command: { type: 'attempt_succeeded', step: 'a', attempt: 1, result: null } as const,
     caller: null,
     large: { id: '', json: 'x'.repeat(bytes) },
   });
-  for (const bytes of [101, 50, 50, 1]) mailbox.push(mail(bytes));
+  for (const bytes of [101, 50, 50, 1]) mailbox.push(message(bytes));
   const taken = () => mailbox.take(100).map(({ large }) => large?.json.length);
   expect([taken(), taken(), taken(), taken()]).toEqual([[101], [50, 50], [1], []]);
 });

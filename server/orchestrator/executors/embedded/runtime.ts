@@ -16,15 +16,15 @@ import { RunResources } from './memory/run-resources.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
 import { FaultLog } from './runs/fault-log.ts';
 import { LiveRun } from './runs/live-run.ts';
+import { LoadRetries, RELOAD_DELAY_MS } from './runs/load-retries.ts';
 import { LoadSuspects } from './runs/load-suspects.ts';
 import { type LoadedRun, Loader } from './runs/loader.ts';
-import { REFOLD_DELAY_MS, Refolds } from './runs/refolds.ts';
 import { insufficientCredits, runIdTaken } from './runs/refusals.ts';
 import { RunFinder } from './runs/run-finder.ts';
 import type { AttemptRef, HeldRun, RunHost } from './runs/run-host.ts';
 import { type SlotKind, Slots } from './runs/slots.ts';
 import { type TimerHandle, Timers } from './runs/timers.ts';
-import { Wakes } from './runs/wakes.ts';
+import { WakeUpTimers } from './runs/wake-up-timers.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 
 /** A database that has not taken the last events by then will not be waited for at shutdown. */
@@ -45,13 +45,13 @@ export class Runtime implements RunHost {
   readonly timers: Timers;
   readonly #loader: Loader;
   readonly suspects: LoadSuspects;
-  readonly #refolds = new Refolds();
+  readonly #loadRetries = new LoadRetries();
   readonly #finder: RunFinder;
   readonly resources: RunResources;
   readonly #runs = new Map<string, LiveRun>();
   /** Starts under way: what they begin is not a run until its commit. */
   readonly #starting = new Map<string, Promise<RunSnapshot>>();
-  readonly #wakes: Wakes;
+  readonly #wakeUpTimers: WakeUpTimers;
   readonly meter: CreditMeter;
   readonly #activeRuns: ActiveRuns;
   readonly #behind: ProgressSweep;
@@ -72,7 +72,7 @@ export class Runtime implements RunHost {
     this.timers = new Timers(services.clock, services.alarm);
     this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
-    this.#wakes = new Wakes(this.timers, runId => this.#wake(runId));
+    this.#wakeUpTimers = new WakeUpTimers(this.timers, runId => this.#wake(runId));
     this.meter = new CreditMeter(services.credits, this);
     this.resources = new RunResources(services);
     this.suspects = new LoadSuspects(services.journal);
@@ -148,8 +148,8 @@ export class Runtime implements RunHost {
   }
 
   /** Sets the timer of a run that is not in memory, unless it has one. */
-  setWake(runId: string, dueAt: number): void {
-    if (!this.#wakes.has(runId) && !this.#runs.has(runId)) this.wakeAt(runId, dueAt);
+  setWakeUpTimer(runId: string, dueAt: number): void {
+    if (!this.#wakeUpTimers.has(runId) && !this.#runs.has(runId)) this.setWakeUpAt(runId, dueAt);
   }
 
   /** Folds a run and lets it go on; a failure is logged and tried again later. */
@@ -161,9 +161,9 @@ export class Runtime implements RunHost {
     } catch (error) {
       // It is the affair of whichever process leads next.
       if (this.#closing || this.#abandoned) return;
-      const delayMs = this.#refolds.delayAfter(runId, error);
+      const delayMs = this.#loadRetries.delayAfter(runId, error);
       this.faults.notLoaded(runId, error, delayMs);
-      this.wakeAt(runId, this.now() + delayMs);
+      this.setWakeUpAt(runId, this.now() + delayMs);
     }
   }
 
@@ -268,15 +268,15 @@ export class Runtime implements RunHost {
   }
 
   wantsStream(tenantId: string): boolean {
-    return this.#services.hub.hasListeners(tenantId);
+    return this.#services.broadcaster.hasListeners(tenantId);
   }
 
   publish(items: StreamItem[]): void {
-    this.#services.hub.publish(items);
+    this.#services.broadcaster.publish(items);
   }
 
-  wakeAt(runId: string, dueAt: number | null): void {
-    this.#wakes.at(runId, this.#abandoned ? null : dueAt);
+  setWakeUpAt(runId: string, dueAt: number | null): void {
+    this.#wakeUpTimers.at(runId, this.#abandoned ? null : dueAt);
   }
 
   committed(run: LiveRun, { isNew, ended }: { isNew: boolean; ended: boolean }): void {
@@ -366,7 +366,7 @@ export class Runtime implements RunHost {
   readonly #takeUp = ({ identity, state, events, account, quarantined }: LoadedRun): LiveRun | null => {
     if (this.#abandoned) return null;
     const { runId } = identity;
-    this.#refolds.succeeded(runId);
+    this.#loadRetries.succeeded(runId);
     if (quarantined !== null) this.faults.quarantined(identity, quarantined);
     const run = this.#inMemory({ identity, state, quarantined }, account);
     if (state.endedAt === null) {
@@ -385,7 +385,7 @@ export class Runtime implements RunHost {
 
   /** Folds the run again after a while, unless something wakes it before. */
   #later(runId: string): void {
-    this.wakeAt(runId, this.now() + REFOLD_DELAY_MS);
+    this.setWakeUpAt(runId, this.now() + RELOAD_DELAY_MS);
   }
 
   /** A value that the database refuses would be refused for ever: the attempts that brought it fail instead. */

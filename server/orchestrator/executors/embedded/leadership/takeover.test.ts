@@ -109,7 +109,7 @@ class Process {
       readStored: async () => new Map(),
       countActiveRuns: () => this.#ask('countActiveRuns'),
       movingRuns: async () => [],
-      wakes: async () => [],
+      wakeUpTimers: async () => [],
     };
   }
 }

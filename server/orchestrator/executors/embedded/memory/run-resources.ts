@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '../../../log/index.ts';
-import type { Mail } from '../runs/mailbox.ts';
+import type { Message } from '../runs/mailbox.ts';
 import type { RuntimeServices } from '../runtime-services.ts';
 import { Landing } from './landing.ts';
 import { LiveMemory } from './live-memory.ts';
@@ -29,15 +29,15 @@ export class RunResources {
   }
 
   /** These results wait for no commit any more. */
-  landed(tenantId: string, mail: readonly Mail[]): void {
+  landed(tenantId: string, messages: readonly Message[]): void {
     let bytes = 0;
-    for (const { large } of mail) bytes += large?.json.length ?? 0;
+    for (const { large } of messages) bytes += large?.json.length ?? 0;
     if (bytes > 0) this.landing.committed(tenantId, bytes);
   }
 
   /** The same once their turn is written. Nearly every turn brings none, and is spared the promises of a `finally`. */
-  landedAfter(written: Promise<void>, tenantId: string, mail: readonly Mail[]): void {
-    if (mail.some(({ large }) => large !== null)) void written.finally(() => this.landed(tenantId, mail));
+  landedAfter(written: Promise<void>, tenantId: string, messages: readonly Message[]): void {
+    if (messages.some(({ large }) => large !== null)) void written.finally(() => this.landed(tenantId, messages));
   }
 
   /** Settles in a turn of the event loop that nobody else who asks for one gets. */

@@ -20,7 +20,7 @@ import type { RunCredits } from '../credits/run-credits.ts';
 import { withinBudget } from '../memory/run-budget.ts';
 import { ResidentBytes } from '../memory/run-resources.ts';
 import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
-import { type Caller, type Mail, Mailbox, notStorable, toBlame } from './mailbox.ts';
+import { type Caller, Mailbox, type Message, notStorable, toBlame } from './mailbox.ts';
 import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
 import { SlotWaits } from './slot-waits.ts';
@@ -41,7 +41,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly #onExcess: Pricing['onExcess'];
   /** Until what its workspace has left was read anew, nothing begins. */
   #asksForCredits: 'no' | 'asked' | 'answered' = 'no';
-  readonly #mail = new Mailbox();
+  readonly #mailbox = new Mailbox();
   /** Slots granted and not yet used. */
   #granted = 0;
   #appending = false;
@@ -90,7 +90,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   get #idle(): boolean {
-    const waiting = !this.#mail.isEmpty || this.#granted > 0 || this.#timerRang || this.#catchingUp;
+    const waiting = !this.#mailbox.isEmpty || this.#granted > 0 || this.#timerRang || this.#catchingUp;
     return !this.#appending && !waiting;
   }
 
@@ -168,7 +168,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#abortAll();
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
     this.#credits.drop();
-    this.#host.resources.landed(this.tenantId, this.#mail.rejectAll(error));
+    this.#host.resources.landed(this.tenantId, this.#mailbox.rejectAll(error));
     this.leaveMemory();
   }
 
@@ -181,9 +181,9 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#appending || this.#dropped) return;
     const now = this.#host.now();
     const turn = new Turn(this.identity, this.state, this.#credits.pricing(this.#onExcess));
-    const mail = this.#mail.take(this.#host.resources.entryBytes);
+    const messages = this.#mailbox.take(this.#host.resources.entryBytes);
     if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
-    const settlements = this.#decideMail(mail, turn, now);
+    const settlements = this.#decideMessages(messages, turn, now);
     if (this.#timerRang) this.#decideDue(turn, now);
     if (this.#mustAbandon) this.#abandonLost(turn, now);
     if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
@@ -198,15 +198,17 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const catchUp = this.#catchingUp && this.#progress.behind;
     this.#catchingUp = false;
     if (turn.events.length === 0 && !catchUp) {
-      this.#host.resources.landed(this.tenantId, mail);
+      this.#host.resources.landed(this.tenantId, messages);
       for (const settle of settlements) settle();
-      this.#host.wakeAt(this.identity.runId, nextTimer(this.state, this.#due));
+      this.#host.setWakeUpAt(this.identity.runId, nextTimer(this.state, this.#due));
       this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
-      if (!this.#mail.isEmpty) this.#host.schedule(this);
+      if (!this.#mailbox.isEmpty) this.#host.schedule(this);
       return;
     }
-    const written = this.#write(turn, mail, settlements, catchUp).catch(error => this.#host.turnDefect(this, error));
-    this.#host.resources.landedAfter(written, this.tenantId, mail);
+    const written = this.#write(turn, messages, settlements, catchUp).catch(error =>
+      this.#host.turnDefect(this, error),
+    );
+    this.#host.resources.landedAfter(written, this.tenantId, messages);
   }
 
   #post(command: Command, caller: Caller | null = null, large: LargeResult | null = null): void {
@@ -214,14 +216,14 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       caller?.reject(beingLoaded());
       return;
     }
-    this.#mail.push({ command, caller, large });
+    this.#mailbox.push({ command, caller, large });
     this.#host.schedule(this);
   }
 
   /** Returns what is to be told to callers once the turn is committed, in order. */
-  #decideMail(mail: readonly Mail[], turn: Turn, now: number): (() => void)[] {
+  #decideMessages(messages: readonly Message[], turn: Turn, now: number): (() => void)[] {
     const settlements: (() => void)[] = [];
-    for (const { command, caller, large } of mail) {
+    for (const { command, caller, large } of messages) {
       // An outcome ends the attempt; any other command that names the step leaves it to be begun again.
       if ('attempt' in command && command.type !== 'attempt_log') {
         this.#lost?.delete(command.step);
@@ -325,16 +327,16 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     else this.#host.observer.stepBegun(stepSpec(this.state, step).type, this.#slotWaits.begun(step, now));
   }
 
-  async #write(turn: Turn, mail: readonly Mail[], settlements: Settlements, catchUp: boolean): Promise<void> {
+  async #write(turn: Turn, messages: readonly Message[], settlements: Settlements, catchUp: boolean): Promise<void> {
     if (!this.#advancing) this.#due = null;
-    const wakeAt = nextTimer(this.state, this.#due);
+    const nextTimerAt = nextTimer(this.state, this.#due);
     this.#appending = true;
     try {
-      await this.#host.append(this.#entry(turn, wakeAt, catchUp));
+      await this.#host.append(this.#entry(turn, nextTimerAt, catchUp));
     } catch (error) {
       this.#appending = false;
       this.#credits.sent(false);
-      this.#refuse(turn, mail, error);
+      this.#refuse(turn, messages, error);
       return;
     }
     this.#appending = false;
@@ -356,24 +358,24 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       if (this.state.inFlight.has(begun.step)) this.#startAttempt(begun);
       else this.#forgo(begun.step);
     }
-    this.#host.wakeAt(this.identity.runId, ended ? null : wakeAt);
+    this.#host.setWakeUpAt(this.identity.runId, ended ? null : nextTimerAt);
     this.#host.committed(this, { isNew: turn.isNew, ended });
     // Also where it ended: whoever asked meanwhile is waiting to be refused.
     if (!this.#idle) this.#host.schedule(this);
   }
 
-  #entry(turn: Turn, wakeAt: number | null, catchUp: boolean): LogEntry {
-    const entry = turn.entry(wakeAt, this.#interrupted);
+  #entry(turn: Turn, nextTimerAt: number | null, catchUp: boolean): LogEntry {
+    const entry = turn.entry(nextTimerAt, this.#interrupted);
     const must = catchUp || turn.writesProjection;
     const projection = this.#progress.take(entry.projection, { now: this.#host.now(), must });
     this.#host.progressBehind(this, projection === null);
     return projection === null ? { ...entry, projection } : entry;
   }
 
-  #refuse(turn: Turn, mail: readonly Mail[], error: unknown): void {
+  #refuse(turn: Turn, messages: readonly Message[], error: unknown): void {
     for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId, 'step');
-    const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes: toBlame(mail) });
-    for (const { caller } of mail) caller?.reject(reason);
+    const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes: toBlame(messages) });
+    for (const { caller } of messages) caller?.reject(reason);
     this.drop(reason);
   }
 

@@ -5,7 +5,7 @@ import type { AttemptRef } from './run-host.ts';
 
 export type Caller = { resolve(run: RunSnapshot): void; reject(error: unknown): void };
 
-export type Mail = {
+export type Message = {
   command: Command;
   caller: Caller | null;
   /** The text of the result that the command refers to. */
@@ -24,9 +24,9 @@ export function notStorable({ step, attempt }: AttemptRef, random: number): Comm
  * The attempts whose outcomes may be why an entry was refused. What a caller brought may be at fault as well: no step
  * fails for that, its attempt is begun again.
  */
-export function toBlame(mail: readonly Mail[]): AttemptRef[] {
-  if (mail.some(({ caller }) => caller !== null)) return [];
-  return mail.flatMap(({ command }) =>
+export function toBlame(messages: readonly Message[]): AttemptRef[] {
+  if (messages.some(({ caller }) => caller !== null)) return [];
+  return messages.flatMap(({ command }) =>
     'attempt' in command && !isRefusedOutcome(command) ? [{ step: command.step, attempt: command.attempt }] : [],
   );
 }
@@ -36,47 +36,47 @@ const isRefusedOutcome = (command: Command): boolean =>
 
 /** What a run is to decide, in the order in which it came. */
 export class Mailbox {
-  #mail: Mail[] = [];
+  #messages: Message[] = [];
 
   get isEmpty(): boolean {
-    return this.#mail.length === 0;
+    return this.#messages.length === 0;
   }
 
-  push(mail: Mail): void {
-    this.#mail.push(mail);
+  push(message: Message): void {
+    this.#messages.push(message);
   }
 
   /**
    * Takes as much as one entry of the log may hold, at least one. Hundreds of large results that arrive together would
    * otherwise be one statement of hundreds of megabytes.
    */
-  take(maxBytes: number): Mail[] {
+  take(maxBytes: number): Message[] {
     let bytes = 0;
     let count = 0;
-    for (const mail of this.#mail) {
-      bytes += bytesOf(mail);
-      if (count > 0 && bytes > maxBytes) return this.#mail.splice(0, count);
+    for (const message of this.#messages) {
+      bytes += bytesOf(message);
+      if (count > 0 && bytes > maxBytes) return this.#messages.splice(0, count);
       count += 1;
     }
     return this.takeAll();
   }
 
   /** Takes everything, and refuses the callers that wait for it. */
-  rejectAll(error: unknown): Mail[] {
-    const mail = this.takeAll();
-    for (const { caller } of mail) caller?.reject(error);
-    return mail;
+  rejectAll(error: unknown): Message[] {
+    const messages = this.takeAll();
+    for (const { caller } of messages) caller?.reject(error);
+    return messages;
   }
 
-  takeAll(): Mail[] {
-    const mail = this.#mail;
-    this.#mail = [];
-    return mail;
+  takeAll(): Message[] {
+    const messages = this.#messages;
+    this.#messages = [];
+    return messages;
   }
 }
 
 /** What the events of a command take in the log, as far as it may be much. */
-function bytesOf({ command, large }: Mail): number {
+function bytesOf({ command, large }: Message): number {
   let bytes = large?.json.length ?? 0;
   switch (command.type) {
     case 'complete_task':

@@ -22,12 +22,12 @@ export async function recoverRuns(
 
 /** Sets the timers of the runs that only wait; returns how many of them had to be folded instead. */
 async function recoverTimers(reader: LogReader, runtime: Runtime, signal: AbortSignal): Promise<number> {
-  const wakes = await reader.wakes();
+  const timers = await reader.wakeUpTimers();
   if (signal.aborted) return 0;
   const unusable: string[] = [];
-  for (const { runId, dueAt } of wakes) {
+  for (const { runId, dueAt } of timers) {
     if (dueAt === null) unusable.push(runId);
-    else runtime.setWake(runId, dueAt);
+    else runtime.setWakeUpTimer(runId, dueAt);
   }
   if (unusable.length === 0) return 0;
   runtime.observer.timersUnusable(unusable.length);

@@ -27,7 +27,7 @@ export type RunHost = AttemptHost & {
   wantsStream(tenantId: string): boolean;
   publish(items: StreamItem[]): void;
   /** When the run wants to be woken; null = no longer. */
-  wakeAt(runId: string, dueAt: number | null): void;
+  setWakeUpAt(runId: string, dueAt: number | null): void;
   committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void;
   /** The turn was not written, so the run's memory is no longer true and is dropped; returns what its callers get. */
   appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError;

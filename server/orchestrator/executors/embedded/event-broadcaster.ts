@@ -9,7 +9,7 @@ type Subscription = {
 };
 
 /** Hands committed events to whoever listens in this process, in the order of their publication. */
-export class Hub {
+export class EventBroadcaster {
   readonly #byTenant = new Map<string, Set<Subscription>>();
   readonly #logger: Logger;
 

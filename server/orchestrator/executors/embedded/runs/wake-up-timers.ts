@@ -1,7 +1,7 @@
 import type { TimerHandle, Timers } from './timers.ts';
 
 /** For each run its next timer, whether the run is in memory or not. */
-export class Wakes {
+export class WakeUpTimers {
   readonly #timers: Timers;
   readonly #wake: (runId: string) => void;
   readonly #set = new Map<string, TimerHandle>();
