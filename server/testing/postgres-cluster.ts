@@ -4,55 +4,44 @@ import { chmod, chown, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import {
-  clusterUrl,
-  initCluster,
-  type Listen,
-  openCluster,
-  startCluster,
-  withDatabase,
-} from '../platform/postgres/cluster.ts';
+import { clusterUrl, initCluster, type Listen, openCluster, startCluster } from '../platform/postgres/cluster.ts';
 import { freePort } from '../platform/postgres/free-port.ts';
-import { migrate } from '../platform/postgres/migrate.ts';
+import { createTemplate, dropDatabase, type Template } from './postgres-template.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** URL of the migrated template database, on a server where we may create databases. */
-    batonTemplateUrl: string;
-    /** How CREATE DATABASE is told to copy files; PostgreSQL 14 knows no other way and no word for it. */
-    batonCloneStrategy: string;
+    batonTemplate: Template;
   }
 }
 
-/**
- * vitest's globalSetup: one PostgreSQL for the whole run, in a folder of its own, with one migrated template database.
- * `BATON_TEST_DATABASE_URL` names a server to use instead; `BATON_TEST_FSYNC=1` keeps fsync on (faults, benchmarks).
- */
+/** vitest's globalSetup: one PostgreSQL for the whole run, with one migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { template, stop } = await startTemplate();
+  project.provide('batonTemplate', template);
+  return stop;
+}
+
+/**
+ * A migrated template database on a PostgreSQL of its own. `BATON_TEST_DATABASE_URL` names a server to use instead;
+ * `BATON_TEST_FSYNC=1` keeps fsync on (faults, benchmarks).
+ */
+export async function startTemplate(): Promise<{ template: Template; stop(): Promise<void> }> {
   const given = process.env.BATON_TEST_DATABASE_URL;
   const server = given ? { url: given, stop: async () => undefined } : await startTestCluster();
-  const template = `baton_template_${process.pid}_${randomBytes(4).toString('hex')}`;
-  const admin = async (sql: string) => {
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    return await client.query(sql).finally(() => client.end());
-  };
   try {
-    await admin(`CREATE DATABASE ${template}`);
-    await migrate(withDatabase(server.url, template));
+    const template = await createTemplate(server.url);
+    return {
+      template,
+      async stop() {
+        if (given) await dropDatabase(template.url);
+        await server.stop();
+      },
+    };
   } catch (error) {
     await server.stop();
     throw error;
   }
-  const version = await admin('SHOW server_version_num');
-  project.provide('batonCloneStrategy', version.rows[0].server_version_num < 150_000 ? '' : 'STRATEGY file_copy');
-  project.provide('batonTemplateUrl', withDatabase(server.url, template));
-  return async () => {
-    if (given) await admin(`DROP DATABASE ${template} WITH (FORCE)`);
-    await server.stop();
-  };
 }
 
 /** A throw-away cluster. It is stopped and its folder removed by `stop()`, or when this process ends in any way. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -6,6 +5,7 @@ import { DatabaseClient } from '../platform/postgres/client.ts';
 import { withDatabase } from '../platform/postgres/cluster.ts';
 import type { PrismaClient } from '../platform/postgres/generated/client.ts';
 import { createPrismaClient } from '../platform/postgres/prisma.ts';
+import { copyTemplate, dropDatabase, query } from './postgres-template.ts';
 
 export type TestDatabase = {
   url: string;
@@ -16,17 +16,9 @@ export type TestDatabase = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/**
- * A fresh database with every migration applied, for one test or one test file. It is a copy of the template
- * (~30 ms with FILE_COPY, ~45 ms with WAL_LOG, ~250 ms by migrating).
- */
+/** A fresh database with every migration applied, for one test or one test file. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const template = inject('batonTemplateUrl');
-  const templateName = new URL(template).pathname.slice(1);
-  const name = `baton_test_${randomBytes(8).toString('hex')}`;
-  const server = withDatabase(template, 'postgres');
-  await query(server, `CREATE DATABASE ${name} TEMPLATE ${templateName} ${inject('batonCloneStrategy')}`);
-  const url = withDatabase(template, name);
+  const url = await copyTemplate(inject('batonTemplate'));
   const pool = new pg.Pool({ Client: DatabaseClient, connectionString: url, max: 10, application_name: 'baton-test' });
   // close() ends forgotten sessions by force; without a listener that would be an uncaught exception.
   pool.on('error', () => undefined);
@@ -34,13 +26,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const prisma = createPrismaClient(pool);
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= drop(server, name, pool, prisma);
+    closing ??= drop(url, pool, prisma);
     return closing;
   };
   return { url, pool, prisma, close, [Symbol.asyncDispose]: close };
 }
 
-async function drop(server: string, name: string, pool: pg.Pool, prisma: PrismaClient): Promise<void> {
+async function drop(url: string, pool: pg.Pool, prisma: PrismaClient): Promise<void> {
+  const server = withDatabase(url, 'postgres');
+  const name = new URL(url).pathname.slice(1);
   await prisma.$disconnect();
   const held = await heldClients(pool);
   // end() would wait for ever for a client that is never released.
@@ -54,7 +48,7 @@ async function drop(server: string, name: string, pool: pg.Pool, prisma: PrismaC
       server,
       `SELECT application_name, state, left(query, 200) AS query FROM pg_stat_activity WHERE datname = '${name}'`,
     );
-    await query(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await dropDatabase(url);
     throw new Error(`Leaked connections in a test: ${JSON.stringify(sessions)}`, { cause: error });
   }
 }
@@ -65,14 +59,4 @@ async function heldClients(pool: pg.Pool): Promise<number> {
   const held = () => pool.totalCount - pool.idleCount;
   while (held() > 0 && performance.now() < deadline) await setImmediate();
   return held();
-}
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -119,7 +119,7 @@ test('the lock files of a crash do not stop the start, whatever has their proces
   const other = await asCluster('echo $$; exec sleep 600');
   // `exec` leaves nobody to reap the first one.
   const zombie = await asCluster('sleep 0 & echo $!; exec sleep 600');
-  const testCluster = new URL(inject('batonTemplateUrl')).searchParams.get('host');
+  const testCluster = new URL(inject('batonTemplate').url).searchParams.get('host');
   const elsewhere = testCluster === null ? undefined : (await postmaster(join(testCluster, 'data')))?.pid;
   try {
     for (const pid of [other.pid, zombie.pid, elsewhere ?? other.pid, '' as const]) {

@@ -10,7 +10,7 @@ import { createSchemaEngine } from './schema-engine.ts';
 import { StartupError } from './startup-error.ts';
 
 const prisma = fileURLToPath(new URL('../../../prisma', import.meta.url));
-const admin = new pg.Pool({ connectionString: withDatabase(inject('batonTemplateUrl'), 'postgres'), max: 2 });
+const admin = new pg.Pool({ connectionString: withDatabase(inject('batonTemplate').url, 'postgres'), max: 2 });
 let counter = 0;
 let folder: string;
 
@@ -26,7 +26,7 @@ afterAll(async () => {
 async function emptyDatabase() {
   const name = `baton_migrate_${process.pid}_${counter++}`;
   await admin.query(`CREATE DATABASE ${name}`);
-  const url = withDatabase(inject('batonTemplateUrl'), name);
+  const url = withDatabase(inject('batonTemplate').url, name);
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   return {
     url,
