@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Command } from '@commander-js/extra-typings';
 import { type Declare, type Outcome, parse, printed } from '../commands/command-line.ts';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 const baton = fileURLToPath(new URL('../commands/baton.ts', import.meta.url));
 
@@ -11,7 +12,7 @@ export function runBaton(args: readonly string[], env: Record<string, string>) {
     execFile(
       process.execPath,
       [baton, ...args],
-      { env: { NODE_ENV: 'production', PATH: process.env.PATH, ...env } },
+      { env: { NODE_ENV: 'production', PATH: process.env.PATH, ...COMPILE_CACHE, ...env } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });

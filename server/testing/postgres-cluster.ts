@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { clusterUrl, initCluster, type Listen, openCluster, startCluster } from '../platform/postgres/cluster.ts';
 import { freePort } from '../platform/postgres/free-port.ts';
+import { COMPILE_CACHE } from './compile-cache.ts';
 import { createTemplate, dropDatabase, type Template } from './postgres-template.ts';
 
 declare module 'vitest' {
@@ -15,8 +16,12 @@ declare module 'vitest' {
   }
 }
 
-/** vitest's globalSetup: one PostgreSQL for the whole run, with one migrated template database. */
+/**
+ * vitest's globalSetup: one PostgreSQL for the whole run, with one migrated template database, and a compile cache for the
+ * workers and the programs that tests start.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  Object.assign(process.env, COMPILE_CACHE);
   const { template, stop } = await startTemplate();
   project.provide('batonTemplate', template);
   return stop;
