@@ -32,6 +32,8 @@ test('a forgotten password is set anew by mail, which signs out every other sess
     await page.context().clearCookies();
     await page.goto('/sign-in');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    // Until the page has changed, the field of that name is the one of the sign-in form.
+    await expect(page.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible();
     await page.getByLabel('Email').fill(server.email);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Send link' }).click();
