@@ -20,7 +20,7 @@ export default defineConfig({
   fullyParallel: false,
   // They end what hangs: on a machine that gives a quarter of its speed the longest take three minutes.
   timeout: 240_000,
-  expect: { timeout: 10_000 },
+  expect: { timeout: 30_000 },
   forbidOnly: true,
   retries: 0,
   // A trace doubles the time of every test; `--trace on` makes one where it is wanted.
