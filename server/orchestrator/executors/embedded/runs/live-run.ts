@@ -183,7 +183,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const turn = new Turn(this.identity, this.state, this.#credits.pricing(this.#onExcess));
     const messages = this.#mailbox.take(this.#host.resources.entryBytes);
     if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
-    const settlements = this.#decideMessages(messages, turn, now);
+    const answers = this.#decideMessages(messages, turn, now);
     if (this.#timerRang) this.#decideDue(turn, now);
     if (this.#mustAbandon) this.#abandonLost(turn, now);
     if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
@@ -199,15 +199,13 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#catchingUp = false;
     if (turn.events.length === 0 && !catchUp) {
       this.#host.resources.landed(this.tenantId, messages);
-      for (const settle of settlements) settle();
+      for (const answer of answers) answer();
       this.#host.setWakeUpAt(this.identity.runId, nextTimer(this.state, this.#due));
       this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
       if (!this.#mailbox.isEmpty) this.#host.schedule(this);
       return;
     }
-    const written = this.#write(turn, messages, settlements, catchUp).catch(error =>
-      this.#host.turnDefect(this, error),
-    );
+    const written = this.#write(turn, messages, answers, catchUp).catch(error => this.#host.turnDefect(this, error));
     this.#host.resources.landedAfter(written, this.tenantId, messages);
   }
 
