@@ -17,7 +17,7 @@ export type RefusedAppend = 'fenced' | 'rejected' | 'lost';
  */
 export interface OrchestratorObserver {
   /** A step is about to begin, `waitedMs` after it could have: the time it waited for a slot. */
-  stepBegun(type: string, waitedMs: number): void;
+  stepStarted(type: string, waitedMs: number): void;
   /** An attempt in flight ended, `ms` after it was handed to its step type. */
   attemptEnded(type: string, end: AttemptEnd, ms: number): void;
   /** Events of one run were committed, in order; `state` is the run after them. */
@@ -45,7 +45,7 @@ export interface OrchestratorObserver {
 
 /** Watches nothing. */
 export const unobserved: OrchestratorObserver = {
-  stepBegun() {},
+  stepStarted() {},
   attemptEnded() {},
   turnCommitted() {},
   runLoaded() {},
@@ -66,8 +66,8 @@ export function allOf(observers: readonly OrchestratorObserver[]): OrchestratorO
   const [only] = observers;
   if (observers.length === 1 && only !== undefined) return only;
   return {
-    stepBegun(...said) {
-      for (const observer of observers) observer.stepBegun(...said);
+    stepStarted(...said) {
+      for (const observer of observers) observer.stepStarted(...said);
     },
     attemptEnded(...said) {
       for (const observer of observers) observer.attemptEnded(...said);

@@ -11,7 +11,7 @@ import { editNeeded, mayEdit } from './override-rights.ts';
 import { type RecordedValues, readRecordedValues } from './recorded-values.ts';
 import type { CommandOutput, RerunInput } from './schemas.ts';
 import { startPrepared } from './start.ts';
-import { findGraph, hasBegun } from './store.ts';
+import { findGraph, hasStarted } from './store.ts';
 
 /** Results a rerun may seed, in bytes. */
 const seedBudgetBytes = 64 * 1024 * 1024;
@@ -59,7 +59,7 @@ export async function rerun(ctx: Context, input: z.output<typeof RerunInput>): P
  * as an approval, was never passed.
  */
 async function requireReached({ services, principal }: Context, runId: string, step: string): Promise<void> {
-  if (mayEdit([carriedScopes(principal)]) || (await hasBegun(services.pool, runId, step))) return;
+  if (mayEdit([carriedScopes(principal)]) || (await hasStarted(services.pool, runId, step))) return;
   throw editNeeded('Rerunning from a step that the run did not reach', [
     { path: 'from_step', message: 'was not started in this run' },
   ]);

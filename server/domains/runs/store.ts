@@ -146,7 +146,7 @@ export async function findVersion(
 }
 
 /** Whether an attempt of the step began in the run. */
-export async function hasBegun(pool: Pool, runId: string, step: string): Promise<boolean> {
+export async function hasStarted(pool: Pool, runId: string, step: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     `SELECT FROM run_events WHERE run_id = $1 AND step_id = $2 AND event_type = 'step_started' LIMIT 1`,
     [runId, step],

@@ -21,7 +21,7 @@ import type { Command, GraphStep, JsonValue } from './index.ts';
 
 const a: GraphStep = { id: 'a', type: 'x', retry_count: 2, retry_delay_s: 4 };
 const chain = specification(a, { id: 'b', type: 'x', depends_on: ['a'] });
-const begin = (step = 'a'): Command => ({ type: 'begin_attempt', step });
+const begin = (step = 'a'): Command => ({ type: 'start_attempt', step });
 const succeed = (step: string, attempt = 1, result: JsonValue = null, log?: string[]): Command => ({
   type: 'attempt_succeeded',
   step,
@@ -39,7 +39,7 @@ const fail = (step: string, attempt = 1, more: object = {}): Command => ({
   ...more,
 });
 
-describe('begin_attempt', () => {
+describe('start_attempt', () => {
   test('begins a ready step', () => {
     chain.given(started()).when(begin()).then(began('a'));
   });
@@ -109,7 +109,7 @@ describe('begin_attempt', () => {
     const fails = (attempt: number) =>
       [failed('a', deaths, attempt), skipped('b', 'blocked'), runFailed('a', deaths)] as const;
     const terms = Array.from({ length: MAX_LOST_ATTEMPTS }, (_, index) => index + 1);
-    const beginIn = (term: number, survived: number[]) => ({
+    const startIn = (term: number, survived: number[]) => ({
       ...begin(),
       leader: { term, survived: new Set(survived) },
     });
@@ -118,21 +118,21 @@ describe('begin_attempt', () => {
     test('all of them died', () => {
       chain
         .given(started(), ...terms.map(inTerm))
-        .when(beginIn(next, []))
+        .when(startIn(next, []))
         .then(...fails(MAX_LOST_ATTEMPTS));
     });
 
     test.each(terms)('that of term %i survived', term => {
       chain
         .given(started(), ...terms.map(inTerm))
-        .when(beginIn(next, [term]))
+        .when(startIn(next, [term]))
         .then(inTerm(next));
     });
 
     test('one survived, and one more died', () => {
       chain
         .given(started(), ...terms.map(inTerm), inTerm(next))
-        .when(beginIn(next + 1, [1]))
+        .when(startIn(next + 1, [1]))
         .then(...fails(next));
     });
 
@@ -140,7 +140,7 @@ describe('begin_attempt', () => {
       const old = terms.map(attempt => began('a', attempt));
       chain
         .given(started(), ...old)
-        .when(beginIn(next, terms))
+        .when(startIn(next, terms))
         .then(...fails(MAX_LOST_ATTEMPTS));
     });
   });

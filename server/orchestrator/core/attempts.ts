@@ -22,10 +22,10 @@ const MAX_RETRY_AFTER_MS = MAX_TIMEOUT_S * 1000;
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
 
 /** Gives a step its slot. A step that the log has running was lost in a crash and is begun again. */
-export function beginAttempt(state: RunState, command: Of<'begin_attempt'>, now: number): RunEvent[] {
+export function startAttempt(state: RunState, command: Of<'start_attempt'>, now: number): RunEvent[] {
   const step = state.steps.get(command.step);
   if (step === undefined || state.status !== 'running' || state.stopRequested !== null) return [];
-  if (!mayBegin(step, now)) return [];
+  if (!mayStart(step, now)) return [];
   const draft = newDraft(state, now);
   if (step.status === 'running' && deathsDuring(step, command.leader) >= MAX_LOST_ATTEMPTS) {
     const message = `The process died ${MAX_LOST_ATTEMPTS} times while the step was running.`;
@@ -97,7 +97,7 @@ function deathsDuring({ lost, lostIn = [], term }: StepState, leader: LeaderTerm
   return lost + lostIn.filter(isDeath).length + Number(isDeath(term));
 }
 
-function mayBegin(step: StepState, now: number): boolean {
+function mayStart(step: StepState, now: number): boolean {
   switch (step.status) {
     case 'ready':
     case 'running':

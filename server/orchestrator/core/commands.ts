@@ -16,7 +16,7 @@ export type Command =
   | { type: 'stop'; mode: 'immediate' | 'graceful'; by: string }
   | { type: 'complete_task'; step: string; approved: boolean; result: JsonMap; by: string; credits?: number }
   /** The scheduler gives a ready step its slot: a first attempt, a retry that is due, or one lost in a crash. */
-  | { type: 'begin_attempt'; step: string; leader?: LeaderTerm }
+  | { type: 'start_attempt'; step: string; leader?: LeaderTerm }
   | ({ type: 'attempt_succeeded'; step: string; attempt: number; result: StepResult; log?: string[] } & Paid)
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
   /** `retryable: false` ends the step whatever `retry_count` says. `random` is 0..1, for the jitter. */

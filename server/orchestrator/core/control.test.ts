@@ -235,7 +235,7 @@ describe('a run that has ended takes no commands', () => {
     run
       .when({ type: 'complete_task', step: 'task', approved: true, result: {}, by: 'bob' })
       .thenRefused('run_already_ended');
-    run.when({ type: 'begin_attempt', step: 'more' }).thenNothing();
+    run.when({ type: 'start_attempt', step: 'more' }).thenNothing();
     run.when({ type: 'abandon_attempt', step: 'more' }).thenNothing();
     run.when({ type: 'task_timed_out', step: 'task' }).thenNothing();
   });

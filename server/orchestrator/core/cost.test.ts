@@ -22,7 +22,7 @@ function costPerStep(steps: GraphStep[]): number {
   };
   ask({ type: 'start', data: startData() });
   while (!isTerminal(state.status)) {
-    for (const step of [...effects(state).ready]) ask({ type: 'begin_attempt', step });
+    for (const step of [...effects(state).ready]) ask({ type: 'start_attempt', step });
     for (const { step, attempt } of [...effects(state).inFlight]) {
       ask({ type: 'attempt_succeeded', step, attempt, result: null });
     }

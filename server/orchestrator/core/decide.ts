@@ -3,8 +3,8 @@ import {
   attemptFailed,
   attemptSucceeded,
   attemptWaiting,
-  beginAttempt,
   logAttempt,
+  startAttempt,
 } from './attempts.ts';
 import { type Command, CommandRefused } from './commands.ts';
 import { pause, resume, stop } from './control.ts';
@@ -36,8 +36,8 @@ export function decide(state: RunState, command: Command, now: number): RunEvent
       return stop(state, command, now);
     case 'complete_task':
       return completeTask(state, command, now);
-    case 'begin_attempt':
-      return beginAttempt(state, command, now);
+    case 'start_attempt':
+      return startAttempt(state, command, now);
     case 'attempt_succeeded':
       return attemptSucceeded(state, command, now);
     case 'attempt_waiting':

@@ -1,7 +1,7 @@
 import type { Phase } from './events.ts';
 import { isTerminal, type RunState, retryIsDue, stepState } from './state.ts';
 
-/** Something that is due at `dueAt` (ms since the epoch): `begin_attempt` for a retry, `task_timed_out` for a task. */
+/** Something that is due at `dueAt` (ms since the epoch): `start_attempt` for a retry, `task_timed_out` for a task. */
 export type Timer = { step: string; kind: 'retry' | 'task'; dueAt: number };
 
 /** Whether a timer of the run is due at `now`. */
@@ -16,7 +16,7 @@ export function isDue(state: RunState, { step, kind, dueAt }: Timer, now: number
 export type Effects = {
   /** Steps that may begin as soon as they get a slot, the longest ready first. */
   ready: Iterable<string>;
-  /** Attempts that someone works on; after a crash nobody does: `begin_attempt` again, or `abandon_attempt` when stopping. */
+  /** Attempts that someone works on; after a crash nobody does: `start_attempt` again, or `abandon_attempt` when stopping. */
   inFlight: Iterable<{ step: string; attempt: number }>;
   timers: Iterable<Timer>;
 };

@@ -1,7 +1,7 @@
 import { cascade, type Draft, emit, hasEnded, markEnded, remainingInFlight, skip } from './draft.ts';
 import type { CancelReason, Paid, PauseReason, RunError, RunStatus, SkipReason, StepError } from './events.ts';
 import type { StepEnd } from './skips.ts';
-import { isBegun, type RunState, stepState } from './state.ts';
+import { isStarted, type RunState, stepState } from './state.ts';
 
 /**
  * After the end of `step` was emitted: carries on, or ends the run if that is due. A run that is being stopped ends when
@@ -73,13 +73,13 @@ type Ending = { cancel: CancelReason; causedBy?: string; skip: SkipReason };
 
 /** First what was begun, then what was not; each in the graph's order. O(steps), once in a run. */
 function endAllOthers(draft: Draft, ending: Ending): void {
-  const notBegun: string[] = [];
+  const notStarted: string[] = [];
   for (const id of draft.state.graph.order) {
     if (hasEnded(draft, id)) continue;
-    if (isBegun(stepState(draft.state, id).status)) cancelStep(draft, id, ending.cancel, ending.causedBy);
-    else notBegun.push(id);
+    if (isStarted(stepState(draft.state, id).status)) cancelStep(draft, id, ending.cancel, ending.causedBy);
+    else notStarted.push(id);
   }
-  for (const id of notBegun) skip(draft, id, ending.skip);
+  for (const id of notStarted) skip(draft, id, ending.skip);
 }
 
 function statusOf(state: RunState): RunStatus {

@@ -99,7 +99,7 @@ function nextCommand(state: RunState): Command {
     return { type: 'attempt_succeeded', step: flying, attempt, result: null };
   }
   const [step] = [...effects(state).ready, ...state.retrying];
-  if (step !== undefined) return { type: 'begin_attempt', step };
+  if (step !== undefined) return { type: 'start_attempt', step };
   const [waiting = ''] = state.waiting;
   return { type: 'complete_task', step: waiting, approved: true, result: {}, by: 'ann' };
 }

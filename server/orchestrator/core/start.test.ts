@@ -62,7 +62,7 @@ describe('start', () => {
     run
       .when({ type: 'complete_task', step: 'a', approved: true, result: {}, by: 'ann' })
       .thenRefused('run_not_started');
-    run.when({ type: 'begin_attempt', step: 'a' }).thenNothing();
+    run.when({ type: 'start_attempt', step: 'a' }).thenNothing();
     run.when({ type: 'attempt_succeeded', step: 'a', attempt: 0, result: null }).thenNothing();
     run.when({ type: 'abandon_attempt', step: 'a' }).thenNothing();
     run.when({ type: 'task_timed_out', step: 'a' }).thenNothing();

@@ -120,6 +120,6 @@ export function isTerminal(status: RunStatus | null): boolean {
 }
 
 /** Whether an attempt was begun and the step has not ended. */
-export function isBegun(status: StepStatus): boolean {
+export function isStarted(status: StepStatus): boolean {
   return status === 'running' || status === 'retrying' || status === 'waiting';
 }

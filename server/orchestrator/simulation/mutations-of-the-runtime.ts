@@ -103,7 +103,7 @@ const RUN: readonly Mutation[] = [
     file: 'executors/embedded/runs/live-run.ts',
     find: 'this.#appending = true;\n    try {',
     replace:
-      'this.#appending = true;\n    for (const begun of turn.begun.splice(0)) this.#startAttempt(begun);\n    try {',
+      'this.#appending = true;\n    for (const started of turn.started.splice(0)) this.#startAttempt(started);\n    try {',
     caughtBy: ['durability'],
   },
   {
@@ -145,14 +145,14 @@ const RUN: readonly Mutation[] = [
   {
     name: 'the slots of a turn that was not written are lost',
     file: 'executors/embedded/runs/live-run.ts',
-    find: "for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId, 'step');",
+    find: "for (const _ of turn.started) this.#host.releaseSlot(this.tenantId, 'step');",
     replace: '',
     caughtBy: ['slots', 'not-stuck'],
   },
   {
     name: 'the slot of a step that is over before it starts is lost',
     file: 'executors/embedded/runs/live-run.ts',
-    find: 'else this.#forgo(begun.step);',
+    find: 'else this.#forgo(started.step);',
     replace: '',
     caughtBy: ['slots', 'not-stuck'],
     knobs: { oddities: 60, failures: 0, commands: 1 },

@@ -101,7 +101,7 @@ class World {
       if (scenario.unchecked) this.at.count('overrides stored unchecked');
       await admitRequest(scenario, this.at);
     }
-    if (this.at.trouble(0.03)) this.#beginPooled();
+    if (this.at.trouble(0.03)) this.#startPooled();
     this.#boot();
     for (const scenario of this.at.scenarios.values()) this.#plan(scenario);
     const { random, agenda, knobs } = this.at;
@@ -281,7 +281,7 @@ class World {
   }
 
   /** Two processes whose pooler gives each transaction any backend. */
-  #beginPooled(): void {
+  #startPooled(): void {
     const { random, agenda } = this.at;
     this.at.count('pooler in transaction mode');
     this.#postgres.pool();

@@ -73,7 +73,7 @@ export class Work {
 
   async #execute(server: Server, attempt: Attempt, signal: AbortSignal): Promise<Outcome> {
     if (!server.seam()) return new Promise(() => {});
-    this.#checkBegin(server, attempt);
+    this.#checkStart(server, attempt);
     const plan = this.#plan(attempt);
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
     const execution: Execution = { server, attempt, signal, plan };
@@ -117,7 +117,7 @@ export class Work {
 
   async #ask(server: Server, attempt: Attempt): Promise<Outcome> {
     if (!server.seam()) return new Promise(() => {});
-    this.#checkBegin(server, attempt);
+    this.#checkStart(server, attempt);
     if (this.#at.random.chance(0.3)) {
       const { promise, resolve } = Promise.withResolvers<void>();
       server.later(this.#at.random.below(30), resolve);
@@ -136,7 +136,7 @@ export class Work {
   }
 
   /** Nothing is worked on before the log says that it has begun, nor ever twice. */
-  #checkBegin(server: Server, attempt: Attempt): void {
+  #checkStart(server: Server, attempt: Attempt): void {
     const { run, step } = attempt;
     const key = `${run.id} ${step.id}#${attempt.attempt}`;
     if (this.#begun.has(key)) this.#at.fail('durability', `${key} is being worked on a second time`);

@@ -14,7 +14,7 @@ const SIZE_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096]
 type StepEnd = 'completed' | 'failed' | 'cancelled' | 'skipped';
 
 type TypeSeries = {
-  begun: Tally;
+  started: Tally;
   retried: Tally;
   ended: Record<StepEnd, Tally>;
   slotWait: Distribution;
@@ -89,7 +89,7 @@ class RunMetrics implements OrchestratorObserver {
     this.#gauges(registry);
   }
 
-  stepBegun(type: string, waitedMs: number): void {
+  stepStarted(type: string, waitedMs: number): void {
     this.#type(type).slotWait.observe(waitedMs / 1000);
   }
 
@@ -155,7 +155,7 @@ class RunMetrics implements OrchestratorObserver {
         this.#countState(event.data, event.at - (state.startedAt ?? event.at));
         return;
       case 'step_started':
-        this.#type(typeOf(state, event.step)).begun.count += 1;
+        this.#type(typeOf(state, event.step)).started.count += 1;
         return;
       case 'step_completed':
         this.#countEnd(state, event.step, 'skipped' in event.data ? 'skipped' : 'completed');
@@ -248,7 +248,7 @@ function typeOf(state: RunState, step: string): string {
 function stepSeries(registry: Registry): (type: string) => TypeSeries {
   const counter = (name: string, help: string, ...more: string[]) =>
     hotCounter(registry, { name, help, labelNames: ['type', ...more] });
-  const begun = counter('baton_step_attempts_total', 'Attempts of steps that were started, including retries.');
+  const started = counter('baton_step_attempts_total', 'Attempts of steps that were started, including retries.');
   const retried = counter('baton_step_retries_total', 'Attempts that failed and are to be retried.');
   const ended = counter('baton_steps_ended_total', 'Steps that came to their one end.', 'outcome');
   const slotWait = new HotHistogram(registry, {
@@ -267,7 +267,7 @@ function stepSeries(registry: Registry): (type: string) => TypeSeries {
     const end = (outcome: StepEnd) => ended({ type, outcome });
     const took = (outcome: AttemptEnd) => execution.series({ type, outcome });
     return {
-      begun: begun({ type }),
+      started: started({ type }),
       retried: retried({ type }),
       ended: {
         completed: end('completed'),

@@ -22,7 +22,7 @@ export function createRunTraces(tracing: Tracing): OrchestratorObserver {
 class RunTraces implements OrchestratorObserver {
   readonly #tracing: Tracing;
   readonly #runs = new Map<string, TracedRun>();
-  readonly stepBegun = unobserved.stepBegun;
+  readonly stepStarted = unobserved.stepStarted;
   readonly attemptEnded = unobserved.attemptEnded;
   readonly batchCommitted = unobserved.batchCommitted;
   readonly batchBisected = unobserved.batchBisected;

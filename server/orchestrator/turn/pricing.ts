@@ -29,7 +29,7 @@ export function priced(command: Command, prices: ActionPrices, onExcess: OnExces
     case 'pause':
     case 'resume':
     case 'stop':
-    case 'begin_attempt':
+    case 'start_attempt':
     case 'attempt_waiting':
     case 'attempt_log':
     case 'abandon_attempt':

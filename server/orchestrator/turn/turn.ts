@@ -48,7 +48,7 @@ export type RunIdentity = { runId: string; tenantId: string; projectId: string; 
 export class Turn {
   readonly events: RunEvent[] = [];
   /** Attempts begun in this turn. */
-  readonly begun: { step: string; attempt: number }[] = [];
+  readonly started: { step: string; attempt: number }[] = [];
   /** Steps that ended, or left the hands of their attempt, otherwise than by the attempt's own outcome. */
   readonly cancelled: string[] = [];
   /** Microcredits that the attempts which ended in this turn cost. */
@@ -111,7 +111,7 @@ export class Turn {
   quarantine(message: string, leader: LeaderTerm, now: number): void {
     this.apply({ type: 'quarantine', message, leader }, now);
     // What begins only to fail takes no slot.
-    this.begun.length = 0;
+    this.started.length = 0;
   }
 
   #store(large: LargeResult): void {
@@ -231,7 +231,7 @@ export class Turn {
   #note(event: RunEvent): void {
     switch (event.type) {
       case 'step_started':
-        this.begun.push({ step: event.step, attempt: event.attempt });
+        this.started.push({ step: event.step, attempt: event.attempt });
         return;
       case 'step_cancelled':
       case 'step_failed':

@@ -96,7 +96,7 @@ export class CreditWatch {
       if (type !== 'step_started' || step === null || rows.some(row => row.type === 'step_failed' && row.step === step))
         continue;
       const price = this.#priceAhead(runId, step);
-      this.#checkBegun(tenantId, price, step);
+      this.#checkStarted(tenantId, price, step);
       held.set(`${runId} ${step}`, price);
     }
     return () => {
@@ -121,7 +121,7 @@ export class CreditWatch {
       this.#at.fail('credits', `"${step}" of ${runId} was denied for ${price}: there is ${this.#left(tenantId)}`);
   }
 
-  #checkBegun(tenantId: string, price: number, step: string): void {
+  #checkStarted(tenantId: string, price: number, step: string): void {
     const { balance } = this.#database.account(tenantId);
     if (this.#at.economy.enforced && this.#leadsAlone && price > 0 && balance < price)
       this.#at.fail('credits', `"${step}" of ${tenantId} began for ${price}, but there was only ${balance}`);

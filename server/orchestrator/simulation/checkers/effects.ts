@@ -9,9 +9,9 @@ export function checkEffects(history: History, state: RunState): void {
   const { ready, inFlight, timers } = effects(state);
   const steps = [...history.steps].filter(([, step]) => step.end === null);
   const advancing = history.status === 'running' && !history.stopping;
-  const mayBegin = ([, step]: (typeof steps)[number]) =>
+  const mayStart = ([, step]: (typeof steps)[number]) =>
     step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null);
-  same('ready', [...ready], advancing ? steps.filter(mayBegin).map(([id]) => id) : []);
+  same('ready', [...ready], advancing ? steps.filter(mayStart).map(([id]) => id) : []);
   const flying = steps.filter(([, step]) => step.inFlight).map(([id, step]) => `${id}#${step.attempt}`);
   same(
     'in flight',

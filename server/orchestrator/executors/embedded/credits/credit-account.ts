@@ -32,7 +32,7 @@ export class CreditAccount {
   #underWay = 0;
   /** Counts what was sent to be charged. */
   #epoch = 0;
-  #readsBegun = 0;
+  #readsStarted = 0;
   #lastRead = 0;
   /** The percentage of the allowance that was warned of, and of which allowance. */
   #warned: { allowance: number; percent: number } = { allowance: 0, percent: 0 };
@@ -76,9 +76,9 @@ export class CreditAccount {
     if (committed) this.#consumed += credits;
   }
 
-  beginRead(): CreditRead {
-    this.#readsBegun += 1;
-    return { number: this.#readsBegun, epoch: this.#epoch, quiet: this.#underWay === 0 };
+  startRead(): CreditRead {
+    this.#readsStarted += 1;
+    return { number: this.#readsStarted, epoch: this.#epoch, quiet: this.#underWay === 0 };
   }
 
   /** Takes over what a read found, at `now`; one that began before the last one is too late. */

@@ -80,7 +80,7 @@ export class CreditMeter {
 
   /** A read that hangs keeps nobody once it is over: the workspace is the next leader's. */
   #load(source: CreditSource, account: CreditAccount): Promise<CreditAccount> {
-    const read = account.beginRead();
+    const read = account.startRead();
     return new Promise((resolve, reject) => {
       const refuse = (error: unknown) => {
         this.#waiting.delete(refuse);
@@ -141,7 +141,7 @@ export class CreditMeter {
     if (this.#over || source === undefined) return;
     const used = this.#used;
     this.#used = new Set();
-    const reads = [...used].map(account => ({ account, read: account.beginRead() }));
+    const reads = [...used].map(account => ({ account, read: account.startRead() }));
     try {
       const found = await source.refresh(reads.map(({ account }) => account.tenantId));
       if (this.#over) return;

@@ -77,13 +77,13 @@ export class LiveAttempt implements Attempt {
     // A script that waits for a worker does not use up its time: how long that takes is up to others.
     if (!type.queues) this.began();
     else if (!this.#host.resources.landing.tryReserve(this.run.tenantId)) {
-      void this.#beginWhenRoom(type);
+      void this.#startWhenRoom(type);
       return;
     } else this.#hasRoom = true;
     this.#begin(type);
   }
 
-  async #beginWhenRoom(type: StepType): Promise<void> {
+  async #startWhenRoom(type: StepType): Promise<void> {
     const { landing } = this.#host.resources;
     const { tenantId } = this.run;
     try {

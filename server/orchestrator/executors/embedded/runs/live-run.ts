@@ -191,7 +191,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     // It wants nothing before it can claim it.
     if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';
     if (this.wants()) this.#host.claim(this);
-    if (this.#granted > 0) this.#begin(turn, now);
+    if (this.#granted > 0) this.#startSteps(turn, now);
     if (this.waitingSteps > 0) this.#slotWaits.left(this.state.ready, now);
     else this.#slotWaits.clear();
     if (!isTerminal(this.state.status)) this.#resident.set(this.state.residentBytes);
@@ -262,17 +262,17 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   /** Uses the granted slots; gives back those that found nothing to begin. */
-  #begin(turn: Turn, now: number): void {
+  #startSteps(turn: Turn, now: number): void {
     const candidates = this.#advancing ? [...(this.#lost ?? []), ...(this.#due ?? [])] : [];
     for (const step of candidates) {
       if (this.#granted === 0 || !this.#pays(turn, step, now)) break;
       this.#lost?.delete(step);
       this.#due?.delete(step);
-      this.#beginOne(turn, step, now);
+      this.#startOne(turn, step, now);
     }
     for (const step of effects(this.state).ready) {
       if (this.#granted === 0 || !this.#pays(turn, step, now)) break;
-      this.#beginOne(turn, step, now);
+      this.#startOne(turn, step, now);
     }
     if (this.#lost?.size === 0) this.#lost = null;
     if (this.#due?.size === 0) this.#due = null;
@@ -306,7 +306,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       turn.apply({ type: 'pause', by: 'credits', reason: INSUFFICIENT_CREDITS }, now);
       return;
     }
-    this.#beginOne(turn, step, now);
+    this.#startOne(turn, step, now);
     const attempt = this.state.steps.get(step)?.attempt ?? 0;
     turn.apply({ type: 'attempt_failed', step, attempt, error: TOO_FEW_CREDITS, retryable: false, random: 0 }, now);
   }
@@ -317,12 +317,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#credits.release(step);
   }
 
-  #beginOne(turn: Turn, step: string, now: number): void {
-    const before = turn.begun.length;
-    turn.apply({ type: 'begin_attempt', step, leader: this.#host.leader }, now);
+  #startOne(turn: Turn, step: string, now: number): void {
+    const before = turn.started.length;
+    turn.apply({ type: 'start_attempt', step, leader: this.#host.leader }, now);
     this.#granted -= 1;
-    if (turn.begun.length === before) this.#forgo(step);
-    else this.#host.observer.stepBegun(stepSpec(this.state, step).type, this.#slotWaits.begun(step, now));
+    if (turn.started.length === before) this.#forgo(step);
+    else this.#host.observer.stepStarted(stepSpec(this.state, step).type, this.#slotWaits.started(step, now));
   }
 
   async #write(turn: Turn, messages: readonly Message[], settlements: Settlements, catchUp: boolean): Promise<void> {
@@ -351,10 +351,10 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     for (const step of turn.cancelled) this.#abort(step);
     const ended = isTerminal(this.state.status);
     if (ended) this.#abortAll();
-    for (const begun of turn.begun) {
+    for (const started of turn.started) {
       // Where the run ended in the same turn (a step was lost too often), what had begun is over before it started.
-      if (this.state.inFlight.has(begun.step)) this.#startAttempt(begun);
-      else this.#forgo(begun.step);
+      if (this.state.inFlight.has(started.step)) this.#startAttempt(started);
+      else this.#forgo(started.step);
     }
     this.#host.setWakeUpAt(this.identity.runId, ended ? null : nextTimerAt);
     this.#host.committed(this, { isNew: turn.isNew, ended });
@@ -371,7 +371,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   #refuse(turn: Turn, messages: readonly Message[], error: unknown): void {
-    for (const _ of turn.begun) this.#host.releaseSlot(this.tenantId, 'step');
+    for (const _ of turn.started) this.#host.releaseSlot(this.tenantId, 'step');
     const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes: toBlame(messages) });
     for (const { caller } of messages) caller?.reject(reason);
     this.drop(reason);

@@ -6,7 +6,7 @@ export class SlotWaits {
   #since: Map<string, number> | null = null;
 
   /** The step begins: for how long it waited, in ms. */
-  begun(step: string, now: number): number {
+  started(step: string, now: number): number {
     const since = this.#since?.get(step);
     if (since === undefined) return 0;
     this.#since?.delete(step);
