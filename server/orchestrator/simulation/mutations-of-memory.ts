@@ -57,7 +57,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'the cache of results has no limit',
-    file: 'executors/embedded/memory/text-cache.ts',
+    file: 'executors/embedded/memory/stored-results.ts',
     find: 'if (this.#texts.has(id) || text.length > this.#limit) return;',
     replace:
       'if (this.#texts.has(id)) return;\n    this.#texts.set(id, text);\n    this.#size += text.length;\n    return;',

@@ -2,7 +2,6 @@ import type { JsonValue, StoredValue } from '../../../core/index.ts';
 import type { LargeResult } from '../../../log/index.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { MemoryLimits } from './memory-limits.ts';
-import { TextCache } from './text-cache.ts';
 
 /** Reads the JSON texts of stored values; those that the log does not have are absent. */
 export type ReadStored = (runId: string, ids: readonly string[]) => Promise<Map<string, string>>;
@@ -145,5 +144,41 @@ export class StoredResults {
     throw new ResultsTooLarge(
       `The results that the step reads have ${bytes} bytes; at most ${loadingBytes} can be loaded at a time.`,
     );
+  }
+}
+
+/** JSON texts by id, limited in their total length; the least recently used are dropped first. */
+class TextCache {
+  readonly #limit: number;
+  readonly #texts = new Map<string, string>();
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** The length of all texts together. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get(id: string): string | undefined {
+    const text = this.#texts.get(id);
+    if (text === undefined) return undefined;
+    this.#texts.delete(id);
+    this.#texts.set(id, text);
+    return text;
+  }
+
+  /** A text longer than the limit is not kept. */
+  put(id: string, text: string): void {
+    if (this.#texts.has(id) || text.length > this.#limit) return;
+    this.#texts.set(id, text);
+    this.#size += text.length;
+    for (const [oldest, dropped] of this.#texts) {
+      if (this.#size <= this.#limit) return;
+      this.#texts.delete(oldest);
+      this.#size -= dropped.length;
+    }
   }
 }

@@ -23,8 +23,7 @@ import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
 import { type Caller, Mailbox, type Message, notStorable, toBlame } from './mailbox.ts';
 import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
-import { SlotWaits } from './slot-waits.ts';
-import type { Claimant, SlotKind } from './slots.ts';
+import { type Claimant, type SlotKind, SlotWaits } from './slots.ts';
 
 type Settlements = readonly (() => void)[];
 
