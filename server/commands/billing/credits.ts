@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { CREDIT, MOST_MICROCREDITS } from '../../contract/microcredits.ts';
 import { grantCredits, refundCredits } from '../../domains/billing/ledger/post.ts';
-import { settleTenant } from '../../domains/billing/subscriptions/settle.ts';
+import { processDueBilling } from '../../domains/billing/subscriptions/process-due.ts';
 import { hasTenant } from '../../domains/billing/subscriptions/store.ts';
 import { DAY_MS } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
@@ -60,7 +60,7 @@ async function ledgerEntry(
 /** The workspace exists, and what is due for it is done. */
 async function requireTenant(services: BillingServices, tenantId: string): Promise<void> {
   if (!(await hasTenant(services.pool, tenantId))) throw notFound(`Workspace ${tenantId}`);
-  await settleTenant(services, tenantId);
+  await processDueBilling(services, tenantId);
 }
 
 /** `12.5` credits as microcredits: at most six digits behind the point, so nothing is rounded. */

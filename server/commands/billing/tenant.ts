@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { readBalances } from '../../domains/billing/ledger/post.ts';
 import { listPayments } from '../../domains/billing/payments/store.ts';
 import { readLatestEvents } from '../../domains/billing/subscriptions/journal-store.ts';
-import { settleTenant } from '../../domains/billing/subscriptions/settle.ts';
+import { processDueBilling } from '../../domains/billing/subscriptions/process-due.ts';
 import { hasTenant, readSubscription } from '../../domains/billing/subscriptions/store.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
@@ -23,7 +23,7 @@ export function declareTenant(command: Command, run: Run<BillingServices>): void
 async function describeTenant(services: BillingServices, tenantId: string): Promise<Outcome> {
   const { pool } = services;
   if (!(await hasTenant(pool, tenantId))) throw notFound(`Workspace ${tenantId}`);
-  await settleTenant(services, tenantId);
+  await processDueBilling(services, tenantId);
   const row = await readSubscription(pool, tenantId);
   const balances = await readBalances(pool, tenantId);
   const payments = await listPayments(pool, { tenantId, status: 'pending', limit: 20 });

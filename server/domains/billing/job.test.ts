@@ -10,7 +10,7 @@ import {
   PRO_TRIAL,
 } from '../../testing/billing/subscriptions.ts';
 import { type BillingJobOptions, startBillingJob } from './job.ts';
-import { settleTenant } from './subscriptions/settle.ts';
+import { processDueBilling } from './subscriptions/process-due.ts';
 
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 
@@ -148,7 +148,7 @@ test('two processes at once do everything once', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   goTo(world.clock, '2026-08-31T10:00:00.000Z');
-  await Promise.all(Array.from({ length: 4 }, () => settleTenant(world.services, 'acme')));
+  await Promise.all(Array.from({ length: 4 }, () => processDueBilling(world.services, 'acme')));
   expect(await world.payments()).toHaveLength(8);
   await confirmPayments(world);
   expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });

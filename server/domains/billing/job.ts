@@ -4,7 +4,7 @@ import { transact } from '../../platform/postgres/transaction.ts';
 import { BATCH, chargedTenants, dueTenants, nextDue } from './due-store.ts';
 import { countCharges } from './ledger/count-store.ts';
 import { postCharges } from './ledger/post.ts';
-import { type SettleServices, settleTenant } from './subscriptions/settle.ts';
+import { type DueBillingServices, processDueBilling } from './subscriptions/process-due.ts';
 
 export type BillingJob = {
   /** Lets the workspace that is being settled be, and ends. */
@@ -12,7 +12,7 @@ export type BillingJob = {
 };
 
 export type BillingJobOptions = {
-  services: SettleServices & Pick<Services, 'logger'>;
+  services: DueBillingServices & Pick<Services, 'logger'>;
   alarm: Alarm;
   /** Settles when it is known whether this process leads. */
   ready: Promise<unknown>;
@@ -40,7 +40,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
 
   const settle = async (tenantId: string): Promise<boolean> => {
     try {
-      await settleTenant(services, tenantId);
+      await processDueBilling(services, tenantId);
       return true;
     } catch (error) {
       logger.error({ err: error, tenant_id: tenantId }, 'a workspace could not be billed; it is tried again');
@@ -48,7 +48,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
     }
   };
   /** Returns those that could not be settled, null where it was to end in the middle. */
-  const settleDue = async (): Promise<string[] | null> => {
+  const processAllDue = async (): Promise<string[] | null> => {
     const failed: string[] = [];
     for (;;) {
       const due = await dueTenants(pool, clock.now(), failed);
@@ -78,7 +78,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
   const run = async (): Promise<number> => {
     if (!leading()) return AGAIN_MS;
     try {
-      const failed = await settleDue();
+      const failed = await processAllDue();
       if (failed === null) return AGAIN_MS;
       const hour = Math.floor(clock.now() / POSTING_MS);
       if (hour !== posted) await post(hour);

@@ -167,7 +167,7 @@ function renew(world: StripeWorld, subscription: Stripe.Subscription): void {
   const from = item.current_period_end;
   nextPhase(world, subscription, from);
   const { price } = itemOf(subscription);
-  beginPeriod(world, subscription, from, 'subscription_cycle', 'card');
+  startPeriod(world, subscription, from, 'subscription_cycle', 'card');
   subscription.status =
     world.invoices.get(reference(subscription.latest_invoice) ?? '')?.status === 'paid' ? 'active' : 'past_due';
   if (price.unit_amount === 0) subscription.status = 'active';
@@ -175,7 +175,7 @@ function renew(world: StripeWorld, subscription: Stripe.Subscription): void {
 }
 
 /** A period of the present price, invoiced in full. */
-export function beginPeriod(
+export function startPeriod(
   world: StripeWorld,
   subscription: Stripe.Subscription,
   from: number,

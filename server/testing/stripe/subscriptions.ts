@@ -4,13 +4,13 @@ import { couponObject, discountObject, scheduleObject, schedulePhase } from './m
 import { invoiceObject, itemObject, type Line, subscriptionObject } from './objects.ts';
 import { openSetup } from './payments.ts';
 import {
-  beginPeriod,
   couponOff,
   discountOn,
   end,
   fullLine,
   itemOf,
   missesCard,
+  startPeriod,
   voidInvoice,
   writeInvoice,
 } from './renewal.ts';
@@ -159,7 +159,7 @@ function moveTrial(world: StripeWorld, subscription: Stripe.Subscription, form: 
     return;
   }
   const paying = text(form, 'payment_behavior') === 'default_incomplete' ? 'browser' : 'card';
-  const invoice = beginPeriod(world, subscription, now, 'subscription_update', paying);
+  const invoice = startPeriod(world, subscription, now, 'subscription_update', paying);
   subscription.status = invoice.status === 'paid' ? 'active' : 'past_due';
 }
 

@@ -7,9 +7,9 @@ import { isSubscribed, presentPlan } from '../subscriptions/choose.ts';
 import { lockSubscription, readSubscription, type SubscriptionRow, saveSubscription } from '../subscriptions/store.ts';
 import type { Applied } from './apply.ts';
 import type { BillingCode } from './code.ts';
-import { readDiscount, storeDiscount, suits, toDiscount } from './discount.ts';
-import { resume } from './pending.ts';
-import { notePending, type Pending } from './pending-store.ts';
+import { isForPlan, readDiscount, storeDiscount, toDiscount } from './discount.ts';
+import { enqueueOutbox, type Pending } from './outbox-store.ts';
+import { processOutbox } from './process-outbox.ts';
 import { discountPresent } from './refusals.ts';
 import { redeem } from './store.ts';
 
@@ -19,7 +19,7 @@ import { redeem } from './store.ts';
  */
 function takesNow(row: SubscriptionRow, plan: PlanRow, of: Pick<BillingCode, 'planCodes' | 'currency'>): boolean {
   const charged = isSubscribed(row) || (row.status === 'trialing' && row.provider !== 'manual');
-  return charged && suits(of, plan);
+  return charged && isForPlan(of, plan);
 }
 
 /**
@@ -39,13 +39,13 @@ export async function applyDiscountCode(ctx: Context, code: BillingCode): Promis
     const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
     if (takesNow(row, await presentPlan(db, row), code)) {
       const noted: Pending = { redemptionId: redemption.id, code: name, kind: 'discount', discount };
-      await notePending(db, tenantId, noted, at);
+      await enqueueOutbox(db, tenantId, noted, at);
       return noted;
     }
     await saveSubscription(db, { ...row, discount: storeDiscount(discount, null, planCodes) }, at);
     return null;
   });
-  return pending === null ? waits(discount) : await resume(ctx, pending);
+  return pending === null ? waits(discount) : await processOutbox(ctx, pending);
 }
 
 const waits = ({ kind }: AppliedDiscount): Applied => ({
@@ -69,6 +69,6 @@ export async function applyPromotion(ctx: Context, code: string, known: boolean)
   if (discount === null || known) return null;
   if (readDiscount(row.discount, clock.now()) !== null) throw discountPresent();
   const pending: Pending = { redemptionId: newId(), code, kind: 'discount', discount };
-  await transact(pool, db => notePending(db, tenantId, pending, clock.now()));
-  return await resume(ctx, pending);
+  await transact(pool, db => enqueueOutbox(db, tenantId, pending, clock.now()));
+  return await processOutbox(ctx, pending);
 }

@@ -6,15 +6,15 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { grantCredits } from '../ledger/post.ts';
 import type { ApplyCodeInput, ApplyCodeOutput } from '../schemas.ts';
 import { presentPlan } from '../subscriptions/choose.ts';
-import { settleTenant } from '../subscriptions/settle.ts';
+import { processDueBilling } from '../subscriptions/process-due.ts';
 import { readStatus } from '../subscriptions/status.ts';
 import { readSubscription } from '../subscriptions/store.ts';
 import { applyDiscountCode, applyPromotion } from './apply-discount.ts';
 import { type BillingCode, normalizeCode } from './code.ts';
 import { extendTrial } from './extend-trial.ts';
 import { limitGuesses } from './guesses.ts';
-import { resume } from './pending.ts';
-import { findPending } from './pending-store.ts';
+import { findInOutbox } from './outbox-store.ts';
+import { processOutbox } from './process-outbox.ts';
 import { codeAlreadyUsed, codeNotValid } from './refusals.ts';
 import { findCode, redeem } from './store.ts';
 
@@ -32,7 +32,7 @@ export async function applyCode(
 ): Promise<z.input<typeof ApplyCodeOutput>> {
   const { principal, services } = ctx;
   const { tenantId, userId } = principal;
-  await settleTenant(services, tenantId);
+  await processDueBilling(services, tenantId);
   const applied = await limitGuesses(services, { tenantId, userId }, () => attempt(ctx, normalizeCode(code)));
   if (applied === null) throw codeNotValid();
   services.orchestrator.creditsChanged(tenantId);
@@ -46,9 +46,9 @@ async function attempt(ctx: Context, code: string): Promise<Applied | null> {
   const state = await findCode(pool, { productCode, tenantId, code, at: clock.now() });
   switch (state.kind) {
     case 'used': {
-      const pending = await findPending(pool, tenantId, code);
+      const pending = await findInOutbox(pool, tenantId, code);
       if (pending === null) throw codeAlreadyUsed();
-      return await resume(ctx, pending);
+      return await processOutbox(ctx, pending);
     }
     case 'unusable':
       // Asked for a known one too, which takes no less time than an unknown one then.

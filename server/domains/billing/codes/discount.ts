@@ -38,7 +38,7 @@ async function lookUpDiscount(
   if (state.kind === 'used') throw codeAlreadyUsed();
   if (state.kind === 'usable') {
     const discount = toDiscount(state.code);
-    if (discount !== null && suits(state.code, plan)) return discount;
+    if (discount !== null && isForPlan(state.code, plan)) return discount;
   }
   // Asked for every code that is of no use, so that a known one takes no less time; believed for one that is not ours alone.
   const customerId = await findCustomerId(pool, tenantId, services.payments.kind);
@@ -47,7 +47,10 @@ async function lookUpDiscount(
 }
 
 /** Whether a discount code is for that plan: there is something to pay, in the currency of an amount. */
-export function suits({ planCodes, currency }: Pick<BillingCode, 'planCodes' | 'currency'>, plan: PlanRow): boolean {
+export function isForPlan(
+  { planCodes, currency }: Pick<BillingCode, 'planCodes' | 'currency'>,
+  plan: PlanRow,
+): boolean {
   const ofPlan = planCodes.length === 0 || planCodes.includes(plan.planCode);
   return ofPlan && plan.amount > 0 && (currency === null || currency === plan.currency);
 }
@@ -124,7 +127,7 @@ export function readDiscount(column: unknown, at: number): StoredDiscount | null
 /** The discount that waits for the next subscription, where it suits the plan: what `subscribe` and `changePlan` take without a code. */
 export function waitingDiscount(column: unknown, plan: PlanRow, at: number): AppliedDiscount | null {
   const stored = readDiscount(column, at);
-  if (stored === null || stored.since !== null || !suits(stored, plan)) return null;
+  if (stored === null || stored.since !== null || !isForPlan(stored, plan)) return null;
   const { since: _since, planCodes: _planCodes, ...discount } = stored;
   return discount;
 }

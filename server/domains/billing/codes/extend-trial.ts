@@ -4,8 +4,8 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { lockSubscription } from '../subscriptions/store.ts';
 import type { Applied } from './apply.ts';
 import type { BillingCode } from './code.ts';
-import { resume } from './pending.ts';
-import { notePending, type Pending } from './pending-store.ts';
+import { enqueueOutbox, type Pending } from './outbox-store.ts';
+import { processOutbox } from './process-outbox.ts';
 import { noRunningTrial } from './refusals.ts';
 import { redeem } from './store.ts';
 
@@ -25,8 +25,8 @@ export async function extendTrial(ctx: Context, code: BillingCode): Promise<Appl
     const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
     const trialEndsAt = row.trialEndsAt + days * DAY_MS;
     const noted: Pending = { redemptionId: redemption.id, code: name, kind: 'trial_days', days, trialEndsAt };
-    await notePending(db, tenantId, noted, at);
+    await enqueueOutbox(db, tenantId, noted, at);
     return noted;
   });
-  return pending === null ? null : await resume(ctx, pending);
+  return pending === null ? null : await processOutbox(ctx, pending);
 }

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import type { ValidateDiscountInput, ValidateDiscountOutput } from '../schemas.ts';
 import { choosePlan } from '../subscriptions/choose.ts';
+import { processDueBilling } from '../subscriptions/process-due.ts';
 import { priceOf } from '../subscriptions/proration.ts';
-import { settleTenant } from '../subscriptions/settle.ts';
 import { resolveDiscount } from './discount.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function validateDiscount(
   { code, ...choice }: z.output<typeof ValidateDiscountInput>,
 ): Promise<z.input<typeof ValidateDiscountOutput>> {
   const { tenantId, userId } = principal;
-  await settleTenant(services, tenantId);
+  await processDueBilling(services, tenantId);
   const plan = await choosePlan(services.pool, services.config.billing.productCode, choice);
   const discount = await resolveDiscount(services, { tenantId, userId, code, plan });
   const { amount, currency } = plan;

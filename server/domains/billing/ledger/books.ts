@@ -25,7 +25,7 @@ export type Grant = {
 };
 
 /** One row of the ledger. */
-export type Movement = {
+export type NewEntry = {
   id: string;
   kind: 'grant' | 'charge' | 'expiry' | 'refund' | 'reversal';
   amounts: Amounts;
@@ -41,7 +41,7 @@ export type Books = {
   allowance: number;
   /** With something left, in the order in which they are spent within their account. */
   grants: Grant[];
-  movements: Movement[];
+  entries: NewEntry[];
   opened: Grant[];
 };
 
@@ -174,7 +174,7 @@ export const added = (balances: Amounts, amounts: Amounts): Amounts => ({
   granted: balances.granted + amounts.granted,
 });
 
-function move(books: Books, movement: Omit<Movement, 'id'>): void {
-  books.balances = added(books.balances, movement.amounts);
-  books.movements.push({ ...movement, id: newId() });
+function move(books: Books, entry: Omit<NewEntry, 'id'>): void {
+  books.balances = added(books.balances, entry.amounts);
+  books.entries.push({ ...entry, id: newId() });
 }

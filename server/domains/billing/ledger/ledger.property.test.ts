@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../../../testing/postgres
 import { auditLedger } from './audit-store.ts';
 import { type Account, type Amounts, accounts, type SpendableAccount, spendable } from './books.ts';
 import { countCharges, countNext } from './count-store.ts';
-import { expireDue, grantCredits, postCharges, readBalances, refundCredits, takeBack } from './post.ts';
+import { expireDue, grantCredits, postCharges, readBalances, refundCredits, reverseGrant } from './post.ts';
 import { openAccount } from './store.ts';
 
 /**
@@ -38,7 +38,7 @@ type Action =
   | { kind: 'expire' }
   | { kind: 'post' }
   | { kind: 'count' }
-  | { kind: 'takeBack'; grant: number; most: number; reason: number }
+  | { kind: 'reverseGrant'; grant: number; most: number; reason: number }
   | { kind: 'refund'; amount: number; reference: number };
 type Op = { tenant: 0 | 1; minute: number; action: Action; crash: 'none' | 'before' | 'at commit' };
 
@@ -65,7 +65,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      kind: fc.constant('takeBack' as const),
+      kind: fc.constant('reverseGrant' as const),
       grant: fc.integer({ min: 0, max: 4 }),
       most: amount,
       reason: fc.integer({ min: 0, max: 2 }),
@@ -128,8 +128,8 @@ async function perform(client: Queryable, { tenants, charged }: World, { tenant,
       return postCharges(client, tenantId, at);
     case 'count':
       return countNext(client, at, 2);
-    case 'takeBack':
-      return takeBack(client, {
+    case 'reverseGrant':
+      return reverseGrant(client, {
         tenantId,
         reference: `grant:${asked.grant}`,
         amount: asked.most,

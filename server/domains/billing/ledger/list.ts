@@ -6,14 +6,14 @@ import { Id } from '../../../contract/wire.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import type { Balances, LedgerEntry, ListLedgerInput, ListLedgerOutput } from '../schemas.ts';
-import { settleTenant } from '../subscriptions/settle.ts';
+import { processDueBilling } from '../subscriptions/process-due.ts';
 import { total } from './books.ts';
 import { type EntryRow, listEntries } from './entry-store.ts';
 import { postCharges, readBalances } from './post.ts';
 
 /** GET /v1/billing/usage: what is left (docs/specification/billing.md#credits). */
 export async function getBalances({ principal, services }: Context): Promise<z.input<typeof Balances>> {
-  await settleTenant(services, principal.tenantId);
+  await processDueBilling(services, principal.tenantId);
   const balances = await readBalances(services.pool, principal.tenantId);
   return {
     trial_remaining: balances.trial,
@@ -30,7 +30,7 @@ export async function listLedger(
   { principal, services }: Context,
   { limit, cursor, kind, from, to }: z.output<typeof ListLedgerInput>,
 ): Promise<z.input<typeof ListLedgerOutput>> {
-  await settleTenant(services, principal.tenantId);
+  await processDueBilling(services, principal.tenantId);
   const mayCharge = kind === undefined || kind === 'charge';
   if (mayCharge && cursor === undefined)
     await transact(services.pool, db => postCharges(db, principal.tenantId, services.clock.now()));

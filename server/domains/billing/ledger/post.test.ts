@@ -5,7 +5,15 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { charge } from '../../../testing/billing/ledger.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { SpendableAccount } from './books.ts';
-import { expireDue, grantCredits, type NewGrant, postCharges, readBalances, refundCredits, takeBack } from './post.ts';
+import {
+  expireDue,
+  grantCredits,
+  type NewGrant,
+  postCharges,
+  readBalances,
+  refundCredits,
+  reverseGrant,
+} from './post.ts';
 import { openAccount } from './store.ts';
 
 let db: TestDatabase;
@@ -33,9 +41,16 @@ function workspace() {
       ),
     charge: (amount: number) => charge(db.pool, tenantId, amount, start),
     expire: (day: number) => transact(db.pool, client => expireDue(client, tenantId, at(day))),
-    takeBack: (reference: string, kindReference: string, amount?: number) =>
+    reverseGrant: (reference: string, kindReference: string, amount?: number) =>
       transact(db.pool, client =>
-        takeBack(client, { tenantId, reference, kindReference, note: '', at: start, ...(amount ? { amount } : {}) }),
+        reverseGrant(client, {
+          tenantId,
+          reference,
+          kindReference,
+          note: '',
+          at: start,
+          ...(amount ? { amount } : {}),
+        }),
       ),
     refund: (amount: number, reference: string) =>
       transact(db.pool, client => refundCredits(client, { tenantId, amount, reference, note: 'sorry', at: start })),
@@ -168,15 +183,15 @@ test('a grant that comes when it has expired already leaves nothing', async () =
 });
 
 test('what is left of a grant can be taken back, once for each reason', async () => {
-  const { grant, charge, takeBack, balances, remaining } = workspace();
+  const { grant, charge, reverseGrant, balances, remaining } = workspace();
   await grant('payg', 100, { reference: 'payment:1' });
   await grant('payg', 100, { reference: 'payment:2' });
   await charge(120);
-  expect(await takeBack('payment:2', 'r1', 30)).toBe(30);
-  expect(await takeBack('payment:2', 'r1', 30)).toBe(0);
-  expect(await takeBack('payment:2', 'r2')).toBe(50);
-  expect(await takeBack('payment:1', 'r3')).toBe(0);
-  expect(await takeBack('payment:9', 'r4')).toBe(0);
+  expect(await reverseGrant('payment:2', 'r1', 30)).toBe(30);
+  expect(await reverseGrant('payment:2', 'r1', 30)).toBe(0);
+  expect(await reverseGrant('payment:2', 'r2')).toBe(50);
+  expect(await reverseGrant('payment:1', 'r3')).toBe(0);
+  expect(await reverseGrant('payment:9', 'r4')).toBe(0);
   expect(await balances()).toMatchObject({ payg: 0, consumed: 120, granted: -120, allowance: 120 });
   expect(Object.values(await remaining())).toEqual([0, 0]);
 });

@@ -64,7 +64,7 @@ export async function grantCredits(db: Queryable, grant: NewGrant): Promise<bool
  * Takes back what is left of the grant with that `reference`, at most `amount` (default: all of it); what was spent or has
  * expired stays so. Once for each `kindReference`. Returns the microcredits that were taken.
  */
-export async function takeBack(
+export async function reverseGrant(
   db: Queryable,
   asked: { tenantId: string; reference: string; amount?: number; kindReference: string; note: string; at: number },
 ): Promise<number> {
@@ -104,7 +104,7 @@ export async function expireDue(db: Queryable, tenantId: string, now: number): P
   if (!(await hasExpired(db, tenantId, new Date(now)))) return 0;
   const books = await lockBooks(db, tenantId, now);
   await writeBooks(db, tenantId, books);
-  return books.movements.reduce((sum, { amounts }) => sum + amounts.expired, 0);
+  return books.entries.reduce((sum, { amounts }) => sum + amounts.expired, 0);
 }
 
 /** Posts what was charged since the last entry, as one, at `at`. Returns its microcredits. */
@@ -113,7 +113,7 @@ export async function postCharges(db: Queryable, tenantId: string, at: number): 
   if (account === null || account.unposted === 0) return 0;
   const books = await lockBooks(db, tenantId, at);
   await writeBooks(db, tenantId, books);
-  return books.movements.reduce((sum, { kind, amounts }) => sum + (kind === 'charge' ? amounts.consumed : 0), 0);
+  return books.entries.reduce((sum, { kind, amounts }) => sum + (kind === 'charge' ? amounts.consumed : 0), 0);
 }
 
 /** What stands in a workspace's accounts, posted or not; nothing anywhere where it has none yet. */
@@ -138,7 +138,7 @@ async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<L
   const grants = await readGrants(db, tenantId);
   const { posted: balances, charged, counted, unposted, allowance } = account;
   const inOrder = grants.sort(bySpending);
-  const books = { balances, charged, counted, allowance, grants: inOrder, movements: [], opened: [] };
+  const books = { balances, charged, counted, allowance, grants: inOrder, entries: [], opened: [] };
   charge(books, unposted, at);
   settle(books);
   expire(books, at);

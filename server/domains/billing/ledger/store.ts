@@ -94,18 +94,18 @@ export type LockedBooks = Books & { charged: number; counted: number };
 
 /** Writes the books in one statement. */
 export async function writeBooks(db: Queryable, tenantId: string, books: LockedBooks): Promise<void> {
-  const { balances, movements, opened, grants } = books;
-  const amounts = (account: Account) => movements.map(movement => movement.amounts[account]);
+  const { balances, entries, opened, grants } = books;
+  const amounts = (account: Account) => entries.map(entry => entry.amounts[account]);
   await db.query(WRITE, [
     tenantId,
     ...written.map(account => balances[account]),
     books.allowance,
     dateOf(nextExpiry(books)),
-    movements.map(({ id }) => id),
-    movements.map(({ kind }) => kind),
-    movements.map(({ reference }) => reference),
-    movements.map(({ note }) => note),
-    movements.map(({ at }) => new Date(at)),
+    entries.map(({ id }) => id),
+    entries.map(({ kind }) => kind),
+    entries.map(({ reference }) => reference),
+    entries.map(({ note }) => note),
+    entries.map(({ at }) => new Date(at)),
     ...written.map(amounts),
     opened.map(({ id }) => id),
     opened.map(({ account }) => account),

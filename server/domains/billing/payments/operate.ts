@@ -1,7 +1,7 @@
 import type { Services } from '../../../contract/services.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
-import { adoptEnd } from '../subscriptions/adopt.ts';
+import { applyProviderEnd } from '../subscriptions/apply-provider-state.ts';
 import { changeSubscription, type Held } from '../subscriptions/change.ts';
 import { periodOfPayment } from '../subscriptions/journal-store.ts';
 import { giveUp, refund, succeed } from './settle.ts';
@@ -33,7 +33,7 @@ export function cancelPayment(services: OperatorServices, id: string): Promise<P
     const cancelled = await giveUp(db, payment, 'cancelled', at);
     const period = await periodOfPayment(db, payment.tenantId, payment.id);
     if (period !== null && period.subscriptionId === row.subscriptionId && period.to === row.period.to)
-      await adoptEnd(db, services.config.billing, row, at);
+      await applyProviderEnd(db, services.config.billing, row, at);
     return cancelled;
   });
 }

@@ -1,6 +1,6 @@
 import { conflict, invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import { grantCredits, takeBack } from '../ledger/post.ts';
+import { grantCredits, reverseGrant } from '../ledger/post.ts';
 import { paidReference, periodOfPayment, periodReference, periodsAwaiting } from '../subscriptions/journal-store.ts';
 import { grantPaidPeriods } from '../subscriptions/periods.ts';
 import { share } from '../subscriptions/proration.ts';
@@ -43,7 +43,7 @@ export async function giveUp(
   if (payment.status === status) return payment;
   const settled: PaymentRow = { ...payment, status, settledAt: at };
   await updatePayment(db, settled);
-  if (status === 'cancelled') await takeBackShare(db, payment, 0, payment.amount, at);
+  if (status === 'cancelled') await reverseShare(db, payment, 0, payment.amount, at);
   return settled;
 }
 
@@ -65,14 +65,14 @@ export async function refund(
   const status = refundedAmount === payment.amount ? 'refunded' : 'succeeded';
   const refunded: PaymentRow = { ...payment, status, refundedAmount };
   await updatePayment(db, refunded);
-  await takeBackShare(db, payment, payment.refundedAmount, refundedAmount, at);
+  await reverseShare(db, payment, payment.refundedAmount, refundedAmount, at);
   return refunded;
 }
 
 const referenceOf = ({ id }: PaymentRow) => `payment:${id}`;
 
 /** Takes back the credits of the money between `before` and `after`; rounded so that the whole refund takes the whole grant. */
-async function takeBackShare(
+async function reverseShare(
   db: Queryable,
   payment: PaymentRow,
   before: number,
@@ -83,7 +83,7 @@ async function takeBackShare(
   for (const { reference, credits } of await grantsOf(db, payment)) {
     const taken = share(credits, after, amount) - share(credits, before, amount);
     if (taken === 0) continue;
-    await takeBack(db, {
+    await reverseGrant(db, {
       tenantId,
       reference,
       amount: taken,

@@ -5,7 +5,7 @@ import { newId } from '../../../platform/ids.ts';
 import { giveUp, refund, succeed } from '../payments/settle.ts';
 import { insertPayment, lockProviderPayment, type PaymentRow, updatePayment } from '../payments/store.ts';
 import { findPlan } from '../plans/store.ts';
-import { adopt } from './adopt.ts';
+import { applyProviderState } from './apply-provider-state.ts';
 import { changeSubscription, type Held } from './change.ts';
 import { followsProvider, hasTenant, type SubscriptionRow } from './store.ts';
 
@@ -37,7 +37,7 @@ async function applySubscription(services: FactServices, held: Held, next: Provi
   if (!concerns(row, next)) return 'ignored';
   if ((await findPlan(db, row.productCode, { plan_code: next.planCode })) === null) return 'ignored';
   const { billing } = services.config;
-  await adopt({ db, billing, provider: services.payments.kind, at }, row, next);
+  await applyProviderState({ db, billing, provider: services.payments.kind, at }, row, next);
   return 'applied';
 }
 

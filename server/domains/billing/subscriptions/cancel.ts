@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { conflict } from '../../../platform/errors.ts';
 import type { CancelInput, SubscriptionOutput } from '../schemas.ts';
-import { adopt } from './adopt.ts';
+import { applyProviderState } from './apply-provider-state.ts';
 import { changeSubscription, customerOf, type Held, keyOf, providerOf, referenceOf } from './change.ts';
 import { presentPlan } from './choose.ts';
 import { readStatus } from './status.ts';
@@ -29,5 +29,5 @@ export async function cancelHeld(ctx: Context, held: Held, atPeriodEnd: boolean)
   const reference = await referenceOf(held, await customerOf(ctx, held), await presentPlan(db, row));
   const key = keyOf(held, `cancel:${atPeriodEnd ? 'period_end' : 'now'}`);
   const next = await provider.cancel(reference, { atPeriodEnd: atPeriodEnd && row.status !== 'incomplete', key });
-  await adopt({ db, billing: ctx.services.config.billing, provider: provider.kind, at }, row, next);
+  await applyProviderState({ db, billing: ctx.services.config.billing, provider: provider.kind, at }, row, next);
 }

@@ -14,7 +14,7 @@ import { resolveDiscount, storeDiscount } from '../codes/discount.ts';
 import { codeNotValid } from '../codes/refusals.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';
 import type { ChangePlanInput, ChangePlanOutput, ChangePreview } from '../schemas.ts';
-import { adopt } from './adopt.ts';
+import { applyProviderState } from './apply-provider-state.ts';
 import { cancelHeld } from './cancel.ts';
 import { changeSubscription, customerOf, type Held, keyOf, providerOf, referenceOf } from './change.ts';
 import { toCheckout } from './checkout.ts';
@@ -126,8 +126,8 @@ async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQu
     provider.kind === 'manual' && next.planCode !== row.planCode ? await charge(ctx, held, change, quote) : undefined;
   const kept =
     discount === null || discount.code === runningDiscount(row, at)?.code ? row.discount : storeDiscount(discount, at);
-  const adoption = { db, billing: ctx.services.config.billing, provider: provider.kind, at };
-  await adopt({ ...adoption, ...(charged && { charged }) }, { ...row, discount: kept }, next);
+  const context = { db, billing: ctx.services.config.billing, provider: provider.kind, at };
+  await applyProviderState({ ...context, ...(charged && { charged }) }, { ...row, discount: kept }, next);
   if (next.pendingPlanCode !== null && next.pendingPlanCode !== row.pendingPlanCode) {
     const data = { from: row.planCode, to: next.pendingPlanCode };
     await noteEvent(db, { tenantId: row.tenantId, kind: 'change_scheduled', data, at });

@@ -6,7 +6,7 @@ import { unavailable } from '../../../platform/errors.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { createManualProvider } from '../provider/manual.ts';
 import { lastPeriod } from './journal-store.ts';
-import { settleTenant } from './settle.ts';
+import { processDueBilling } from './process-due.ts';
 import { findTenantName, isDue, lockSubscription, type SubscriptionRow } from './store.ts';
 
 /** A workspace's subscription while it is held: nobody else changes it meanwhile. */
@@ -23,7 +23,7 @@ export async function changeSubscription<T>(
   work: (held: Held) => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    await settleTenant(services, tenantId);
+    await processDueBilling(services, tenantId);
     const done = await transact(services.pool, async db => {
       const row = await lockSubscription(db, tenantId);
       const at = services.clock.now();

@@ -17,7 +17,7 @@ import {
 } from '../../../testing/billing/subscriptions.ts';
 import { auditLedger } from '../ledger/audit-store.ts';
 import { applyProviderFact } from './apply.ts';
-import { settleTenant } from './settle.ts';
+import { processDueBilling } from './process-due.ts';
 
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 const iso = (at: number) => new Date(at).toISOString();
@@ -118,7 +118,11 @@ test('fourteen renewals keep the day, grant once each, and ask for fourteen paym
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   goTo(world.clock, '2027-03-31T10:00:00.000Z');
   // Two processes that come back at once.
-  await Promise.all([settleTenant(world.services, 'acme'), settleTenant(world.services, 'acme'), world.status()]);
+  await Promise.all([
+    processDueBilling(world.services, 'acme'),
+    processDueBilling(world.services, 'acme'),
+    world.status(),
+  ]);
   expect(await world.status()).toMatchObject({
     plan_code: 'pro',
     current_period_start: '2027-03-31T10:00:00.000Z',

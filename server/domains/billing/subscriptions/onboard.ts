@@ -5,7 +5,7 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { openAccount } from '../ledger/store.ts';
 import { readCatalogue } from '../plans/catalogue.ts';
 import { findOnboardingPlan, seedPlans } from '../plans/store.ts';
-import { beginOnboardingPeriod } from './periods.ts';
+import { startOnboardingPeriod } from './periods.ts';
 import { hasSubscription, insertSubscription, savePeriod } from './store.ts';
 
 export type OnboardingServices = Pick<Services, 'pool' | 'clock' | 'config'>;
@@ -24,7 +24,7 @@ export async function ensureOnboarded(services: OnboardingServices, tenantId: st
     const inserted = await insertSubscription(db, tenantId, plan, at);
     // Somebody else was quicker: the insert has waited for their commit.
     if (!inserted) return;
-    await savePeriod(db, tenantId, await beginOnboardingPeriod(db, tenantId, plan, at));
+    await savePeriod(db, tenantId, await startOnboardingPeriod(db, tenantId, plan, at));
   });
 }
 

@@ -1,7 +1,7 @@
 import type { PlanRow } from '../../../contract/plan.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import { grantCredits, takeBack } from '../ledger/post.ts';
+import { grantCredits, reverseGrant } from '../ledger/post.ts';
 import { findGranted } from '../ledger/store.ts';
 import { type PaymentRow, pendingPayments, setPaymentCredits } from '../payments/store.ts';
 import { nextPeriodStart } from '../plans/period.ts';
@@ -23,7 +23,7 @@ const day = (ms: number) => isoTimestamp(ms).slice(0, 10);
  * confirmed, it grants at most `carried`, which were paid for with the plan that was left, and the confirmation brings the rest. Again:
  * nothing.
  */
-export async function beginPeriod(
+export async function startPeriod(
   db: Queryable,
   tenantId: string,
   plan: PlanRow,
@@ -85,11 +85,11 @@ export async function grantPaidPeriods(
 export async function endPeriodEarly(db: Queryable, tenantId: string, period: Period, at: number): Promise<number> {
   let taken = 0;
   for (const reference of [periodReference(tenantId, period), paidReference(tenantId, period)])
-    taken += await takeBackAfter(db, tenantId, { ...period, reference }, at);
+    taken += await reverseGrantsAfter(db, tenantId, { ...period, reference }, at);
   return taken;
 }
 
-async function takeBackAfter(
+async function reverseGrantsAfter(
   db: Queryable,
   tenantId: string,
   { reference, ...period }: Period & { reference: string },
@@ -99,14 +99,14 @@ async function takeBackAfter(
   const amount = share(granted, period.to - at, period.to - period.from);
   if (amount === 0) return 0;
   const note = 'The unused time of a plan that was left';
-  return await takeBack(db, { tenantId, reference, amount, kindReference: `end:${reference}`, note, at });
+  return await reverseGrant(db, { tenantId, reference, amount, kindReference: `end:${reference}`, note, at });
 }
 
 /**
  * Begins a period of the onboarding plan at `at`, or goes on with the one that was left for a trial or a subscription and has not
  * ended: its credits were granted then, and what is left of them is still there. So nobody gets them twice by coming and going.
  */
-export async function beginOnboardingPeriod(
+export async function startOnboardingPeriod(
   db: Queryable,
   tenantId: string,
   plan: PlanRow,
@@ -123,6 +123,6 @@ export async function beginOnboardingPeriod(
     amount: 0,
     paymentId: null,
   };
-  await beginPeriod(db, tenantId, plan, period);
+  await startPeriod(db, tenantId, plan, period);
   return period;
 }

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../../platform/clock.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { createManualProvider } from '../provider/manual.ts';
 import type { StartTrialInput, SubscriptionOutput } from '../schemas.ts';
-import { adopt } from './adopt.ts';
+import { applyProviderState } from './apply-provider-state.ts';
 import { changeSubscription, customerOf, keyOf } from './change.ts';
 import { toCheckout } from './checkout.ts';
 import { choosePlan, isSubscribed, requireSelfServe } from './choose.ts';
@@ -31,7 +31,7 @@ export async function startTrial(
       trialEndsAt: at + plan.trialDays * DAY_MS,
       key: keyOf(held, `trial:${plan.planCode}`),
     });
-    await adopt({ db, billing, provider: provider.kind, at }, row, next);
+    await applyProviderState({ db, billing, provider: provider.kind, at }, row, next);
     return { status: await readStatus(services, db, row.tenantId), checkout: toCheckout(provider, next) };
   });
 }

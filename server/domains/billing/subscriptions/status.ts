@@ -11,18 +11,18 @@ import { toPricingView } from '../plans/view.ts';
 import type { ActionPricing, BillingStatus, BillingSummary, SettingsInput } from '../schemas.ts';
 import { queryUsage } from '../usage/rollup-store.ts';
 import { presentPlan } from './choose.ts';
-import { settleTenant } from './settle.ts';
+import { processDueBilling } from './process-due.ts';
 import { findNames, readSubscription, type SubscriptionRow } from './store.ts';
 
 type Status = z.input<typeof BillingStatus>;
 
 /** GET /v1/billing/status. */
 export async function billingStatus({ principal, services }: Context): Promise<Status> {
-  await settleTenant(services, principal.tenantId);
+  await processDueBilling(services, principal.tenantId);
   return await readStatus(services, services.pool, principal.tenantId);
 }
 
-/** How a workspace's subscription stands; what is due was settled before (`settleTenant`). */
+/** How a workspace's subscription stands; what is due was settled before (`processDueBilling`). */
 export async function readStatus(
   services: Pick<Services, 'payments' | 'clock' | 'config'>,
   db: Queryable,
@@ -61,7 +61,7 @@ const trialOf = (row: SubscriptionRow): Status['trial'] => ({
 export async function billingSummary({ principal, services }: Context): Promise<z.input<typeof BillingSummary>> {
   const { tenantId, projectId } = principal;
   const { pool } = services;
-  await settleTenant(services, tenantId);
+  await processDueBilling(services, tenantId);
   const row = await readSubscription(pool, tenantId);
   const { productName } = await presentPlan(pool, row);
   const { trial, included, payg } = await readBalances(pool, tenantId);
@@ -101,7 +101,7 @@ export async function billingSummary({ principal, services }: Context): Promise<
 
 /** GET /v1/billing/action-pricing: what each action costs this workspace now. */
 export async function actionPricing({ principal, services }: Context): Promise<z.input<typeof ActionPricing>> {
-  await settleTenant(services, principal.tenantId);
+  await processDueBilling(services, principal.tenantId);
   return toPricingView(await presentPlan(services.pool, await readSubscription(services.pool, principal.tenantId)));
 }
 
@@ -111,7 +111,7 @@ export async function patchSettings(
   { when_exhausted }: z.output<typeof SettingsInput>,
 ): Promise<Status> {
   const { tenantId } = principal;
-  await settleTenant(services, tenantId);
+  await processDueBilling(services, tenantId);
   await setWhenExhausted(services.pool, tenantId, when_exhausted);
   services.orchestrator.creditsChanged(tenantId);
   return await readStatus(services, services.pool, tenantId);

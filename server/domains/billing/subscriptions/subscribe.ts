@@ -7,7 +7,7 @@ import { storeDiscount } from '../codes/discount.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';
 import { owesSubscription } from '../payments/store.ts';
 import type { SubscribeInput, SubscriptionOutput } from '../schemas.ts';
-import { adopt } from './adopt.ts';
+import { applyProviderState } from './apply-provider-state.ts';
 import { changeSubscription, customerOf, type Held, keyOf, providerOf, referenceOf } from './change.ts';
 import { toCheckout } from './checkout.ts';
 import { choosePlan, isSubscribed, presentPlan, requireSelfServe } from './choose.ts';
@@ -105,6 +105,6 @@ async function begin(
       : null;
   const kept = discount === null ? row.discount : storeDiscount(discount, at);
   const charged = { amount, paymentId };
-  await adopt({ db, billing, provider: provider.kind, at, charged }, { ...row, discount: kept }, next);
+  await applyProviderState({ db, billing, provider: provider.kind, at, charged }, { ...row, discount: kept }, next);
   return { status: await readStatus(services, db, row.tenantId), checkout: toCheckout(provider, next) };
 }

@@ -1,6 +1,6 @@
 import type { PlanRow } from '../../../contract/plan.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import { grantCredits, takeBack } from '../ledger/post.ts';
+import { grantCredits, reverseGrant } from '../ledger/post.ts';
 import { moveExpiryOfGrant } from '../ledger/store.ts';
 import type { SubscriptionRow } from './store.ts';
 
@@ -32,12 +32,12 @@ export async function grantTrialCredits(
 async function moveExpiry(db: Queryable, tenantId: string, expiresAt: number, at: number): Promise<void> {
   // Takes nothing, but locks the account and settles what is left of each grant: the order in which they are spent is about to change.
   const kindReference = `move:${reference(tenantId)}`;
-  await takeBack(db, { tenantId, reference: reference(tenantId), amount: 0, kindReference, note: '', at });
+  await reverseGrant(db, { tenantId, reference: reference(tenantId), amount: 0, kindReference, note: '', at });
   await moveExpiryOfGrant(db, tenantId, reference(tenantId), new Date(expiresAt));
 }
 
 /** Takes what is left of a trial's credits, where it ends before its time. */
 export async function endTrialCredits(db: Queryable, tenantId: string, at: number): Promise<void> {
   const kindReference = `end:${reference(tenantId)}`;
-  await takeBack(db, { tenantId, reference: reference(tenantId), kindReference, note: 'The trial has ended', at });
+  await reverseGrant(db, { tenantId, reference: reference(tenantId), kindReference, note: 'The trial has ended', at });
 }

@@ -13,7 +13,7 @@ export type Pending = { redemptionId: string; code: string } & (
 );
 
 /** Writes down, in the transaction that redeems, what is to be done. */
-export async function notePending(db: Queryable, tenantId: string, pending: Pending, at: number): Promise<void> {
+export async function enqueueOutbox(db: Queryable, tenantId: string, pending: Pending, at: number): Promise<void> {
   await db.query(
     `INSERT INTO billing_events (tenant_id, id, kind, reference, data, created_at) VALUES ($1, $2, 'code_pending', $3, $4, $5)`,
     [tenantId, newId(), pending.redemptionId, pending, new Date(at)],
@@ -21,7 +21,7 @@ export async function notePending(db: Queryable, tenantId: string, pending: Pend
 }
 
 /** What a code of this workspace has yet to do; null: nothing. */
-export async function findPending(db: Queryable, tenantId: string, code: string): Promise<Pending | null> {
+export async function findInOutbox(db: Queryable, tenantId: string, code: string): Promise<Pending | null> {
   const { rows } = await db.query<{ data: Pending }>(
     `SELECT data FROM billing_events WHERE tenant_id = $1 AND kind = 'code_pending' AND data->>'code' = $2 ORDER BY id LIMIT 1`,
     [tenantId, code],
@@ -30,7 +30,7 @@ export async function findPending(db: Queryable, tenantId: string, code: string)
 }
 
 /** It is done, or given up. False: somebody else was quicker. */
-export async function settlePending(
+export async function completeOutbox(
   db: Queryable,
   { tenantId, pending, outcome }: { tenantId: string; pending: Pending; outcome: 'code_applied' | 'code_refused' },
 ): Promise<boolean> {

@@ -5,12 +5,12 @@ import { pendingPayments } from '../payments/store.ts';
 import { findPlan } from '../plans/store.ts';
 import { lastPeriod, noteEvent, type Period } from './journal-store.ts';
 import { onboardingPlan } from './onboard.ts';
-import { beginOnboardingPeriod, beginPeriod, endPeriodEarly } from './periods.ts';
+import { endPeriodEarly, startOnboardingPeriod, startPeriod } from './periods.ts';
 import { share } from './proration.ts';
 import { type SubscriptionRow, saveSubscription } from './store.ts';
 import { endTrialCredits, grantTrialCredits } from './trial-credits.ts';
 
-export type Adoption = {
+export type ProviderStateContext = {
   db: Queryable;
   billing: { productCode: string; plansFile: string | null };
   provider: SubscriptionRow['provider'];
@@ -23,32 +23,36 @@ export type Adoption = {
  * Makes a subscription what the provider says it is: the one place where plans, trials and periods begin and end but for the
  * clock (`settle.ts`). `row` is locked; the same state a second time changes nothing. Returns what was saved.
  */
-export async function adopt(
-  adoption: Adoption,
+export async function applyProviderState(
+  context: ProviderStateContext,
   row: SubscriptionRow,
   next: ProviderSubscription,
 ): Promise<SubscriptionRow> {
   switch (next.status) {
     case 'cancelled':
-      return row.subscriptionId === next.subscriptionId ? await leave(adoption, row, next) : row;
+      return row.subscriptionId === next.subscriptionId ? await leave(context, row, next) : row;
     case 'incomplete':
-      return await wait(adoption, row, next);
+      return await wait(context, row, next);
     case 'trialing':
-      return await beginTrial(adoption, row, next, await planNamed(adoption, row, next.planCode));
+      return await startTrialPeriod(context, row, next, await planNamed(context, row, next.planCode));
     case 'active':
     case 'past_due':
-      return await run(adoption, row, next, await planNamed(adoption, row, next.planCode));
+      return await run(context, row, next, await planNamed(context, row, next.planCode));
   }
 }
 
-async function planNamed({ db }: Adoption, { productCode }: SubscriptionRow, planCode: string): Promise<PlanRow> {
+async function planNamed(
+  { db }: ProviderStateContext,
+  { productCode }: SubscriptionRow,
+  planCode: string,
+): Promise<PlanRow> {
   const plan = await findPlan(db, productCode, { plan_code: planCode });
   if (plan === null) throw new Error(`The provider names the plan ${planCode}, which ${productCode} does not have.`);
   return plan;
 }
 
 /** What is taken over as the provider says it. */
-const identity = ({ provider }: Adoption, row: SubscriptionRow, next: ProviderSubscription) => ({
+const identity = ({ provider }: ProviderStateContext, row: SubscriptionRow, next: ProviderSubscription) => ({
   provider,
   customerId: next.customerId ?? row.customerId,
   subscriptionId: next.subscriptionId,
@@ -56,15 +60,19 @@ const identity = ({ provider }: Adoption, row: SubscriptionRow, next: ProviderSu
 });
 
 /** It has ended: back to the onboarding plan. */
-async function leave(adoption: Adoption, row: SubscriptionRow, next: ProviderSubscription): Promise<SubscriptionRow> {
-  const { version, customerId } = identity(adoption, row, next);
-  return await adoptEnd(adoption.db, adoption.billing, { ...row, version, customerId }, adoption.at);
+async function leave(
+  context: ProviderStateContext,
+  row: SubscriptionRow,
+  next: ProviderSubscription,
+): Promise<SubscriptionRow> {
+  const { version, customerId } = identity(context, row, next);
+  return await applyProviderEnd(context.db, context.billing, { ...row, version, customerId }, context.at);
 }
 
 /** Ends a subscription at once, a trial with its credits, whoever says so. */
-export async function adoptEnd(
+export async function applyProviderEnd(
   db: Queryable,
-  billing: Adoption['billing'],
+  billing: ProviderStateContext['billing'],
   row: SubscriptionRow,
   at: number,
 ): Promise<SubscriptionRow> {
@@ -77,12 +85,12 @@ export async function adoptEnd(
 /** Puts a subscription on the onboarding plan. */
 export async function returnToOnboarding(
   db: Queryable,
-  billing: Adoption['billing'],
+  billing: ProviderStateContext['billing'],
   row: SubscriptionRow,
   at: number,
 ): Promise<SubscriptionRow> {
   const plan = await onboardingPlan(db, { ...billing, productCode: row.productCode }, at);
-  const { from, to } = await beginOnboardingPeriod(db, row.tenantId, plan, at);
+  const { from, to } = await startOnboardingPeriod(db, row.tenantId, plan, at);
   const back: SubscriptionRow = {
     ...row,
     planCode: plan.planCode,
@@ -100,24 +108,28 @@ export async function returnToOnboarding(
 }
 
 /** Nothing was paid yet: everything stays as it is, and the plan that was asked for waits. */
-async function wait(adoption: Adoption, row: SubscriptionRow, next: ProviderSubscription): Promise<SubscriptionRow> {
+async function wait(
+  context: ProviderStateContext,
+  row: SubscriptionRow,
+  next: ProviderSubscription,
+): Promise<SubscriptionRow> {
   const waiting: SubscriptionRow = {
     ...row,
-    ...identity(adoption, row, next),
+    ...identity(context, row, next),
     status: 'incomplete',
     cancelAtPeriodEnd: false,
     pendingPlanCode: next.planCode,
   };
-  return await saveSubscription(adoption.db, waiting, adoption.at);
+  return await saveSubscription(context.db, waiting, context.at);
 }
 
-async function beginTrial(
-  adoption: Adoption,
+async function startTrialPeriod(
+  context: ProviderStateContext,
   row: SubscriptionRow,
   next: ProviderSubscription,
   plan: PlanRow,
 ): Promise<SubscriptionRow> {
-  const { db, at } = adoption;
+  const { db, at } = context;
   const endsAt = next.trialEndsAt ?? next.period.to;
   await grantTrialCredits(db, row, plan, endsAt, at);
   if (row.status !== 'trialing') {
@@ -126,7 +138,7 @@ async function beginTrial(
   }
   const trialing: SubscriptionRow = {
     ...row,
-    ...identity(adoption, row, next),
+    ...identity(context, row, next),
     planCode: plan.planCode,
     status: 'trialing',
     trialPlanCode: plan.planCode,
@@ -141,22 +153,22 @@ async function beginTrial(
 
 /** It runs, paid or overdue: a trial has ended, a period or another plan may have begun. */
 async function run(
-  adoption: Adoption,
+  context: ProviderStateContext,
   row: SubscriptionRow,
   next: ProviderSubscription,
   plan: PlanRow,
 ): Promise<SubscriptionRow> {
-  const { db, at } = adoption;
+  const { db, at } = context;
   const { tenantId } = row;
   const ongoing =
     row.subscriptionId === next.subscriptionId && row.status !== 'trialing' && row.status !== 'incomplete';
   const trialLeft = row.trialEndsAt !== null && row.trialEndsAt > at;
   if (trialLeft) await endTrialCredits(db, tenantId, at);
-  if (ongoing) await changePeriod(adoption, row, next, plan);
-  else await firstPeriod(adoption, row, next, plan);
+  if (ongoing) await changePeriod(context, row, next, plan);
+  else await firstPeriod(context, row, next, plan);
   const running: SubscriptionRow = {
     ...row,
-    ...identity(adoption, row, next),
+    ...identity(context, row, next),
     planCode: plan.planCode,
     status: next.status,
     trialEndsAt: trialLeft ? at : row.trialEndsAt,
@@ -167,26 +179,27 @@ async function run(
   return await saveSubscription(db, running, at);
 }
 
-const chargedOf = ({ charged }: Adoption, plan: PlanRow) => charged ?? { amount: plan.amount, paymentId: null };
+const chargedOf = ({ charged }: ProviderStateContext, plan: PlanRow) =>
+  charged ?? { amount: plan.amount, paymentId: null };
 
 async function firstPeriod(
-  adoption: Adoption,
+  context: ProviderStateContext,
   row: SubscriptionRow,
   next: ProviderSubscription,
   plan: PlanRow,
 ): Promise<void> {
-  const { db, at } = adoption;
+  const { db, at } = context;
   await noteEvent(db, { tenantId: row.tenantId, kind: 'subscribed', data: { plan_code: plan.planCode }, at });
   if (next.status !== 'active') return;
-  await beginPeriod(db, row.tenantId, plan, whole(adoption, next, plan));
+  await startPeriod(db, row.tenantId, plan, whole(context, next, plan));
 }
 
-const whole = (adoption: Adoption, next: ProviderSubscription, plan: PlanRow): Period => ({
+const whole = (context: ProviderStateContext, next: ProviderSubscription, plan: PlanRow): Period => ({
   planCode: plan.planCode,
   subscriptionId: next.subscriptionId,
   ...next.period,
   anchor: next.period.from,
-  ...chargedOf(adoption, plan),
+  ...chargedOf(context, plan),
 });
 
 /**
@@ -195,19 +208,19 @@ const whole = (adoption: Adoption, next: ProviderSubscription, plan: PlanRow): P
  * to be paid of it when it is.
  */
 async function changePeriod(
-  adoption: Adoption,
+  context: ProviderStateContext,
   row: SubscriptionRow,
   next: ProviderSubscription,
   plan: PlanRow,
 ): Promise<void> {
-  const { db } = adoption;
+  const { db } = context;
   const { tenantId } = row;
   const { from, to } = next.period;
   const begun = from !== row.period.from;
   const changed = plan.planCode !== row.planCode;
   const last = await lastPeriod(db, tenantId, row.subscriptionId);
   // Of two changes in one millisecond the second counts as one later: each has its own reference in the ledger.
-  const at = last === null ? adoption.at : Math.max(adoption.at, last.from + 1);
+  const at = last === null ? context.at : Math.max(context.at, last.from + 1);
   let carried = 0;
   const owed = last === null ? [] : await pendingPayments(db, tenantId, last.awaits ?? []);
   if (changed) {
@@ -217,15 +230,15 @@ async function changePeriod(
   }
   if (next.status !== 'active') return;
   if (begun || last === null) {
-    await beginPeriod(db, tenantId, plan, whole(adoption, next, plan), { carried, owed });
+    await startPeriod(db, tenantId, plan, whole(context, next, plan), { carried, owed });
   } else if (changed) {
-    const rest: Period = { ...whole(adoption, next, plan), from: at, anchor: last.anchor };
-    await beginPeriod(db, tenantId, plan, rest, {
+    const rest: Period = { ...whole(context, next, plan), from: at, anchor: last.anchor };
+    await startPeriod(db, tenantId, plan, rest, {
       credits: share(plan.includedCredits, to - at, to - from),
       carried,
       owed,
     });
   } else if (row.status === 'past_due') {
-    await beginPeriod(db, tenantId, plan, whole(adoption, next, plan));
+    await startPeriod(db, tenantId, plan, whole(context, next, plan));
   }
 }

@@ -6,30 +6,30 @@ import { expireDue, readBalances } from '../ledger/post.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';
 import { nextPeriodStart } from '../plans/period.ts';
 import { findPlan } from '../plans/store.ts';
-import { returnToOnboarding } from './adopt.ts';
+import { returnToOnboarding } from './apply-provider-state.ts';
 import { runningDiscount } from './discount.ts';
 import { lastPeriod, noteEvent, type Period } from './journal-store.ts';
 import { ensureOnboarded, onboardingPlan } from './onboard.ts';
-import { beginOnboardingPeriod, beginPeriod } from './periods.ts';
+import { startOnboardingPeriod, startPeriod } from './periods.ts';
 import { priceOf } from './proration.ts';
 import { isDue, lockSubscription, readSubscription, type SubscriptionRow, saveSubscription } from './store.ts';
 
-export type SettleServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator'>;
+export type DueBillingServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator'>;
 
 /**
  * Does what the clock has made due for one workspace: trials that ended, periods that began, credits that expired, each as of its
  * own instant and in their order, however long nobody looked. Each is a transaction of its own, so that charges never wait for more than
  * one; whoever comes second finds nothing due. Onboards where needed. Throws where the database is away.
  */
-export async function settleTenant(services: SettleServices, tenantId: string): Promise<void> {
+export async function processDueBilling(services: DueBillingServices, tenantId: string): Promise<void> {
   await ensureOnboarded(services, tenantId);
   let changed = false;
-  while (await settleNext(services, tenantId)) changed = true;
+  while (await processNextDue(services, tenantId)) changed = true;
   if (changed) services.orchestrator.creditsChanged(tenantId);
 }
 
 /** Settles what is due first. False: nothing is. */
-async function settleNext(services: SettleServices, tenantId: string): Promise<boolean> {
+async function processNextDue(services: DueBillingServices, tenantId: string): Promise<boolean> {
   const { pool, clock } = services;
   const due = dueAt(await readSubscription(pool, tenantId), (await readBalances(pool, tenantId)).nextExpiryAt);
   if (due > clock.now()) return false;
@@ -84,11 +84,11 @@ async function nextOnboardingPeriod(
 ): Promise<{ from: number; to: number }> {
   const last = await lastPeriod(db, tenantId, null);
   if (last === null || last.to !== at || last.planCode !== plan.planCode) {
-    const { from, to } = await beginOnboardingPeriod(db, tenantId, plan, at);
+    const { from, to } = await startOnboardingPeriod(db, tenantId, plan, at);
     return { from, to };
   }
   const period: Period = { ...last, from: at, to: nextPeriodStart(last.anchor, plan, at) };
-  await beginPeriod(db, tenantId, plan, period);
+  await startPeriod(db, tenantId, plan, period);
   return { from: period.from, to: period.to };
 }
 
@@ -118,7 +118,7 @@ async function renew(db: Queryable, billing: Billing, row: SubscriptionRow, at: 
     at,
   });
   const period: Period = { planCode, subscriptionId: row.subscriptionId, from: at, to, anchor, amount, paymentId };
-  await beginPeriod(db, tenantId, plan, period);
+  await startPeriod(db, tenantId, plan, period);
   if (planCode !== row.planCode) {
     const data = { from: row.planCode, to: planCode };
     await noteEvent(db, { tenantId, kind: 'plan_changed', data, at });

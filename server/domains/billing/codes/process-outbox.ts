@@ -1,12 +1,12 @@
 import type { Context } from '../../../contract/context.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import { adopt } from '../subscriptions/adopt.ts';
+import { applyProviderState } from '../subscriptions/apply-provider-state.ts';
 import { changeSubscription, customerOf, type Held, providerOf, referenceOf } from '../subscriptions/change.ts';
 import { presentPlan } from '../subscriptions/choose.ts';
 import type { Applied } from './apply.ts';
 import { storeDiscount } from './discount.ts';
-import { type Pending, settlePending } from './pending-store.ts';
+import { completeOutbox, type Pending } from './outbox-store.ts';
 import { noRunningTrial } from './refusals.ts';
 import { release } from './store.ts';
 
@@ -14,12 +14,12 @@ import { release } from './store.ts';
  * Carries out what is pending. Where the provider refuses it, or there is nothing any more that it could change, the redemption is taken
  * back; where the provider is away (503) it stays pending.
  */
-export async function resume(ctx: Context, pending: Pending): Promise<Applied> {
+export async function processOutbox(ctx: Context, pending: Pending): Promise<Applied> {
   const { services, principal } = ctx;
   const { tenantId } = principal;
   try {
     await changeSubscription(services, tenantId, async held => {
-      const done = await settlePending(held.db, { tenantId, pending, outcome: 'code_applied' });
+      const done = await completeOutbox(held.db, { tenantId, pending, outcome: 'code_applied' });
       if (done) await carryOut(ctx, held, pending);
     });
   } catch (error) {
@@ -36,17 +36,17 @@ async function carryOut(ctx: Context, held: Held, pending: Pending): Promise<voi
   const plan = await presentPlan(db, row);
   const reference = await referenceOf(held, await customerOf(ctx, held), plan);
   const key = `code:${pending.redemptionId}`;
-  const adoption = { db, billing: services.config.billing, provider: provider.kind, at };
+  const context = { db, billing: services.config.billing, provider: provider.kind, at };
   switch (pending.kind) {
     case 'trial_days': {
       if (row.status !== 'trialing') throw noRunningTrial();
       const next = await provider.extendTrial(reference, { trialEndsAt: pending.trialEndsAt, key });
-      await adopt(adoption, row, next);
+      await applyProviderState(context, row, next);
       return;
     }
     case 'discount': {
       const next = await provider.applyDiscount(reference, { discount: pending.discount, key });
-      await adopt(adoption, { ...row, discount: storeDiscount(pending.discount, at) }, next);
+      await applyProviderState(context, { ...row, discount: storeDiscount(pending.discount, at) }, next);
     }
   }
 }
@@ -54,7 +54,7 @@ async function carryOut(ctx: Context, held: Held, pending: Pending): Promise<voi
 function giveUp({ services, principal }: Context, pending: Pending): Promise<void> {
   const { tenantId } = principal;
   return transact(services.pool, async db => {
-    if (await settlePending(db, { tenantId, pending, outcome: 'code_refused' }))
+    if (await completeOutbox(db, { tenantId, pending, outcome: 'code_refused' }))
       await release(db, tenantId, pending.redemptionId);
   });
 }
