@@ -1,5 +1,6 @@
 import { DAY_MS } from '@/server/platform/clock.ts';
 
+// Temporal does the same on the server; in the browser its polyfill weighs 21 KB compressed, and this file 0.6 KB.
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** The clock of the zone at an instant, as if it were UTC, in ms. */

@@ -1,8 +1,9 @@
-import { DAY_MS, HOUR_MS, QUARTER_HOUR_MS } from '../../platform/clock.ts';
+import { Temporal } from 'temporal-polyfill';
+import { MINUTE_MS, QUARTER_HOUR_MS } from '../../platform/clock.ts';
 
 /**
- * Where hours, days, weeks and months begin in a zone of the IANA database, as the runtime's own Intl knows it: no table of
- * our own. Every boundary is on a quarter of an hour, as all offsets since 2000 are.
+ * Where hours, days, weeks and months begin in a zone of the IANA database. Every boundary is on a quarter of an hour, as all
+ * offsets since 2000 are.
  */
 export const units = ['hour', 'day', 'week', 'month'] as const;
 export type Unit = (typeof units)[number];
@@ -17,114 +18,62 @@ export type Zone = {
   dayFrom(at: number, days: number): number;
 };
 
-/** Local time as if it were UTC: ms since the epoch of the same reading of the clock in UTC. */
-type Reading = number;
+type Day = Temporal.PlainDate;
 
-const dayOf = (reading: Reading): Reading => Math.floor(reading / DAY_MS) * DAY_MS;
-const hourOf = (reading: Reading): number => Math.floor(reading / HOUR_MS);
-const mondayOf = (day: Reading): Reading => day - ((new Date(day).getUTCDay() + 6) % 7) * DAY_MS;
-const monthOf = (day: Reading, later = 0): Reading => {
-  const date = new Date(day);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1);
+const firstDayOf = (unit: Exclude<Unit, 'hour'>, day: Day): Day => {
+  switch (unit) {
+    case 'day':
+      return day;
+    case 'week':
+      return day.subtract({ days: day.dayOfWeek - 1 });
+    case 'month':
+      return day.with({ day: 1 });
+  }
 };
 
-/** What the clocks of the zone show at an instant. */
-function clockOf(name: string): (at: number) => Reading {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: name,
-    calendar: 'iso8601',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  const read = (at: number): Reading => {
-    const part: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
-    for (const { type, value } of format.formatToParts(at)) part[type] = Number(value);
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
-    return Date.UTC(year, month - 1, day, hour, minute, second) + (at - Math.floor(at / 1000) * 1000);
-  };
-  // Formatting takes microseconds and a series asks for thousands: an offset that is the same at both ends of a UTC day
-  // holds all through it, since nobody changes the clocks twice within one.
-  const offsets = new Map<number, number>();
-  const offsetOn = (day: number): number => {
-    const known = offsets.get(day);
-    if (known !== undefined) return known;
-    const offset = read(day * DAY_MS) - day * DAY_MS;
-    offsets.set(day, offset);
-    return offset;
-  };
-  return at => {
-    const day = Math.floor(at / DAY_MS);
-    const offset = offsetOn(day);
-    return offset === offsetOn(day + 1) ? at + offset : read(at);
-  };
-}
-
-/** RangeError for a name that the runtime does not know. */
+/** Returns the zone of that name. Throws a RangeError for a name that the runtime does not know. */
 export function createZone(name: string): Zone {
-  const clock = clockOf(name);
-
-  /** The first instant of a day of the calendar: midnight, the first of two, or where the clocks jump over it the jump. */
-  const beginning = (day: Reading): number => {
-    const candidates = [day - DAY_MS, day + DAY_MS].map(near => day - (clock(near) - near));
-    const midnights = candidates.filter(at => clock(at) === day);
-    if (midnights.length > 0) return Math.min(...midnights);
-    let at = Math.min(...candidates) - HOUR_MS;
-    while (clock(at) < day) at += QUARTER_HOUR_MS;
-    return at;
-  };
-  /** The day of an instant. Where clocks went back over midnight, the hour that is repeated belongs to the day already begun. */
-  const dayAt = (at: number): Reading => {
-    const day = dayOf(clock(at));
-    return beginning(day + DAY_MS) <= at ? day + DAY_MS : day;
+  const clock = (at: number) => Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(name);
+  clock(0);
+  /** The first instant of a day: midnight, the first of two, or the end of the gap if the clocks skip midnight. */
+  const beginning = (day: Day): number => day.toZonedDateTime(name).epochMilliseconds;
+  /** The day of an instant. If clocks go back over midnight, the repeated hour belongs to the day that has already begun. */
+  const dayAt = (at: number): Day => {
+    const day = clock(at).toPlainDate();
+    const next = day.add({ days: 1 });
+    return beginning(next) <= at ? next : day;
   };
   const beginsHour = (at: number): boolean => {
-    const reading = clock(at);
-    return reading % HOUR_MS === 0 || hourOf(reading) !== hourOf(clock(at - QUARTER_HOUR_MS));
+    const { minute, hour } = clock(at);
+    return minute === 0 || hour !== clock(at - QUARTER_HOUR_MS).hour;
   };
-  /** The first beginning of the days after `at`: a day that a zone left out begins with the one after it. */
-  const after = (at: number, day: Reading, following: (day: Reading) => Reading): number => {
-    let next = following(day);
-    while (beginning(next) <= at) next = following(next);
-    return beginning(next);
+  const nextHour = (at: number): number => {
+    const quarter = Math.floor(at / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
+    const now = clock(quarter);
+    const hour = quarter + (60 - now.minute) * MINUTE_MS;
+    // The clocks do not change within this hour, as in nearly all: a series asks for thousands.
+    if (clock(hour).offsetNanoseconds === now.offsetNanoseconds) return hour;
+    let start = quarter + QUARTER_HOUR_MS;
+    while (!beginsHour(start)) start += QUARTER_HOUR_MS;
+    return start;
   };
 
   return {
     name,
     startOf(unit, at) {
-      switch (unit) {
-        case 'hour': {
-          let start = Math.floor(at / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
-          while (!beginsHour(start)) start -= QUARTER_HOUR_MS;
-          return start;
-        }
-        case 'day':
-          return beginning(dayAt(at));
-        case 'week':
-          return beginning(mondayOf(dayAt(at)));
-        case 'month':
-          return beginning(monthOf(dayAt(at)));
-      }
+      if (unit !== 'hour') return beginning(firstDayOf(unit, dayAt(at)));
+      let start = Math.floor(at / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
+      while (!beginsHour(start)) start -= QUARTER_HOUR_MS;
+      return start;
     },
     next(unit, at) {
-      switch (unit) {
-        case 'hour': {
-          let start = Math.floor(at / QUARTER_HOUR_MS) * QUARTER_HOUR_MS + QUARTER_HOUR_MS;
-          while (!beginsHour(start)) start += QUARTER_HOUR_MS;
-          return start;
-        }
-        case 'day':
-          return after(at, dayAt(at), day => day + DAY_MS);
-        case 'week':
-          return after(at, mondayOf(dayAt(at)), day => day + 7 * DAY_MS);
-        case 'month':
-          return after(at, monthOf(dayAt(at)), day => monthOf(day, 1));
-      }
+      if (unit === 'hour') return nextHour(at);
+      let day = firstDayOf(unit, dayAt(at));
+      // A day that a zone left out begins with the one after it.
+      do day = day.add({ [`${unit}s`]: 1 });
+      while (beginning(day) <= at);
+      return beginning(day);
     },
-    dayFrom: (at, days) => beginning(dayAt(at) + days * DAY_MS),
+    dayFrom: (at, days) => beginning(dayAt(at).add({ days })),
   };
 }
