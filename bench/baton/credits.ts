@@ -41,6 +41,6 @@ export function benchCredits(pool: pg.Pool): CreditSource {
       return (await refresh([tenantId])).get(tenantId) ?? FREE;
     },
     refresh,
-    crossed: () => undefined,
+    thresholdCrossed: () => undefined,
   };
 }

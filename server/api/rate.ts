@@ -15,7 +15,7 @@ export function takeRequest(
 
 /** Counts a request as one of `key` that was counted as one of its address before it had proved who it is. */
 export async function countAs(limiter: RequestLimiter, key: string, address: string): Promise<RateLimitState> {
-  await limiter.giveBack('address', `address:${address}`);
+  await limiter.refund('address', `address:${address}`);
   return limiter.take('principal', key);
 }
 

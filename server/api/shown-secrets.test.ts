@@ -23,7 +23,7 @@ const rateLimiter: Services['rateLimiter'] = {
     if (kind === 'principal') logger.warn({ url: `https://example.com/?t=${quoted}` }, `counted ${quoted}`);
     return { limit: 0, remaining: 0, resetSeconds: 0, allowed: true };
   },
-  giveBack: async () => undefined,
+  refund: async () => undefined,
 };
 const failing = operation({
   name: 'careless_error',

@@ -43,13 +43,13 @@ test('counts wrong codes by the hour', async () => {
 test('takes back what turned out to be another’s, but not from another minute, and never below nothing', async () => {
   const { clock, limiter: limits } = limiter();
   await limits.take('address', 'x');
-  await limits.giveBack('address', 'x');
-  await limits.giveBack('address', 'x');
+  await limits.refund('address', 'x');
+  await limits.refund('address', 'x');
   expect(await limits.take('address', 'x')).toMatchObject({ remaining: 1 });
   await limits.take('address', 'x');
   expect((await limits.take('address', 'x')).allowed).toBe(false);
   clock.advance(60_000);
-  await limits.giveBack('address', 'x');
+  await limits.refund('address', 'x');
   expect(await limits.take('address', 'x')).toMatchObject({ remaining: 1 });
 });
 

@@ -22,7 +22,7 @@ export interface CreditSource {
   /** Those of `tenantIds` as they are now: asked every few seconds, for what other processes granted or changed. */
   refresh(tenantIds: readonly string[]): Promise<ReadonlyMap<string, TenantCredits>>;
   /** What was used has crossed `percent` of the allowance. Called after the commit, may be called again; must not throw. */
-  crossed(tenantId: string, percent: 80 | 100): void;
+  thresholdCrossed(tenantId: string, percent: 80 | 100): void;
 }
 
 /** Everything is free: for engines without billing (simulations of other things, benchmarks beside peers). */

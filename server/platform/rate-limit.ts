@@ -10,7 +10,7 @@ export interface RateLimiter<Kind extends string> {
   /** Counts one of `key`, such as `pat:<id>` or `address:<ip>`. */
   take(kind: Kind, key: string): Promise<RateLimitState>;
   /** Undoes one `take` of `key`: it turned out to be another's. */
-  giveBack(kind: Kind, key: string): Promise<void>;
+  refund(kind: Kind, key: string): Promise<void>;
 }
 
 /** Keys kept per kind and window (~10 MB); beyond it the oldest is forgotten, so that a flood of addresses costs no more memory. */
@@ -56,12 +56,12 @@ export function createRateLimiter<Kind extends string>(
     };
   };
 
-  const giveBack = (kind: Kind, key: string): void => {
+  const refund = (kind: Kind, key: string): void => {
     // A window that is over has been dropped with its counts.
     const { counts } = windowOf(kind, clock.now());
     const used = counts.get(key) ?? 0;
     if (used > 0) counts.set(key, used - 1);
   };
 
-  return { take: async (kind, key) => take(kind, key), giveBack: async (kind, key) => giveBack(kind, key) };
+  return { take: async (kind, key) => take(kind, key), refund: async (kind, key) => refund(kind, key) };
 }

@@ -36,7 +36,7 @@ const absentOrchestrator: Orchestrator = {
 };
 const unlimited: RequestLimiter = {
   take: async () => ({ limit: 0, remaining: 0, resetSeconds: 0, allowed: true }),
-  giveBack: async () => undefined,
+  refund: async () => undefined,
 };
 
 /** Services over a test database: real database and secret store, no rate limit, no step types, no orchestrator. */

@@ -53,7 +53,7 @@ export async function verifyPassword(services: Services, attempt: SignInAttempt)
   const requester = { address, account };
   const { account: user, passwordHash } = await matchAccount(services, { email, password, requester });
   if (!user) return null;
-  await services.rateLimiter.giveBack('failed_sign_in', address);
+  await services.rateLimiter.refund('failed_sign_in', address);
   // Kept at today's cost, unless the password was changed meanwhile.
   if (needsRehash(user.passwordHash)) await rehashPassword(services.prisma, user, passwordHash);
   return { id: user.id, email: user.email, name: user.name, sessionEpoch: user.sessionEpoch };

@@ -28,7 +28,7 @@ const left: TenantCredits = {
 const source: CreditSource = {
   load: async () => ({ ...left }),
   refresh: async tenantIds => new Map(tenantIds.map(tenantId => [tenantId, { ...left }])),
-  crossed: () => undefined,
+  thresholdCrossed: () => undefined,
 };
 
 beforeAll(async () => {

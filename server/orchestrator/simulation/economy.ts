@@ -56,6 +56,6 @@ export function simulatedCredits(database: Database, server: Server, at: Surroun
       at.count('credits read again');
       return answerOf(server, at, 'credits not readable', () => new Map(tenantIds.map(id => [id, read(id)])));
     },
-    crossed: (_, percent) => at.count(`${percent} % of the credits used`),
+    thresholdCrossed: (_, percent) => at.count(`${percent} % of the credits used`),
   };
 }

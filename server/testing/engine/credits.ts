@@ -37,7 +37,7 @@ export class TestCredits implements CreditSource {
     return found;
   }
 
-  crossed(tenantId: string, percent: 80 | 100): void {
+  thresholdCrossed(tenantId: string, percent: 80 | 100): void {
     this.crossings.push([tenantId, percent]);
   }
 

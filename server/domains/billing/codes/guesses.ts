@@ -16,11 +16,11 @@ export async function limitGuesses<T>(
 ): Promise<T | null> {
   const keys = [`user:${userId}`, `tenant:${tenantId}`];
   const states = await Promise.all(keys.map(key => rateLimiter.take('wrong_code', key)));
-  const giveBack = () => Promise.all(keys.map(key => rateLimiter.giveBack('wrong_code', key)));
+  const refund = () => Promise.all(keys.map(key => rateLimiter.refund('wrong_code', key)));
   const over = states.find(({ allowed }) => !allowed);
   if (over !== undefined) {
     // It was not tried: one's limit does not use up the other's.
-    await giveBack();
+    await refund();
     throw new AppError(429, 'too_many_wrong_codes', 'Too many wrong codes; try again later.', {
       headers: { 'Retry-After': String(over.resetSeconds) },
     });
@@ -31,6 +31,6 @@ export async function limitGuesses<T>(
     right = found !== null;
     return found;
   } finally {
-    if (right) await giveBack();
+    if (right) await refund();
   }
 }

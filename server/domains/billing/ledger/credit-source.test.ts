@@ -68,14 +68,14 @@ test('a warning is kept and logged once for each allowance, where it is true', a
   await charge(balance);
   await grant(1000);
   await charge(799);
-  source.crossed(tenantId, 80); // not yet
+  source.thresholdCrossed(tenantId, 80); // not yet
   await source.settled();
   expect(await readWarnings(db.pool, tenantId)).toEqual([]);
   await charge(1);
-  for (let again = 0; again < 5; again++) source.crossed(tenantId, 80);
+  for (let again = 0; again < 5; again++) source.thresholdCrossed(tenantId, 80);
   await source.settled();
   await charge(200);
-  source.crossed(tenantId, 100);
+  source.thresholdCrossed(tenantId, 100);
   await source.settled();
   expect((await readWarnings(db.pool, tenantId)).map(({ percent }) => percent)).toEqual([80, 100]);
   expect(lines).toMatchObject([
@@ -85,7 +85,7 @@ test('a warning is kept and logged once for each allowance, where it is true', a
   await grant(1000);
   expect(await readWarnings(db.pool, tenantId)).toEqual([]);
   await charge(900);
-  source.crossed(tenantId, 80);
+  source.thresholdCrossed(tenantId, 80);
   await source.settled();
   expect(await readWarnings(db.pool, tenantId)).toHaveLength(1);
 });
@@ -96,7 +96,7 @@ test('a database that is away is a line in the log', async () => {
   const logger = pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) });
   const source = createCreditSource({ pool: other.pool, clock, logger, config: testConfig({}) });
   await other.close();
-  source.crossed(tenantId, 80);
+  source.thresholdCrossed(tenantId, 80);
   await source.settled();
   expect(lines).toMatchObject([{ level: 40, percent: 80 }]);
   await expect(source.load(tenantId)).rejects.toThrow();

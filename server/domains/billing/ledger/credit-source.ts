@@ -24,7 +24,7 @@ export function createCreditSource(
       return credits;
     },
     refresh: tenantIds => readCredits(pool, tenantIds, enforced),
-    crossed(tenantId, percent) {
+    thresholdCrossed(tenantId, percent) {
       const write = recordCrossing(pool, tenantId, percent, clock.now())
         .then(recorded => {
           if (recorded) logger.warn({ tenant_id: tenantId, percent }, 'credits are running out');

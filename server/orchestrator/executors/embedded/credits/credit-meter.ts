@@ -159,7 +159,7 @@ export class CreditMeter {
 
   #warn(account: CreditAccount): void {
     const percent = this.#over ? null : account.takeWarning();
-    if (percent !== null) this.#source?.crossed(account.tenantId, percent);
+    if (percent !== null) this.#source?.thresholdCrossed(account.tenantId, percent);
   }
 
   #fresh(account: CreditAccount): boolean {
