@@ -78,7 +78,6 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
   },
   'It reads no rows: it prepares the transaction, or the text of a query': {
     'analytics/store.ts': ['seeOneInstant'],
-    'mcp-servers/servers/sql/store.ts': ['likePattern'],
     'runs/search-store.ts': ['searchRuns'],
   },
 };

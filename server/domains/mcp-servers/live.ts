@@ -3,7 +3,7 @@ import type { JsonObject } from '../../platform/json.ts';
 import { type ConnectOptions, connectMcp, McpFailure, type McpTool } from '../../platform/mcp-client/index.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { bounds, cleanCatalogue, cleanText } from './catalog/clean.ts';
-import type { StoredServerInfo } from './servers/sql/store.ts';
+import type { StoredServerInfo } from './servers/store.ts';
 
 /** A server that takes longer to begin is down for whoever waits in front of the console. */
 const timeoutMs = 15_000;

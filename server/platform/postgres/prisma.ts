@@ -84,6 +84,11 @@ export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
+/** A pattern of ILIKE, for SQL, that finds the text itself anywhere; null for none. */
+export function containsPattern(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : `%${escapeLike(text)}%`;
+}
+
 /**
  * The value for a column of type json, stored as JSON.stringify writes it. Prisma 7 changes what it is given as objects: it wraps an
  * inner object that has a key `$type`, and drops a key `__proto__`.

@@ -4,8 +4,8 @@ import { cutPage, decodeCursor } from '../../../contract/cursor.ts';
 import { demoMcpUrl } from '../../../contract/demo-mcp.ts';
 import type { PlatformCatalogInput, PlatformCatalogOutput } from '../schemas.ts';
 import { parseCanonicalUrl } from '../servers/canonical-url.ts';
+import { serversByUrl } from '../servers/store.ts';
 import { type Adapter, platformAdapters } from './platform-adapters.ts';
-import { serversByUrl } from './sql/store.ts';
 
 /** The key of an adapter; after one that is no longer offered the list begins anew. */
 const AdapterCursor = z.tuple([z.string().max(100)]);
@@ -20,7 +20,7 @@ export async function platformCatalog(
   const start = after === null ? 0 : all.findIndex(({ key }) => key === after[0]) + 1;
   const { rows: offered, next_cursor } = cutPage(all.slice(start, start + limit + 1), limit, ({ key }) => [key]);
   const urls = offered.map(adapter => adapter.canonical_url);
-  const registered = await serversByUrl(services.pool, principal.tenantId, urls);
+  const registered = await serversByUrl(services.prisma, principal.tenantId, urls);
   const adapters = offered.map(adapter => {
     const server_id = registered.get(adapter.canonical_url) ?? null;
     return { ...adapter, registered: server_id !== null, server_id };

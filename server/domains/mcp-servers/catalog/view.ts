@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import type { ServerInfo, Tool } from '../schemas.ts';
-import type { StoredServerInfo } from '../servers/sql/store.ts';
+import type { StoredServerInfo } from '../servers/store.ts';
 
 /** A stored tool as every surface shows it. */
 export function toTool(tool: McpTool): z.input<typeof Tool> {

@@ -5,7 +5,8 @@ import type { DeleteInstanceInput, InstanceDetail, PatchInstanceInput } from '..
 import { requireServer } from '../servers/view.ts';
 import { requireVersion } from './create.ts';
 import { checkSettings } from './settings.ts';
-import { deleteInstanceRow, updateInstance, usesOfInstance } from './sql/store.ts';
+import { usesOfInstance } from './sql/store.ts';
+import { deleteInstanceRow, updateInstance } from './store.ts';
 import { describeInstance, instanceKey, requireInstance, requireOwnConnection, usesShown } from './view.ts';
 
 /** Changes what is given; `null` for `version` follows the latest, for `connection_id` unbinds. AppError 404, 409, 422 as for creating. */
@@ -13,7 +14,7 @@ export async function patchInstance(
   ctx: Context,
   input: z.output<typeof PatchInstanceInput>,
 ): Promise<z.input<typeof InstanceDetail>> {
-  const { pool, clock } = ctx.services;
+  const { prisma, clock } = ctx.services;
   const instance = await requireInstance(ctx, input.id);
   const { name, version, connection_id: connectionId, config } = input;
   const server = await requireServer(ctx, instance.server_id);
@@ -22,7 +23,7 @@ export async function patchInstance(
   if (config !== undefined) checkSettings('config', config);
   const key = { ...instanceKey(ctx, instance.id), at: new Date(clock.now()) };
   const nothing = [name, version, connectionId, config].every(value => value === undefined);
-  if (!nothing && !(await updateInstance(pool, key, { name, version, connectionId, config }))) {
+  if (!nothing && !(await updateInstance(prisma, key, { name, version, connectionId, config }))) {
     throw notFound('MCP instance');
   }
   return describeInstance(ctx, instance.id);
@@ -33,7 +34,7 @@ export async function patchInstance(
  * or a latest version calls it, unless `force`.
  */
 export async function deleteInstance(ctx: Context, input: z.output<typeof DeleteInstanceInput>): Promise<undefined> {
-  const { pool } = ctx.services;
+  const { pool, prisma } = ctx.services;
   const { id } = await requireInstance(ctx, input.id);
   const key = instanceKey(ctx, id);
   const uses = input.force ? [] : await usesOfInstance(pool, key, usesShown);
@@ -46,5 +47,5 @@ export async function deleteInstance(ctx: Context, input: z.output<typeof Delete
     const message = 'Workflows use this instance. Change them first, or repeat with force=true.';
     throw new AppError(409, 'instance_in_use', message, { details });
   }
-  if (!(await deleteInstanceRow(pool, key))) throw notFound('MCP instance');
+  if (!(await deleteInstanceRow(prisma, key))) throw notFound('MCP instance');
 }

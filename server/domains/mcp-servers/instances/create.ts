@@ -3,8 +3,8 @@ import type { Context } from '../../../contract/context.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type CreateInstanceInput, type InstanceDetail, limits } from '../schemas.ts';
-import { findServer, type ServerRow } from '../servers/sql/store.ts';
 import { findServerVersion } from '../servers/sql/version-store.ts';
+import { findServer, type ServerRow } from '../servers/store.ts';
 import { serverKey } from '../servers/view.ts';
 import { checkSettings } from './settings.ts';
 import { insertInstance } from './sql/store.ts';
@@ -19,8 +19,8 @@ export async function createInstance(
   ctx: Context,
   input: z.output<typeof CreateInstanceInput>,
 ): Promise<z.input<typeof InstanceDetail>> {
-  const { pool, clock } = ctx.services;
-  const server = await findServer(pool, serverKey(ctx, input.server_id));
+  const { pool, prisma, clock } = ctx.services;
+  const server = await findServer(prisma, serverKey(ctx, input.server_id));
   if (server === null) throw unknownServer();
   const { version = null, connection_id = null } = input;
   await requireVersion(ctx, server, version);
@@ -43,7 +43,7 @@ export async function createInstance(
 
 /** AppError 409 for a server with nothing published, 422 `unknown_version` for a number that it has not. */
 export async function requireVersion(ctx: Context, server: ServerRow, version: number | null): Promise<void> {
-  if (server.latest_version === null) {
+  if (server.latestVersion === null) {
     const message = 'This server has no published version yet: discover its tools and publish a version first.';
     throw conflict('mcp_server_not_published', message);
   }

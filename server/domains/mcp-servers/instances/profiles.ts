@@ -23,8 +23,8 @@ import {
   listProfileRows,
   type ProfileKey,
   setActiveProfile,
-  updateProfile,
 } from './sql/profile-store.ts';
+import { updateProfile } from './store.ts';
 import { instanceKey, requireInstance, requireOwnConnection, toProfile } from './view.ts';
 
 type ProfileView = z.input<typeof Profile>;
@@ -62,7 +62,7 @@ export async function createProfile(ctx: Context, input: z.output<typeof CreateP
 
 /** Changes what is given. AppError 404, 409 `name_taken`, 422 as for creating. */
 export async function patchProfile(ctx: Context, input: z.output<typeof PatchProfileInput>): Promise<ProfileView> {
-  const { pool, clock } = ctx.services;
+  const { prisma, clock } = ctx.services;
   const key = profileKey(ctx, input);
   await describeProfile(ctx, key);
   const instance = await requireInstance(ctx, input.id);
@@ -71,7 +71,7 @@ export async function patchProfile(ctx: Context, input: z.output<typeof PatchPro
   if (settings !== undefined) checkSettings('settings', settings);
   const at = new Date(clock.now());
   if (name !== undefined || settings !== undefined || connectionId !== undefined) {
-    const outcome = await updateProfile(pool, { ...key, at }, { name, settings, connectionId });
+    const outcome = await updateProfile(prisma, { ...key, at }, { name, settings, connectionId });
     if (outcome === 'taken') throw nameTaken(name ?? '');
     if (outcome === 'missing') throw notFound('Profile');
   }

@@ -33,13 +33,13 @@ export async function requireInstance(ctx: Context, id: string): Promise<Instanc
 export async function requireOwnConnection(
   ctx: Context,
   id: string | null | undefined,
-  server: { canonical_url: string; auth_mode: z.output<typeof AuthMode> },
+  server: { canonicalUrl: string; authMode: z.output<typeof AuthMode> },
 ): Promise<void> {
   if (id === null || id === undefined) return;
   requireScopes(ctx.principal, ['connection:manage']);
   const row = await findConnection(ctx.services.prisma, connectionRef(ctx, id));
   if (row === null) throw unknownConnection();
-  if (server.auth_mode !== 'none') await requireOrBindOrigin(ctx, row, server.canonical_url);
+  if (server.authMode !== 'none') await requireOrBindOrigin(ctx, row, server.canonicalUrl);
 }
 
 export function unknownConnection() {

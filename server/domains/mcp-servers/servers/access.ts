@@ -11,7 +11,7 @@ import { unknownConnection } from '../instances/view.ts';
 import type { Access } from '../live.ts';
 import type { AuthMode } from '../schemas.ts';
 
-type Server = { canonical_url: string; auth_mode: z.output<typeof AuthMode> };
+type Server = { canonicalUrl: string; authMode: z.output<typeof AuthMode> };
 
 /**
  * How to call a server with a connection of the caller's own workspace; without one, without credentials, never with another's.
@@ -19,20 +19,20 @@ type Server = { canonical_url: string; auth_mode: z.output<typeof AuthMode> };
  * auth_mode can send), 409 and 503 as loadCredentials.
  */
 export async function accessTo(ctx: Context, server: Server, connectionId: string | undefined): Promise<Access> {
-  const url = server.canonical_url;
+  const url = server.canonicalUrl;
   const anonymous: Access = { url, headers: {}, secrets: [], fetch: ctx.services.egress.fetch };
   if (connectionId === undefined) return anonymous;
   requireScopes(ctx.principal, ['connection:manage']);
   const row = await findConnection(ctx.services.prisma, connectionRef(ctx, connectionId));
   if (row === null) throw unknownConnection();
-  if (server.auth_mode === 'none') return anonymous;
+  if (server.authMode === 'none') return anonymous;
   await requireOrBindOrigin(ctx, row, url);
   const credentials = await loadCredentials(ctx.services, connectionRef(ctx, connectionId), url);
   if (credentials === null) throw unknownConnection();
-  const made = credentialHeaders(server.auth_mode, credentials.values);
+  const made = credentialHeaders(server.authMode, credentials.values);
   const { values, fetch } = credentials;
   if ('headers' in made) return { url, headers: made.headers, secrets: Object.values(values), fetch };
   const detail = { path: 'connection_id', message: made.problem, code: 'unfit_connection' };
-  const message = `The connection does not match a server with auth_mode “${server.auth_mode}”. ${made.problem}`;
+  const message = `The connection does not match a server with auth_mode “${server.authMode}”. ${made.problem}`;
   throw invalid(message, [detail], 'unfit_connection');
 }

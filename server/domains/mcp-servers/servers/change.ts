@@ -4,8 +4,7 @@ import { conflict, forbidden, notFound } from '../../../platform/errors.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import type { DeleteServerInput, PatchServerInput, ServerDetail } from '../schemas.ts';
 import { acceptUrl } from './create.ts';
-import { updateServer } from './sql/store.ts';
-import { deleteServerRow } from './store.ts';
+import { deleteServerRow, updateServer } from './store.ts';
 import { describeServer, requireServer, requireServerDetail, serverKey } from './view.ts';
 
 /**
@@ -31,7 +30,7 @@ export async function patchServer(
   if (!nothing) {
     const movableBy = role === 'tenant_admin' ? ('everybody' as const) : { projectId };
     const key = { ...serverKey(ctx, server.id), at: new Date(clock.now()), movableBy };
-    const outcome = await updateServer(ctx.services.pool, key, { name, canonicalUrl, authMode });
+    const outcome = await updateServer(ctx.services, key, { name, canonicalUrl, authMode });
     if (outcome === 'used_elsewhere') {
       const message = 'Other projects have instances of the server: only a tenant_admin changes its address.';
       throw forbidden(message, 'insufficient_role');

@@ -6,7 +6,8 @@ import { newId } from '../../../platform/ids.ts';
 import { type CreateServerInput, limits, type Server } from '../schemas.ts';
 import { parseCanonicalUrl } from './canonical-url.ts';
 import { freeSlug, serviceSlug } from './service-slug.ts';
-import { insertServer, takenServices } from './sql/store.ts';
+import { insertServer } from './sql/store.ts';
+import { findServer, takenServices } from './store.ts';
 import { toServer } from './view.ts';
 
 /** Servers registered at the same moment under one name take each other's slug; then the next is tried. */
@@ -20,25 +21,27 @@ export async function createServer(
   ctx: Context,
   input: z.output<typeof CreateServerInput>,
 ): Promise<z.input<typeof Server>> {
-  const { pool, clock } = ctx.services;
+  const { pool, prisma, clock } = ctx.services;
   const { tenantId, userId } = ctx.principal;
   const canonicalUrl = await acceptUrl(ctx, input.canonical_url);
   const slug = serviceSlug(input.name);
   for (let tries = 0; tries < maxTries; tries++) {
-    const row = await insertServer(pool, {
-      id: newId(),
+    const id = newId();
+    const outcome = await insertServer(pool, {
+      id,
       tenantId,
       name: input.name,
-      service: freeSlug(slug, await takenServices(pool, tenantId, slug)),
+      service: freeSlug(slug, await takenServices(prisma, tenantId, slug)),
       canonicalUrl,
       mode: input.mode,
       authMode: input.auth_mode,
       createdBy: userId,
       at: new Date(clock.now()),
     });
-    if (row === 'full')
+    if (outcome === 'full')
       throw invalid(`A workspace has at most ${limits.serversPerTenant} MCP servers.`, [], 'limit_reached');
-    if (row !== 'taken') return toServer(row);
+    const row = outcome === 'inserted' ? await findServer(prisma, { tenantId, id }) : null;
+    if (row !== null) return toServer(row);
   }
   throw conflict('name_taken', 'Too many servers are being registered under this name. Try again.');
 }

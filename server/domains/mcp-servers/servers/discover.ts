@@ -4,7 +4,7 @@ import { conflict, invalid } from '../../../platform/errors.ts';
 import { readLive } from '../live.ts';
 import type { ServerDetail, WithConnection } from '../schemas.ts';
 import { accessTo } from './access.ts';
-import { saveDiscovery } from './sql/store.ts';
+import { saveDiscovery } from './store.ts';
 import { describeServer, requireServer, requireServerDetail, serverKey } from './view.ts';
 
 /**
@@ -15,20 +15,20 @@ export async function discoverServer(
   ctx: Context,
   input: z.output<typeof WithConnection>,
 ): Promise<z.input<typeof ServerDetail>> {
-  const { pool, clock } = ctx.services;
+  const { prisma, clock } = ctx.services;
   const server = await requireServer(ctx, input.id);
   const access = await accessTo(ctx, server, input.connection_id);
   const live = await readLive(ctx.services, access);
   const asked = {
     ...serverKey(ctx, server.id),
-    canonicalUrl: server.canonical_url,
-    authMode: server.auth_mode,
+    canonicalUrl: server.canonicalUrl,
+    authMode: server.authMode,
     at: new Date(clock.now()),
   };
   const found = live.ok
     ? { tools: live.tools, server_info: live.info, warnings: live.warnings }
     : { failure: live.failure.message };
-  const saved = await saveDiscovery(pool, asked, found);
+  const saved = await saveDiscovery(prisma, asked, found);
   if (!live.ok) {
     const { code, message } = live.failure;
     const hint = code === 'mcp_unauthorized' && input.connection_id === undefined ? ' Choose a connection.' : '';

@@ -21,7 +21,7 @@ export async function publishServer(
   const { pool, clock } = ctx.services;
   for (let tries = 0; tries < maxTries; tries++) {
     const server = await requireServerDetail(ctx, input.id);
-    if (server.discovered === null || server.discovered_at === null) {
+    if (server.discovered === null || server.discoveredAt === null) {
       throw conflict('not_discovered', 'Discover the tools of the server first.');
     }
     const checksum = catalogueChecksum(server.discovered.tools);
@@ -30,11 +30,11 @@ export async function publishServer(
       throw conflict('nothing_changed', `Version ${previous.version} already has the same tools.`);
     }
     const key = serverKey(ctx, server.id);
-    const ref = { ...key, previous: server.latest_version, discoveredAt: server.discovered_at };
+    const ref = { ...key, previous: server.latestVersion, discoveredAt: server.discoveredAt };
     const by = ctx.principal.userId;
     const at = new Date(clock.now());
     if (await insertServerVersion(pool, ref, { changelog: input.changelog ?? '', checksum, by, at })) {
-      const row = await findServerVersion(pool, key, (server.latest_version ?? 0) + 1);
+      const row = await findServerVersion(pool, key, (server.latestVersion ?? 0) + 1);
       if (row === null) throw notFound('MCP server');
       return describeVersion(ctx, row);
     }

@@ -13,8 +13,8 @@ import type {
   Version,
   VersionRef,
 } from '../schemas.ts';
-import { listServerRows } from './sql/store.ts';
 import { findServerVersion, listServerVersions } from './sql/version-store.ts';
+import { listServerRows } from './store.ts';
 import {
   describeServer,
   describeVersion,
@@ -31,13 +31,13 @@ export async function listServers(
   input: z.output<typeof ListServersInput>,
 ): Promise<z.input<typeof ListServersOutput>> {
   const key = decodeCursor(TimeIdKey, input.cursor);
-  const rows = await listServerRows(ctx.services.pool, ctx.principal.tenantId, {
+  const rows = await listServerRows(ctx.services.prisma, ctx.principal.tenantId, {
     status: input.status,
     q: input.q,
-    after: key && { at: new Date(key[0]), id: key[1] },
+    after: key,
     limit: input.limit + 1,
   });
-  const page = cutPage(rows, input.limit, row => [row.created_at.getTime(), row.id]);
+  const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.id]);
   return { servers: page.rows.map(toServer), next_cursor: page.next_cursor };
 }
 

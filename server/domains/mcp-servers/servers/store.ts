@@ -1,6 +1,176 @@
+import type { z } from 'zod';
 import type { Services } from '../../../contract/services.ts';
-import { transact } from '../../../platform/postgres/transaction.ts';
-import type { ServerKey } from './sql/store.ts';
+import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import { type McpServer, Prisma } from '../../../platform/postgres/generated/client.ts';
+import { containing, escapeLike, exactJson, olderThan } from '../../../platform/postgres/prisma.ts';
+import { type Transaction, transact } from '../../../platform/postgres/transaction.ts';
+import type { AuthMode, ServerMode, ServerStatus } from '../schemas.ts';
+import { lockServer } from './sql/store.ts';
+
+export type StoredServerInfo = {
+  name: string;
+  version: string;
+  protocolVersion: string;
+  transport: string;
+  instructions?: string;
+};
+/** The column `discovered`. */
+export type StoredDiscovery = { tools: McpTool[]; server_info: StoredServerInfo; warnings?: string[] };
+
+export type ServerRow = Omit<McpServer, 'mode' | 'authMode' | 'status' | 'discovered'> & {
+  mode: z.output<typeof ServerMode>;
+  authMode: z.output<typeof AuthMode>;
+  status: z.output<typeof ServerStatus>;
+  instanceCount: number;
+};
+export type ServerDetailRow = ServerRow & { discovered: StoredDiscovery | null };
+export type ServerKey = { tenantId: string; id: string };
+
+type Models = Pick<Transaction, 'mcpServer'>;
+type Counted = Omit<McpServer, 'discovered'> & { _count: { instances: number } };
+
+function toRow({ _count: count, mode, authMode, status, ...row }: Counted): ServerRow {
+  return {
+    ...row,
+    mode: mode as ServerRow['mode'],
+    authMode: authMode as ServerRow['authMode'],
+    status: status as ServerRow['status'],
+    instanceCount: count.instances,
+  };
+}
+
+/** Counts the instances of one server, or of every one of a tenant's. */
+const instancesOf = (where: { tenantId: string; serverId?: string }) => ({
+  _count: { select: { instances: { where } } },
+});
+
+/** Services (slugs) of the tenant that begin with `slug`: what a new one must differ from. */
+export async function takenServices(prisma: Models, tenantId: string, slug: string): Promise<Set<string>> {
+  const rows = await prisma.mcpServer.findMany({
+    where: { tenantId, service: { startsWith: escapeLike(slug) } },
+    select: { service: true },
+  });
+  return new Set(rows.map(row => row.service));
+}
+
+/** The server without its tools; null where the tenant has none of that id. */
+export async function findServer(prisma: Models, { tenantId, id }: ServerKey): Promise<ServerRow | null> {
+  const row = await prisma.mcpServer.findFirst({
+    where: { id, tenantId },
+    omit: { discovered: true },
+    include: instancesOf({ tenantId, serverId: id }),
+  });
+  return row && toRow(row);
+}
+
+/** The same with the tools of the last discovery. */
+export async function findServerDetail(prisma: Models, { tenantId, id }: ServerKey): Promise<ServerDetailRow | null> {
+  const found = await prisma.mcpServer.findFirst({
+    where: { id, tenantId },
+    include: instancesOf({ tenantId, serverId: id }),
+  });
+  if (found === null) return null;
+  const { discovered, ...row } = found;
+  return { ...toRow(row), discovered: discovered as StoredDiscovery | null };
+}
+
+export type ServerFilter = {
+  status?: string | undefined;
+  q?: string | undefined;
+  after: readonly [number, string] | null;
+  limit: number;
+};
+
+/** Newest first. */
+export async function listServerRows(
+  prisma: Models,
+  tenantId: string,
+  { status, q, after, limit }: ServerFilter,
+): Promise<ServerRow[]> {
+  const text = q === undefined || q === '' ? null : containing(q);
+  const rows = await prisma.mcpServer.findMany({
+    where: {
+      tenantId,
+      status,
+      ...(text === null ? {} : { OR: [{ name: text }, { service: text }, { canonicalUrl: text }] }),
+      ...olderThan('id', after),
+    },
+    omit: { discovered: true },
+    include: instancesOf({ tenantId }),
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: limit,
+  });
+  return rows.map(toRow);
+}
+
+/** Ids of the tenant's servers by address, the oldest of each. */
+export async function serversByUrl(
+  prisma: Models,
+  tenantId: string,
+  urls: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await prisma.mcpServer.findMany({
+    where: { tenantId, canonicalUrl: { in: [...urls] } },
+    select: { id: true, canonicalUrl: true },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+  });
+  return new Map(rows.map(row => [row.canonicalUrl, row.id]));
+}
+
+type ServerChange = { name?: string | undefined; canonicalUrl?: string | undefined; authMode?: string | undefined };
+
+/** What a server that was moved loses. */
+const FORGOTTEN = { status: 'draft', discovered: Prisma.DbNull, discoveredAt: null, toolCount: 0, lastError: null };
+
+/**
+ * Changes what is given. Another address or another way to sign in is another server as far as anybody knows: what was
+ * discovered is forgotten and the status is draft again. Returns 'used_elsewhere', and changes nothing, for another address of a
+ * server that has instances outside of the project `movableBy`; 'missing' where there is no such server.
+ */
+export async function updateServer(
+  services: Pick<Services, 'prisma'>,
+  { at, movableBy, ...key }: ServerKey & { at: Date; movableBy: 'everybody' | { projectId: string } },
+  { name, canonicalUrl, authMode }: ServerChange,
+): Promise<'updated' | 'used_elsewhere' | 'missing'> {
+  const { id, tenantId } = key;
+  return transact(services, async tx => {
+    const server = await lockServer(tx, key);
+    if (server === null) return 'missing';
+    const hasNewUrl = canonicalUrl !== undefined && canonicalUrl !== server.canonicalUrl;
+    if (hasNewUrl && movableBy !== 'everybody') {
+      const elsewhere = { serverId: id, tenantId, projectId: { not: movableBy.projectId } };
+      const used = await tx.mcpInstance.findFirst({ where: elsewhere, select: { id: true } });
+      if (used !== null) return 'used_elsewhere';
+    }
+    const isMoved = hasNewUrl || (authMode !== undefined && authMode !== server.authMode);
+    await tx.mcpServer.updateMany({
+      where: { id, tenantId },
+      // Prisma leaves alone what is undefined.
+      data: { name, canonicalUrl, authMode, ...(isMoved ? FORGOTTEN : {}), updatedAt: at },
+    });
+    return 'updated';
+  });
+}
+
+/**
+ * Keeps what a discovery found, or why it failed (what was found before then stays). False where the server was changed or
+ * deleted while it was being asked.
+ */
+export async function saveDiscovery(
+  prisma: Models,
+  { id, tenantId, canonicalUrl, authMode, at }: ServerKey & { canonicalUrl: string; authMode: string; at: Date },
+  found: StoredDiscovery | { failure: string },
+): Promise<boolean> {
+  const outcome =
+    'failure' in found
+      ? { lastError: found.failure }
+      : { discovered: exactJson(found), toolCount: found.tools.length, discoveredAt: at, lastError: null };
+  const { count } = await prisma.mcpServer.updateMany({
+    where: { id, tenantId, canonicalUrl, authMode },
+    data: { ...outcome, updatedAt: at },
+  });
+  return count === 1;
+}
 
 /**
  * Deletes a server, its versions and its instances in these projects; 'in_use' where it has instances and `force` is 'none', and

@@ -35,7 +35,7 @@ export async function validateConnection(
       : failed('connection_active', `“${connection.name}” is ${connection.status}: it has to be connected again.`);
   try {
     const access = await accessTo(ctx, server, input.connection_id);
-    const fits = passed('credentials_fit', describeMode(server.auth_mode));
+    const fits = passed('credentials_fit', describeMode(server.authMode));
     return report([active, fits, ...(await checkLive(services, access, await latestVersion(ctx, server)))]);
   } catch (error) {
     // 422: the credentials do not fit; 409: somebody has to connect it again. Both are what was asked.

@@ -5,8 +5,8 @@ import { notFound } from '../../../platform/errors.ts';
 import { diffCatalogues } from '../catalog/diff.ts';
 import { toServerInfo, toTool } from '../catalog/view.ts';
 import type { Server, ServerDetail, Version, VersionSummary } from '../schemas.ts';
-import { findServer, findServerDetail, type ServerDetailRow, type ServerKey, type ServerRow } from './sql/store.ts';
 import { findServerVersion, type VersionRow, type VersionSummaryRow } from './sql/version-store.ts';
+import { findServer, findServerDetail, type ServerDetailRow, type ServerKey, type ServerRow } from './store.ts';
 
 /** A server of the caller's workspace. */
 export function serverKey(ctx: Context, id: string): ServerKey {
@@ -15,14 +15,14 @@ export function serverKey(ctx: Context, id: string): ServerKey {
 
 /** AppError 404 where the workspace has no such server. */
 export async function requireServer(ctx: Context, id: string): Promise<ServerRow> {
-  const row = await findServer(ctx.services.pool, serverKey(ctx, id));
+  const row = await findServer(ctx.services.prisma, serverKey(ctx, id));
   if (row === null) throw notFound('MCP server');
   return row;
 }
 
 /** The same with the tools of the last discovery. */
 export async function requireServerDetail(ctx: Context, id: string): Promise<ServerDetailRow> {
-  const row = await findServerDetail(ctx.services.pool, serverKey(ctx, id));
+  const row = await findServerDetail(ctx.services.prisma, serverKey(ctx, id));
   if (row === null) throw notFound('MCP server');
   return row;
 }
@@ -32,17 +32,17 @@ export function toServer(row: ServerRow): z.input<typeof Server> {
     id: row.id,
     name: row.name,
     service: row.service,
-    canonical_url: row.canonical_url,
+    canonical_url: row.canonicalUrl,
     mode: row.mode,
-    auth_mode: row.auth_mode,
+    auth_mode: row.authMode,
     status: row.status,
-    latest_version: row.latest_version,
-    tool_count: row.tool_count,
-    instance_count: row.instance_count,
-    discovered_at: row.discovered_at === null ? null : isoTimestamp(row.discovered_at.getTime()),
-    last_error: row.last_error,
-    created_at: isoTimestamp(row.created_at.getTime()),
-    updated_at: isoTimestamp(row.updated_at.getTime()),
+    latest_version: row.latestVersion,
+    tool_count: row.toolCount,
+    instance_count: row.instanceCount,
+    discovered_at: row.discoveredAt === null ? null : isoTimestamp(row.discoveredAt.getTime()),
+    last_error: row.lastError,
+    created_at: isoTimestamp(row.createdAt.getTime()),
+    updated_at: isoTimestamp(row.updatedAt.getTime()),
   };
 }
 
@@ -64,8 +64,8 @@ export async function describeServer(ctx: Context, row: ServerDetailRow): Promis
 
 /** What is published now; null while nothing is. */
 export async function latestVersion(ctx: Context, row: ServerRow): Promise<VersionRow | null> {
-  if (row.latest_version === null) return null;
-  return findServerVersion(ctx.services.pool, serverKey(ctx, row.id), row.latest_version);
+  if (row.latestVersion === null) return null;
+  return findServerVersion(ctx.services.pool, serverKey(ctx, row.id), row.latestVersion);
 }
 
 export function toVersionSummary(row: VersionSummaryRow): z.input<typeof VersionSummary> {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { McpTool } from '../../../../platform/mcp-client/index.ts';
-import { likePattern } from '../../servers/sql/store.ts';
+import { containsPattern } from '../../../../platform/postgres/prisma.ts';
 
 export type CatalogToolRow = {
   server_id: string;
@@ -57,25 +57,11 @@ export async function listToolRows(
       projectId,
       filter.serverId ?? null,
       filter.instanceId ?? null,
-      likePattern(filter.q),
+      containsPattern(filter.q),
       filter.after?.serverId ?? null,
       filter.after?.name ?? null,
       filter.limit,
     ],
   );
   return rows;
-}
-
-/** Ids of the tenant's servers by address, the oldest of each. */
-export async function serversByUrl(
-  pool: Pool,
-  tenantId: string,
-  urls: readonly string[],
-): Promise<Map<string, string>> {
-  const { rows } = await pool.query<{ id: string; canonical_url: string }>(
-    `SELECT id, canonical_url FROM mcp_servers WHERE tenant_id = $1 AND canonical_url = ANY($2::text[])
-      ORDER BY created_at DESC, id DESC`,
-    [tenantId, urls],
-  );
-  return new Map(rows.map(row => [row.canonical_url, row.id]));
 }

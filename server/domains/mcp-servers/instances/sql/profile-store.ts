@@ -79,38 +79,6 @@ export async function insertProfile(
   return answer === undefined || answer.full ? 'full' : 'taken';
 }
 
-/** Changes what is given; 'taken': another profile of the instance has the name. */
-export async function updateProfile(
-  pool: Pool,
-  key: ProfileKey & { at: Date },
-  change: { name?: string | undefined; settings?: JsonMap | undefined; connectionId?: string | null | undefined },
-): Promise<'updated' | 'taken' | 'missing'> {
-  try {
-    const { rowCount } = await pool.query(
-      `UPDATE mcp_config_profiles p
-          SET name = coalesce($6, p.name), settings = coalesce($7::json, p.settings),
-              connection_id = CASE WHEN $8 THEN $9::uuid ELSE p.connection_id END, updated_at = $5
-         FROM mcp_instances i
-        WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3 AND p.instance_id = i.id AND p.id = $4`,
-      [
-        key.id,
-        key.tenantId,
-        key.projectId,
-        key.profileId,
-        key.at,
-        change.name ?? null,
-        change.settings === undefined ? null : JSON.stringify(change.settings),
-        change.connectionId !== undefined,
-        change.connectionId ?? null,
-      ],
-    );
-    return rowCount === 1 ? 'updated' : 'missing';
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '23505') return 'taken';
-    throw error;
-  }
-}
-
 /** Deletes it; where it was the active one, none is. False where there was none. */
 export async function deleteProfileRow(pool: Pool, key: ProfileKey): Promise<boolean> {
   const { rowCount } = await pool.query(

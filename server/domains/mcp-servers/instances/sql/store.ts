@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import type { z } from 'zod';
 import type { JsonMap } from '../../../../orchestrator/core/index.ts';
 import type { McpTool } from '../../../../platform/mcp-client/index.ts';
+import { containsPattern } from '../../../../platform/postgres/prisma.ts';
 import { type AuthMode, limits, type ServerStatus } from '../../schemas.ts';
-import { likePattern } from '../../servers/sql/store.ts';
 
 export type ProjectKey = { tenantId: string; projectId: string };
 export type InstanceKey = ProjectKey & { id: string };
@@ -101,58 +101,13 @@ export async function listInstanceRows(pool: Pool, key: ProjectKey, filter: Inst
       key.tenantId,
       key.projectId,
       filter.serverId ?? null,
-      likePattern(filter.q),
+      containsPattern(filter.q),
       filter.after?.at ?? null,
       filter.after?.id ?? null,
       filter.limit,
     ],
   );
   return rows;
-}
-
-export type InstanceChange = {
-  name?: string | undefined;
-  /** Null: follow the latest. */
-  version?: number | null | undefined;
-  connectionId?: string | null | undefined;
-  config?: JsonMap | undefined;
-};
-
-/** Changes what is given; false where there is no such instance. */
-export async function updateInstance(
-  pool: Pool,
-  key: InstanceKey & { at: Date },
-  change: InstanceChange,
-): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `UPDATE mcp_instances
-        SET name = coalesce($5, name), version = CASE WHEN $6 THEN $7::int ELSE version END,
-            connection_id = CASE WHEN $8 THEN $9::uuid ELSE connection_id END,
-            config = coalesce($10::json, config), updated_at = $4
-      WHERE id = $1 AND tenant_id = $2 AND project_id = $3`,
-    [
-      key.id,
-      key.tenantId,
-      key.projectId,
-      key.at,
-      change.name ?? null,
-      change.version !== undefined,
-      change.version ?? null,
-      change.connectionId !== undefined,
-      change.connectionId ?? null,
-      change.config === undefined ? null : JSON.stringify(change.config),
-    ],
-  );
-  return rowCount === 1;
-}
-
-/** False where there was none. */
-export async function deleteInstanceRow(pool: Pool, key: InstanceKey): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    'DELETE FROM mcp_instances WHERE id = $1 AND tenant_id = $2 AND project_id = $3',
-    [key.id, key.tenantId, key.projectId],
-  );
-  return rowCount === 1;
 }
 
 export type InstanceUseRow = { workflow_id: string; name: string; draft: boolean; published: boolean };

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { McpTool } from '../../../../platform/mcp-client/index.ts';
-import type { ServerKey, StoredServerInfo } from './store.ts';
+import type { ServerKey, StoredServerInfo } from '../store.ts';
 
 export type VersionSummaryRow = {
   server_id: string;

@@ -1,0 +1,65 @@
+import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import { exactJson, isUniqueViolation } from '../../../platform/postgres/prisma.ts';
+import type { Transaction } from '../../../platform/postgres/transaction.ts';
+import type { ProfileKey } from './sql/profile-store.ts';
+import type { InstanceKey } from './sql/store.ts';
+
+export type InstanceChange = {
+  name?: string | undefined;
+  /** Null: follow the latest. */
+  version?: number | null | undefined;
+  connectionId?: string | null | undefined;
+  config?: JsonMap | undefined;
+};
+
+/** Changes what is given; false where there is no such instance. */
+export async function updateInstance(
+  prisma: Pick<Transaction, 'mcpInstance'>,
+  { id, tenantId, projectId, at }: InstanceKey & { at: Date },
+  { name, version, connectionId, config }: InstanceChange,
+): Promise<boolean> {
+  const { count } = await prisma.mcpInstance.updateMany({
+    where: { id, tenantId, projectId },
+    // Prisma leaves alone what is undefined.
+    data: {
+      name,
+      version,
+      connectionId,
+      ...(config === undefined ? {} : { config: exactJson(config) }),
+      updatedAt: at,
+    },
+  });
+  return count === 1;
+}
+
+/** Deletes an instance with its profiles; false where there was none. */
+export async function deleteInstanceRow(
+  prisma: Pick<Transaction, 'mcpInstance'>,
+  { id, tenantId, projectId }: InstanceKey,
+): Promise<boolean> {
+  return (await prisma.mcpInstance.deleteMany({ where: { id, tenantId, projectId } })).count === 1;
+}
+
+type ProfileChange = {
+  name?: string | undefined;
+  settings?: JsonMap | undefined;
+  connectionId?: string | null | undefined;
+};
+
+/** Changes what is given; 'taken': another profile of the instance has the name. */
+export async function updateProfile(
+  prisma: Pick<Transaction, 'mcpConfigProfile'>,
+  { id, tenantId, projectId, profileId, at }: ProfileKey & { at: Date },
+  { name, settings, connectionId }: ProfileChange,
+): Promise<'updated' | 'taken' | 'missing'> {
+  try {
+    const { count } = await prisma.mcpConfigProfile.updateMany({
+      where: { id: profileId, tenantId, instanceId: id, instance: { tenantId, projectId } },
+      data: { name, connectionId, ...(settings === undefined ? {} : { settings: exactJson(settings) }), updatedAt: at },
+    });
+    return count === 1 ? 'updated' : 'missing';
+  } catch (error) {
+    if (isUniqueViolation(error)) return 'taken';
+    throw error;
+  }
+}
