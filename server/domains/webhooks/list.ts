@@ -10,8 +10,8 @@ import type {
   Webhook,
   WebhookRef,
 } from './schemas.ts';
-import { listDeliveryRows } from './sql/deliveries-store.ts';
 import { listWebhookRows } from './sql/store.ts';
+import { listDeliveryRows } from './store.ts';
 import { requireWebhook, toDelivery, toWebhook } from './view.ts';
 
 const DeliveryKey = z.tuple([Id]);
@@ -44,7 +44,7 @@ export async function listDeliveries(
   const { id: subscriptionId } = await requireWebhook(ctx, input.id);
   const after = decodeCursor(DeliveryKey, input.cursor)?.[0] ?? null;
   const { tenantId } = ctx.principal;
-  const rows = await listDeliveryRows(ctx.services.pool, { tenantId, subscriptionId }, after, input.limit + 1);
+  const rows = await listDeliveryRows(ctx.services.prisma, { tenantId, subscriptionId }, after, input.limit + 1);
   const page = cutPage(rows, input.limit, row => [row.id]);
   return { deliveries: page.rows.map(toDelivery), next_cursor: page.next_cursor };
 }

@@ -1,4 +1,4 @@
-import type { WebhookSubscription } from '../../platform/postgres/generated/client.ts';
+import type { WebhookDelivery, WebhookSubscription } from '../../platform/postgres/generated/client.ts';
 import { exactJson } from '../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import type { ProjectScope } from './sql/store.ts';
@@ -79,4 +79,18 @@ export async function deleteWebhookRow(
 ): Promise<boolean> {
   const { count } = await prisma.webhookSubscription.deleteMany({ where: { tenantId, projectId, id } });
   return count > 0;
+}
+
+/** Deliveries of a webhook that the caller was found to see, newest first, at most `take` after the id `after`. */
+export function listDeliveryRows(
+  prisma: Pick<Transaction, 'webhookDelivery'>,
+  { tenantId, subscriptionId }: { tenantId: string; subscriptionId: string },
+  after: string | null,
+  take: number,
+): Promise<WebhookDelivery[]> {
+  return prisma.webhookDelivery.findMany({
+    where: { subscriptionId, tenantId, ...(after === null ? {} : { id: { lt: after } }) },
+    orderBy: { id: 'desc' },
+    take,
+  });
 }

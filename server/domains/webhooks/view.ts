@@ -3,8 +3,8 @@ import type { Context } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { Delivery, Webhook } from './schemas.ts';
-import type { DeliveryRow } from './sql/deliveries-store.ts';
+import type { WebhookDelivery } from '../../platform/postgres/generated/client.ts';
+import type { Delivery, DeliveryOutcome, Webhook } from './schemas.ts';
 import { findWebhookRow, type WebhookRow } from './sql/store.ts';
 
 const iso = (date: Date) => isoTimestamp(date.getTime());
@@ -40,17 +40,17 @@ export function toWebhook(
   };
 }
 
-export function toDelivery(row: DeliveryRow): z.input<typeof Delivery> {
+export function toDelivery(row: WebhookDelivery): z.input<typeof Delivery> {
   return {
     id: row.id,
-    outcome: row.outcome,
-    http_status: row.http_status,
-    run_id: row.run_id,
+    outcome: row.outcome as z.output<typeof DeliveryOutcome>,
+    http_status: row.httpStatus,
+    run_id: row.runId,
     code: row.code,
     message: row.message,
     bytes: row.bytes,
-    duration_ms: row.duration_ms,
-    received_at: iso(row.received_at),
+    duration_ms: row.durationMs,
+    received_at: iso(row.receivedAt),
   };
 }
 

@@ -16,15 +16,8 @@ import {
 } from '../schemas.ts';
 import { requireServer } from '../servers/view.ts';
 import { checkSettings } from './settings.ts';
-import {
-  deleteProfileRow,
-  findProfile,
-  insertProfile,
-  listProfileRows,
-  type ProfileKey,
-  setActiveProfile,
-} from './sql/profile-store.ts';
-import { updateProfile } from './store.ts';
+import { deleteProfileRow, findProfile, insertProfile, listProfileRows, type ProfileKey } from './sql/profile-store.ts';
+import { setActiveProfile, updateProfile } from './store.ts';
 import { instanceKey, requireInstance, requireOwnConnection, toProfile } from './view.ts';
 
 type ProfileView = z.input<typeof Profile>;
@@ -85,9 +78,9 @@ export async function deleteProfile(ctx: Context, input: z.output<typeof Profile
 
 /** Makes it the instance's one active profile, or with `active: false` no more. Calls that start from now on use it. AppError 404. */
 export async function setActive(ctx: Context, input: z.output<typeof SetActiveInput>): Promise<ProfileView> {
-  const { pool, clock } = ctx.services;
+  const { prisma, clock } = ctx.services;
   const key = profileKey(ctx, input);
-  if (!(await setActiveProfile(pool, { ...key, at: new Date(clock.now()) }, input.active))) throw notFound('Profile');
+  if (!(await setActiveProfile(prisma, { ...key, at: new Date(clock.now()) }, input.active))) throw notFound('Profile');
   return describeProfile(ctx, key);
 }
 

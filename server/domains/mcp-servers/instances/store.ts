@@ -63,3 +63,18 @@ export async function updateProfile(
     throw error;
   }
 }
+
+/** Makes a profile the active one, or no more; false where the instance has no such profile. */
+export async function setActiveProfile(
+  prisma: Pick<Transaction, 'mcpInstance'>,
+  { id, tenantId, projectId, profileId, at }: ProfileKey & { at: Date },
+  active: boolean,
+): Promise<boolean> {
+  const where = { id, tenantId, projectId, profiles: { some: { id: profileId } } };
+  const update = async (more: { activeProfileId?: string }, data: { activeProfileId?: string | null }) =>
+    (await prisma.mcpInstance.updateMany({ where: { ...where, ...more }, data: { ...data, updatedAt: at } })).count ===
+    1;
+  if (active) return update({}, { activeProfileId: profileId });
+  // One that is not the active one leaves another that is.
+  return (await update({ activeProfileId: profileId }, { activeProfileId: null })) || update({}, {});
+}

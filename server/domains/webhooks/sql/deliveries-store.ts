@@ -61,19 +61,3 @@ export async function pruneDeliveries(pool: Pool, subscriptionId: string): Promi
     values: [subscriptionId, kept.noise, kept.rest, noisyStatuses],
   });
 }
-
-/** Newest first, of a webhook that the caller was found to see. */
-export async function listDeliveryRows(
-  pool: Pool,
-  ref: { tenantId: string; subscriptionId: string },
-  after: string | null,
-  limit: number,
-): Promise<DeliveryRow[]> {
-  const { rows } = await pool.query<DeliveryRow>(
-    `SELECT id, outcome, http_status, run_id, code, message, bytes, duration_ms, received_at FROM webhook_deliveries
-      WHERE subscription_id = $1 AND tenant_id = $2 AND ($3::uuid IS NULL OR id < $3)
-      ORDER BY id DESC LIMIT $4`,
-    [ref.subscriptionId, ref.tenantId, after, limit],
-  );
-  return rows;
-}

@@ -94,16 +94,3 @@ export async function deleteProfileRow(pool: Pool, key: ProfileKey): Promise<boo
   );
   return rowCount === 1;
 }
-
-/** Makes it the active one, or no more; false where the instance has no such profile. */
-export async function setActiveProfile(pool: Pool, key: ProfileKey & { at: Date }, active: boolean): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `UPDATE mcp_instances i
-        SET active_profile_id = CASE WHEN $6 THEN p.id WHEN i.active_profile_id = p.id THEN NULL ELSE i.active_profile_id END,
-            updated_at = $5
-       FROM mcp_config_profiles p
-      WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3 AND p.instance_id = i.id AND p.id = $4`,
-    [key.id, key.tenantId, key.projectId, key.profileId, key.at, active],
-  );
-  return rowCount === 1;
-}
