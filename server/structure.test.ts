@@ -232,6 +232,14 @@ describe('data access', () => {
     expect(product.filter(({ path, text }) => isStore(path) && /\$(query|execute)Raw/.test(text))).toEqual([]);
   });
 
+  test('gives Prisma JSON by exactJson, which stores it unchanged', () => {
+    const casts = product.filter(
+      ({ path, text }) =>
+        path !== 'server/platform/postgres/prisma.ts' && /\bInputJson(Value|Object|Array)\b/.test(text),
+    );
+    expect(casts.map(({ path }) => path)).toEqual([]);
+  });
+
   test('writes the keywords of SQL in upper case', () => {
     const lower = /[`'"(]\s*(select|insert into|update \w+\s+set|delete from|with \w+ as \()\s/;
     const found = files.filter(

@@ -20,9 +20,9 @@ export type Services = {
   config: Config;
   clock: Clock;
   logger: Logger;
-  /** SQL: the run log, projections, and most other queries. */
+  /** SQL: the run log, projections, and stores that need it (docs/adr/0016-prisma-for-what-people-administer.md). */
   pool: Pool;
-  /** Prisma's client for some administered tables. Uses the same pool. */
+  /** Prisma's client for what people administer. Uses the same pool. */
   prisma: PrismaClient;
   orchestrator: Orchestrator;
   stepTypes: StepTypes;
