@@ -190,6 +190,16 @@ describe('files', () => {
   });
 });
 
+describe('tests', () => {
+  test('look up operations by name, not by position', () => {
+    const positional = /\] = \w*operations;|operations(\[\d|\.at\()/i;
+    const found = files.filter(
+      ({ path, text }) => path !== 'server/structure.test.ts' && isTest(path) && positional.test(text),
+    );
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('requests to the outside', () => {
   test('leave through the egress guard', () => {
     // The guard itself; Vault is the operator's own address; the others call the fetch that they are given.

@@ -3,11 +3,12 @@ import type { Principal } from '../../contract/context.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, refusal } from '../../testing/workflows.ts';
 import { runOperations } from './operations.ts';
 
-const [command] = runOperations;
+const { workflows_execute_command: command } = operationsByName(runOperations);
 
 let service: RunningService;
 let acme: TestTenant;
