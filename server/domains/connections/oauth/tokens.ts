@@ -8,7 +8,10 @@ export function credentialsOf(tokens: TokenEndpointResponse): Record<string, str
   return { access_token: accessToken, ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }) };
 }
 
-/** When the access token ends, by our own clock; null where the server did not say. */
-export function expiryOf({ expires_in: seconds }: TokenEndpointResponse, now: number): Date | null {
-  return seconds === undefined ? null : new Date(now + seconds * 1000);
+/** Prisma's client cannot read a time with a year of five digits. */
+const LATEST_EXPIRY_MS = Date.UTC(9999, 11, 31);
+
+/** When the access token ends, by our own clock, in the year 9999 at the latest; null where the server did not say. */
+export function expiryOf({ expires_in: seconds }: Pick<TokenEndpointResponse, 'expires_in'>, now: number): Date | null {
+  return seconds === undefined ? null : new Date(Math.min(now + seconds * 1000, LATEST_EXPIRY_MS));
 }
