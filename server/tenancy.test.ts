@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 /**
  * Every query takes the tenant: each function that a store exports has it among its parameters, by its name or in a type that
- * names it, or is listed here with the reason why it needs none.
+ * names it, and uses it, or is listed here with the reason why it needs none.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const texts = new Map<string, string>();
@@ -114,8 +114,8 @@ function modelHasTenant(name: string): boolean {
   return NAMES_TENANT.test(model);
 }
 
-/** The parameters of the functions that a file exports, by their names. */
-function exportedFunctions(text: string): { name: string; parameters: string }[] {
+/** The functions that a file exports: their names, parameters, and what follows up to their end. */
+function exportedFunctions(text: string): { name: string; parameters: string; body: string }[] {
   return [...text.matchAll(/^export (?:async )?function (\w+)/gm)].map(match => {
     const start = text.indexOf('(', match.index);
     let depth = 0;
@@ -125,8 +125,29 @@ function exportedFunctions(text: string): { name: string; parameters: string }[]
       if (text[end] === ')') depth -= 1;
       end += 1;
     } while (depth > 0 && end < text.length);
-    return { name: match[1] ?? '', parameters: text.slice(start, end) };
+    const rest = text.slice(end);
+    return { name: match[1] ?? '', parameters: text.slice(start, end), body: rest.slice(0, rest.search(/^\}/m)) };
   });
+}
+
+/** The declarations of a file that are not types, by their names. */
+function declarations(text: string): Map<string, string> {
+  const found = text.matchAll(
+    /^(?:export )?(?:async )?(?:function|const) (\w+)[\s\S]*?(?=\n(?:\n|export |const |\/\*\*|type |function |async )|(?![\s\S]))/gm,
+  );
+  return new Map([...found].map(([declaration, name = '']) => [name, declaration]));
+}
+
+/** Whether a body names the tenant, or hands on something that holds it: all of a parameter, not one of its fields. */
+function usesTenant(path: string, parameters: string, body: string): boolean {
+  if (NAMES_TENANT.test(body)) return true;
+  const declared = declarations(read(path));
+  const named = [...body.matchAll(/\b\w+\b/g)].map(([name]) => declared.get(name) ?? '');
+  if (named.some(text => NAMES_TENANT.test(text))) return true;
+  return [...parameters.matchAll(/(?:\(|, ?|\n\s*|\.\.\.)(\w+)(?: \})?\??: ([^,]*)/g)].some(
+    ([, name = '', type = '']) =>
+      textHasTenant(path, type, new Set()) && new RegExp(`\\b${name}\\b(?!\\??[.:])`).test(body),
+  );
 }
 
 test('every query of a store takes the tenant, or says why it needs none', () => {
@@ -138,4 +159,15 @@ test('every query of a store takes the tenant, or says why it needs none', () =>
     ),
   );
   expect(without.sort()).toEqual(exempt.sort());
+});
+
+test('every query that takes the tenant uses it', () => {
+  const stores = globSync('server/domains/**/*store.ts', { cwd: root }).filter(path => /(^|\/|-)store\.ts$/.test(path));
+  const unused = stores.flatMap(path =>
+    exportedFunctions(read(path)).flatMap(({ name, parameters, body }) => {
+      const id = `${path.replace('server/domains/', '')} ${name}`;
+      return exempt.includes(id) || usesTenant(path, parameters, body) ? [] : [id];
+    }),
+  );
+  expect(unused).toEqual([]);
 });
