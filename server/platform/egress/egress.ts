@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { type AllowList, hostOf, mayConnect, parseAllowList } from './addresses.ts';
-import { carryOver, isRedirect, type Outgoing, readRequest } from './redirects.ts';
+import { carryOver, isRedirect, type Outgoing, readRequest, TooManyRedirects } from './redirects.ts';
 
 /**
  * The one way out of the process: every request to an address that a user named goes through here
@@ -109,8 +109,7 @@ export function createEgress(options: EgressOptions): Egress {
         await response.body?.cancel();
         if (request.redirect === 'error')
           throw new TypeError(`"${request.url.host}" redirected, which was not expected.`);
-        if (hop === maxRedirects)
-          throw new TypeError(`"${request.url.host}" redirected more than ${maxRedirects} times.`);
+        if (hop === maxRedirects) throw new TooManyRedirects(request.url.host, maxRedirects);
         request = carryOver(request, response.status, nextUrl(request.url, location));
       }
     },

@@ -9,6 +9,15 @@ export type Outgoing = {
   redirect: RequestRedirect;
 };
 
+/** A request that was redirected more often than is allowed. The message names the host. */
+export class TooManyRedirects extends TypeError {
+  readonly code = 'too_many_redirects';
+  constructor(host: string, allowed: number) {
+    super(`"${host}" redirected more than ${allowed} times.`);
+    this.name = 'TooManyRedirects';
+  }
+}
+
 /**
  * What a request may keep on its way to another origin. Named are those that stay: with `auth_mode: header` a credential
  * may stand under any name, so a list of those that go would miss some.

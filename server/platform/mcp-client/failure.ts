@@ -1,9 +1,6 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { HOUR_MS } from '../clock.ts';
 import { EgressRefused } from '../egress/egress.ts';
-
-/** A dead server should not park a step for a day. */
-const LONGEST_RETRY_AFTER_MS = HOUR_MS;
+import { retryAfterMs } from '../retry-after.ts';
 
 type Details = { unsent?: boolean; retryAfterMs?: number | undefined; status?: number };
 
@@ -33,14 +30,6 @@ export class McpFailure extends Error {
 export function unsent(failure: McpFailure): McpFailure {
   const { code, message, retryable, retryAfterMs, status } = failure;
   return new McpFailure(code, message, retryable, { unsent: true, retryAfterMs, ...(status ? { status } : {}) });
-}
-
-/** `Retry-After` in ms: seconds or an HTTP date (RFC 9110, 10.2.3); undefined where it is neither. At most an hour. */
-export function retryAfterMs(value: string | null, now: number): number | undefined {
-  if (value === null) return undefined;
-  const text = value.trim();
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }
 
 /** Statuses with which a server says that it did not look at the message. */
