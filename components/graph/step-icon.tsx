@@ -1,4 +1,4 @@
-import { Blocks, Bot, CircleHelp, FileCode2, GitFork, type LucideIcon, UserRoundCheck } from 'lucide-react';
+import { Blocks, Bot, CircleHelp, FileCode2, GitFork, Globe, type LucideIcon, UserRoundCheck } from 'lucide-react';
 import { stepTypeDescription } from '@/server/orchestrator/steps/descriptions.ts';
 
 const icons: Readonly<Record<string, LucideIcon>> = {
@@ -7,6 +7,7 @@ const icons: Readonly<Record<string, LucideIcon>> = {
   'user-check': UserRoundCheck,
   blocks: Blocks,
   bot: Bot,
+  globe: Globe,
 };
 
 /** How a step type looks and reads; an unknown one (a draft may hold it) is shown by its own name. */

@@ -15,6 +15,7 @@ export const STEP_TYPES = {
     subject: 'tool_name',
     startScope: 'mcp:execute',
   },
+  http_request: { label: 'HTTP request', icon: 'globe', billable: [], startScope: 'mcp:execute' },
   llm_call: {
     label: 'LLM call',
     icon: 'bot',

@@ -1,5 +1,7 @@
 import type { StepTypes } from '../../contract/step-type.ts';
 import { condition } from './condition.ts';
+import { httpRequest } from './http-request.ts';
+import type { HttpRequester } from './http-requester.ts';
 import { humanTask } from './human-task.ts';
 import { llmCall } from './llm-call.ts';
 import type { LuaPool } from './lua/index.ts';
@@ -9,8 +11,14 @@ import type { ModelCaller } from './model-caller.ts';
 import type { ToolCaller } from './tool-caller.ts';
 
 /** Returns all step types. ARCHITECTURE.md ("A new step type") lists what a new one touches. The caller closes the pool. */
-export function createStepTypes(services: { luaPool: LuaPool; tools?: ToolCaller; models?: ModelCaller }): StepTypes {
-  const { luaPool, tools, models } = services;
-  const types = [luaScript(luaPool), condition(luaPool), humanTask, mcpCall(tools), llmCall(models)];
+export function createStepTypes(services: {
+  luaPool: LuaPool;
+  tools?: ToolCaller;
+  models?: ModelCaller;
+  requester?: HttpRequester;
+}): StepTypes {
+  const { luaPool, tools, models, requester } = services;
+  const own = [luaScript(luaPool), condition(luaPool), humanTask];
+  const types = [...own, mcpCall(tools), httpRequest(requester), llmCall(models)];
   return new Map(types.map(type => [type.type, type]));
 }

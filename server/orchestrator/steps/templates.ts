@@ -8,10 +8,13 @@ import type { JsonValue } from '../core/index.ts';
  * expression on the text, so that no template can be slow.
  */
 
-/** What a template reads: the run's input, or the result of one step, at a path of names and indexes. */
+/** Where a template reads. `response` occurs only in fields about a response that has just arrived (parseResponseTemplate). */
+type Source = 'input' | 'steps' | 'response';
+
+/** What a template reads: the run's input, the result of one step, or a response, at a path of names and indexes. */
 export type Reference = {
-  source: 'input' | 'steps';
-  /** The step read; null for the input. */
+  source: Source;
+  /** The step read; null for other sources. */
   step: string | null;
   path: readonly (string | number)[];
   /** Present where the template says what to use when the path does not resolve. */
@@ -139,14 +142,18 @@ class Scanner {
   }
 }
 
+const RUN_SOURCES: readonly Source[] = ['input', 'steps'];
+const RESPONSE_SOURCES: readonly Source[] = ['response'];
+
 /** Reads one template; `at` is just behind its `{{`. Returns the reference and where the text goes on. */
-function scanReference(text: string, at: number): { reference: Reference; end: number } {
+function scanReference(text: string, at: number, sources = RUN_SOURCES): { reference: Reference; end: number } {
   const scanner: Scanner = new Scanner(text, at);
   scanner.spaces();
   const from = scanner.at;
-  const source = scanner.name('input or steps');
-  if (source !== 'input' && source !== 'steps') {
-    scanner.fail(`a template reads input or steps, not "${source.slice(0, 40)}"`, from);
+  const name = scanner.name(sources.join(' or '));
+  const source = sources.find(each => each === name);
+  if (source === undefined) {
+    scanner.fail(`a template reads ${sources.join(' or ')}, not "${name.slice(0, 40)}"`, from);
   }
   const path = scanner.path();
   let step: string | null = null;
@@ -175,7 +182,7 @@ function scanReference(text: string, at: number): { reference: Reference; end: n
   return { reference, end: scanner.at + 2 };
 }
 
-function parse(text: string): Template {
+function parse(text: string, sources = RUN_SOURCES): Template {
   const parts: (string | Reference)[] = [];
   let at = 0;
   let references = 0;
@@ -184,7 +191,7 @@ function parse(text: string): Template {
     if (open === -1) break;
     if (open > at) parts.push(text.slice(at, open));
     if (++references > MAX_REFERENCES) throw tooManyReferences(open);
-    const { reference, end } = scanReference(text, open + 2);
+    const { reference, end } = scanReference(text, open + 2, sources);
     parts.push(reference);
     at = end;
   }
@@ -204,6 +211,14 @@ export function parseTemplate(text: string): Template {
   const template = parse(text);
   parsedTemplates.set(text, template, 4 * text.length + PART_BYTES * template.parts.length);
   return template;
+}
+
+/**
+ * Parses a string whose templates read `response`, and nothing else. Not cached: such strings are short. Throws
+ * TemplateSyntaxError.
+ */
+export function parseResponseTemplate(text: string): Template {
+  return parse(text, RESPONSE_SOURCES);
 }
 
 /**

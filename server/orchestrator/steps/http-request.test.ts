@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import type { GraphStep, JsonMap } from '../core/index.ts';
+import { linksOf } from './http/links.ts';
+import { httpRequest } from './http-request.ts';
+
+const scope = { tenantId: 't', projectId: 'p' };
+const problems = async (fields: object) => {
+  const step = {
+    id: 'send',
+    type: 'http_request',
+    url: 'https://api.example.com/x',
+    ...fields,
+  } as unknown as GraphStep;
+  const found = await httpRequest(undefined).check(step, scope);
+  return found.map(({ path, code }) => `${path} ${code}`);
+};
+const pages = (more: object) => ({ pagination: { next: '{{response.body.next}}', ...more } });
+
+describe('checking an http_request', () => {
+  test.each<[string, object]>([
+    ['another scheme', { url: 'ftp://example.com' }],
+    ['no host', { url: 'https://' }],
+    ['a path alone', { url: '/orders' }],
+    ['credentials', { url: 'https://ann:secret@example.com/' }],
+    ['credentials before a template', { url: 'https://ann:secret@example.com/{{input.a}}' }],
+    ['another scheme before a template', { url: 'file:///{{input.a}}' }],
+  ])('refuses a URL with %s', async (_, fields) => {
+    expect(await problems(fields)).toEqual(['url invalid_field']);
+  });
+
+  test.each([
+    'https://{{input.host}}:{{input.port}}/a/{{input.id}}?q={{input.q}}',
+    '{{input.base}}/orders',
+    '{{input.scheme}}://x',
+    'http://[::1]:8080/#fragment',
+  ])('takes %s for a URL', async url => {
+    expect(await problems({ url })).toEqual([]);
+  });
+
+  test.each<[string, object, string[]]>([
+    ['a method', { method: 'TRACE' }, ['method invalid_field']],
+    ['a method in lower case', { method: 'get' }, ['method invalid_field']],
+    ['the name of a header', { headers: { 'a b': 'x' } }, ['headers.a b invalid_field']],
+    ['a reserved header', { headers: { Host: 'x' } }, ['headers.Host invalid_field']],
+    ['the value of a header', { headers: { a: 'x\r\nb: y' } }, ['headers.a invalid_field']],
+    ['an object as a header', { headers: { a: {} } }, ['headers.a invalid_field']],
+    ['a header twice', { headers: { a: '1', A: '2' } }, ['headers.A invalid_field']],
+    [
+      'too many headers',
+      { headers: Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`x-${at}`, 1])) },
+      ['headers invalid_field'],
+    ],
+    ['an object as a parameter', { query: { a: { b: 1 } } }, ['query.a invalid_field']],
+    ['too many parameters', { query: { a: Array.from({ length: 201 }, () => 1) } }, ['query invalid_field']],
+    ['a list of objects in a form', { method: 'POST', form: { a: [{}] } }, ['form.a invalid_field']],
+    ['two bodies', { method: 'POST', body: {}, text: 'x' }, ['text more_than_one_body']],
+    ['a body of a GET', { body: null }, ['body body_not_allowed']],
+    [
+      'a content type of parts',
+      { method: 'POST', multipart: [{ name: 'a', value: 1 }], headers: { 'Content-Type': 'x/y' } },
+      ['headers.Content-Type invalid_field'],
+    ],
+    ['auth without a connection', { auth: { type: 'basic' } }, ['auth invalid_field']],
+    [
+      'a reserved header for a key',
+      { connection_id: 'c', auth: { type: 'header', name: 'Host' } },
+      ['auth.name invalid_field'],
+    ],
+    [
+      'a key without its header',
+      { connection_id: 'c', auth: { type: 'header', credential: 'k' } },
+      ['auth.name missing_field'],
+    ],
+    [
+      'a header that the connection sets',
+      { connection_id: 'c', headers: { authorization: 'x' } },
+      ['headers.authorization invalid_field'],
+    ],
+    ['pages of a POST', { method: 'POST', ...pages({}) }, ['pagination invalid_field']],
+    ['a next page of the input', pages({ next: '{{input.next}}' }), ['pagination.next template_malformed']],
+    ['a next page that is always the same', pages({ next: '/orders' }), ['pagination.next invalid_field']],
+    ['a path of items with more in it', pages({ items: 'a}} {{response.body' }), ['pagination.items invalid_field']],
+    ['a path of items with a fallback', pages({ items: 'a ?? []' }), ['pagination.items invalid_field']],
+  ])('refuses %s', async (_, fields, expected) => {
+    expect(await problems(fields)).toEqual(expected);
+  });
+
+  test('leaves what templates decide to the attempt', async () => {
+    const fields = {
+      method: '{{input.method}}',
+      query: { a: '{{input.a}}' },
+      headers: { 'X-A': '{{input.a}}\n' },
+      body: '{{input.body}}',
+      ...pages({ items: '["odd name"][0].list', max_pages: 3 }),
+    };
+    expect(await problems({ ...fields, pagination: undefined })).toEqual([]);
+    expect(await problems({ ...fields, method: 'GET', body: undefined })).toEqual([]);
+  });
+});
+
+test('a step with wrong fields fails without a request, as without a requester', async () => {
+  const attempt = (fields: JsonMap) => ({
+    run: { id: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' },
+    step: { id: 'send', type: 'http_request', url: 'https://{{input.host}}/', ...fields } as unknown as GraphStep,
+    attempt: 1,
+    now: 0,
+    input: { host: 'a/b', method: 'GET', text: 'ä\n' },
+    result: () => null,
+    ancestors: () => new Set<string>(),
+    log: () => undefined,
+  });
+  const never = { check: async () => [], send: () => Promise.reject(new Error('sent')) };
+  const codeOf = async (fields: JsonMap) => {
+    const outcome = await httpRequest(never).execute(attempt(fields), new AbortController().signal);
+    return outcome.kind === 'failed' ? `${outcome.error.code} ${outcome.error.message}` : outcome.kind;
+  };
+  const url = 'https://api.example.com/';
+  expect(await codeOf({})).toMatch(/^invalid_step url: is no URL/);
+  expect(await codeOf({ url, method: '{{input.method}}', body: 1 })).toMatch(/^invalid_step method: a GET request/);
+  expect(await codeOf({ url, headers: { a: '{{input.text}}' } })).toMatch(/^invalid_step headers.a: holds/);
+  expect(await codeOf({ url, query: { a: '{{input}}' } })).toMatch(/^invalid_step query.a: must be/);
+  expect(await codeOf({ url: `${url}{{input.none}}` })).toMatch(/^template_unresolved /);
+  expect(await codeOf({ url, expect: [] })).toMatch(/^invalid_step expect/);
+  expect(await codeOf({ url, method: 'POST', form: { a: 'x'.repeat(4_200_000) } })).toMatch(/^invalid_step the body/);
+  const outcome = await httpRequest(undefined).execute(attempt({ url }), new AbortController().signal);
+  expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'step_type_unavailable' } });
+});
+
+test('links are read by their relation', () => {
+  expect(linksOf('<https://a.example/?b=1,2>; rel="next last"; title="x", </c>; rel=prev')).toEqual({
+    next: 'https://a.example/?b=1,2',
+    last: 'https://a.example/?b=1,2',
+    prev: '/c',
+  });
+  expect(linksOf(undefined)).toEqual({});
+  expect(linksOf('<a>, <b>; rel=, <'.repeat(10_000))).toEqual({});
+});

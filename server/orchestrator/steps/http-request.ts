@@ -1,0 +1,81 @@
+import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import type { GraphStep } from '../core/index.ts';
+import { fieldReader, ownFields, unavailableMessage } from './common-fields.ts';
+import { STEP_TYPES } from './descriptions.ts';
+import { failed, outcomeOf } from './failure.ts';
+import { fieldProblems } from './http/check.ts';
+import { httpRequestFields } from './http/fields.ts';
+import { type Pages, requestPages } from './http/pages.ts';
+import { callOf } from './http/render.ts';
+import { fixedOrigin } from './http/url.ts';
+import type { HttpAnswer, HttpRequester } from './http-requester.ts';
+import { stepsInTemplates } from './reads.ts';
+import { hasTemplate } from './templates.ts';
+
+const read = fieldReader(httpRequestFields);
+const unavailable = unavailableMessage('http_request', 'this server sends no HTTP requests');
+
+/**
+ * `http_request` (docs/specification/steps.md#http_request): sends an HTTP request, and those for further pages. Without
+ * `requester`, as in a simulation, only drafts may hold it.
+ */
+export function httpRequest(requester: HttpRequester | undefined): StepType {
+  return {
+    type: 'http_request',
+    ...STEP_TYPES.http_request,
+    fields: httpRequestFields,
+    available: requester ? true : { message: unavailable },
+    defaultTimeoutS: 300,
+    retries: true,
+    external: true,
+    io: true,
+    dataFields: ['query', 'body', 'form', 'text', 'multipart'],
+    filledFields: ['query', 'body', 'form', 'text', 'multipart'],
+    // Its templates read a response that is not there yet.
+    rawFields: ['pagination'],
+    reads: stepsInTemplates,
+    check: (step, scope) => check(requester, step, scope),
+    async execute(attempt, signal) {
+      if (!requester) return failed('step_type_unavailable', unavailable);
+      try {
+        return outcome(await request(requester, attempt, signal));
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
+  };
+}
+
+async function check(requester: HttpRequester | undefined, step: GraphStep, scope: CheckScope): Promise<StepProblem[]> {
+  const parsed = httpRequestFields.safeParse(ownFields(step));
+  // What the schema finds is reported with the other fields.
+  if (!parsed.success) return [];
+  const problems = fieldProblems(parsed.data);
+  if (!requester) return problems;
+  const { url, connection_id: connectionId, auth } = parsed.data;
+  const isKnown = connectionId !== undefined && !hasTemplate(connectionId);
+  const credentials = isKnown ? { connectionId, auth } : null;
+  return [...problems, ...(await requester.check(scope, { url: fixedOrigin(url), credentials }))];
+}
+
+/** Everything is rendered before the first `await`: large results of other steps are there until then. */
+async function request(requester: HttpRequester, attempt: Attempt, signal: AbortSignal): Promise<HttpAnswer | Pages> {
+  const fields = read(attempt.step);
+  const call = callOf(attempt, fields);
+  if (fields.pagination !== undefined) return requestPages(requester, call, fields.pagination, { signal });
+  return requester.send(call, { signal });
+}
+
+function outcome(answer: HttpAnswer | Pages): Outcome {
+  switch (answer.kind) {
+    case 'response':
+      return { kind: 'completed', result: answer.response };
+    case 'pages':
+      return { kind: 'completed', result: answer.pages };
+    case 'failed': {
+      const { code, message, retryable, retryAfterMs } = answer;
+      const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+      return { kind: 'failed', error: { code, message }, retryable, ...wait };
+    }
+  }
+}

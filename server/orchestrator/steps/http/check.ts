@@ -1,0 +1,94 @@
+import type { StepProblem } from '../../../contract/step-type.ts';
+import { hasTemplate, parseResponseTemplate, TemplateSyntaxError } from '../templates.ts';
+import { BODILESS_METHODS, BODY_FIELDS, type HttpRequestFields, METHODS } from './fields.ts';
+import { itemsPath } from './pages.ts';
+import { headerNameProblem, headerProblems, parameterProblems } from './parameters.ts';
+import { templatedUrlProblem } from './url.ts';
+
+const problem = (path: string, message: string, code = 'invalid_field'): StepProblem => ({ path, code, message });
+
+/**
+ * Returns everything that is wrong with the fields of an `http_request` step, whatever its templates become. What a schema
+ * can say has been checked before.
+ */
+export function fieldProblems(fields: HttpRequestFields): StepProblem[] {
+  const { url, query, headers, form } = fields;
+  const wrongUrl = templatedUrlProblem(url);
+  return [
+    ...(wrongUrl === null ? [] : [problem('url', wrongUrl)]),
+    ...methodProblems(fields),
+    ...(query === undefined ? [] : parameterProblems('query', query)),
+    ...(headers === undefined ? [] : headerProblems(headers)),
+    ...bodyProblems(fields),
+    ...(form === undefined ? [] : parameterProblems('form', form)),
+    ...authProblems(fields),
+    ...pageProblems(fields),
+  ];
+}
+
+/** Returns why `method` cannot be sent; null if it can. */
+export function methodProblem(method: string): string | null {
+  return METHODS.some(each => each === method) ? null : `must be one of ${METHODS.join(', ')}`;
+}
+
+function methodProblems({ method = 'GET' }: HttpRequestFields): StepProblem[] {
+  const wrong = hasTemplate(method) ? null : methodProblem(method);
+  return wrong === null ? [] : [problem('method', wrong)];
+}
+
+/** The bodies that a step has: more than one is a problem. */
+export function bodiesOf(fields: HttpRequestFields): (typeof BODY_FIELDS)[number][] {
+  return BODY_FIELDS.filter(name => fields[name] !== undefined);
+}
+
+function bodyProblems(fields: HttpRequestFields): StepProblem[] {
+  const [first, second] = bodiesOf(fields);
+  const { method = 'GET', headers = {} } = fields;
+  if (first === undefined) return [];
+  const problems: StepProblem[] = [];
+  if (second !== undefined) {
+    problems.push(problem(second, `a request has one body, and ${first} is one already`, 'more_than_one_body'));
+  }
+  if (BODILESS_METHODS.has(method))
+    problems.push(problem(first, `a ${method} request has no body`, 'body_not_allowed'));
+  if (first === 'multipart') {
+    const set = Object.keys(headers).find(name => name.toLowerCase() === 'content-type');
+    if (set !== undefined)
+      problems.push(problem(`headers.${set}`, 'multipart sets it, with the boundary of its parts'));
+  }
+  return problems;
+}
+
+function authProblems({ connection_id, auth, headers = {} }: HttpRequestFields): StepProblem[] {
+  if (auth !== undefined && connection_id === undefined) {
+    return [problem('auth', 'needs connection_id, the connection with the credentials')];
+  }
+  if (auth?.type === 'header' && auth.credential !== undefined && auth.name === undefined) {
+    return [problem('auth.name', 'is required with credential', 'missing_field')];
+  }
+  const sent = auth?.type === 'header' ? auth.name : auth?.type === 'query' ? undefined : 'Authorization';
+  if (connection_id === undefined || sent === undefined) return [];
+  const wrong = headerNameProblem(sent);
+  if (wrong !== null) return [problem('auth.name', wrong)];
+  const twice = Object.keys(headers).find(name => name.toLowerCase() === sent.toLowerCase());
+  return twice === undefined ? [] : [problem(`headers.${twice}`, 'the connection sets this header')];
+}
+
+function pageProblems({ method = 'GET', pagination }: HttpRequestFields): StepProblem[] {
+  if (pagination === undefined) return [];
+  const problems: StepProblem[] = [];
+  if (method !== 'GET') problems.push(problem('pagination', 'needs the method GET'));
+  try {
+    parseResponseTemplate(pagination.next);
+    if (!hasTemplate(pagination.next)) {
+      problems.push(problem('pagination.next', 'must hold a template, such as {{response.body.next}}'));
+    }
+  } catch (error) {
+    if (!(error instanceof TemplateSyntaxError)) throw error;
+    problems.push(problem('pagination.next', error.message, 'template_malformed'));
+  }
+  if (itemsPath(pagination.items) === null) {
+    problems.push(problem('pagination.items', 'must be a path of names and indexes, such as data.orders'));
+  }
+  return problems;
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { isJson } from '../../../platform/json.ts';
+import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import type { JsonValue } from '../../core/index.ts';
+import { LONGEST_TEXT } from '../common-fields.ts';
+
+/** Methods that a step may send. */
+export const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+/** Methods that are not safe (RFC 9110, 9.2.1): a repetition may do something twice. */
+export const UNSAFE_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+/** Methods whose requests have no body. */
+export const BODILESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** The fields that hold a body, of which a step has at most one. */
+export const BODY_FIELDS = ['body', 'form', 'text', 'multipart'] as const;
+
+/** docs/specification/limits.md#http-requests */
+export const MAX_URL_LENGTH = 8 * 1024;
+export const MAX_HEADERS = 64;
+export const MAX_HEADER_BYTES = 8 * 1024;
+export const MAX_ALL_HEADERS_BYTES = 32 * 1024;
+export const MAX_PARAMETERS = 200;
+export const MAX_PARTS = 100;
+export const MAX_PAGES = 100;
+/** Of a request once it is rendered, and of each of its fields. */
+export const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+
+const JsonValueSchema = z.custom<JsonValue>(isJson, 'must be JSON').meta({});
+
+const Part = z.strictObject({
+  name: z.string().min(1).max(200),
+  value: JsonValueSchema.meta({ description: 'Text is sent as it is, everything else as JSON. May hold templates' }),
+  filename: z.string().min(1).max(255).optional().meta({ description: 'Sends the part as a file; may hold templates' }),
+  content_type: z.string().min(1).max(200).optional().meta({ description: 'May hold templates' }),
+  encoding: z.literal('base64').optional().meta({ description: 'The value is base64, and its bytes are sent' }),
+});
+
+const credential = z.string().min(1).max(64).optional();
+const Auth = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('bearer') }),
+    z.strictObject({ type: z.literal('basic') }),
+    z.strictObject({ type: z.literal('header'), name: z.string().min(1).max(100).optional(), credential }),
+    z.strictObject({ type: z.literal('query'), name: z.string().min(1).max(100), credential }),
+  ])
+  .meta({ description: 'How the credentials are sent. Default: basic with username and password, otherwise bearer' });
+
+const StatusClass = z.enum(['2xx', '3xx', '4xx', '5xx']);
+const Expected = z.union([z.number().int().min(200).max(599), StatusClass]);
+
+const Pagination = z.strictObject({
+  next: z.string().min(1).max(MAX_URL_LENGTH).meta({
+    description:
+      'The URL of the next page, from templates that read response.status, .headers, .body and .links. Pages end where it does not resolve or is null, false or empty',
+  }),
+  items: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .meta({ description: 'Path of the list in the body, such as data.orders. Default: the body is the list' }),
+  max_pages: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_PAGES)
+    .optional()
+    .meta({ description: `Default ${MAX_PAGES}` }),
+});
+
+/** The fields of an `http_request` step beside the common ones (docs/specification/steps.md#http_request). */
+export const httpRequestFields = z.strictObject({
+  method: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .meta({ description: `${METHODS.join(', ')}. Default GET` }),
+  url: z.string().min(1).max(MAX_URL_LENGTH).meta({
+    description: 'http or https. Values that templates insert after its beginning are percent-encoded',
+  }),
+  query: JsonObjectSchema.optional().meta({
+    description: 'Parameters that are added to the URL. A list repeats its parameter, null leaves it out',
+  }),
+  headers: JsonObjectSchema.optional().meta({ description: 'Null leaves a header out' }),
+  body: JsonValueSchema.optional().meta({ description: 'Sent as JSON' }),
+  form: JsonObjectSchema.optional().meta({ description: 'Sent as application/x-www-form-urlencoded' }),
+  text: z.string().max(LONGEST_TEXT).optional().meta({ description: 'Sent as it is, as text/plain' }),
+  multipart: z.array(Part).min(1).max(MAX_PARTS).optional().meta({ description: 'Sent as multipart/form-data' }),
+  connection_id: z.string().min(1).max(200).optional().meta({ description: 'The connection with the credentials' }),
+  auth: Auth.optional(),
+  expect: z
+    .array(Expected)
+    .min(1)
+    .max(50)
+    .optional()
+    .meta({ description: 'Statuses that count as success, such as 404 or "2xx". Default ["2xx"]' }),
+  follow_redirects: z.boolean().optional().meta({ description: 'Default true: at most 5' }),
+  pagination: Pagination.optional(),
+});
+
+export type HttpRequestFields = z.output<typeof httpRequestFields>;
+
+/** Returns a test for the statuses that `expect` lists; by default those of success. */
+export function statusTest(expected: HttpRequestFields['expect'] = ['2xx']): (status: number) => boolean {
+  return status => expected.some(each => each === status || each === `${Math.floor(status / 100)}xx`);
+}

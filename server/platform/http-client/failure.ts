@@ -1,0 +1,88 @@
+import { EgressRefused } from '../egress/egress.ts';
+import { BodyTooLarge } from '../egress/limit-body.ts';
+import { TooManyRedirects } from '../egress/redirects.ts';
+
+/** Why a request came to nothing. `message` may be shown once secrets are redacted from it. */
+export type HttpFailure = { code: string; message: string; retryable: boolean };
+
+/** Errors of a connection that never stood. */
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+/** A chain of fetch's causes has two or three errors. */
+const DEEPEST_CAUSE = 6;
+
+/**
+ * Returns what an error on the way to `host` means; undefined for one that neither fetch nor the egress guard throws, a
+ * defect. System errors are named by their code alone: their messages hold the addresses that a name resolved to.
+ */
+export function httpFailure(error: unknown, host: string): HttpFailure | undefined {
+  const chain = causesOf(error);
+  for (const cause of chain) {
+    if (cause instanceof EgressRefused || cause instanceof TooManyRedirects) {
+      return { code: cause.code, message: cause.message, retryable: false };
+    }
+    if (cause instanceof BodyTooLarge) {
+      return { code: 'response_too_large', message: `The response of ${host}: ${cause.message}`, retryable: false };
+    }
+  }
+  if (chain.some(isParserError)) return malformed(host, 'HTTPParserError');
+  const code = chain.map(codeOf).find(found => found !== undefined);
+  if (code === undefined) return chain.some(isOfFetch) ? lost(host, 'network') : undefined;
+  return failureOfCode(code, host);
+}
+
+function failureOfCode(code: string, host: string): HttpFailure {
+  if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT')) {
+    return { code: 'http_tls_failed', message: `${host} has no valid certificate (${code}).`, retryable: false };
+  }
+  if (NEVER_CONNECTED.has(code)) {
+    return { code: 'http_unreachable', message: `${host} cannot be reached (${code}).`, retryable: true };
+  }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+    const message = `The headers of ${host}'s response are larger than 16 KiB.`;
+    return { code: 'response_headers_too_large', message, retryable: false };
+  }
+  // Z_BUF_ERROR is a compressed body that was cut: the connection was lost.
+  if (/^(Z_|ERR_.*BROTLI|ERR__ERROR_FORMAT)/.test(code) && code !== 'Z_BUF_ERROR') return malformed(host, code);
+  return lost(host, code);
+}
+
+const malformed = (host: string, why: string): HttpFailure => ({
+  code: 'response_malformed',
+  message: `${host} sent a response that cannot be read (${why}).`,
+  retryable: false,
+});
+
+const lost = (host: string, code: string): HttpFailure => ({
+  code: 'http_connection_lost',
+  message: `The connection to ${host} was lost (${code}).`,
+  retryable: true,
+});
+
+/** An error and what caused it, outermost first. */
+function causesOf(error: unknown): Error[] {
+  const chain: Error[] = [];
+  for (let at = error; at instanceof Error && chain.length < DEEPEST_CAUSE; ) {
+    chain.push(at);
+    at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
+  }
+  return chain;
+}
+
+function codeOf(error: Error): string | undefined {
+  const code: unknown = Reflect.get(error, 'code');
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** undici gives it a name and no code. A body that ends too early is a connection that was lost. */
+const isParserError = ({ name, message }: Error) =>
+  name === 'HTTPParserError' && !message.includes('Invalid EOF state');
+
+/** Fetch says `fetch failed` before a response and `terminated` within one. */
+const isOfFetch = (error: Error) => error instanceof TypeError && /^(fetch failed|terminated)/i.test(error.message);
