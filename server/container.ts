@@ -23,6 +23,7 @@ import { createManualProvider } from './domains/billing/provider/manual.ts';
 import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts';
 import { createStripeProvider } from './domains/billing/provider/stripe/provider.ts';
 import { tidyConnections } from './domains/connections/tidy.ts';
+import { createHttpRequester } from './domains/http-requests/requester.ts';
 import { settleMails } from './domains/identity/account-mail.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/identity/keys.ts';
@@ -93,9 +94,8 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     exempt: config.demoMcp ? demoMcpAddresses(config.http) : [],
   });
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
-  const tools = createToolCaller({ config, pool, prisma, secrets, clock, egress });
-  const models = createModelCaller({ config, pool, prisma, secrets, clock, egress });
-  const stepTypes = createStepTypes({ luaPool, tools, models });
+  const callers = createCallers({ config, pool, prisma, secrets, clock, egress });
+  const stepTypes = createStepTypes({ luaPool, ...callers });
   const telemetry = await startTelemetry(config, logger);
   const orchestrator = createEmbeddedOrchestrator({
     pool,
@@ -147,7 +147,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await surfaces.stream.close();
       await orchestrator.close();
       await luaPool.close();
-      await tools.close();
+      await callers.tools.close();
       await demoMcp?.close();
       await payments.close();
       await egress.close();
@@ -159,6 +159,15 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   };
   Reflect.set(globalThis, published, container);
   return container;
+}
+
+/** What steps reach the world through. */
+function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress'>) {
+  return {
+    tools: createToolCaller(services),
+    models: createModelCaller(services),
+    requester: createHttpRequester(services),
+  };
 }
 
 /** Waits for what was promised to be done after its answer. */

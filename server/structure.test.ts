@@ -285,6 +285,7 @@ describe('credentials', () => {
       // Before anything is stored, to an address of the operator's.
       'server/domains/connections/messaging/account.ts',
       // Without credentials.
+      'server/domains/http-requests/requester.ts',
       'server/domains/mcp-servers/calls/binding.ts',
       'server/domains/mcp-servers/servers/access.ts',
     ];

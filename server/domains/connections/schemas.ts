@@ -151,7 +151,7 @@ export const ConnectionUsage = z.strictObject({
   /** Of the request's project, as the lists below. */
   instances: z.array(Named),
   profiles: z.array(Named.extend({ instance_id: Id, instance_name: z.string() })),
-  /** Workflows with an LLM step whose model is this provider's; only of connections that hold model keys. */
+  /** Workflows with an HTTP request that names it; for a model key, also those with an LLM step with a model of its provider. */
   workflows: z.array(Named),
   /** How many of `total` are in other projects, whose names are not told. */
   elsewhere: z.number().int(),

@@ -118,7 +118,7 @@ most ten a minute are written down; the next one says how many were not.`,
     description: `The body (any JSON, at most 256 KiB) becomes the run's input, read as \`{{input.<field>}}\`; what is no object is wrapped as
 \`{"body": …}\`. \`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the signing secret; with
 \`X-Service-Timestamp\` of \`<timestamp>.<raw body>\`. An unknown or switched-off webhook, a bad signature, timestamp or token are one and the same 401.
-A token that proves all that and lacks the scope of one of the workflow's types of step (\`mcp:execute\` for \`mcp_call\`, \`ai:use\` for
+A token that proves all that and lacks the scope of one of the workflow's types of step (\`mcp:execute\` for \`mcp_call\` and \`http_request\`, \`ai:use\` for
 \`llm_call\`) is 403; that holds for the stored automation token too.
 With an \`Idempotency-Key\` the same body starts one run in 24 hours; another body under the key is 409.`,
     access: 'public',

@@ -7,8 +7,9 @@ export type ConnectionUser = { id: string; name: string; project_id: string } & 
 );
 
 /**
- * Whatever uses a connection, in every project of the tenant, by name. `modelsOf`: also workflows that are not archived and have an LLM step
- * with a model of this provider, in the draft or in the version that starts; only in the project `owner`, where the key belongs to one.
+ * Whatever uses a connection, in every project of the tenant, by name. Of workflows that are not archived, those with an `http_request`
+ * step that names it, and with `modelsOf` those with an LLM step with a model of this provider, in the draft or in the version that
+ * starts; only in the project `owner`, where the connection belongs to one.
  */
 export async function findUsers(
   pool: Pool,
@@ -26,11 +27,14 @@ export async function findUsers(
      SELECT 'workflow', w.id, w.name, w.project_id, NULL, NULL
        FROM workflows w
        LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.tenant_id = w.tenant_id AND v.version = w.latest_version
-      WHERE $3::text IS NOT NULL AND w.tenant_id = $1 AND ($4::uuid IS NULL OR w.project_id = $4)
-        AND w.status <> 'archived' AND EXISTS (
+      WHERE w.tenant_id = $1 AND ($4::uuid IS NULL OR w.project_id = $4) AND w.status <> 'archived'
+        AND ($3::text IS NOT NULL OR strpos(w.graph::text, $2::uuid::text) > 0
+             OR strpos(v.graph_snapshot::text, $2::uuid::text) > 0)
+        AND EXISTS (
         SELECT 1 FROM (VALUES (w.graph), (v.graph_snapshot)) graphs(graph),
           json_array_elements(CASE json_typeof(graph -> 'steps') WHEN 'array' THEN graph -> 'steps' ELSE '[]'::json END) step
-        WHERE step ->> 'type' = 'llm_call' AND starts_with(step ->> 'model', $3 || '/'))
+        WHERE (step ->> 'type' = 'http_request' AND step ->> 'connection_id' = $2::uuid::text)
+           OR (step ->> 'type' = 'llm_call' AND starts_with(step ->> 'model', $3 || '/')))
      ORDER BY name, id`,
     [ref.tenantId, ref.connectionId, modelsOf, owner],
   );
