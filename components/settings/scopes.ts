@@ -15,7 +15,7 @@ const meanings: Record<ScopeName, string> = {
   'connection:manage': 'Manage connections and their credentials',
   'mcp:read': 'Read MCP servers and instances',
   'mcp:manage': 'Manage MCP servers and instances',
-  'mcp:execute': 'Start runs that call MCP tools',
+  'mcp:execute': 'Start runs that call MCP tools or send HTTP requests',
   'ai:use': 'Start runs that ask language models; read the model catalog',
   'memory:use': 'Memory; not in use yet',
   'agent:read': 'Read agents; not in use yet',

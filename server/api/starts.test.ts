@@ -93,8 +93,10 @@ describe('a workflow whose steps call out takes the scope of each', () => {
   const later = { depends_on: ['ask'] };
   const tool = { id: 'tool', type: 'mcp_call', ...later, tool_name: 'pay', instance_id: newId() };
   const model = { id: 'model', type: 'llm_call', ...later, model: 'openai/tiny', prompt: 'Hi.' };
+  const request = { id: 'request', type: 'http_request', ...later, url: 'https://api.example.com/' };
   const cases: [string, object[], Scope[]][] = [
     ['tools', [tool], ['mcp:execute']],
+    ['an HTTP request', [request], ['mcp:execute']],
     ['a model', [model], ['ai:use']],
     ['both', [tool, model], ['mcp:execute', 'ai:use']],
     ['a tool that is switched off', [{ ...tool, disabled: true }], ['mcp:execute']],

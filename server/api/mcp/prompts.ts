@@ -28,6 +28,7 @@ retry_count, disabled, gated. Types:
 - condition: {expression, mode?: "branch"|"validate", then?, else?, message?}. CEL over input and steps; then/else name dependents.
 - human_task: {instructions, form?, assignees?, timeout_s?, on_timeout?: "fail"|"approve"|"reject"}. Waits for a person; result.approved.
 - mcp_call: {tool_name, tool_args?, instance_id}. Find instances with catalog_bff_request GET /v1/mcp/instances, tools with GET /v1/mcp/tools.
+- http_request: {url, method?, query?, headers?, body?|form?|text?|multipart?, connection_id?, auth?, expect?, pagination?}. Result: {status, headers, body}.
 - llm_call: {model: "provider/model", prompt, system?, temperature?, max_tokens?, response_schema?}.
 Texts take {{input.x}} and {{steps.id.result.path}} of steps that come before; a condition reads input and steps directly.`;
 
