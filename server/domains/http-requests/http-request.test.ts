@@ -12,7 +12,7 @@ import {
 } from '../../testing/http-server.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { reached } from '../../testing/runs.ts';
-import { createTestProject } from '../../testing/workflows.ts';
+import { createTestProject, refusal } from '../../testing/workflows.ts';
 
 const SECRET = 'tok_4f9a1c77d2b84e';
 
@@ -258,6 +258,61 @@ describe('an http_request', () => {
   });
 });
 
+describe('publishing checks an http_request', () => {
+  test('in each of its fields: 422 with paths', async () => {
+    const steps = [
+      step('/x', {
+        method: 'TRACE',
+        headers: { Host: 'x' },
+        body: 1,
+        text: '{{steps.none.result}}',
+        expect: [99],
+        more: 1,
+      }),
+      { ...step('/y', { method: 'POST', body: 1, text: 'x', expect: ['1xx'] }), id: 'other' },
+    ];
+    const { id } = await act('workflows_create', { name: `W ${newId()}`, graph: { steps } });
+    const refused = await refusal(act('workflows_publish_version', { id }));
+    expect([refused.status, refused.code]).toEqual([422, 'invalid_graph']);
+    expect(refused.details?.map(({ path, code }) => `${path} ${code}`)).toEqual([
+      'expect[0] invalid_field',
+      'more unknown_field',
+      'text unknown_step',
+      'expect[0] invalid_field',
+    ]);
+    expect(
+      await problems(step('/x', { method: 'TRACE', headers: { Host: 'x' }, text: '{{steps.none.result}}' })),
+    ).toEqual([
+      { path: 'text', code: 'unknown_step' },
+      { path: 'method', code: 'invalid_field' },
+      { path: 'headers.Host', code: 'invalid_field' },
+    ]);
+  });
+
+  test('its address, where no name has to be looked up', async () => {
+    const refused = [{ path: 'url', code: 'egress_refused' }];
+    for (const url of [
+      'http://10.0.0.1/',
+      'http://[::1]/{{input.a}}',
+      'http://169.254.169.254/latest',
+      'http://0x7f.2/',
+    ]) {
+      expect(await problems({ ...step(''), url }), url).toEqual(refused);
+    }
+    expect(await problems({ ...step(''), url: 'https://no-such-host.invalid/{{input.a}}' })).toEqual([]);
+    expect(await problems({ ...step(''), url: 'http://10.0.0.1{{input.a}}/' })).toEqual([]);
+  });
+
+  test('whether its connection has what is sent', async () => {
+    const connection_id = await connect({ username: 'ann' });
+    const unfit = [{ path: 'connection_id', code: 'connection_unfit' }];
+    expect(await problems(step('/echo', { connection_id }))).toEqual(unfit);
+    expect(await problems(step('/echo', { connection_id, auth: { type: 'basic' } }))).toEqual(unfit);
+    const own = { type: 'header', name: 'X-User', credential: 'username' };
+    expect(await problems(step('/echo', { connection_id, auth: own }))).toEqual([]);
+  });
+});
+
 describe('pages', () => {
   const paged = (pagination: object, path = '/orders') =>
     step(path, { pagination: { items: 'data.orders', ...pagination } });
@@ -279,6 +334,19 @@ describe('pages', () => {
       pages: 2,
       more: true,
     });
+  });
+
+  test('carry credentials and headers, each of them', async () => {
+    const connection_id = await connect({ token: SECRET });
+    const before = api.seen.length;
+    await runs({
+      ...paged({ next: '{{response.body.next}}' }),
+      connection_id,
+      headers: { 'X-A': 1 },
+      query: { page: 2 },
+    });
+    const seen = api.seen.slice(before).map(({ path, headers }) => [path, headers.authorization, headers['x-a']]);
+    expect(seen).toEqual(['/orders?page=2', '/orders?page=3'].map(path => [path, `Bearer ${SECRET}`, '1']));
   });
 
   test('that go in a circle, hold no list or leave the origin fail', async () => {

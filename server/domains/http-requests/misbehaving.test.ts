@@ -274,6 +274,19 @@ describe('a body is what its content type says', () => {
   });
 });
 
+test('connections are kept for the next requests', async () => {
+  let connections = 0;
+  const kept = new Set<Socket>();
+  const url = await serve(socket => {
+    if (!kept.has(socket)) connections++;
+    kept.add(socket);
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: text/plain\r\n\r\nok');
+  });
+  for (let n = 0; n < 20; n++) expect(await send(url)).toMatchObject({ response: { body: 'ok' } });
+  // A request that follows at once may find the connection not free yet.
+  expect(connections).toBeLessThan(5);
+});
+
 test('responses of a workspace that arrive at the same time have a bounded memory', async () => {
   const services = createTestServices(db, { clock });
   const memory = { ...services.config.orchestrator.memory, landingBytes: 100_000 };
