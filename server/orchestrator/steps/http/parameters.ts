@@ -22,7 +22,10 @@ export function headerProblems(headers: JsonMap): StepProblem[] {
   const problems: StepProblem[] = [];
   const problem = (path: string, message: string) => problems.push({ path, code: 'invalid_field', message });
   const seen = new Set<string>();
-  if (Object.keys(headers).length > MAX_HEADERS) problem('headers', `must name at most ${MAX_HEADERS} headers`);
+  if (Object.keys(headers).length > MAX_HEADERS) {
+    problem('headers', `must name at most ${MAX_HEADERS} headers`);
+    return problems;
+  }
   for (const [name, value] of Object.entries(headers)) {
     const path = `headers.${name.slice(0, 100)}`;
     const wrong = headerNameProblem(name) ?? headerValueProblem(value);
@@ -69,16 +72,19 @@ const isScalar = (value: JsonValue) => typeof value !== 'object' || value === nu
 export function parameterProblems(field: string, parameters: JsonMap): StepProblem[] {
   const problems: StepProblem[] = [];
   const problem = (path: string, message: string) => problems.push({ path, code: 'invalid_field', message });
-  let count = 0;
+  const values = Object.values(parameters);
+  const count = values.reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : 1), 0);
+  if (count > MAX_PARAMETERS) {
+    problem(field, `must hold at most ${MAX_PARAMETERS} parameters`);
+    return problems;
+  }
   for (const [name, value] of Object.entries(parameters)) {
     const path = `${field}.${name.slice(0, 100)}`;
     if (name === '') problem(field, 'must not name an empty parameter');
     else if (!(Array.isArray(value) ? value.every(isScalar) : isScalar(value))) {
       problem(path, 'must be a text, number, boolean or null, or a list of these');
     }
-    count += Array.isArray(value) ? value.length : 1;
   }
-  if (count > MAX_PARAMETERS) problem(field, `must hold at most ${MAX_PARAMETERS} parameters`);
   return problems;
 }
 
