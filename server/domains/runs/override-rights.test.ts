@@ -33,6 +33,15 @@ const graph: Graph = {
     { id: 'opened', ...tool, depends_on: ['ask'], tool_args: { amount: 1 }, overridable: ['tool_args'] },
     { id: 'prompt', type: 'llm_call', model: 'openai/tiny', prompt: 'Greet {{input.who ?? "all"}}!', disabled: true },
     { id: 'read', type: 'llm_call', model: 'openai/tiny', prompt: '{{steps.ask.result.text}}', depends_on: ['ask'] },
+    {
+      id: 'request',
+      type: 'http_request',
+      method: 'POST',
+      url: 'https://api.example.com/{{input.to}}',
+      query: { to: '{{input.to}}', limit: 10 },
+      body: { amount: '{{input.amount}}' },
+      disabled: true,
+    },
     { id: 'gate', type: 'lua_script', script: 'return 1', gated: true },
     { id: 'after', type: 'lua_script', script: 'return 1', depends_on: ['ask'] },
     { id: 'last', type: 'lua_script', script: 'return 1', depends_on: ['after'] },
@@ -67,6 +76,10 @@ describe('a token with workflow:run alone', () => {
     ['another script', 'closed', { script: 'return 2' }],
     ['another tool', 'opened', { tool_name: 'refund' }],
     ['another instance', 'opened', { instance_id: newId() }],
+    ['another address', 'request', { url: 'https://api.example.com/admin' }],
+    ['another method', 'request', { method: 'DELETE' }],
+    ['another header', 'request', { headers: { 'X-Admin': '1' } }],
+    ['other credentials', 'request', { connection_id: newId() }],
     ['another model', 'prompt', { model: 'openai/huge' }],
     ['a step switched off', 'closed', { disabled: true }],
     ['a step switched on', 'first', { disabled: false }],
@@ -114,6 +127,7 @@ describe('what templates of the input would have filled, in a step that nothing 
     ['values in the place of templates', 'first', args({})],
     ['the templates themselves', 'first', args({ to: '{{input.to}}', memo: 'For {{input.who}}, by {{input.by}}.' })],
     ['a prompt whose own words stay', 'prompt', { prompt: 'Greet the whole team!' }],
+    ['the query and the body of a request', 'request', { query: { to: 'ann', limit: 10 }, body: { amount: 7 } }],
     ['a prompt with nothing filled in', 'prompt', { prompt: 'Greet !' }],
   ])('%s are for anybody who may run it', async (_what, step, fields) => {
     expect(await start(overriding(step, fields))).toMatchObject({ status: 'running' });
@@ -121,6 +135,7 @@ describe('what templates of the input would have filled, in a step that nothing 
 
   test.each<[string, string, JsonMap]>([
     ['a value that no template stands for', 'first', args({ limit: 11 })],
+    ['a parameter that no template stands for', 'request', { query: { to: 'ann', limit: 11 } }],
     ['other words around a template', 'first', args({ memo: 'From bob, by carol.' })],
     ['words that are not quite the published ones', 'prompt', { prompt: 'Greet!' }],
     ['a text that became a list', 'first', args({ memo: ['For bob, by carol.'] })],
