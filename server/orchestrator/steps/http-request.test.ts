@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import type { Attempt } from '../../contract/step-type.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
+import { hostileValue } from '../simulation/hostile-values.ts';
+import { Random } from '../simulation/random.ts';
 import { linksOf } from './http/links.ts';
 import { httpRequest } from './http-request.ts';
+import type { HttpAnswer } from './http-requester.ts';
 
 const scope = { tenantId: 't', projectId: 'p' };
 const problems = async (fields: object) => {
@@ -98,17 +103,22 @@ describe('checking an http_request', () => {
   });
 });
 
+const attemptOf = (step: GraphStep, input: JsonMap = {}): Attempt => ({
+  run: { id: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' },
+  step,
+  attempt: 1,
+  now: 0,
+  input,
+  result: () => null,
+  ancestors: () => new Set<string>(),
+  log: () => undefined,
+});
+
 test('a step with wrong fields fails without a request, as without a requester', async () => {
-  const attempt = (fields: JsonMap) => ({
-    run: { id: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' },
-    step: { id: 'send', type: 'http_request', url: 'https://{{input.host}}/', ...fields } as unknown as GraphStep,
-    attempt: 1,
-    now: 0,
-    input: { host: 'a/b', method: 'GET', text: 'ä\n' },
-    result: () => null,
-    ancestors: () => new Set<string>(),
-    log: () => undefined,
-  });
+  const attempt = (fields: JsonMap) => {
+    const step = { id: 'send', type: 'http_request', url: 'https://{{input.host}}/', ...fields };
+    return attemptOf(step as unknown as GraphStep, { host: 'a/b', method: 'GET', text: 'ä\n' });
+  };
   const never = { check: async () => [], send: () => Promise.reject(new Error('sent')) };
   const codeOf = async (fields: JsonMap) => {
     const outcome = await httpRequest(never).execute(attempt(fields), new AbortController().signal);
@@ -124,6 +134,27 @@ test('a step with wrong fields fails without a request, as without a requester',
   expect(await codeOf({ url, method: 'POST', form: { a: 'x'.repeat(4_200_000) } })).toMatch(/^invalid_step the body/);
   const outcome = await httpRequest(undefined).execute(attempt({ url }), new AbortController().signal);
   expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'step_type_unavailable' } });
+});
+
+test('hostile values in its fields, drawn from their schema, are problems or failures and never exceptions', async () => {
+  const random = new Random(7);
+  const response: HttpAnswer = { kind: 'response', response: { status: 200, headers: {}, body: [1] } };
+  const type = httpRequest({ check: async () => [], send: async () => response });
+  const outcomes = new Set<string>();
+  for (let n = 0; n < 3_000; n++) {
+    const drawn = random
+      .some(Object.entries(type.fields.shape), 0.3)
+      .map(([name, schema]) => [name, hostileValue(random, schema as z.core.$ZodType)]);
+    const fields = { url: 'https://api.example.com/', ...Object.fromEntries(drawn) };
+    const step = { id: 'send', type: 'http_request', ...fields } as unknown as GraphStep;
+    const problems = await type.check(step, scope);
+    const outcome = await type.execute(attemptOf(step), new AbortController().signal);
+    outcomes.add(outcome.kind === 'failed' ? outcome.error.code : outcome.kind);
+    // What a check finds does not depend on the input, so that the attempt fails as well.
+    if (problems.length > 0) expect(outcome).toMatchObject({ kind: 'failed' });
+  }
+  expect(outcomes).toContain('completed');
+  expect(outcomes).toContain('invalid_step');
 });
 
 test('links are read by their relation', () => {
