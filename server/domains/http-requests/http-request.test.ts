@@ -377,6 +377,12 @@ describe('credentials', () => {
     expect(JSON.stringify(events)).not.toMatch(new RegExp(`${SECRET}|${basic}`));
   });
 
+  test('win over a header that the step sets', async () => {
+    const connection_id = await connect({ 'X-Api-Key': SECRET });
+    await runs(step('/echo', { connection_id, auth: { type: 'header' }, headers: { 'x-api-key': 'mine' } }));
+    expect(lastSeen().headers['x-api-key']).toBe(SECRET);
+  });
+
   test('are sent as a parameter, which no message shows', async () => {
     const connection_id = await connect({ api_key: SECRET });
     const auth = { type: 'query', name: 'key' };

@@ -34,7 +34,7 @@ export function createHttpRequester(services: RequesterServices): HttpRequester 
         return exchange({
           call,
           url: withParameters(new URL(call.url), bound.query),
-          headers: new Headers([...call.headers, ...Object.entries(bound.headers)]),
+          headers: withCredentials(new Headers([...call.headers]), bound.headers),
           fetch: bound.fetch,
           redactor: createRedactor(bound.secrets),
           memory,
@@ -99,6 +99,12 @@ async function bind(services: RequesterServices, { tenantId, projectId, url, cre
     if (!(error instanceof AppError)) throw error;
     return failed(error.code, error.message, error.status >= 500);
   }
+}
+
+/** A credential wins over a header that the step sets. */
+function withCredentials(headers: Headers, credentials: Bound['headers']): Headers {
+  for (const [name, value] of Object.entries(credentials)) headers.set(name, value);
+  return headers;
 }
 
 /** Parameters of credentials come last, and replace those of the same name. */

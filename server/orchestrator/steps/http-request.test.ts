@@ -6,7 +6,7 @@ import { hostileValue } from '../simulation/hostile-values.ts';
 import { Random } from '../simulation/random.ts';
 import { linksOf } from './http/links.ts';
 import { httpRequest } from './http-request.ts';
-import type { HttpAnswer } from './http-requester.ts';
+import type { HttpAnswer, HttpCall } from './http-requester.ts';
 
 const scope = { tenantId: 't', projectId: 'p' };
 const problems = async (fields: object) => {
@@ -134,6 +134,29 @@ test('a step with wrong fields fails without a request, as without a requester',
   expect(await codeOf({ url, method: 'POST', form: { a: 'x'.repeat(4_200_000) } })).toMatch(/^invalid_step the body/);
   const outcome = await httpRequest(undefined).execute(attempt({ url }), new AbortController().signal);
   expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'step_type_unavailable' } });
+});
+
+test('a request carries the trace of its run, unless the step sets one', async () => {
+  const sent: HttpCall[] = [];
+  const send = async (call: HttpCall): Promise<HttpAnswer> => {
+    sent.push(call);
+    return { kind: 'failed', code: 'http_unreachable', message: 'No.', retryable: true, retryAfterMs: 5 };
+  };
+  const type = httpRequest({ check: async () => [], send });
+  for (const headers of [{}, { Traceparent: 'own' }]) {
+    const step = { id: 'send', type: 'http_request', url: 'https://api.example.com/#part', headers };
+    const attempt = { ...attemptOf(step as unknown as GraphStep), traceparent: '00-trace' };
+    expect(await type.execute(attempt, new AbortController().signal)).toEqual({
+      kind: 'failed',
+      error: { code: 'http_unreachable', message: 'No.' },
+      retryable: true,
+      retryAfterMs: 5,
+    });
+  }
+  expect(sent.map(({ url, headers }) => [url, headers.get('traceparent')])).toEqual([
+    ['https://api.example.com/', '00-trace'],
+    ['https://api.example.com/', 'own'],
+  ]);
 });
 
 test('hostile values in its fields, drawn from their schema, are problems or failures and never exceptions', async () => {
