@@ -74,13 +74,6 @@ async function credentialsFor(token: string, server: { url: string }) {
     steps: [
       { id: 'tool', type: 'mcp_call', instance_id: instance, tool_name: 'add', tool_args: { a: 1, b: 2 } },
       { id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.' },
-      {
-        id: 'send',
-        type: 'http_request',
-        url: `{{input.url ?? ${JSON.stringify(server.url)}}}`,
-        connection_id: connection,
-        expect: ['2xx', '4xx'],
-      },
     ],
   };
   const { id: workflow = '' } = await ok(token, 'POST', '/v1/workflows', { name: 'Calls', graph });
@@ -159,8 +152,6 @@ test('no operation sends a credential to an origin that it was not stored for', 
   const moved = { base_url: base(second) };
   await worlds.request('PATCH', `/v1/llm-provider-keys/${made.key}`, { token: intruder, body: moved });
   await worlds.request('PATCH', `/v1/connections/${made.key}`, { token: intruder, body: { config: moved } });
-  const params = { url: second.url };
-  await ok(intruder, 'POST', `/v1/workflows/${made.workflow}/command`, { command: 'start', params });
   expect(await walk(intruder, made, second)).toEqual([]);
   expect(second.messages()).toContain('initialize');
   expect(arrived(second)).toBe(false);

@@ -158,15 +158,6 @@ export const EXTREME_GRAPHS: [string, unknown[]][] = [
     'a long name of a field',
     [step('a', 'mcp_call', { tool_args: { [repeated('a.', 900_000)]: ['{{steps.', '{{input.'] } })],
   ],
-  [
-    'headers and parameters of a request',
-    many(2, n =>
-      step(`s${n}`, 'http_request', {
-        url: `{{input.${repeated('a', 8_000)}}}`,
-        [n === 0 ? 'headers' : 'query']: Object.fromEntries(many(25_000, k => [`h ${k}`, n === 0 ? '{{' : [{}]])),
-      }),
-    ),
-  ],
   ['unknown fields', [step('a', 'condition', Object.fromEntries(many(80_000, n => [`f${n}`, 1])))]],
   ['long ids', many(8, () => step(repeated('x', 100_000), 'condition', {}))],
   ['branches to no step', [step('a', 'condition', { expression: 'true', then: many(150_000, n => `x${n % 100}`) })]],
