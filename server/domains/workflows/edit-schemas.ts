@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { AnyObject, Id } from '../../contract/wire.ts';
 import type { Edit } from './edits/index.ts';
-import { Description, RunSetupSchema, StepSchema, VersionNumber, WorkflowName, WorkflowSchema } from './schemas.ts';
+import {
+  Coordinates,
+  Description,
+  MAX_NOTES,
+  NoteSchema,
+  RunSetupSchema,
+  StepSchema,
+  VersionNumber,
+  WorkflowName,
+  WorkflowSchema,
+} from './schemas.ts';
 
 /** The most edits in one request: each looks at the whole graph. */
 export const MAX_EDITS = 100;
@@ -10,14 +20,17 @@ const StepId = z.string().max(200).meta({ description: 'The id of a step of the 
 const StepIds = z.array(StepId).max(2_000);
 const FieldNames = z.array(z.string().max(200)).max(200);
 const Branch = z.enum(['then', 'else']);
-/** Pixels of the canvas. */
-const Coordinate = z.number().min(-1_000_000).max(1_000_000);
-const Coordinates = z.strictObject({ x: Coordinate, y: Coordinate });
 
 const StepRestoreSchema = z.discriminatedUnion('change', [
   z.strictObject({ change: z.literal('add'), step: StepSchema }),
   z.strictObject({ change: z.literal('remove'), step: StepId }),
   z.strictObject({ change: z.literal('update'), step: StepId, set: AnyObject, unset: FieldNames, keys: FieldNames }),
+]);
+
+const NoteId = z.string().max(64).meta({ description: 'The id of a note of the draft' });
+const NoteRestoreSchema = z.discriminatedUnion('change', [
+  z.strictObject({ change: z.literal('remove'), note: NoteId }),
+  z.strictObject({ change: z.literal('put'), note: NoteSchema, at: z.number().int().min(0).max(MAX_NOTES) }),
 ]);
 
 /** An edit of a draft on the wire (server/domains/workflows/edits). */
@@ -53,6 +66,8 @@ export const EditSchema = z.discriminatedUnion('type', [
     step: StepId,
     position: Coordinates.nullable().meta({ description: 'null: where the automatic layout puts it' }),
   }),
+  z.strictObject({ type: z.literal('set_note'), note: NoteSchema }),
+  z.strictObject({ type: z.literal('remove_note'), note: NoteId }),
   z.strictObject({ type: z.literal('set_run_setup'), run_setup: RunSetupSchema }),
   z.strictObject({
     type: z.literal('set_details'),
@@ -63,6 +78,8 @@ export const EditSchema = z.discriminatedUnion('type', [
     type: z.literal('restore'),
     steps: z.array(StepRestoreSchema).max(2_000),
     order: StepIds.optional(),
+    notes: z.array(NoteRestoreSchema).max(MAX_NOTES).optional(),
+    without_notes: z.boolean().optional(),
     run_setup: RunSetupSchema.optional(),
     name: WorkflowName.optional(),
     description: Description.optional(),
@@ -100,5 +117,6 @@ const StepChange = z.discriminatedUnion('change', [
 export const DiffVersionsOutput = z.strictObject({
   steps: z.array(StepChange),
   reordered: z.boolean().meta({ description: 'Whether the steps that both have stand in another order' }),
+  notes: z.array(FieldChange).meta({ description: 'Notes that differ, each with its id as the field' }),
   run_setup: z.array(FieldChange),
 });

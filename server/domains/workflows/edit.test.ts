@@ -25,6 +25,8 @@ const {
   workflows_publish_version: publish,
   workflows_edit: edit,
   workflows_diff_versions: diffVersions,
+  workflows_export: exportWorkflow,
+  workflows_import: importWorkflow,
 } = operationsByName(workflowOperations);
 
 let db: TestDatabase;
@@ -52,6 +54,7 @@ const draft = (input: Record<string, unknown> = {}) =>
   call(create, as(), { name: 'Nightly', graph: chain('a', 'b'), ...input });
 const send = (id: string, edits: unknown[], ctx = as()) => call(edit, ctx, { id, edits });
 const step = (id: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script: 'return 1', depends_on });
+const note = { id: 'n', text: 'Ask **Ada**', position: { x: 1.5, y: -2 }, width: 200, color: 'yellow' };
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`);
 
 describe('editing', () => {
@@ -129,6 +132,8 @@ describe('editing', () => {
     ['a step without a type', [{ type: 'add_step', step: { id: 'x' } }]],
     ['a position that is no place', [{ type: 'move', step: 'a', position: { x: 1_000_001, y: 0 } }]],
     ['a value that is nested too deeply', [{ type: 'update_step', step: 'a', set: { x: nested(2_000) } }]],
+    ['a note without a place', [{ type: 'set_note', note: { id: 'n', text: 'x' } }]],
+    ['a note that is too long', [{ type: 'set_note', note: { ...note, text: 'x'.repeat(10_001) } }]],
     ['half a surrogate pair', [{ type: 'update_step', step: 'a', set: { script: '\ud800' } }]],
     ['a type that is no text', [{ type: 'update_step', step: 'a', set: { type: 7 } }]],
   ])('with %s is 422', async (_what, edits) => {
@@ -145,6 +150,22 @@ describe('editing', () => {
       expect((await send(id, moves(count))).workflow.graph.steps[0]).toMatchObject({ position: { x: count - 1 } });
     }
     expect((await refusal(send(id, moves(MAX_EDITS + 1)))).status).toBe(422);
+  });
+
+  test('carries notes into versions, comparisons and exports', async () => {
+    const { id } = await draft();
+    await call(publish, as(), { id });
+    const { workflow, undo } = await send(id, [{ type: 'set_note', note }]);
+    expect(workflow.graph.notes).toEqual([note]);
+    const { graph_snapshot } = await call(publish, as(), { id });
+    expect(graph_snapshot.notes).toEqual([note]);
+    const changes = await call(diffVersions, as(), { id, a: 1, b: 2 });
+    expect(changes).toMatchObject({ steps: [], notes: [{ field: 'n', after: note }] });
+    for (const format of ['json', 'yaml']) {
+      const document = await call(exportWorkflow, as(), { id, format });
+      expect((await call(importWorkflow, as(), document)).graph).toEqual(workflow.graph);
+    }
+    expect((await send(id, undo)).workflow.graph).not.toHaveProperty('notes');
   });
 
   test('makes no graph that could not be saved as a whole', async () => {
@@ -237,6 +258,7 @@ describe('comparing versions', () => {
         { change: 'removed', step: 'b', before: chain('a', 'b').steps[1] },
       ],
       reordered: false,
+      notes: [],
       run_setup: [{ field: 'use_as_default', after: true }],
     });
     const back = await compare(2, 1);
@@ -245,7 +267,7 @@ describe('comparing versions', () => {
       ['added', 'b'],
       ['removed', 'c'],
     ]);
-    expect(await compare('draft', 2)).toEqual({ steps: [], reordered: false, run_setup: [] });
+    expect(await compare('draft', 2)).toEqual({ steps: [], reordered: false, notes: [], run_setup: [] });
     await call(patch, as(), { id, graph: chain('c', 'a') });
     expect(await compare(2, 'draft')).toMatchObject({ reordered: true });
   });

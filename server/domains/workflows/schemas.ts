@@ -18,7 +18,29 @@ export const VersionNumber = z.coerce.number().int().min(1).max(MAX_INTEGER);
 
 /** A step on the wire. Which fields a type has is checked by the step registry; here only that it is a step at all. */
 export const StepSchema = asSent(z.looseObject({ id: z.string(), type: z.string() }));
-export const GraphSchema = z.strictObject({ steps: z.array(StepSchema) });
+/** Pixels of the canvas. */
+const Coordinate = z.number().min(-1_000_000).max(1_000_000);
+export const Coordinates = z.strictObject({ x: Coordinate, y: Coordinate });
+const Side = z.number().min(1).max(10_000).optional();
+/** A text on the canvas, for people. No run reads it. */
+export const NoteSchema = z.strictObject({
+  id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must hold 1 to 64 letters, digits, _ and -'),
+  text: PlainText(10_000).meta({ description: 'Markdown' }),
+  position: Coordinates,
+  width: Side,
+  height: Side,
+  color: z.enum(['yellow', 'blue', 'green', 'red', 'gray']).optional(),
+});
+/** The most notes of a graph. */
+export const MAX_NOTES = 200;
+export const GraphSchema = z.strictObject({
+  steps: z.array(StepSchema),
+  notes: z
+    .array(NoteSchema)
+    .max(MAX_NOTES)
+    .optional()
+    .meta({ description: 'Texts on the canvas, for the editor only' }),
+});
 export const RunSetupSchema = z.strictObject({
   trigger_payload: AnyObject.optional(),
   trigger_steps: ObjectOfObjects.optional(),

@@ -3,6 +3,7 @@ import { STEP_ID } from '../steps/common-fields.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 
 export const MOST_STEPS = 2_000;
+const MOST_NOTES = 200;
 export const LARGEST_GRAPH = 1024 * 1024;
 const DEEPEST = 60;
 /** Fields of a step itself: no type has 30, and what looks at 80,000 takes half a second. */
@@ -50,6 +51,26 @@ function stepShape(step: unknown, index: number): GraphProblem[] {
   return found;
 }
 
+/** Notes of the canvas, which no run reads: what they hold is checked where they come in. */
+function notesShape(notes: unknown): ProblemList {
+  const found = new ProblemList();
+  if (notes === undefined) return found;
+  if (!Array.isArray(notes) || notes.length > MOST_NOTES || !notes.every(isObject)) {
+    found.push(problem(null, 'notes', 'notes_shape', `notes are a list of at most ${MOST_NOTES} objects`));
+    return found;
+  }
+  const ids = new Set<unknown>();
+  for (const [index, note] of notes.entries()) {
+    const at = `notes[${index}]`;
+    if (tooDeep(note, DEEPEST)) found.push(problem(null, at, 'nested_too_deep', 'a note is nested too deep'));
+    else if (unstorable(note))
+      found.push(problem(null, at, 'text_not_storable', 'texts must be well-formed and hold no NUL character'));
+    if (ids.has(note.id)) found.push(problem(null, `${at}.id`, 'duplicate_note', 'two notes have this id'));
+    ids.add(note.id);
+  }
+  return found;
+}
+
 /**
  * What even a draft may not hold (docs/specification/workflows.md#drafts): the JSON
  * shape, the size and the number of steps. Empty where the graph can be saved.
@@ -58,7 +79,7 @@ export function checkShape(graph: unknown): GraphProblem[] {
   if (!isObject(graph) || !Array.isArray(graph.steps)) {
     return [problem(null, '', 'graph_shape', 'a graph is an object {"steps": […]}')];
   }
-  const unknown = Object.keys(graph).filter(key => key !== 'steps');
+  const unknown = Object.keys(graph).filter(key => key !== 'steps' && key !== 'notes');
   if (unknown.length > 0)
     return [problem(null, unknown[0] ?? '', 'unknown_field', `a graph has no field "${unknown[0]?.slice(0, 80)}"`)];
   if (graph.steps.length > MOST_STEPS) {
@@ -71,6 +92,8 @@ export function checkShape(graph: unknown): GraphProblem[] {
       ),
     ];
   }
+  const notes = notesShape(graph.notes);
+  if (notes.count > 0) return notes.toReport();
   const found = new ProblemList();
   let isTooDeep = false;
   for (const [index, step] of graph.steps.entries()) {

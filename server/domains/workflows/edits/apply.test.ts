@@ -67,6 +67,27 @@ describe('steps', () => {
   });
 });
 
+describe('notes', () => {
+  const note = { id: 'n', text: 'Ask Ada', position: { x: 1, y: 2 } };
+  const draft = draftOf(script('a'));
+
+  test('are set, replaced and removed', () => {
+    const one = applied(draft, { type: 'set_note', note }).draft;
+    expect(one.graph.notes).toEqual([note]);
+    expect(applied(one, { type: 'set_note', note: { ...note } }).draft).toBe(one);
+    const changed = applied(one, { type: 'set_note', note: { ...note, text: 'Ask Bob' } }).draft;
+    expect(changed.graph.notes).toEqual([{ ...note, text: 'Ask Bob' }]);
+    expect(applied(changed, { type: 'remove_note', note: 'n' }).draft.graph.notes).toEqual([]);
+    expect(code(draft, { type: 'remove_note', note: 'n' })).toBe('note_not_found');
+  });
+
+  test("stay where another edit's inverse is applied", () => {
+    const first = applied(draft, { type: 'set_note', note });
+    const second = applied(first.draft, { type: 'set_note', note: { ...note, id: 'm' } });
+    expect(applied(second.draft, first.inverse).draft.graph.notes).toEqual([{ ...note, id: 'm' }]);
+  });
+});
+
 describe('connections', () => {
   const check: Step = {
     id: 'check',

@@ -7,8 +7,10 @@ import {
   type Fields,
   idsIn,
   type Json,
+  type Note,
   STEP_ID,
   type Step,
+  sameJson,
   type Unrewritten,
   withFields,
   withStepFields,
@@ -59,6 +61,10 @@ function change(draft: Draft, edit: Edit): Changed {
       return { draft: insertBetween(draft, edit.from, edit.to, edit.step) };
     case 'move':
       return { draft: move(draft, edit.step, edit.position) };
+    case 'set_note':
+      return { draft: setNote(draft, edit.note) };
+    case 'remove_note':
+      return { draft: removeNote(draft, edit.note) };
     case 'set_run_setup':
       return { draft: { ...draft, run_setup: edit.run_setup } };
     case 'set_details':
@@ -261,3 +267,22 @@ function move(draft: Draft, id: string, position: { x: number; y: number } | nul
   const moved = position === null ? withStepFields(step, {}, ['position']) : withStepFields(step, { position });
   return mapSteps(draft, each => (each === step ? moved : each));
 }
+
+function setNote(draft: Draft, note: Note): Draft {
+  const { notes = [] } = draft.graph;
+  const at = notes.findIndex(({ id }) => id === note.id);
+  const old = notes[at];
+  if (old !== undefined && sameJson(old, note)) return draft;
+  return withNotes(draft, old === undefined ? [...notes, note] : notes.with(at, note));
+}
+
+function removeNote(draft: Draft, id: string): Draft {
+  const { notes = [] } = draft.graph;
+  if (!notes.some(note => note.id === id)) throw new CannotApply('note_not_found', `There is no note "${id}".`);
+  return withNotes(
+    draft,
+    notes.filter(note => note.id !== id),
+  );
+}
+
+const withNotes = (draft: Draft, notes: readonly Note[]): Draft => ({ ...draft, graph: { ...draft.graph, notes } });

@@ -12,6 +12,8 @@ export type DraftDiff = {
   steps: StepChange[];
   /** Whether the steps that both have stand in another order. */
   reordered: boolean;
+  /** By the notes' ids. */
+  notes: FieldChange[];
   run_setup: FieldChange[];
   /** `name` and `description`. */
   details: FieldChange[];
@@ -35,6 +37,7 @@ export function diff(a: Draft, b: Draft): DraftDiff {
   return {
     steps,
     reordered: isReordered(a, b),
+    notes: fieldChanges(notesById(a), notesById(b)),
     run_setup: fieldChanges(a.run_setup, b.run_setup),
     details: fieldChanges({ name: a.name, description: a.description }, { name: b.name, description: b.description }),
   };
@@ -50,6 +53,10 @@ export function isReordered(a: Draft, b: Draft): boolean {
 
 export function stepsById({ graph }: Draft): Map<string, Step> {
   return new Map(graph.steps.map(step => [step.id, step]));
+}
+
+export function notesById({ graph }: Draft): Fields {
+  return Object.fromEntries((graph.notes ?? []).map(note => [note.id, note]));
 }
 
 function fieldChanges(before: Fields, after: Fields): FieldChange[] {

@@ -9,10 +9,14 @@ export type Fields = { readonly [field: string]: Json };
 export type Step = Fields & { readonly id: string; readonly type: string };
 export type Position = { readonly x: number; readonly y: number };
 
+/** A text on the canvas, for people. No run reads it. */
+export type Note = Fields & { readonly id: string; readonly text: string; readonly position: Position };
+export type Graph = { readonly steps: readonly Step[]; readonly notes?: readonly Note[] | undefined };
+
 export type Draft = {
   readonly name: string;
   readonly description: string;
-  readonly graph: { readonly steps: readonly Step[] };
+  readonly graph: Graph;
   readonly run_setup: Fields;
 };
 
@@ -35,6 +39,9 @@ export type Edit =
   | { type: 'insert_between'; from: string; to: string; step: Step }
   /** Places a step on the canvas; null: where the layout puts it. */
   | { type: 'move'; step: string; position: Position | null }
+  /** Adds a note, or replaces the one with its id. */
+  | { type: 'set_note'; note: Note }
+  | { type: 'remove_note'; note: string }
   | { type: 'set_run_setup'; run_setup: Fields }
   | { type: 'set_details'; name?: string | undefined; description?: string | undefined }
   | Restore;
@@ -45,6 +52,9 @@ export type Restore = {
   steps: readonly StepRestore[];
   /** The ids in their order, where the edit changed it. */
   order?: readonly string[] | undefined;
+  notes?: readonly NoteRestore[] | undefined;
+  /** The draft had no list of notes: it is removed where it is empty then. */
+  without_notes?: boolean | undefined;
   run_setup?: Fields | undefined;
   name?: string | undefined;
   description?: string | undefined;
@@ -55,11 +65,17 @@ export type StepRestore =
   /** Sets and removes fields (`id` too), and puts them into the order of `keys`. */
   | { change: 'update'; step: string; set: Fields; unset: readonly string[]; keys: readonly string[] };
 
+export type NoteRestore =
+  | { change: 'remove'; note: string }
+  /** Puts the note into its place; at index `at` where it is not there. */
+  | { change: 'put'; note: Note; at: number };
+
 /** Why an edit cannot be applied, with a code for programs and a message for people. */
 export type EditProblem = {
   code:
     | 'step_not_found'
     | 'step_exists'
+    | 'note_not_found'
     | 'invalid_step_id'
     | 'invalid_index'
     | 'id_not_editable'

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { apply, type Draft, diff, type Edit, merge, type Step } from './index.ts';
+import { apply, type Draft, diff, type Edit, merge, type Note, type Step } from './index.ts';
 import { sameDraft } from './restore.ts';
 
 /** Drafts, edits and merges from seeds: what holds for all of them. */
@@ -41,11 +41,19 @@ const stepOf = (own: string, before: readonly string[]): fc.Arbitrary<Step> =>
       const given = Object.entries({ ...rest, id: own }).filter(([, value]) => value !== undefined);
       return Object.fromEntries([...Object.entries(data), ...given]) as Step;
     });
+const position = fc.record({ x: fc.integer(), y: fc.integer() });
+const noteId = fc.constantFrom('n1', 'n2', '__proto__');
+const noteOf = (own: string): fc.Arbitrary<Note> =>
+  fc.record({ id: fc.constant(own), text: fc.constantFrom('one', 'two'), position });
+const notes = fc.uniqueArray(noteId, { maxLength: 3 }).chain(ids => fc.tuple(...ids.map(noteOf)));
 const draft: fc.Arbitrary<Draft> = fc.shuffledSubarray(IDS.slice(0, 5)).chain(ids =>
   fc.record({
     name: fc.constantFrom('n', 'm'),
     description: fc.constantFrom('', 'text'),
-    graph: fc.record({ steps: fc.tuple(...ids.map((own, at) => stepOf(own, ids.slice(0, at)))) }),
+    graph: fc.record(
+      { steps: fc.tuple(...ids.map((own, at) => stepOf(own, ids.slice(0, at)))), notes },
+      { requiredKeys: ['steps'] },
+    ),
     run_setup: fc.dictionary(
       fc.constantFrom('trigger_payload', 'trigger_steps', 'use_as_default'),
       fc.dictionary(id, fc.dictionary(fc.string({ maxLength: 3 }), json, { maxKeys: 1 }), { maxKeys: 2 }),
@@ -75,8 +83,10 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc.record({
     type: fc.constant('move' as const),
     step: id,
-    position: fc.option(fc.record({ x: fc.integer(), y: fc.integer() }), { nil: null }),
+    position: fc.option(position, { nil: null }),
   }),
+  fc.record({ type: fc.constant('set_note' as const), note: noteId.chain(noteOf) }),
+  fc.record({ type: fc.constant('remove_note' as const), note: noteId }),
   fc.record({
     type: fc.constant('set_run_setup' as const),
     run_setup: fc.dictionary(fc.constant('trigger_payload'), fields),
@@ -165,9 +175,10 @@ describe('diff', () => {
       fc.property(draft, fc.array(edit, { maxLength: 4 }), (before, changes) => {
         const after = all(before, changes);
         const found = diff(before, after);
-        const isEmpty = found.steps.length + found.run_setup.length + found.details.length === 0 && !found.reordered;
+        const { length } = [...found.steps, ...found.notes, ...found.run_setup, ...found.details];
+        const isEmpty = length === 0 && !found.reordered;
         expect(isEmpty).toBe(sameDraft(before, after));
-        expect(diff(after, after)).toEqual({ steps: [], reordered: false, run_setup: [], details: [] });
+        expect(diff(after, after)).toEqual({ steps: [], reordered: false, notes: [], run_setup: [], details: [] });
       }),
       RUNS,
     );
@@ -226,6 +237,9 @@ describe('merge', () => {
 
 /** Each step and field that `side` changed since `base` is in `merged` as that side has it; lists of ids have at least its additions. */
 function expectKept(base: Draft, side: Draft, merged: Draft): void {
+  for (const { field, after } of diff(base, side).notes) {
+    expect(merged.graph.notes?.find(({ id }) => id === field)).toEqual(after);
+  }
   const result = new Map(merged.graph.steps.map(step => [step.id, step]));
   for (const change of diff(base, side).steps) {
     const step = result.get(change.step);

@@ -1,12 +1,12 @@
-import { isReordered, own, stepsById } from './diff.ts';
-import { type Draft, type Fields, idsIn, type Json, type Step, sameJson } from './draft.ts';
+import { isReordered, notesById, own, stepsById } from './diff.ts';
+import { type Draft, type Fields, idsIn, type Json, type Note, type Step, sameJson } from './draft.ts';
 import { inOrder, sameDraft } from './restore.ts';
 
 /** What both sides changed, differently. A side is absent where it removed the step or the field. */
 export type Conflict = {
-  /** null: a field of the draft itself (`name`, `description`) or of `run_setup`. */
+  /** null: a field of the draft itself (`name`, `description`), of `run_setup`, or a note. */
   step: string | null;
-  /** null: the whole step, which one side removed. `run_setup.<field>` for the run setup. */
+  /** null: the whole step, which one side removed. `run_setup.<field>` for the run setup, `notes.<id>` for a note. */
   field: string | null;
   base?: Json;
   ours?: Json;
@@ -37,12 +37,17 @@ export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = 
   const setup = mergeFields(base.run_setup, ours.run_setup, theirs.run_setup, (field, values) =>
     decide({ step: null, field: `run_setup.${field}`, ...values }),
   );
+  const noteFields = mergeFields(notesById(base), notesById(ours), notesById(theirs), (id, values) =>
+    decide({ step: null, field: `notes.${id}`, ...values }),
+  );
+  const notes = Object.values(noteFields) as readonly Json[] as readonly Note[];
   const details = mergeFields(detailsOf(base), detailsOf(ours), detailsOf(theirs), (field, values) =>
     decide({ step: null, field, ...values }),
   );
   if (conflicts.length > 0) return { ok: false, conflicts };
   const { name = theirs.name, description = theirs.description } = details as Partial<typeof theirs>;
-  return { ok: true, draft: { ...theirs, name, description, graph: { ...theirs.graph, steps }, run_setup: setup } };
+  const graph = { ...theirs.graph, steps, ...(notes.length > 0 || theirs.graph.notes ? { notes } : {}) };
+  return { ok: true, draft: { ...theirs, name, description, graph, run_setup: setup } };
 }
 
 const detailsOf = ({ name, description }: Draft): Fields => ({ name, description });

@@ -1,6 +1,9 @@
 import {
   type Draft,
   type Fields,
+  type Graph,
+  type Note,
+  type NoteRestore,
   type Restore,
   type Step,
   type StepRestore,
@@ -30,10 +33,25 @@ export function restoreOf(before: Draft, after: Draft, renamed?: { from: string;
     type: 'restore',
     steps,
     ...(isInOrder ? {} : { order }),
+    ...restoreNotes(before.graph.notes, after.graph.notes),
     ...(before.run_setup === after.run_setup ? {} : { run_setup: before.run_setup }),
     ...(before.name === after.name ? {} : { name: before.name }),
     ...(before.description === after.description ? {} : { description: before.description }),
   };
+}
+
+function restoreNotes(
+  before: readonly Note[] | undefined,
+  after: readonly Note[] | undefined,
+): Pick<Restore, 'notes' | 'without_notes'> {
+  if (before === after) return {};
+  const [old, now] = [before ?? [], after ?? []];
+  const removed = now.filter(({ id }) => !old.some(note => note.id === id));
+  const notes: NoteRestore[] = [
+    ...removed.map(({ id }): NoteRestore => ({ change: 'remove', note: id })),
+    ...old.flatMap((note, at): NoteRestore[] => (now.includes(note) ? [] : [{ change: 'put', note, at }])),
+  ];
+  return { notes, ...(before === undefined ? { without_notes: true } : {}) };
 }
 
 function updateOf(step: Step, was: Step): StepRestore {
@@ -59,8 +77,23 @@ export function applyRestore(draft: Draft, restore: Restore): { draft: Draft; re
   }
   const { order, run_setup = draft.run_setup, name = draft.name, description = draft.description } = restore;
   if (order !== undefined) steps = inOrder(steps, order);
-  const graph = steps === draft.graph.steps ? draft.graph : { ...draft.graph, steps };
+  const stepsRestored = steps === draft.graph.steps ? draft.graph : { ...draft.graph, steps };
+  const graph = restore.notes === undefined ? stepsRestored : withNotesRestored(stepsRestored, restore.notes, restore);
   return { draft: { ...draft, name, description, graph, run_setup }, ...(renamed === undefined ? {} : { renamed }) };
+}
+
+function withNotesRestored(graph: Graph, changes: readonly NoteRestore[], { without_notes }: Restore): Graph {
+  let notes: readonly Note[] = graph.notes ?? [];
+  for (const item of changes) {
+    if (item.change === 'remove') notes = notes.filter(({ id }) => id !== item.note);
+    else {
+      const at = notes.findIndex(({ id }) => id === item.note.id);
+      notes = at === -1 ? notes.toSpliced(item.at, 0, item.note) : notes.with(at, item.note);
+    }
+  }
+  if (without_notes !== true || notes.length > 0) return { ...graph, notes };
+  const { notes: _, ...rest } = graph;
+  return rest;
 }
 
 function updated(step: Step, set: Fields, unset: readonly string[], keys: readonly string[]): Step {
@@ -89,6 +122,7 @@ export function sameDraft(a: Draft, b: Draft): boolean {
     a.name === b.name &&
     a.description === b.description &&
     sameJson(a.run_setup, b.run_setup) &&
-    sameJson(a.graph.steps, b.graph.steps)
+    sameJson(a.graph.steps, b.graph.steps) &&
+    sameJson(a.graph.notes ?? [], b.graph.notes ?? [])
   );
 }
