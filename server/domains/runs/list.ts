@@ -34,6 +34,7 @@ async function listPage(
   const rows = await listRuns(ctx.services.pool, ctx.principal.tenantId, projectIds, {
     workflowId: input.workflow_id,
     status: input.status,
+    test: input.test === undefined ? undefined : input.test === 'true',
     from: input.from === undefined ? undefined : new Date(input.from),
     to: input.to === undefined ? undefined : new Date(input.to),
     q: input.q === '' ? undefined : input.q,

@@ -3,7 +3,7 @@ import { executeCommand } from './command.ts';
 import { getContext } from './context.ts';
 import { listEvents } from './events.ts';
 import { listTenantRuns, listWorkflowRuns } from './list.ts';
-import { editScope } from './override-rights.ts';
+import { EDIT_SCOPE, editScope } from './override-rights.ts';
 import { getPayload } from './payload.ts';
 import { rerun } from './rerun.ts';
 import {
@@ -20,9 +20,11 @@ import {
   RunContext,
   RunRef,
   RunSummary,
+  TestRunInput,
 } from './schemas.ts';
 import { startScopes } from './step-scopes.ts';
 import { getSummary } from './summary.ts';
+import { startTestRun } from './test-run.ts';
 
 const tag = 'Runs';
 
@@ -56,6 +58,26 @@ With an \`Idempotency-Key\`, a start that was answered 200 is answered the same 
     headers: ['Idempotency-Key', 'traceparent'],
     mcp: { group: 'core', hints: { destructive: true, openWorld: true } },
     run: executeCommand,
+  }),
+  operation({
+    name: 'workflows_start_test_run',
+    method: 'POST',
+    path: '/v1/workflows/{id}/test-runs',
+    status: 200,
+    tag,
+    summary: 'Run the draft, or one step of it, without publishing',
+    description: `What runs is a snapshot of the draft that only test runs use. The run is like any other, and is charged like any other; it has \`test: true\`
+and a negative \`version\`. With \`step\`, that step alone is executed, disabled or not: the steps before it have the results that are given in \`results\` or come
+from the run \`from_run\`, and need not be complete. An invalid draft is 422 \`invalid_graph\` with every problem in \`details\`.`,
+    access: 'project_contributor',
+    scope: 'workflow:run',
+    scopesWhere: [...startScopes, { scope: EDIT_SCOPE, when: 'always: a draft is for those who can edit it' }],
+    input: TestRunInput,
+    output: CommandOutput,
+    errors: [409, 503],
+    headers: ['traceparent'],
+    mcp: { group: 'core', hints: { destructive: true, openWorld: true } },
+    run: startTestRun,
   }),
   operation({
     name: 'workflows_list_runs',

@@ -33,7 +33,8 @@ export const RunSchema = z.strictObject({
   workflow_id: Id,
   project_id: Id,
   workflow_name: z.string(),
-  version: z.number().int(),
+  version: z.number().int().meta({ description: 'Negative for test runs, whose snapshot no list of versions shows' }),
+  test: z.boolean().meta({ description: 'Whether it was started from the draft, to try it' }),
   status: RunStatusSchema,
   orchestration_phase: PhaseSchema,
   session_id: z.string(),
@@ -102,6 +103,18 @@ export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id }
 export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: Json });
 export const RerunInput = z.strictObject({ id: Id, runID: Id, from_step: z.string().min(1).max(64).optional() });
 
+export const TestRunInput = z.strictObject({
+  id: Id,
+  params: AnyObject.default({}).meta({ description: 'As of the `start` command' }),
+  step: z.string().min(1).max(64).optional().meta({ description: 'Runs this step of the draft alone' }),
+  results: AnyObject.optional().meta({
+    description: 'With `step`: results of the steps before it, by their ids. A step without one has the result null',
+  }),
+  from_run: Id.optional().meta({
+    description: 'With `step`: a run whose results and input are used where `results` and `params` give none',
+  }),
+});
+
 export const CommandInput = z.strictObject({
   id: Id,
   command: z.enum(['start', 'pause', 'resume', 'stop']),
@@ -121,6 +134,7 @@ export const runFilters = {
   status: RunStatusSchema.optional(),
   from: Instant.optional(),
   to: Instant.optional(),
+  test: z.enum(['true', 'false']).optional().meta({ description: 'Test runs alone, or none; default: both' }),
   q: PlainText(200).optional().meta({ description: 'The beginning of a run id, session id or trigger type' }),
 };
 export const ListTenantRunsInput = z.strictObject({ ...runFilters, workflow_id: Id.optional() });

@@ -36,18 +36,21 @@ export type StartRequest = {
   traceparent?: string;
   /** The id of the run where `params` names none; default: a new one. */
   runId?: string;
+  /** The snapshot that a test run executes; default: the latest version. */
+  snapshot?: { version: number; runSetup: StartableRow['run_setup'] };
 };
 
 /**
- * Starts a run of the latest version. AppError 404 for a workflow the project does not have, 403 for a token that lacks the
+ * Starts a run of the latest version, or of the snapshot that is given. AppError 404 for a workflow the project does not have, 403 for a token that lacks the
  * scope of one of its types of step, or one to override what it overrides, 409 `run_id_taken`. A refused
  * start (422 `no_published_version`, `workflow_archived`, `invalid_input`, `unknown_trigger_step`,
  * `insufficient_credits`; 429 `too_many_active_runs`) is written down as `run_rejected` under the id the run would have had, and thrown.
  */
 export async function startRun(services: Services, request: StartRequest): Promise<RunSnapshot> {
   const { tenantId, projectId, workflowId } = request;
-  const workflow = await findStartable(services.pool, { tenantId, projectId, workflowId });
-  if (workflow === null) throw notFound('Workflow');
+  const startable = await findStartable(services.pool, { tenantId, projectId, workflowId });
+  if (startable === null) throw notFound('Workflow');
+  const workflow = snapshotOr(startable, request);
   const { latest_version: version } = workflow;
   if (version !== null) await requireStepScopes(services.pool, { tenantId, workflowId, version }, request.carried);
   const given = request.params.run_id;
@@ -59,6 +62,9 @@ export async function startRun(services: Services, request: StartRequest): Promi
     return services.orchestrator.start({ ...scope, data: { ...data, version } });
   });
 }
+
+const snapshotOr = (workflow: StartableRow, { snapshot }: StartRequest): StartableRow =>
+  snapshot === undefined ? workflow : { ...workflow, latest_version: snapshot.version, run_setup: snapshot.runSetup };
 
 /**
  * Starts a run whose input and version are known already (a rerun). Refused with 422 `workflow_archived` or `insufficient_credits`,

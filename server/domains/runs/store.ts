@@ -45,6 +45,7 @@ export async function projectsOf(pool: Pool, tenantId: string, userId: string | 
 export type RunFilter = {
   workflowId?: string | undefined;
   status?: string | undefined;
+  test?: boolean | undefined;
   /** Inclusive. */
   from?: Date | undefined;
   /** Exclusive. */
@@ -76,6 +77,7 @@ export async function listRuns(
                   WHERE id = ${workflow} AND tenant_id = $1 AND project_id = ANY($2::uuid[])) p`;
   }
   if (filter.status !== undefined) where.push(`r.status = ${parameter(filter.status)}`);
+  if (filter.test !== undefined) where.push(filter.test ? 'r.version < 0' : 'r.version > 0');
   if (filter.from !== undefined) where.push(`r.started_at >= ${parameter(filter.from)}`);
   if (filter.to !== undefined) where.push(`r.started_at < ${parameter(filter.to)}`);
   if (filter.after !== null) {

@@ -11,6 +11,7 @@ export function toRun(row: RunRow): z.input<typeof RunSchema> {
     project_id: row.project_id,
     workflow_name: row.workflow_name,
     version: row.version,
+    test: row.version < 0,
     status: row.status,
     orchestration_phase: row.orchestration_phase,
     session_id: row.session_id,

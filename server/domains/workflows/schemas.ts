@@ -130,6 +130,17 @@ export const ValidateInput = z.strictObject({
 export const PublishInput = z.strictObject({ id: Id, changelog: PlainText(2_000).optional() });
 export const ListVersionsInput = z.strictObject({ id: Id, ...page });
 export const ListVersionsOutput = z.strictObject({ versions: z.array(VersionSchema), ...nextCursor });
+/** Reading also takes the negative numbers of the snapshots that test runs use. */
+export const ReadVersionInput = z.strictObject({
+  id: Id,
+  version: z.coerce
+    .number()
+    .int()
+    .min(-MAX_INTEGER)
+    .max(MAX_INTEGER)
+    .refine(version => version !== 0, 'must not be 0')
+    .meta({ description: 'Negative: the snapshot of a test run' }),
+});
 export const VersionRef = z.strictObject({ id: Id, version: VersionNumber });
 
 /** A workflow outside the service: self-contained, without ids and without secrets. */

@@ -55,7 +55,7 @@ export async function listWorkflows(
                   'ended_at', to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
                   ORDER BY started_at DESC, id DESC) AS runs
            FROM (SELECT id, status, started_at, ended_at FROM runs
-                  WHERE workflow_id = page.id AND tenant_id = $1
+                  WHERE workflow_id = page.id AND tenant_id = $1 AND version > 0
                   ORDER BY started_at DESC, id DESC LIMIT 20) last_runs) recent ON true
       ORDER BY page."createdAt" DESC, page.id DESC`,
     [

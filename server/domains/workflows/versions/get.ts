@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { requireWorkflow } from '../get.ts';
-import type { VersionRef, VersionSchema } from '../schemas.ts';
+import type { ReadVersionInput, VersionRef, VersionSchema } from '../schemas.ts';
 import { toVersion } from '../view.ts';
 import { findVersion, type VersionRow } from './sql/store.ts';
 
@@ -16,7 +16,7 @@ export async function requireVersion(ctx: Context, ref: z.output<typeof VersionR
 
 export async function getVersion(
   ctx: Context,
-  input: z.output<typeof VersionRef>,
+  input: z.output<typeof ReadVersionInput>,
 ): Promise<z.input<typeof VersionSchema>> {
   return toVersion(await requireVersion(ctx, input));
 }

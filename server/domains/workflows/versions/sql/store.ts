@@ -42,6 +42,41 @@ export async function insertVersion(
   return rows[0] ?? null;
 }
 
+/**
+ * Stores a graph as a snapshot that only test runs use: a version with a negative number, which no list shows. Returns its number: that
+ * of an equal snapshot where there is one; null where a concurrent caller took the next number first.
+ */
+export async function insertTestVersion(
+  pool: Pool,
+  ref: { tenantId: string; id: string },
+  snapshot: { graph: unknown; runSetup: unknown; checksum: string; by: string; at: Date },
+): Promise<number | null> {
+  const { rows } = await pool.query<{ version: number }>(
+    `WITH tests AS MATERIALIZED (
+       SELECT version, graph_checksum, run_setup FROM workflow_versions
+        WHERE workflow_id = $1 AND tenant_id = $2 AND version < 0),
+     equal AS MATERIALIZED (
+       SELECT version FROM tests WHERE graph_checksum = $5 AND run_setup::jsonb = $4::jsonb LIMIT 1),
+     inserted AS (
+       INSERT INTO workflow_versions (workflow_id, version, tenant_id, graph_snapshot, run_setup, changelog,
+         graph_checksum, published_by, published_at)
+       SELECT $1, (SELECT coalesce(min(version), 0) - 1 FROM tests), $2, $3::json, $4::json, '', $5, $6::uuid, $7
+        WHERE NOT EXISTS (SELECT FROM equal)
+       ON CONFLICT DO NOTHING RETURNING version)
+     SELECT version FROM equal UNION ALL SELECT version FROM inserted`,
+    [
+      ref.id,
+      ref.tenantId,
+      JSON.stringify(snapshot.graph),
+      JSON.stringify(snapshot.runSetup),
+      snapshot.checksum,
+      snapshot.by,
+      snapshot.at,
+    ],
+  );
+  return rows[0]?.version ?? null;
+}
+
 /** Newest first; `before` is the number after which the page begins. */
 export async function listVersions(
   pool: Pool,
@@ -51,7 +86,7 @@ export async function listVersions(
 ): Promise<VersionRow[]> {
   const { rows } = await pool.query<VersionRow>(
     `SELECT ${columns} FROM workflow_versions v LEFT JOIN users u ON u.id = v.published_by
-      WHERE v.tenant_id = $1 AND v.workflow_id = $2 AND ($3::int IS NULL OR v.version < $3)
+      WHERE v.tenant_id = $1 AND v.workflow_id = $2 AND v.version > 0 AND ($3::int IS NULL OR v.version < $3)
       ORDER BY v.version DESC LIMIT $4`,
     [tenantId, workflowId, page.before, page.limit],
   );

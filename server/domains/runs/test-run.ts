@@ -1,0 +1,145 @@
+import type { z } from 'zod';
+import type { Context } from '../../contract/context.ts';
+import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import { conflict, invalid } from '../../platform/errors.ts';
+import { carriedScopes } from '../identity/authority.ts';
+import { checksum } from '../workflows/checksum.ts';
+import { requireWorkflow } from '../workflows/get.ts';
+import { archived } from '../workflows/precondition.ts';
+import { toDetails } from '../workflows/problems.ts';
+import type { RunSetup, WorkflowRow } from '../workflows/store.ts';
+import { validateDraft } from '../workflows/validate.ts';
+import { insertTestVersion } from '../workflows/versions/sql/store.ts';
+import { projectScope } from '../workflows/view.ts';
+import { callersTrace, toStarted } from './command.ts';
+import { requireRun } from './find.ts';
+import { editNeeded, mayEdit } from './override-rights.ts';
+import { readRecordedValues } from './recorded-values.ts';
+import { assembleInput } from './run-input.ts';
+import type { CommandOutput, TestRunInput } from './schemas.ts';
+import { startRun } from './start.ts';
+import { stepAlone } from './step-alone.ts';
+
+type Input = z.output<typeof TestRunInput>;
+/** The graph that a test executes, and the params of its start. */
+type Trial = { graph: Graph; runSetup: RunSetup; params: JsonMap };
+
+/** Results of an earlier run that a step is given, in bytes. A start takes 1 MiB. */
+const MAX_RECORDED_BYTES = 1024 * 1024;
+/** Others may take the next number of a snapshot at the same moment. */
+const MAX_ATTEMPTS = 10;
+/** Params that a test of one step sets itself. */
+const SET_BY_STEP = ['mode', 'trigger_steps', 'seed_results'];
+
+/**
+ * POST /v1/workflows/{id}/test-runs: starts a run of the draft, or of one of its steps alone. What runs is a snapshot, so that later edits do
+ * not change it. Throws AppError 404, 403 `insufficient_scope` without `workflow:write`, 409 `workflow_archived`, 422 `invalid_graph`,
+ * `unknown_step` or `invalid`, and what any start throws.
+ */
+export async function startTestRun(ctx: Context, input: Input): Promise<z.input<typeof CommandOutput>> {
+  const { services, principal } = ctx;
+  const { tenantId, projectId, email } = principal;
+  const carried = [carriedScopes(principal)];
+  const workflow = await requireWorkflow(ctx, input.id);
+  if (!mayEdit(carried)) throw editNeeded('Running a draft', []);
+  if (workflow.status === 'archived') throw archived();
+  const { graph, runSetup, params } = await prepareTrial(ctx, input, workflow);
+  const report = await validateDraft(services, { graph, runSetup }, projectScope(ctx));
+  if (!report.valid) throw invalid('The draft cannot run.', toDetails(report.errors), 'invalid_graph');
+  const version = await storeSnapshot(ctx, workflow.id, { graph, runSetup });
+  const run = await startRun(services, {
+    tenantId,
+    projectId,
+    workflowId: workflow.id,
+    params,
+    defaultTriggerType: 'test',
+    startedBy: email,
+    carried,
+    snapshot: { version, runSetup: runSetup as Trial['params'] },
+    ...callersTrace(ctx),
+  });
+  return toStarted(run);
+}
+
+async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): Promise<Trial> {
+  const params = input.params as JsonMap;
+  if (input.step !== undefined) return prepareStep(ctx, { ...input, step: input.step }, workflow);
+  for (const field of ['results', 'from_run'] as const) {
+    if (input[field] === undefined) continue;
+    throw invalid('Results are given to one step alone.', [{ path: field, message: 'is for a test of one step' }]);
+  }
+  return { graph: workflow.graph, runSetup: workflow.runSetup, params };
+}
+
+async function prepareStep(ctx: Context, input: Input & { step: string }, workflow: WorkflowRow): Promise<Trial> {
+  const { step } = input;
+  const graph = stepAlone(workflow.graph, step);
+  if (graph === null) {
+    throw invalid(
+      'The draft has no such step.',
+      [{ path: 'step', message: 'is not a step of the draft' }],
+      'unknown_step',
+    );
+  }
+  const before = new Set(graph.steps.map(({ id }) => id).filter(id => id !== step));
+  const params = input.params as JsonMap;
+  const results = (input.results ?? {}) as JsonMap;
+  const details = [
+    ...SET_BY_STEP.filter(key => Object.hasOwn(params, key)).map(key => ({
+      path: `params.${key}`,
+      message: 'cannot be given to a test of one step',
+    })),
+    ...Object.keys(results)
+      .filter(id => !before.has(id))
+      .map(id => ({ path: `results.${id.slice(0, 80)}`, message: 'is not a step before this one' })),
+  ];
+  if (details.length > 0) throw invalid('The test of the step is invalid.', details.slice(0, 50));
+  const recorded =
+    input.from_run === undefined ? null : await readRun(ctx, { id: input.id, runID: input.from_run }, before);
+  const seeds = { ...recorded?.results, ...results };
+  const hasInput = Object.keys(assembleInput(params)).length > 0;
+  const { trigger_payload, use_as_default } = workflow.runSetup;
+  return {
+    graph,
+    runSetup: { ...(trigger_payload && { trigger_payload }), ...(use_as_default !== undefined && { use_as_default }) },
+    params: {
+      ...params,
+      ...(recorded !== null && !hasInput && { trigger_payload: recorded.input }),
+      mode: 'episode',
+      trigger_steps: Object.fromEntries([[step, {}]]),
+      seed_results: seeds,
+    },
+  };
+}
+
+/** The input of a run, and its results of the steps `before` the one under test. */
+async function readRun(ctx: Context, ref: { id: string; runID: string }, before: ReadonlySet<string>) {
+  const run = await requireRun(ctx, ref);
+  const { started, results } = await readRecordedValues(ctx.services.pool, run.id, MAX_RECORDED_BYTES);
+  const known = new Map(Object.entries(started.seed_results));
+  for (const [id, { value, ref: reference }] of results) {
+    if (!before.has(id)) continue;
+    if (reference !== undefined) {
+      const detail = { path: 'from_run', message: `the result of "${id}" is too large` };
+      throw invalid('The results of the run are too large to test with.', [detail], 'rerun_too_large');
+    }
+    known.set(id, value);
+  }
+  return { input: started.input, results: Object.fromEntries([...known].filter(([id]) => before.has(id))) };
+}
+
+async function storeSnapshot(ctx: Context, id: string, { graph, runSetup }: Omit<Trial, 'params'>): Promise<number> {
+  const { services, principal } = ctx;
+  const snapshot = {
+    graph,
+    runSetup,
+    checksum: checksum(graph),
+    by: principal.userId,
+    at: new Date(services.clock.now()),
+  };
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const version = await insertTestVersion(services.pool, { tenantId: principal.tenantId, id }, snapshot);
+    if (version !== null) return version;
+  }
+  throw conflict('busy', 'Others are testing this workflow at this moment. Try again.');
+}
