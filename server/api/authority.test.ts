@@ -3,6 +3,7 @@ import { type Principal, roles, scopes } from '../contract/context.ts';
 import { newId } from '../platform/ids.ts';
 import { createTestMember, createTestPat } from '../testing/identity.ts';
 import {
+  absentVersions,
   fieldsOf,
   type Name,
   pathIn,
@@ -19,8 +20,6 @@ const all = registry.operations.map(entry => [entry.operation.name, entry] as co
 const closed = all.filter(([, { operation }]) => operation.access !== 'public');
 /** A field that stands for an id of the world. */
 const isPlace = (value: unknown) => typeof value === 'string' && /^\{.*\}$/.test(value);
-/** Path parameters that are numbers of versions, not ids. */
-const absentVersions: Record<string, string> = { 'versions/version': '7', 'versions/a': '7', 'diff/b': '7' };
 const withIds = closed.filter(([, { pathParameters }]) => pathParameters.length > 0);
 
 let worlds: TestWorlds;

@@ -13,6 +13,8 @@ import { startToolServer } from './mcp-servers.ts';
 
 export type Name = (typeof operations)[number]['name'];
 type Ids = Record<string, string>;
+/** Path parameters that are numbers of versions, not ids, each with a number that no version has. */
+export const absentVersions: Readonly<Ids> = { 'versions/version': '7', 'versions/a': '7', 'diff/b': '7' };
 /** Ids of one tenant's resources, by the path parameter and the segment before it: `workflows/id`, `runs/runID`. */
 export type World = TestTenant & { ids: Ids };
 
