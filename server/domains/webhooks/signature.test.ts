@@ -43,6 +43,22 @@ describe('a signature', () => {
     );
   });
 
+  test('is refused with anything beside it, such as the header sent twice', () => {
+    const body = Buffer.from('{}');
+    const right = sign('whsec_a', body);
+    const headers = [
+      `${right}, ${right}`,
+      `${right}0`,
+      `${right}\n`,
+      ` ${right}`,
+      `x${right}`,
+      `sha256=${right}`,
+      right.slice(7),
+    ];
+    for (const signature of headers)
+      expect(isSigned({ body, timestamp: undefined, signature }, only('whsec_a'), now), signature).toBe(false);
+  });
+
   test('cannot be guessed: whatever else stands in the header is refused, and nothing throws', () => {
     const body = Buffer.from('{}');
     const near = fc.array(fc.constantFrom(...'0123456789abcdefABCDEF'), { minLength: 60, maxLength: 68 });
