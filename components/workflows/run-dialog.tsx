@@ -9,18 +9,12 @@ import { readError } from '../trpc/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx';
+import { Checkbox } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
-import {
-  fieldsOf,
-  fieldText,
-  type InputField,
-  type InputObject,
-  keepInput,
-  lastInput,
-  parseInput,
-  readField,
-} from './run-input.ts';
+import { InputFields } from './input-fields.tsx';
+import { type Choices, type OpenedStep, triggerSteps } from './opened-steps.ts';
+import { fieldsOf, type InputField, type InputObject, keepInput, lastInput, parseInput } from './run-input.ts';
+import { StepSettings } from './step-settings.tsx';
 
 // Half a megabyte that only those who edit JSON need; the dialog itself is on every page, behind the palette.
 const JsonEditor = dynamic(() => import('../editor/json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
@@ -56,6 +50,9 @@ function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: ()
   const [asJson, setAsJson] = useState(fields.length === 0);
   const [text, setText] = useState(() => JSON.stringify(initial, null, 2));
   const [problem, setProblem] = useState<string | null>(null);
+  const [stepProblem, setStepProblem] = useState<string | null>(null);
+  const [opened, setOpened] = useState<readonly OpenedStep[]>([]);
+  const [choices, setChoices] = useState<Choices>({ granted: new Set(), values: {} });
   const start = useMutation(
     trpc.workflows_execute_command.mutationOptions({
       onSuccess: run => {
@@ -70,9 +67,10 @@ function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: ()
     setProblem('problem' in parsed ? parsed.problem : null);
     if ('problem' in parsed) return;
     keepInput(workflow.id, parsed.input);
-    start.mutate({ id: workflow.id, command: 'start', params: { trigger_payload: parsed.input } });
+    const trigger_steps = triggerSteps(opened, choices);
+    const params = { trigger_payload: parsed.input, ...(Object.keys(trigger_steps).length > 0 && { trigger_steps }) };
+    start.mutate({ id: workflow.id, command: 'start', params });
   };
-  const parsed = parseInput(text);
   return (
     <form
       className="flex flex-col gap-4"
@@ -81,26 +79,22 @@ function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: ()
         submit();
       }}
     >
-      {fields.length > 0 ? (
-        <Checkbox
-          label="Edit as JSON"
-          checked={asJson}
-          onCheckedChange={setAsJson}
-          disabled={asJson && 'problem' in parsed}
-        />
-      ) : null}
-      {asJson ? (
-        <div className="h-60">
-          <JsonEditor label="Input as JSON" value={text} onChange={setText} height="240px" />
-        </div>
-      ) : (
-        <InputFields
-          fields={fields}
-          value={'input' in parsed ? parsed.input : initial}
-          onChange={next => setText(JSON.stringify(next, null, 2))}
-          onProblem={setProblem}
-        />
-      )}
+      <RunInput
+        fields={fields}
+        initial={initial}
+        text={text}
+        asJson={asJson}
+        onText={setText}
+        onJson={setAsJson}
+        onProblem={setProblem}
+      />
+      <StepSettings
+        workflow={workflow}
+        choices={choices}
+        onLoad={setOpened}
+        onChange={setChoices}
+        onProblem={setStepProblem}
+      />
       {problem ? (
         <p role="alert" className="text-sm text-bad">
           {problem}
@@ -118,7 +112,7 @@ function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: ()
           variant="primary"
           icon={<Play aria-hidden className="size-3.5" />}
           pending={start.isPending}
-          disabled={problem !== null && !asJson}
+          disabled={(problem !== null && !asJson) || stepProblem !== null}
         >
           Start run
         </Button>
@@ -127,59 +121,42 @@ function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: ()
   );
 }
 
-type FieldsProps = {
+type InputProps = {
   fields: readonly InputField[];
-  value: InputObject;
-  onChange: (value: InputObject) => void;
+  initial: InputObject;
+  text: string;
+  asJson: boolean;
+  onText: (text: string) => void;
+  onJson: (asJson: boolean) => void;
   onProblem: (problem: string | null) => void;
 };
 
-function InputFields({ fields, value, onChange, onProblem }: FieldsProps) {
-  const [texts, setTexts] = useState<Record<string, string>>(() =>
-    Object.fromEntries(fields.map(field => [field.name, fieldText(value[field.name])])),
-  );
-  const [problems, setProblems] = useState<Record<string, string>>({});
-  const edit = (field: InputField, text: string) => {
-    setTexts({ ...texts, [field.name]: text });
-    const read = readField(field, text);
-    const { [field.name]: _, ...others } = problems;
-    const next = 'problem' in read ? { ...others, [field.name]: read.problem } : others;
-    setProblems(next);
-    onProblem(Object.keys(next).length > 0 ? 'Some fields are not valid yet.' : null);
-    if ('problem' in read) return;
-    const { [field.name]: __, ...rest } = value;
-    onChange(read.value === undefined ? rest : { ...value, [field.name]: read.value });
-  };
+/** Shows the input as fields or as JSON, two views of the same text. */
+function RunInput({ fields, initial, text, asJson, onText, onJson, onProblem }: InputProps) {
+  const parsed = parseInput(text);
   return (
-    <div className="grid gap-3 sm:grid-cols-2">
-      {fields.map((field, index) =>
-        field.kind === 'boolean' ? (
-          <Checkbox
-            key={field.name}
-            label={field.name}
-            checked={value[field.name] === true}
-            onCheckedChange={checked => onChange({ ...value, [field.name]: checked })}
-          />
-        ) : (
-          <Field key={field.name} label={field.name} error={problems[field.name]}>
-            {field.kind === 'json' || (texts[field.name] ?? '').length > 60 ? (
-              <Textarea
-                rows={3}
-                value={texts[field.name] ?? ''}
-                onChange={event => edit(field, event.target.value)}
-                className={field.kind === 'json' ? 'font-mono text-xs' : undefined}
-              />
-            ) : (
-              <Input
-                autoFocus={index === 0}
-                value={texts[field.name] ?? ''}
-                inputMode={field.kind === 'number' ? 'decimal' : undefined}
-                onChange={event => edit(field, event.target.value)}
-              />
-            )}
-          </Field>
-        ),
+    <>
+      {fields.length > 0 ? (
+        <Checkbox
+          label="Edit as JSON"
+          checked={asJson}
+          onCheckedChange={onJson}
+          disabled={asJson && 'problem' in parsed}
+        />
+      ) : null}
+      {asJson ? (
+        <div className="h-60">
+          <JsonEditor label="Input as JSON" value={text} onChange={onText} height="240px" />
+        </div>
+      ) : (
+        <InputFields
+          fields={fields}
+          value={'input' in parsed ? parsed.input : initial}
+          onChange={next => onText(JSON.stringify(next, null, 2))}
+          onProblem={onProblem}
+          autoFocus
+        />
       )}
-    </div>
+    </>
   );
 }

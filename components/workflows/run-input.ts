@@ -2,11 +2,22 @@ import { isObject } from '@/server/platform/json.ts';
 
 export type InputValue = string | number | boolean | null | InputValue[] | { [key: string]: InputValue };
 export type InputObject = { [key: string]: InputValue };
-export type InputField = { name: string; kind: 'text' | 'number' | 'boolean' | 'json' };
+export type InputField = {
+  name: string;
+  kind: 'text' | 'number' | 'boolean' | 'json';
+  /** Whether its text gets several lines. Fixed from the start: a control that is replaced loses the focus. */
+  multiline?: boolean;
+};
+
+/** A longer text does not fit into one line of the form. */
+const MAX_LINE_CHARACTERS = 60;
 
 /** The fields of an input form, from a sample of the input: one per key, in its order. */
 export function fieldsOf(sample: InputObject): InputField[] {
-  return Object.entries(sample).map(([name, value]) => ({ name, kind: kindOf(value) }));
+  return Object.entries(sample).map(([name, value]) => {
+    const kind = kindOf(value);
+    return { name, kind, multiline: kind === 'json' || fieldText(value).length > MAX_LINE_CHARACTERS };
+  });
 }
 
 function kindOf(value: InputValue): InputField['kind'] {
