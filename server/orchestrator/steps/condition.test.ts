@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { Attempt } from '../../contract/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 import { CelError, CelSyntaxError, expression } from './cel/index.ts';
@@ -203,6 +203,7 @@ describe('the step', () => {
   });
 
   test('evaluates in a worker what is not small, with what it reads and the message of a large result', async () => {
+    const evaluations = vi.spyOn(pool, 'evaluate');
     const large = { text: 'x'.repeat(400_000), list: Array.from({ length: 5_000 }, (_, n) => n) };
     let isReadable = true;
     const attempt: Partial<Attempt> = {
@@ -222,6 +223,8 @@ describe('the step', () => {
     const validating = run({ ...fields, expression: `${sum} == 1` }, attempt);
     isReadable = false;
     expect(await validating).toMatchObject({ kind: 'failed', error: { code: 'condition_not_met', message: '1' } });
+    expect(evaluations).toHaveBeenCalledTimes(2);
+    evaluations.mockRestore();
   });
 
   test.each([
