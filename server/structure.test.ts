@@ -315,11 +315,13 @@ describe('the edge of the process', () => {
 describe('docs/security.md', () => {
   test('names tests that there are', () => {
     const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
-    const missing = page.split('\n').flatMap(line => {
-      const named = [...line.matchAll(/`([\w./-]+\.(?:test|spec)\.tsx?)`/g)].map(([, path]) => path ?? '');
+    // A promise and its tests are one item of a list.
+    const items = page.split(/\n(?=- |\n|#)/).map(item => item.replace(/\s+/g, ' '));
+    const missing = items.flatMap(item => {
+      const named = [...item.matchAll(/`([\w./-]+\.(?:test|spec)\.tsx?)`/g)].map(([, path]) => path ?? '');
       const found = files.filter(({ path }) => named.some(name => path === name || path.endsWith(`/${name}`)));
       // What is quoted after a test file's name is the beginning of a test's, or of a group's.
-      const quoted = named.length === 0 ? [] : [...line.matchAll(/"([^"]+)"/g)].map(([, title]) => title ?? '');
+      const quoted = named.length === 0 ? [] : [...item.matchAll(/"([^"]+)"/g)].map(([, title]) => title ?? '');
       const absent = named.filter(name => !found.some(({ path }) => path.endsWith(name)));
       return [...absent, ...quoted.filter(title => !found.some(({ text }) => text.includes(title)))];
     });
