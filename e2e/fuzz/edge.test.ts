@@ -14,7 +14,7 @@ const first = Number(process.env.BATON_TEST_FUZZ_FIRST || 0);
 const MAX_GROWTH_BYTES = 8 * 1024 * 1024;
 const MAX_PROBE_MS = 5_000;
 
-vi.setConfig({ testTimeout: 120_000 + cases });
+vi.setConfig({ testTimeout: 120_000 + 10 * cases });
 
 let installation: Installation;
 let service: Service;
