@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { CheckScope, StepTypes } from '../../contract/step-type.ts';
 import type { Graph, GraphStep, JsonMap } from '../core/index.ts';
 import { commonFieldNames } from '../steps/common-fields.ts';
+import { PatternBudget } from './pattern-budget.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { type Topology, topology } from './topology.ts';
 import { Collector, checkCommonFields, checkStep, STEPS_AT_ONCE } from './validate.ts';
@@ -37,6 +38,7 @@ export async function validateOverrides(
   for (const problem of approvalProblems(graph, overrides, types)) found.push(problem);
   // Most overrides set a time limit or a switch, for which nobody needs to know who comes before whom.
   let order: Topology | undefined;
+  const checking = { types, scope, patterns: new PatternBudget() };
   let checked = 0;
   for (const step of graph.steps) {
     const override = given.get(step.id);
@@ -52,7 +54,7 @@ export async function validateOverrides(
       checkCommonFields(merged, types.get(step.type), into);
     } else {
       order ??= topology(graph.steps);
-      await checkStep(merged, { types, scope }, order, into);
+      await checkStep(merged, checking, order, into);
     }
     const within = into.errors.items.filter(({ path }) => isWithin(path, fields));
     for (const problem of within) found.push(problem);

@@ -4,6 +4,7 @@ import type { CheckScope, GraphCheck, StepType, StepTypes } from '../../contract
 import type { Graph, GraphStep, JsonValue } from '../core/index.ts';
 import { CommonStepFields, commonFieldNames, openableFields, ownFields } from '../steps/common-fields.ts';
 import { collectReferences } from '../steps/templates.ts';
+import { PatternBudget } from './pattern-budget.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { checkShape } from './shape.ts';
 import { type Topology, topology } from './topology.ts';
@@ -134,7 +135,7 @@ function checkMeaning(step: GraphStep, graph: Topology, into: Collector): void {
 /** Everything that can be wrong with one step of a graph. */
 export async function checkStep(
   step: GraphStep,
-  { types, scope }: { types: StepTypes; scope: CheckScope },
+  { types, scope, patterns }: { types: StepTypes; scope: CheckScope; patterns: PatternBudget },
   graph: Topology,
   into: Collector,
 ): Promise<void> {
@@ -154,6 +155,11 @@ export async function checkStep(
   checkTemplates(step, type, graph, into);
   type.checkInGraph?.(step, graphCheck(step, graph, into));
   checkMeaning(step, graph, into);
+  const tooLarge = patterns.take(step);
+  if (tooLarge !== null) {
+    into.error(step.id, tooLarge, 'patterns_too_large', 'makes the patterns of this graph too large');
+    return;
+  }
   const checked = type.check(step, scope);
   for (const { path, code, message } of checked instanceof Promise ? await checked : checked) {
     if (type.external && step.disabled === true) into.warn(step.id, path, code, message);
@@ -173,13 +179,14 @@ export async function validateGraph(graph: Graph, types: StepTypes, scope: Check
   if (graph.steps.length === 0) into.error(null, 'steps', 'no_steps', 'the graph has no steps');
   const order = topology(graph.steps);
   into.errors.append(order.problems);
+  const checking = { types, scope, patterns: new PatternBudget() };
   let turn: Promise<unknown> = Promise.resolve();
   const each = await Promise.all(
     graph.steps.map(async (step, at) => {
       if (at % STEPS_AT_ONCE === 0) turn = turn.then(() => setImmediate());
       await turn;
       const own = new Collector();
-      await checkStep(step, { types, scope }, order, own);
+      await checkStep(step, checking, order, own);
       return own;
     }),
   );

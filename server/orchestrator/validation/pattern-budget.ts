@@ -1,0 +1,42 @@
+import type { GraphStep, JsonValue } from '../core/index.ts';
+import { MAX_PATTERN_CHARACTERS, patternSize } from '../steps/pattern.ts';
+
+/**
+ * Instructions that all patterns of a graph may compile to. Checking a graph compiles each of them, at ~1 µs an instruction:
+ * without a limit, 2,000 forms of the largest patterns took 6 s.
+ */
+export const MAX_GRAPH_PATTERNS_SIZE = 500_000;
+
+/** Fields of steps that hold a JSON Schema. */
+const SCHEMA_FIELDS = ['form', 'response_schema'] as const;
+
+/** Counts the patterns of a graph while its steps are checked. */
+export class PatternBudget {
+  #left = MAX_GRAPH_PATTERNS_SIZE;
+
+  /** Takes the patterns of a step, and returns the field whose patterns exceed what is left; null where all of them fit. */
+  take(step: GraphStep): string | null {
+    for (const field of SCHEMA_FIELDS) {
+      const size = patternsSize(step[field]);
+      this.#left -= size;
+      if (size > 0 && this.#left < 0) return field;
+    }
+    return null;
+  }
+}
+
+/** Not recursive: the value is not known to be a schema yet, and may be nested deeper than the stack. */
+function patternsSize(schema: JsonValue | undefined): number {
+  let size = 0;
+  const pending: (JsonValue | undefined)[] = [schema];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [keyword, inner] of Object.entries(value)) {
+      // Longer ones are refused without being compiled.
+      if (keyword !== 'pattern' || typeof inner !== 'string') pending.push(inner);
+      else if (inner.length <= MAX_PATTERN_CHARACTERS) size += patternSize(inner);
+    }
+  }
+  return size;
+}
