@@ -15,7 +15,8 @@ const browser = {
 export default defineConfig({
   testDir: 'e2e/journeys',
   outputDir: 'test-results',
-  // Each worker starts a server with a database of its own (e2e/fixtures/server.ts).
+  globalSetup: './e2e/fixtures/database-setup.ts',
+  // Each worker starts a server with a database of its own (e2e/fixtures/console-server.ts).
   workers: 2,
   fullyParallel: false,
   // They end what hangs: on a machine that gives a quarter of its speed the longest take three minutes.

@@ -8,7 +8,6 @@ import {
   type TestOauthServer,
 } from '../../server/testing/oauth-server.ts';
 import { test as console, expect, expectAccessible, open, settled } from '../fixtures/console.ts';
-import { startServer } from '../fixtures/server.ts';
 
 type Worker = { oauth: TestOauthServer; port: number; messaging: string };
 
@@ -40,26 +39,21 @@ const test = console.extend<object, Worker>({
     },
     { scope: 'worker' },
   ],
-  server: [
+  serverEnv: [
     async ({ oauth, port, messaging }, use) => {
-      const server = await startServer({
-        env: {
-          PORT: String(port),
-          BATON_SEED: 'none',
-          BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
-          BATON_SUITE_ISSUER: oauth.issuer,
-          BATON_SUITE_CLIENT_ID: oauthClientId,
-          BATON_SUITE_CLIENT_SECRET: oauthClientSecret,
-          BATON_SUITE_SCOPES: 'openid email profile offline_access',
-          BATON_SUITE_SERVICES: 'mail=mail.read; calendar=calendar.read',
-          BATON_SUITE_AUTHORIZATION_PARAMS: 'prompt=consent',
-          BATON_MESSAGING_API_URL: messaging,
-        },
+      await use({
+        PORT: String(port),
+        BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
+        BATON_SUITE_ISSUER: oauth.issuer,
+        BATON_SUITE_CLIENT_ID: oauthClientId,
+        BATON_SUITE_CLIENT_SECRET: oauthClientSecret,
+        BATON_SUITE_SCOPES: 'openid email profile offline_access',
+        BATON_SUITE_SERVICES: 'mail=mail.read; calendar=calendar.read',
+        BATON_SUITE_AUTHORIZATION_PARAMS: 'prompt=consent',
+        BATON_MESSAGING_API_URL: messaging,
       });
-      await use(server);
-      await server.stop();
     },
-    { scope: 'worker', timeout: 120_000 },
+    { scope: 'worker' },
   ],
 });
 

@@ -1,18 +1,7 @@
-import { test as base, expect, expectAccessible, expectPagesAccessible, open } from '../fixtures/console.ts';
-import { startServer } from '../fixtures/server.ts';
+import { expect, expectAccessible, expectPagesAccessible, open, test } from '../fixtures/console.ts';
 
 /** A server with the demo MCP server in it. */
-const test = base.extend<object, object>({
-  server: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
-    async ({}, use) => {
-      const server = await startServer({ env: { BATON_SEED: 'none', BATON_DEMO_MCP: 'true' } });
-      await use(server);
-      await server.stop();
-    },
-    { scope: 'worker', timeout: 120_000 },
-  ],
-});
+test.use({ serverEnv: { BATON_DEMO_MCP: 'true' } });
 
 test('register the demo server, discover, publish, bind it, and run a workflow that calls its tool', async ({
   member,

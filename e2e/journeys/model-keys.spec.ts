@@ -1,6 +1,5 @@
 import { type ModelServer, startModelServer } from '../../server/testing/model-server.ts';
 import { test as console, expect, expectAccessible, settled } from '../fixtures/console.ts';
-import { startServer } from '../fixtures/server.ts';
 
 const KEY = 'sk-journey-0123456789';
 
@@ -15,16 +14,8 @@ const test = console.extend<object, { models: ModelServer }>({
     },
     { scope: 'worker' },
   ],
-  server: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
-    async ({}, use) => {
-      const server = await startServer({ env: { BATON_SEED: 'none', BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1' } });
-      await use(server);
-      await server.stop();
-    },
-    { scope: 'worker', timeout: 120_000 },
-  ],
 });
+test.use({ serverEnv: { BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1' } });
 
 test('a model server of one’s own is added, tested, asked by a run, and deleted @phone', async ({
   member,
