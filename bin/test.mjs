@@ -1,8 +1,8 @@
 /**
- * `npm test`: everything, from a bare clone. Each stage runs whatever became of the one before; the last line is the sum of
+ * `npm test`: everything, from a bare clone. Each stage runs whatever became of the others; the last line is the sum of
  * all runners' reports and the exit code is 0 only when every runner finished, something ran and nothing failed.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findBrowser } from './browser.mjs';
@@ -32,15 +32,29 @@ function add(result) {
   for (const key of Object.keys(sum)) sum[key] += result[key];
 }
 
+/**
+ * Runs a stage with its output at the terminal, and beside it another one whose output is kept in a file and printed when both
+ * have ended. One computes while the other waits.
+ */
+async function sideBySide(shown, kept, log) {
+  const file = await open(log, 'w');
+  try {
+    await Promise.all([shown('inherit'), kept(['ignore', file.fd, file.fd])]);
+  } finally {
+    await file.close();
+  }
+  process.stdout.write(await readFile(log, 'utf8'));
+}
+
 /** A tool that either passes or fails. */
-const tool = (args, env) => async () => {
-  const code = await run(ownNode, args, { env });
+const tool = args => async stdio => {
+  const code = await run(ownNode, args, { stdio });
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
 };
 
 /** A test runner: its report is counted, and its exit code must agree with it. */
-async function runner(args, report, count, env = {}) {
-  const code = await run(ownNode, args, { env });
+async function runner(args, report, count, { stdio, env = {} }) {
+  const code = await run(ownNode, args, { stdio, env });
   const text = await readFile(report, 'utf8').catch(() => undefined);
   if (text === undefined) throw new Error(`the runner ended with exit code ${code} and left no report`);
   const result = count(JSON.parse(text));
@@ -50,40 +64,51 @@ async function runner(args, report, count, env = {}) {
   return result;
 }
 
-async function stages(reports) {
+async function checkAndBuild(reports) {
   const biome = [bin('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--colors=off'];
-  await stage('format and lint', tool(biome));
-  await stage('types', tool([bin('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.']));
-
-  // Before the tests: some of them start the real server.
-  await stage('build', async () => {
-    await build();
-    return { passed: 1, failed: 0, skipped: 0 };
-  });
-
-  const vitestReport = join(reports, 'vitest.json');
-  const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json'];
-  await stage('unit, simulation and integration tests', () =>
-    runner([...vitest, `--outputFile.json=${vitestReport}`], vitestReport, json => ({
-      passed: json.numPassedTests,
-      // A file that does not load has no tests: it counts as one failure.
-      failed:
-        json.numFailedTests +
-        json.testResults.filter(f => f.status === 'failed' && f.assertionResults.length === 0).length,
-      skipped: json.numPendingTests + json.numTodoTests,
-    })),
+  const tsc = [bin('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.'];
+  await sideBySide(
+    () =>
+      stage('build', async () => {
+        await build();
+        return { passed: 1, failed: 0, skipped: 0 };
+      }),
+    async stdio => {
+      await stage('format and lint', () => tool(biome)(stdio));
+      await stage('types', () => tool(tsc)(stdio));
+    },
+    join(reports, 'checks.log'),
   );
+}
 
-  const playwrightReport = join(reports, 'playwright.json');
+/** Everything but the journeys, with vitest. */
+function testWithVitest(reports, stdio) {
+  const report = join(reports, 'vitest.json');
+  const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json'];
+  const count = json => ({
+    passed: json.numPassedTests,
+    // A file that does not load has no tests: it counts as one failure.
+    failed:
+      json.numFailedTests +
+      json.testResults.filter(f => f.status === 'failed' && f.assertionResults.length === 0).length,
+    skipped: json.numPendingTests + json.numTodoTests,
+  });
+  return stage('unit, simulation and integration tests', () =>
+    runner([...vitest, `--outputFile.json=${report}`], report, count, { stdio }),
+  );
+}
+
+function testJourneys(reports, stdio) {
+  const report = join(reports, 'playwright.json');
   const playwright = [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json'];
-  await stage('journeys through the console', async () => {
-    const env = { PLAYWRIGHT_JSON_OUTPUT_NAME: playwrightReport, BATON_TEST_BROWSER: await findBrowser() };
-    const count = ({ stats, errors }) => ({
-      passed: stats.expected + stats.flaky,
-      failed: stats.unexpected + (stats.unexpected === 0 ? errors.length : 0),
-      skipped: stats.skipped,
-    });
-    return runner(playwright, playwrightReport, count, env);
+  const count = ({ stats, errors }) => ({
+    passed: stats.expected + stats.flaky,
+    failed: stats.unexpected + (stats.unexpected === 0 ? errors.length : 0),
+    skipped: stats.skipped,
+  });
+  return stage('journeys through the console', async () => {
+    const env = { PLAYWRIGHT_JSON_OUTPUT_NAME: report, BATON_TEST_BROWSER: await findBrowser() };
+    return runner(playwright, report, count, { stdio, env });
   });
 }
 
@@ -95,7 +120,13 @@ try {
   await generate();
   hideSettings();
   process.env.NEXT_TELEMETRY_DISABLED = '1';
-  await stages(reports);
+  // The build comes before the tests: some of them start the real server.
+  await checkAndBuild(reports);
+  await sideBySide(
+    stdio => testWithVitest(reports, stdio),
+    stdio => testJourneys(reports, stdio),
+    join(reports, 'journeys.log'),
+  );
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
   sum.failed += 1;
