@@ -9,25 +9,56 @@ const longest = /\/server\/orchestrator\/simulation\/|\/server\/main\.test|\/e2e
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return [
-      ...sorted.filter(({ moduleId }) => longest.test(moduleId)),
-      ...sorted.filter(({ moduleId }) => !longest.test(moduleId)),
-    ];
+    // A worker is kept for the next file only where that one may share it, too.
+    const rank = ({ moduleId, project }: TestSpecification) => {
+      if (longest.test(moduleId)) return 0;
+      return project.config.isolate ? 1 : 2;
+    };
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
 }
 
+const files = ['{server,bin,components,app,bench}/**/*.test.{ts,tsx}', 'e2e/{start,faults,fuzz,security}/**/*.test.ts'];
+
+/**
+ * They replace a module, or change their process for good. All others share the workers and what these have imported: to import
+ * it anew for each file took a quarter of all CPU.
+ */
+const isolated = [
+  'app/(console)/load-me.test.ts',
+  'app/api/auth/options.test.ts',
+  'server/domains/identity/sign-in.test.ts',
+  'e2e/**/*.test.ts',
+];
+
+// As in tsconfig.json.
+const resolve = { alias: { '@': fileURLToPath(new URL('.', import.meta.url)) } };
+
+const limits = {
+  // They end what hangs; no test measures time, and a busy machine may take its own.
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+};
+
 export default defineConfig({
-  // As in tsconfig.json.
-  resolve: { alias: { '@': fileURLToPath(new URL('.', import.meta.url)) } },
   test: {
-    include: ['{server,bin,components,app,bench}/**/*.test.{ts,tsx}', 'e2e/{start,faults,fuzz,security}/**/*.test.ts'],
     // One PostgreSQL cluster for all test files; each file clones a migrated template database.
     globalSetup: ['server/testing/postgres-cluster.ts'],
     // The default leaves one core idle, which on two is half of the machine.
     maxWorkers: '100%',
     sequence: { sequencer: LongestFirst },
-    // They end what hangs; no test measures time, and a busy machine may take its own.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    projects: [
+      { resolve, test: { ...limits, name: 'isolated', include: isolated, isolate: true } },
+      {
+        resolve,
+        test: {
+          ...limits,
+          name: 'shared',
+          include: files,
+          exclude: ['**/node_modules/**', ...isolated],
+          isolate: false,
+        },
+      },
+    ],
   },
 });
