@@ -22,21 +22,21 @@ export type BillingSettings = {
 /** The environment of billing (docs/billing.md). */
 export const billingSchema = z.object({
   BATON_BILLING: z.enum(['enforce', 'meter']).default('enforce'),
-  /** Whose plans this deployment sells. */
+  /** The product whose plans this deployment sells. */
   BATON_PRODUCT_CODE: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be lower-case letters, digits, - and _')
     .default('baton'),
   /** A file in the form of server/domains/billing/plans/catalogue.json. */
   BATON_PLANS_FILE: optional,
-  /** Absent: payments are confirmed by hand. */
+  /** Absent: payments are confirmed manually. */
   BATON_STRIPE_SECRET_KEY: optional,
   BATON_STRIPE_PUBLISHABLE_KEY: optional,
   BATON_STRIPE_WEBHOOK_SECRET: optional,
   BATON_STRIPE_API_URL: optionalHttpUrl,
 });
 
-/** What was read, as settings; calls `problem` for what does not go together. */
+/** Returns the settings; calls `problem` for values that contradict each other. */
 export function billingSettings(
   env: z.output<typeof billingSchema>,
   problem: (message: string) => void,

@@ -44,7 +44,7 @@ const httpSchema = z.object({
   BATON_RATE_LIMIT_PER_MINUTE: integer(6000, 0, 1_000_000),
   BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(600, 0, 1_000_000),
   BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE: integer(10, 0, 1_000_000),
-  /** Sign-in attempts a minute for an address, whatever the account; 0 = off. */
+  /** Sign-in attempts per minute from one address, over all accounts; 0 = off. */
   BATON_SIGN_IN_LIMIT_PER_ADDRESS: integer(50, 0, 1_000_000),
   /** Failed attempts a day for an address: a spray below the limits of a minute ends here; 0 = off. */
   BATON_FAILED_SIGN_INS_PER_ADDRESS_PER_DAY: integer(1000, 0, 1_000_000),
@@ -55,7 +55,7 @@ const httpSchema = z.object({
   /** Open event streams (WebSockets), however many tokens they were opened with. */
   BATON_MAX_STREAMS_PER_USER: integer(500, 1, 1_000_000),
   BATON_MAX_STREAMS_PER_TENANT: integer(2000, 1, 1_000_000),
-  /** What a scrape of /metrics must present; absent = there is no /metrics. */
+  /** The token that a scrape of /metrics must present; absent = there is no /metrics. */
   BATON_METRICS_TOKEN: optionalBearerToken,
   /** How many proxies in front may be believed about X-Forwarded-For. */
   BATON_TRUSTED_PROXIES: integer(0, 0, 10),

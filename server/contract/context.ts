@@ -30,7 +30,7 @@ export type Scope = (typeof scopes)[number];
 /** Scopes of what is still to come: tokens may carry them, and nothing asks for them yet. */
 export const reservedScopes: readonly Scope[] = ['memory:use', 'agent:read', 'agent:manage'];
 
-/** Who asks, derived from the credential alone. */
+/** The identity of the caller, derived from the credential alone. */
 export type Principal = {
   userId: string;
   email: string;
@@ -42,7 +42,7 @@ export type Principal = {
   credential: { kind: 'session' } | { kind: 'pat'; patId: string; scopes: readonly Scope[] };
 };
 
-/** What only an operation with a raw body gets (`raw` of its declaration). */
+/** The raw request, which only an operation with a raw body gets (`raw` of its declaration). */
 export type RawRequest = {
   /** The exact bytes of the body. AppError 415 where it is not sent as application/json, 413 beyond the limit, 400 where it ends early. */
   body: () => Promise<Uint8Array>;
@@ -50,7 +50,7 @@ export type RawRequest = {
   countAs: (key: string) => Promise<void>;
 };
 
-/** What every use case gets as its first argument: `(ctx, input) → output`. */
+/** The first argument of every use case: `(ctx, input) → output`. */
 export type Context = {
   principal: Principal;
   services: Services;

@@ -18,8 +18,8 @@ export function encodeCursor(parts: readonly (string | number)[]): string {
 }
 
 /**
- * The keyset in a cursor, checked against `schema`; null where there is no cursor.
- * A cursor of another list, or a made-up one, is AppError 422 (docs/specification/http.md#lists).
+ * Returns the keyset in a cursor, checked against `schema`; null without a cursor. A cursor of another list, or an
+ * invented one, is AppError 422 (docs/specification/http.md#lists).
  */
 export function decodeCursor<S extends z.ZodType>(schema: S, cursor: string | undefined): z.output<S> | null {
   if (cursor === undefined) return null;

@@ -25,7 +25,7 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** `/v1/workflows/{id}/versions/{version}`; every parameter is a key of the input. */
   path: `/v1/${string}`;
-  /** Of a successful response; 204 sends no body. */
+  /** The status of a successful response; 204 sends no body. */
   status: 200 | 201 | 202 | 204;
   tag: string;
   summary: string;
@@ -64,7 +64,7 @@ export type Operation<
 } & (
     | { access: 'public'; run: (ctx: PublicContext, input: z.output<I>) => Promise<z.input<O>> }
     | {
-        /** `member`: any signed-in user of the tenant, whatever the project role. */
+        /** `member`: any signed-in user of the tenant, with any or no role on the project. */
         access: Role | 'member';
         scope: Scope | null;
         run: (ctx: Context, input: z.output<I>) => Promise<z.input<O>>;
@@ -72,8 +72,8 @@ export type Operation<
   );
 
 /**
- * Any operation, whatever its schemas: what the registry holds. `run` takes `never`, because only `invoke` may call it, with
- * what that very operation's schema has parsed.
+ * An operation with any schemas, as the registry stores it. `run` takes `never`, because only `invoke` may call it,
+ * with input parsed by the operation's own schema.
  */
 export type AnyOperation = Common<z.ZodType, z.ZodType> & { name: string } & (
     | { access: 'public'; run: (ctx: PublicContext, input: never) => Promise<unknown> }

@@ -10,7 +10,7 @@ export type OrchestratorSettings = {
   maxActiveRunsPerTenant: number;
   luaWorkers: number;
   shutdownGraceMs: number;
-  /** In bytes; orchestrator/executors/embedded/memory/memory-limits.ts says of what. */
+  /** In bytes; orchestrator/executors/embedded/memory/memory-limits.ts defines what each one limits. */
   memory: {
     runBytes: number;
     liveBytes: number;
@@ -38,7 +38,7 @@ export const orchestratorSchema = z.object({
   BATON_MEMORY_MIB_PER_TENANT: integer(0, 0, 1_000_000),
 });
 
-/** What was read, as settings. */
+/** Returns the settings. */
 export function orchestratorSettings(env: z.output<typeof orchestratorSchema>): OrchestratorSettings {
   return {
     maxInFlight: env.BATON_MAX_IN_FLIGHT,

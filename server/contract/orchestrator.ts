@@ -46,9 +46,9 @@ export type StreamItem = { kind: 'event'; item: CommittedEvent } | { kind: 'reje
 export type OrchestratorStatus = 'starting' | 'leading' | 'standby' | 'unavailable' | 'stopping' | 'stopped';
 
 /**
- * What domains may ask of the orchestrator, whichever executor is behind it. Every promise settles after the commit
- * (docs/specification/runs.md#durability). When this process does not lead, every command is AppError 503
- * `not_leading` with Retry-After.
+ * The commands and queries that domains may send to the orchestrator, independent of the executor. Every promise
+ * settles after the commit (docs/specification/runs.md#durability). If this process does not lead, every command is
+ * AppError 503 `not_leading` with Retry-After.
  */
 export interface Orchestrator {
   /** Starts a run. AppError 409 `run_id_taken` if the id was used; 429 `too_many_active_runs` over the tenant's limit. */
@@ -77,7 +77,10 @@ export interface Orchestrator {
   status(): OrchestratorStatus;
   /** Why the status is `unavailable`, in a sentence that an operator can act on; null in any other status, or while unknown. */
   unavailableReason(): string | null;
-  /** What this workspace pays or has left was changed and committed: it is read anew at once. Nothing while not leading. */
+  /**
+   * Call this after committing a change of a workspace's prices or balance: the orchestrator reads it again
+   * immediately. Does nothing while not leading.
+   */
   creditsChanged(tenantId: string): void;
 }
 

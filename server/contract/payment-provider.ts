@@ -56,11 +56,11 @@ export type ProviderPayment = {
   customerId: string | null;
   status: 'pending' | 'succeeded' | 'failed' | 'cancelled';
   checkout: { kind: 'payment'; clientSecret: string } | null;
-  /** For people, where nothing is confirmed in the browser. */
+  /** Instructions for people, if nothing is confirmed in the browser. */
   instructions: string | null;
 };
 
-/** What a provider tells by itself; each has been applied once when `apply` settles, whatever the order. */
+/** A notification from the provider; each has been applied exactly once when `apply` settles, in any order. */
 export type ProviderFact =
   | { type: 'subscription'; tenantId: string; subscription: ProviderSubscription; at: number }
   | {
@@ -85,7 +85,7 @@ export type ProviderFact =
  */
 export interface PaymentProvider {
   readonly kind: 'manual' | 'stripe';
-  /** For the browser; null: there is nothing to confirm there. */
+  /** For the browser; null if there is nothing to confirm there. */
   readonly publishableKey: string | null;
   startTrial(
     customer: BillingCustomer,
@@ -102,7 +102,7 @@ export interface PaymentProvider {
     plan: PlanRow,
     options: { when: 'now' | 'period_end'; discount: AppliedDiscount | null },
   ): Promise<ChangeQuote>;
-  /** To the plan that it has: takes back what was scheduled for the period's end, a cancellation too. */
+  /** Changes to the current plan: cancels a change or a cancellation that was scheduled for the period's end. */
   changePlan(
     subscription: SubscriptionRef,
     plan: PlanRow,

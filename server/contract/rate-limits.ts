@@ -34,7 +34,7 @@ export function createRequestLimiter(
       sign_in: { limit: limits.signIn, windowMs: MINUTE_MS },
       sign_in_address: { limit: limits.signInPerAddress ?? 0, windowMs: MINUTE_MS },
       failed_sign_in: { limit: limits.failedSignInsPerAddress ?? 0, windowMs: DAY_MS },
-      // A person who mistypes does so at once, and somebody who guesses has all day.
+      // A person who mistypes tries again within a minute; a guesser has all day.
       wrong_code: { limit: limits.wrongCodes, windowMs: HOUR_MS },
       mail: { limit: MAX_MAILS_PER_HOUR, windowMs: HOUR_MS },
     },

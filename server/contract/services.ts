@@ -32,8 +32,8 @@ export type Services = {
   rateLimiter: RequestLimiter;
   /** Null: this deployment sends no mail. */
   mail: Mailer | null;
-  /** Who is paid through: Stripe where it is configured, else the manual provider. */
+  /** The payment provider: Stripe if it is configured, otherwise manual payments. */
   payments: PaymentProvider;
-  /** What a top-up may be and what it buys. */
+  /** The limits of a top-up and what it buys. */
   topUp: TopUpTerms;
 };

@@ -15,7 +15,7 @@ export type Attempt = {
   input: JsonMap;
   /** The W3C trace context to hand to services that are called; absent while nothing is traced (docs/observability.md). */
   readonly traceparent?: string | undefined;
-  /** The result of an ancestor; null for a skipped one. Throws for a step that is no ancestor. */
+  /** Returns the result of an ancestor; null for a skipped one. Throws for a step that is not an ancestor. */
   result(step: string): JsonValue;
   /** The JSON text of a result, where it is at hand: a large result is loaded as text. */
   resultText?(step: string): string | undefined;
@@ -41,10 +41,10 @@ export type Outcome =
       consumed?: Consumption[];
     };
 
-/** Whose graph is checked: instances and models are looked up in this project alone. */
+/** The project whose instances and models a check may use. */
 export type CheckScope = { tenantId: string; projectId: string };
 
-/** What a check of a step sees of the graph around it, and where it reports problems. */
+/** The graph around a step as its check sees it, and where it reports problems. */
 export type GraphCheck = {
   /** Ids of the steps that depend on this one. */
   readonly dependents: readonly string[];
@@ -54,7 +54,7 @@ export type GraphCheck = {
   warn(problem: StepProblem): void;
 };
 
-/** What the product knows of a step type beside its code. */
+/** The facts about a step type that the rest of the product needs. */
 export type StepTypeDescription = {
   /** Its name in the console. */
   readonly label: string;
@@ -101,7 +101,9 @@ export type StepType = StepTypeDescription & {
   checkInGraph?(step: GraphStep, graph: GraphCheck): void;
   /** Its own fields that hold data rather than logic or authority: an author may open them to overrides (`overridable`). */
   readonly dataFields: readonly string[];
-  /** Of those, the ones whose templates of the run's input a start may fill in itself, without their being opened. */
+  /**
+   * Of those, the fields whose templates of the run's input a start may fill in itself, even if they are not opened.
+   */
   readonly filledFields?: readonly string[];
   /** Fields, common ones too, that decide who approves, when and how: no run can override them. */
   readonly approvalFields?: readonly string[];

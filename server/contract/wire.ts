@@ -35,8 +35,8 @@ function parseInstant(text: string): number {
 }
 
 /**
- * A point in time in a request: whatever RFC 3339 allows (any offset, any number of fraction digits). The use case gets it
- * as `Timestamp` writes it, so that two of them compare as text.
+ * A point in time in a request, in any form of RFC 3339 (any offset, any number of fraction digits). The use case gets
+ * it in the form of `Timestamp`, so that two of them compare as text.
  */
 export const Instant = z
   .string()

@@ -16,7 +16,7 @@ export class ByteCache<V> {
     this.#half = Math.floor(maxBytes / 2);
   }
 
-  /** Bytes of all entries, by what `set` was told; never more than `maxBytes`. */
+  /** The size of all entries in bytes, as given to `set`; never more than `maxBytes`. */
   get bytes(): number {
     return this.#youngBytes + this.#oldBytes;
   }

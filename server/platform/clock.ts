@@ -60,6 +60,7 @@ export function isoTimestamp(ms: number): string {
 const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
-// The text of the second told last, up to its point: V8 writes a date with sprintf, 3 µs, and what is told together lies in one second.
+// Caches the text of the last second that was formatted: V8 writes a date with sprintf, which takes 3 µs, and most
+// calls fall into the same second.
 let lastSecond = Number.NaN;
 let lastText = '';

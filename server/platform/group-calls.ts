@@ -1,11 +1,12 @@
 /**
- * Groups calls that are made at the same time, as group commit does with appends: while one is on its way, what is asked for
- * collects and goes in the next one, each different key once. A lone call waits for nobody and no timer is involved. Every answer
- * comes from a call that began after it was asked for, so it is never older than that of a call of one's own would be: this is no
- * cache, and needs no invalidation. Several who ask with one key get one answer, so a write must be one that may be shared.
+ * Groups calls that are made at the same time, as group commit does with appends. While one call is in progress, new
+ * keys collect and go into the next call, each distinct key once. A single call is sent immediately, and no timer is
+ * involved. Every answer comes from a call that started after the request, so it is never older than the answer of a
+ * separate call would be: this is not a cache, and needs no invalidation. Callers with the same key share one answer,
+ * so a write must be one that may be shared.
  *
- * `call` gets keys that differ by `id`, at most `maxKeys` of them, and returns their values in the same order; where it rejects, so does
- * everybody who waits for it.
+ * `call` gets keys that differ by `id`, at most `maxKeys` of them, and returns their values in the same order. If it
+ * rejects, all callers that wait for it are rejected too.
  */
 export function groupCalls<Key, Value>(
   id: (key: Key) => string,

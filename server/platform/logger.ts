@@ -39,7 +39,7 @@ export function createLogger(
   );
 }
 
-/** The finished line: whatever its text came from. */
+/** The finished line, however its text was made. */
 function withoutSecretsInUse(line: string): string {
   const redactors = redactorsInUse();
   if (redactors.length === 0) return line;
@@ -55,7 +55,7 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   if (depth > 0 && !isPlain(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => {
-      // A number is no credential: `input_tokens` is a count.
+      // A number is not a credential: `input_tokens` is a count.
       const secret = secretName.test(name) && (typeof field === 'string' || typeof field === 'object');
       return [name, secret && field !== null ? REDACTED : withoutSecrets(field, depth + 1)];
     }),

@@ -2,10 +2,10 @@ import type { Clock } from './clock.ts';
 
 /** `limit` 0 means that this kind is not limited. */
 export type RateLimitState = { limit: number; remaining: number; resetSeconds: number; allowed: boolean };
-/** So many in each window of so many ms; a `limit` of 0 means that this kind is not limited. */
+/** Limits `limit` calls in each window of that many ms; a `limit` of 0 means no limit. */
 export type RateLimit = { limit: number; windowMs: number };
 
-/** Fixed windows in memory: one process serves, and a restart that forgets a window harms nobody. */
+/** Fixed windows in memory: one process serves, and it does no harm if a restart forgets a window. */
 export interface RateLimiter<Kind extends string> {
   /** Counts one of `key`, such as `pat:<id>` or `address:<ip>`. */
   take(kind: Kind, key: string): Promise<RateLimitState>;

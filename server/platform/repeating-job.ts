@@ -1,7 +1,7 @@
 import type { Alarm } from './clock.ts';
 
 export type RepeatingJob = {
-  /** Ends the pass under way, if any; the next process goes on with it. */
+  /** Ends the current pass, if any; the next process continues it. */
   close(): Promise<void>;
 };
 

@@ -1,8 +1,8 @@
-/** Who asks for work: the client's address, and the account that it is about. */
+/** The origin of a piece of work: the client's address, and the account that it concerns. */
 export type Requester = { address: string; account: string };
 
 type Waiter = { start: () => void; refuse: () => void };
-/** In the order in which they get their turns. */
+/** In the order of their turns. */
 type Accounts = Map<string, Waiter[]>;
 
 const waitersOf = (accounts: Accounts): number => [...accounts.values()].reduce((sum, { length }) => sum + length, 0);
@@ -30,7 +30,7 @@ export class FairQueue {
   /** Runs `work` when it is this requester's turn. Rejects with the refusal, without running it, when there is no place to wait. */
   async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     if (this.#active < this.#running) this.#active += 1;
-    // The place is handed over by whoever finishes, so the number of running ones stays as it is.
+    // The finishing job hands its place over, so the number of running jobs stays the same.
     else await new Promise<void>((start, reject) => this.#enqueue(requester, start, () => reject(this.#refusal())));
     try {
       return await work();

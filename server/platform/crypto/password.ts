@@ -114,7 +114,7 @@ export async function verifyPassword(
 const isSameCost = (one: PasswordCost, other: PasswordCost) =>
   one.log2N === other.log2N && one.r === other.r && one.p === other.p;
 
-/** Whether a hash was made at another cost than today's, and should be made anew at the next sign-in. */
+/** Returns whether a hash was made at another cost than today's, and should be replaced at the next sign-in. */
 export function needsRehash(encoded: string, cost: PasswordCost = defaultCost): boolean {
   return !isSameCost(decode(encoded).cost, cost);
 }

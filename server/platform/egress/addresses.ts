@@ -11,13 +11,15 @@ export class AllowListError extends Error {
   }
 }
 
-/** What an operator permits beyond public addresses. */
+/** Addresses that an operator permits beyond public ones. */
 export type AllowList = {
   hosts: ReadonlySet<string>;
   networks: readonly (readonly [Address, number])[];
 };
 
-/** Of IPv6 only this is given out for the public network (RFC 4291 §2.4); whatever else there is now, or ever, is refused. */
+/**
+ * The only IPv6 range assigned to the public network (RFC 4291 §2.4); every other one, present or future, is refused.
+ */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 /** The public translation prefix (RFC 6052): on an IPv6-only network with DNS64 every IPv4 host has such an address. */
 const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];

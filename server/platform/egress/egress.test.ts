@@ -136,7 +136,7 @@ describe('what may be called', () => {
       dns.set(`n${at}.test`, answer);
       const refused = check(`https://n${at}.test/`);
       await expect(refused).rejects.toThrow(EgressRefused);
-      // Where a name of the inner network points is nobody's business.
+      // The error must not reveal to which address a name of the inner network resolves.
       await expect(refused).rejects.not.toThrow(/10\.0|127\.|fd00|::1/);
     }
     dns.set('fine.test', [publicAddress, '2606:4700::1111']);

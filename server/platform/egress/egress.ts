@@ -5,9 +5,9 @@ import { type AllowList, hostOf, mayConnect, parseAllowList } from './addresses.
 import { carryOver, isRedirect, type Outgoing, readRequest, TooManyRedirects } from './redirects.ts';
 
 /**
- * The one way out of the process: every request to an address that a user named goes through here
- * (docs/specification/connections.md#outbound-requests). It resolves, refuses what is private, and connects to the
- * very address it checked, at every redirect anew.
+ * The only way out of the process: every request to an address that a user named goes through here
+ * (docs/specification/connections.md#outbound-requests). It resolves the name, refuses private addresses, and connects
+ * to exactly the address that it checked, again at every redirect.
  */
 export type Egress = {
   /** Like the global fetch. Rejects with EgressRefused, or with fetch's own TypeError for what went wrong on the wire. */
@@ -40,7 +40,7 @@ export async function egressRefusal(egress: Pick<Egress, 'check'>, url: string):
   return null;
 }
 
-/** Every address of a host name. Rejects as node:dns does where there is none. */
+/** Resolves a host name to all its addresses. Rejects as node:dns does if there is none. */
 export type Lookup = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
 export type EgressOptions = {
@@ -57,7 +57,7 @@ export type EgressOptions = {
 };
 
 const maxRedirects = 5;
-/** An answer of a large model may take minutes to begin; whoever wants less passes a signal. */
+/** The answer of a large model may take minutes to start; callers that want a shorter time pass a signal. */
 const defaultTimeouts = { connect: 10_000, headers: 300_000, body: 300_000 };
 
 /** The guard on undici; environment proxies are not used, since a proxy would resolve the name again behind our back. */
@@ -130,7 +130,7 @@ function createAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | 
   });
 }
 
-/** Parses and checks what can be told from the URL alone but for its host. Throws EgressRefused. */
+/** Parses a URL and checks everything about it except its host. Throws EgressRefused. */
 function checkUrl(target: string | URL): URL {
   if (!URL.canParse(String(target))) throw new EgressRefused('The address is not a URL.');
   const url = new URL(target);
@@ -167,7 +167,7 @@ function refused(host: string): EgressRefused {
   );
 }
 
-/** What a new connection asks: it gets the addresses that were checked, and there is no second look-up after it. */
+/** The resolver of new connections: it returns the addresses that were checked, so there is no second look-up. */
 function pinnedLookup(lookup: Lookup, allowed: AllowList): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname.replace(/\.$/, ''), allowed, lookup).then(

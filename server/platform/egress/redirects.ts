@@ -19,8 +19,8 @@ export class TooManyRedirects extends TypeError {
 }
 
 /**
- * What a request may keep on its way to another origin. Named are those that stay: with `auth_mode: header` a credential
- * may stand under any name, so a list of those that go would miss some.
+ * The headers that a request keeps on its way to another origin. This is a list of those that stay: with
+ * `auth_mode: header` a credential may have any name, so a list of those to remove would miss some.
  */
 const carriedAcrossOrigins = new Set([
   'accept',
@@ -35,7 +35,7 @@ const carriedAcrossOrigins = new Set([
   'user-agent',
 ]);
 
-/** What the platform's fetch takes, read whole. Throws TypeError as its Request does. */
+/** Reads the arguments of the platform's fetch completely. Throws TypeError as its Request does. */
 export async function readRequest(
   url: URL,
   input: RequestInfo | URL,

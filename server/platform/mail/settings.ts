@@ -20,7 +20,7 @@ export const mailSchema = z.object({
   ),
 });
 
-/** What was read, as settings; calls `problem` for what does not go together. Null: no mail is sent. */
+/** Returns the settings; calls `problem` for values that contradict each other. Null: no mail is sent. */
 export function mailSettings(
   env: z.output<typeof mailSchema>,
   problem: (message: string) => void,

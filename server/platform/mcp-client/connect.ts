@@ -15,7 +15,7 @@ export type ConnectOptions = {
   headers: Record<string, string>;
   /** Every request goes through it; give it the egress guard's. */
   fetch: typeof fetch;
-  /** For the dates of `Retry-After`; default the system's. */
+  /** Used for the dates of `Retry-After`; default: the system's clock. */
   clock?: Clock;
   /** Ms that connecting, and each later answer to a list, may take. */
   timeoutMs: number;
@@ -29,7 +29,7 @@ const DEFAULT_RESPONSE_BYTES = 4 * 1024 * 1024;
 /** What a server of the older transport answers to a POST of `initialize` (MCP 2025-11-25, Transports, Backwards Compatibility). */
 const OLDER_SERVER = new Set([400, 404, 405]);
 
-/** Broken streams are taken up again within some ten seconds, or the call fails. */
+/** Broken streams are resumed within about ten seconds, or the call fails. */
 const reconnectionOptions = {
   initialReconnectionDelay: 250,
   maxReconnectionDelay: 5_000,

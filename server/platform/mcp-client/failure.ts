@@ -5,9 +5,9 @@ import { retryAfterMs } from '../retry-after.ts';
 type Details = { unsent?: boolean; retryAfterMs?: number | undefined; status?: number };
 
 /**
- * What went wrong with an MCP server. `message` may be shown to users; it can quote the server, so what is secret has to be
- * redacted by whoever knows the secrets, before it is cut. `retryable`: trying again later may help. `unsent`: the request certainly never
- * reached a tool. `status`: the HTTP status that was answered, where that is what went wrong.
+ * A failure of an MCP server. `message` may be shown to users; it can quote the server, so a caller that knows the
+ * secrets has to redact them before the message is cut. `retryable`: trying again later may help. `unsent`: the request
+ * certainly never reached a tool. `status`: the HTTP status, if that is the failure.
  */
 export class McpFailure extends Error {
   readonly code: string;
@@ -36,7 +36,7 @@ export function unsent(failure: McpFailure): McpFailure {
 const REFUSED_UNREAD = new Set([404, 405, 406, 413, 415, 429]);
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** What an HTTP status means that is no success; `said` is what the body says, where it says it in JSON. */
+/** Describes an HTTP status that is not a success; `said` is the message of a JSON body. */
 export function statusFailure(response: Response, said: string | undefined, now: number): McpFailure {
   const { status } = response;
   const words = said ? `: ${said}` : '';
@@ -76,7 +76,10 @@ function refusal(error: unknown, depth = 0): EgressRefused | undefined {
   return error instanceof Error && depth < 5 ? refusal(error.cause, depth + 1) : undefined;
 }
 
-/** What a rejected fetch means. System errors are named by their code: their messages hold addresses that a name resolved to. */
+/**
+ * Describes a rejected fetch. System errors are named by their code: their messages contain addresses to which a name
+ * resolved.
+ */
 export function networkFailure(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error;
   const refused = refusal(error);
@@ -97,13 +100,14 @@ export function networkFailure(error: unknown): McpFailure {
   );
 }
 
-/** What a rejected request of the SDK means. */
+/** Describes a rejected request of the SDK. */
 export function failureOf(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error;
   if (error instanceof McpError) return protocolFailure(error);
   if (refusal(error) || error instanceof TypeError) return networkFailure(error);
   if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
-    // The SDK's StreamableHTTPError: a redirect that left the origin, or a content type that is none of the protocol's.
+    // The SDK's StreamableHTTPError: a redirect that left the origin, or a content type that the protocol does not
+    // have.
     const text = error.message.replace('Streamable HTTP error: ', '');
     if (error.code >= 300 && error.code < 400) return new McpFailure('mcp_redirect_refused', text, false);
     return new McpFailure('mcp_invalid_response', text, false);

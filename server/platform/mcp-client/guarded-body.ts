@@ -6,7 +6,7 @@ export type BodyWatch = {
   received(bytes: number): void;
   /** The last `id:` of the events in a part of an event stream. */
   eventId?(id: string): void;
-  /** Once, when the body is over, for whatever reason. */
+  /** Called once, when the body has ended for any reason. */
   ended(): void;
 };
 
@@ -42,8 +42,8 @@ function lastEventId(lines: Uint8Array): string | undefined {
 }
 
 /**
- * Each event costs 55 µs of the event loop that everybody shares. So many lines come through at once, and then so many a second (a
- * few hundred events): whoever sends more is read more slowly, which TCP tells them.
+ * Each event costs 55 µs of the event loop that all tenants share. So many lines pass at once, and then so many a
+ * second (a few hundred events). A server that sends more is read more slowly, and TCP slows it down.
  */
 const LINES_AT_ONCE = 6_000;
 const LINES_PER_SECOND = 1_500;

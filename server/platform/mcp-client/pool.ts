@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts';
 import { McpFailure } from './failure.ts';
 import type { McpSession } from './session.ts';
 
-/** Initializing costs two round trips; a session that nobody used for this long costs the server memory. */
+/** Initializing takes two round trips; a session that has not been used for this long only costs the server memory. */
 const IDLE_MS = 60_000;
 const MOST_SESSIONS = 200;
 
-/** After these a session is as good as before: the server has answered, or was told to stop. */
+/** After these failures the session can still be used: the server has answered, or was asked to stop. */
 const HARMLESS = new Set([
   'mcp_cancelled',
   'mcp_invalid_params',
@@ -84,7 +84,7 @@ export class SessionPool {
     await Promise.all(this.#closing);
   }
 
-  /** Ends calls under way and closes every session. Later calls are refused. */
+  /** Aborts calls in flight and closes every session. Later calls are refused. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#lifetime.abort();
@@ -168,7 +168,7 @@ async function closed(entry: Entry): Promise<void> {
   await session?.close();
 }
 
-/** The connection is everybody's who waits for it: one of them going away does not end it. */
+/** All callers that wait share the connection: one of them going away does not end it. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return await work;
   const { promise, reject } = Promise.withResolvers<never>();

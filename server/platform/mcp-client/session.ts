@@ -31,7 +31,7 @@ export type { CallToolResult };
 
 export type McpServerInfo = { name: string; version: string; protocolVersion: string; instructions?: string };
 
-/** What a server says about a call under way. */
+/** A message from the server about a call in flight. */
 export type McpProgress = { progress: number; total?: number | undefined; message?: string | undefined };
 
 export type McpCall = {
@@ -41,7 +41,7 @@ export type McpCall = {
   meta?: JsonObject;
   signal?: AbortSignal;
   onProgress?: (progress: McpProgress) => void;
-  /** Ms without a word from the server; progress begins them anew. */
+  /** The time without a message from the server, in ms; progress restarts it. */
   timeoutMs: number;
   /** Ms that the call may take at most, progress or not; default a day. */
   maxTotalMs?: number;
@@ -57,7 +57,10 @@ export type McpSession = {
   listTools(signal?: AbortSignal): Promise<McpTool[]>;
   /** Calls a tool once. After an abort or a timeout it rejects when the server has been told. Rejects with McpFailure. */
   callTool(call: McpCall): Promise<CallToolResult>;
-  /** Ends calls under way, closes every stream and tells the server (DELETE), best effort. Never rejects. */
+  /**
+   * Aborts calls in flight, closes every stream and ends the session at the server (DELETE), best effort. Never
+   * rejects.
+   */
   close(): Promise<void>;
 };
 

@@ -19,7 +19,7 @@ type Exchange = {
   /** Since the last message, and in all. */
   bytes: number;
   total: number;
-  /** The last event of its stream: where it can be taken up again. */
+  /** The last event of its stream, from which it can be resumed. */
   eventId: string | undefined;
   resumptions: number;
   /** Runs from the answer on: a server that leaves the stream open after it does not get to keep it. */
@@ -46,7 +46,7 @@ const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
 
 const localAnswer = (status: number) => new Response(null, { status });
 
-/** What a body in JSON says went wrong; pages in HTML say nothing that helps. */
+/** The error message of a JSON body; HTML pages contain nothing useful. */
 function errorWords(text: string): string | undefined {
   try {
     return ErrorBody.safeParse(JSON.parse(text)).data?.error.message;
@@ -56,9 +56,9 @@ function errorWords(text: string): string | undefined {
 }
 
 /**
- * The HTTP beneath one session: what the SDK's transports call as `fetch`. It adds the credentials, bounds what is read, knows
- * which request an answer belongs to, and ends requests that the SDK would wait for until their timeout: the SDK tells nobody
- * when a stream ends without the answer.
+ * The HTTP beneath one session, which the SDK's transports call as `fetch`. It adds the credentials, bounds what is
+ * read, matches answers to requests, and ends requests for which the SDK would wait until their timeout: the SDK does
+ * not report a stream that ends without the answer.
  */
 export class Wire {
   readonly #options: { url: URL; headers: Record<string, string>; fetch: typeof fetch; clock: Clock; maxBytes: number };
@@ -73,7 +73,7 @@ export class Wire {
   #streamBytes = 0;
   /** Why nothing more can be asked of this session. */
   ended: McpFailure | undefined;
-  /** What the last request came to grief with: an EventSource does not pass it on. */
+  /** The failure of the last request: an EventSource does not pass it on. */
   lastFailure: McpFailure | undefined;
 
   constructor(
@@ -117,7 +117,7 @@ export class Wire {
     };
   }
 
-  /** A long call may tell much; what is bounded closely is each thing that is told. */
+  /** A long call may send many messages; the size of each one is bounded. */
   #spoke(): void {
     this.#streamBytes = 0;
     for (const exchange of this.#exchanges.values()) exchange.bytes = 0;
@@ -130,12 +130,15 @@ export class Wire {
     exchange.grace = setTimeout(() => exchange.abort.abort(), STREAM_GRACE_MS).unref();
   }
 
-  /** Settles when the server has been told of cancelled requests, or could not be. */
+  /** Settles when the cancellations have been sent to the server, or could not be. */
   async cancellationsSent(): Promise<void> {
     await Promise.allSettled(this.#cancellations);
   }
 
-  /** Ends what is under way and, best effort, the session at the server (MCP, Session Management). Never rejects. */
+  /**
+   * Aborts requests in flight and, best effort, ends the session at the server (MCP, Session Management). Never
+   * rejects.
+   */
   async close(withinMs: number): Promise<void> {
     this.ended ??= new McpFailure('mcp_connection_lost', 'The connection to the MCP server was closed', true);
     this.#lifetime.abort();
@@ -155,7 +158,7 @@ export class Wire {
       .catch(() => undefined);
   }
 
-  /** What the SDK's transports use as fetch. Rejects with McpFailure. */
+  /** The fetch of the SDK's transports. Rejects with McpFailure. */
   readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(input);
     this.#checkOrigin(url);
@@ -235,7 +238,7 @@ export class Wire {
   }
 
   async #openEventStream(url: URL, init: Init): Promise<Response> {
-    // EventSource would connect again, to a session that nobody initialized.
+    // EventSource would reconnect, to a session that was never initialized.
     if (++this.#eventStreams > 1) throw this.ended ?? lost('The event stream of the MCP server ended');
     return await this.#send(url, init, 'events');
   }

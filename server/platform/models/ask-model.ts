@@ -6,7 +6,7 @@ import { createLanguageModel, type LanguageModel } from './language-model.ts';
 import { type ModelAccess, type ModelProvider, providerFacts } from './providers.ts';
 import { isStrictSchema, parseObject, schemaInstruction } from './structured-output.ts';
 
-/** Of the text of an answer, in bytes of UTF-8. */
+/** The limit for the text of an answer, in bytes of UTF-8. */
 const LARGEST_TEXT = 1024 * 1024;
 
 export type ModelQuestion = ModelAccess & {
@@ -16,7 +16,10 @@ export type ModelQuestion = ModelAccess & {
   system?: string | undefined;
   temperature?: number | undefined;
   maxTokens?: number | undefined;
-  /** What the answer must be: a JSON Schema for the provider, and what is wrong with a value, '' for nothing. */
+  /**
+   * The required form of the answer: a JSON Schema for the provider, and a check that returns what is wrong with a
+   * value ('' for nothing).
+   */
   object?: { schema: JsonObject; problem(value: Json): string } | undefined;
   /** Sent with the request: an idempotency key, a trace context. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -30,7 +33,7 @@ export type ModelSurroundings = {
   onText?(piece: string): void;
 };
 
-/** What the provider counted. */
+/** The tokens that the provider counted. */
 export type ModelUsage = { inputTokens: number; outputTokens: number };
 
 export type ModelReply =
@@ -44,7 +47,7 @@ export type ModelReply =
       usage?: ModelUsage;
       /** Whether it ended at the limit of tokens. */
       cut: boolean;
-      /** Which settings the model does not take, in words. */
+      /** Names the settings that the model does not support. */
       warnings: string[];
     }
   | (ModelFailure & { usage?: ModelUsage });
@@ -65,8 +68,9 @@ type Received = {
 };
 
 /**
- * Asks a model one question and reads its answer as it comes. Never tries again: that is the engine's (`retry_count`). Resolves
- * with a failure for whatever provider, network or answer can do; rejects for defects alone.
+ * Asks a model one question and reads its answer as it arrives. Never retries: the engine does (`retry_count`).
+ * Resolves with a failure for anything that the provider, the network or the answer can cause; rejects only for
+ * defects.
  */
 export async function askModel(question: ModelQuestion, on: ModelSurroundings): Promise<ModelReply> {
   const received: Received = {
@@ -192,7 +196,7 @@ function warningText(warning: Warning): string {
   }
 }
 
-/** What the answer is worth once it is complete. */
+/** Evaluates a complete answer. */
 function judge(question: ModelQuestion, received: Received): ModelReply {
   const { text, model, usage, finish, warnings } = received;
   const server = providerFacts[question.provider].name;

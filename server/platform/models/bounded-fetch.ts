@@ -1,8 +1,14 @@
-/** Of an answer that is an error: a provider's message is far shorter, a proxy's page is cut. */
+/** The limit for an error response: a provider's message is far shorter, and a proxy's page is cut. */
 const LARGEST_ERROR = 64 * 1024;
-/** Of a whole answer on the wire. A token costs some 250 bytes as an event, so that 1 MiB of text comes to about 64 MiB. */
+/**
+ * The limit for a whole answer on the wire. A token takes about 250 bytes as an event, so 1 MiB of text takes about 64
+ * MiB.
+ */
 const LARGEST_ANSWER = 128 * 1024 * 1024;
-/** Of one event: the largest holds a whole answer once more, escaped. What reads events keeps one in memory and parses it at once. */
+/**
+ * The limit for one event: the largest contains a whole answer once more, escaped. The parser keeps one event in memory
+ * and parses it immediately.
+ */
 const LARGEST_LINE = 8 * 1024 * 1024;
 
 /** More came than a model can have meant to say. */

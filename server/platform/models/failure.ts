@@ -14,12 +14,12 @@ export type ModelFailure = {
   retryAfterMs?: number;
 };
 
-/** Enough for a sentence of the provider's; a page of it helps nobody. */
+/** Enough for a sentence from the provider; a whole page would not help. */
 const LONGEST_QUOTE = 500;
-/** What a provider may ask for; beyond an hour a step has better things to do than to wait. */
+/** The longest delay that a provider may request; a step should not wait longer than an hour. */
 const LONGEST_WAIT_MS = HOUR_MS;
 
-/** What is known of a refusal, whether it came as a status or in the middle of a stream. */
+/** The known facts of a refusal, whether it came as a status or in the middle of a stream. */
 type Refusal = {
   status: number | undefined;
   said: string;
@@ -30,8 +30,9 @@ type Refusal = {
 };
 
 /**
- * What an error on the way to a model means. Takes what the AI SDK, the egress guard and fetch throw, all of which wrap each
- * other; `now` is ms since the epoch, for a Retry-After that is a date. Undefined for an error that none of them has: a defect.
+ * Classifies an error on the way to a model. Accepts errors of the AI SDK, the egress guard and fetch, all of which
+ * wrap each other; `now` is ms since the epoch, for a Retry-After that is a date. Returns undefined for an unknown
+ * error, which is a defect.
  */
 export function modelFailure(
   error: unknown,
@@ -154,7 +155,7 @@ function bodyOf(text: unknown): unknown {
   }
 }
 
-/** `{error: {message}}` is everybody's habit; `message`, `detail` and a bare `error` are those of servers like it. */
+/** Most providers use `{error: {message}}`; similar servers use `message`, `detail` or a bare `error`. */
 function textIn(body: unknown): string | undefined {
   if (!isRecord(body)) return undefined;
   const inner = isRecord(body.error) ? body.error.message : body.error;

@@ -10,8 +10,9 @@ const LARGEST_LIST = 4 * 1024 * 1024;
 export type ModelList = { kind: 'models'; models: string[] } | ModelFailure;
 
 /**
- * Asks a provider which models the key may use: the cheapest request that needs a valid key, since it costs no tokens. Ids as they
- * are asked for, at most 500. Resolves with a failure for whatever provider and network can do.
+ * Asks a provider which models the key may use: the cheapest request that needs a valid key, since it costs no tokens.
+ * Returns at most 500 ids, in the form in which steps name them. Resolves with a failure for anything that provider and
+ * network can cause.
  */
 export async function listModels(
   access: ModelAccess,
@@ -72,7 +73,7 @@ function refusal(response: Response, responseBody: string, about: { provider: Mo
   return failure;
 }
 
-/** `{data: [{id}]}` is everybody's but Google's, whose names begin with `models/`. */
+/** All providers answer `{data: [{id}]}` except Google, whose names begin with `models/`. */
 function idsIn(text: string): string[] | undefined {
   let body: { data?: unknown; models?: unknown };
   try {

@@ -3,9 +3,9 @@ export const modelProviders = ['openai', 'anthropic', 'google', 'mistral', 'open
 export type ModelProvider = (typeof modelProviders)[number];
 
 type ProviderFacts = {
-  /** As people know it. */
+  /** The name that users know. */
   name: string;
-  /** Where its API is; null where only whoever runs the server knows. */
+  /** The base URL of its API; null if only the operator of the server knows it. */
   baseUrl: string | null;
   /** Where its models and keys are described. */
   documentationUrl: string;
@@ -43,7 +43,7 @@ export function isModelProvider(name: string): name is ModelProvider {
   return (modelProviders as readonly string[]).includes(name);
 }
 
-/** What it takes to reach a provider. */
+/** The settings needed to reach a provider. */
 export type ModelAccess = {
   provider: ModelProvider;
   /** Absent: a server that asks for none (`openai_compatible` alone). */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { optional, optionalHttpUrl } from '../setting-types.ts';
 
-/** A client of somebody's authorization server. */
+/** A client registered with an authorization server. */
 export type OauthSettings = {
   /** Undefined where only endpoints are known. */
   issuer: string | undefined;

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { Prisma } from './generated/client.ts';
 
 /**
- * PostgreSQL classes 08 (connection), 53 (resources), 57 (shutdown, statements that take too long) and 58 (its disk), and what
- * a standby answers to whoever writes (25006).
+ * PostgreSQL classes 08 (connection), 53 (resources), 57 (shutdown, statements that take too long) and 58 (its disk),
+ * and a standby's answer to a write (25006).
  */
 const sqlStates = /^(08...|25006|53...|58...|57P0[1-5]|57014)$/;
 /** Prisma's words for an unreachable server. */
@@ -11,7 +11,7 @@ const prismaCodes = /^(P1001|P1002|P1008|P1017|P2024)$/;
 const connectionKinds: ReadonlySet<unknown> = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
 /** Node's words for one. */
 const systemCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
-/** What pg says, in words that nobody else uses, when its pool or its connection is gone. */
+/** Messages that only pg uses, when its pool or its connection is gone. */
 const connectionLost =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|: File too large|Client has encountered a connection error/i;
 
@@ -41,7 +41,7 @@ function isAway(error: Error): boolean {
   return connectionLost.test(error.message);
 }
 
-/** What Prisma's adapter was told, where Prisma has no code of its own for it (P2010: a raw query failed). */
+/** The original error of Prisma's adapter, if Prisma has no code for it (P2010: a raw query failed). */
 function isAwayWithin({ meta }: Prisma.PrismaClientKnownRequestError): boolean {
   const { kind, originalCode } = Object(Object(meta?.driverAdapterError).cause) as Record<string, unknown>;
   return connectionKinds.has(kind) || (typeof originalCode === 'string' && sqlStates.test(originalCode));

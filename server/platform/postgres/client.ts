@@ -4,13 +4,13 @@ import { noteDatabaseError } from './away.ts';
 type Connected = (error: Error | null, client?: pg.Client) => void;
 
 /**
- * pg's client, which notes the errors of its connection. The system's errors look the same whoever meets them: ENOTFOUND may be
- * the database's host, or that of a server a user named.
+ * pg's client, which marks the errors of its own connection. System errors look the same in every client: ENOTFOUND may
+ * concern the database's host, or the host of a server that a user named.
  */
 export class DatabaseClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    // pg fails every query under way with the error it emits here. Queries are told later than this.
+    // pg fails every query in flight with the error that it emits here. The queries see it after this handler.
     this.on('error', noteDatabaseError);
   }
 

@@ -20,8 +20,8 @@ async function lookUp(): Promise<ClusterUser> {
 }
 
 /**
- * The account PostgreSQL runs under: undefined (our own) unless we are root, which PostgreSQL refuses. As root the
- * system's `postgres` account is used, and made where there is none (`useradd`, or BusyBox's `adduser`).
+ * Returns the account PostgreSQL runs under: undefined (our own) unless we are root, which PostgreSQL refuses. As root
+ * the system's `postgres` account is used, and created if it is missing (`useradd`, or BusyBox's `adduser`).
  */
 export async function clusterUser(): Promise<ClusterUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -59,7 +59,7 @@ export async function closedFolder(path: string, user: ClusterUser): Promise<str
 async function copies(): Promise<string> {
   try {
     await makeFolder(SYSTEM_FOLDER, 0o755);
-    await chmod(SYSTEM_FOLDER, 0o755); // whatever the umask
+    await chmod(SYSTEM_FOLDER, 0o755); // independently of the umask
     return SYSTEM_FOLDER;
   } catch {
     const folder = join(tmpdir(), 'baton-postgres');

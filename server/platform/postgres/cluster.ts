@@ -53,8 +53,8 @@ export async function openCluster(dataDir: string): Promise<Cluster> {
 }
 
 const asUser = (user: ClusterUser | undefined) => (user ? { uid: user.uid, gid: user.gid } : {});
-// PostgreSQL gets what a program needs to run and nothing else: our environment holds credentials. Its messages are
-// searched below, so they must be in English whatever the operator's locale is.
+// PostgreSQL gets only the variables that a program needs to run: our environment contains credentials. Its messages
+// are searched below, so they must be in English in every locale.
 const passedOn = ['PATH', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
 const environment = (): NodeJS.ProcessEnv => ({
   NODE_ENV: 'production',
@@ -153,7 +153,7 @@ export async function stopCluster(cluster: Cluster, mode: 'fast' | 'immediate' =
   await pgCtl(cluster, ['stop', '--wait', '--timeout=60', `--mode=${mode}`]);
 }
 
-/** Whether a postmaster runs on this folder (whoever started it). */
+/** Returns whether a postmaster runs on this folder, started by this process or not. */
 export async function isRunning(cluster: Cluster): Promise<boolean> {
   return (await livePostmaster(cluster.dataDir)) !== undefined;
 }
@@ -176,7 +176,7 @@ function pgCtl(cluster: Cluster, args: string[]): Promise<void> {
   });
 }
 
-/** What a running postmaster wrote about itself, or undefined when there is no postmaster.pid. */
+/** Returns the facts that a running postmaster wrote about itself, or undefined if there is no postmaster.pid. */
 export async function postmaster(dataDir: string): Promise<{ pid: number; listen: Listen } | undefined> {
   const lines = await readPidFile(dataDir);
   if (lines === undefined) return undefined;
@@ -200,7 +200,7 @@ export function withDatabase(url: string, database: string): string {
   return other.href;
 }
 
-/** The major version of the cluster in a folder, or undefined when there is no cluster. */
+/** Returns the major version of the cluster in a folder, or undefined if there is no cluster. */
 export async function clusterVersion(dataDir: string): Promise<number | undefined> {
   const text = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : Number.parseInt(text, 10);

@@ -53,7 +53,10 @@ async function withoutLinks(path: string): Promise<string> {
   return join(await withoutLinks(dirname(followed)), basename(followed));
 }
 
-/** Whether a closed folder may be given up: only the default one, and never one that holds a database. */
+/**
+ * Returns whether another folder may replace a closed one: only the default folder, and never one that contains a
+ * database.
+ */
 async function mayMove(wanted: string, linked: string, at: Places): Promise<boolean> {
   return wanted === join(at.checkout, '.data') && (await clusterVersion(join(linked, 'postgres'))) === undefined;
 }
@@ -65,8 +68,7 @@ async function moveToSystem(wanted: string, at: Places): Promise<string> {
   const folder = join(at.system, name);
   try {
     await makeFolder(folder, 0o711);
-    await chmod(at.system, 0o755); // whatever the umask: PostgreSQL's account must pass
-    // Fails, and is then left alone, where it holds anything.
+    await chmod(at.system, 0o755); // PostgreSQL's account must pass, independently of the umask
     await rmdir(wanted).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });

@@ -18,7 +18,7 @@ export type Database = {
   /** Where the embedded PostgreSQL keeps its data, where that is not the folder that was asked for. */
   movedTo: string | undefined;
   pool: pg.Pool;
-  /** On the same pool, so that `pool` bounds every connection of the process. */
+  /** Uses the same pool, so that `pool` bounds every connection of the process. */
   prisma: PrismaClient;
   /** Closes the pool and stops an embedded PostgreSQL. */
   close(): Promise<void>;
@@ -67,7 +67,7 @@ export function createPool(url: string, max: number, logger: Logger): pg.Pool {
     connectionString: url,
     max,
     application_name: 'baton',
-    // A request that meets a database that hangs waits for a connection and then for an answer, and is told within 15 s.
+    // If the database hangs, a request waits for a connection and then for an answer, and fails within 15 s.
     connectionTimeoutMillis: 5_000,
     query_timeout: 9_000, // where not even the refusal of the statement arrives
     idleTimeoutMillis: 30_000,
@@ -79,7 +79,7 @@ export function createPool(url: string, max: number, logger: Logger): pg.Pool {
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', error => logger.warn({ err: error }, 'a database connection was lost'));
-  // So would one that is lent out and breaks; whoever has it is told by its next query.
+  // The same would happen if a connection breaks while it is in use; its user learns of it from the next query.
   pool.on('connect', client => void client.on('error', () => undefined));
   return pool;
 }

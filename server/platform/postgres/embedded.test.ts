@@ -117,7 +117,7 @@ async function leaveLocks(pid: number | ''): Promise<void> {
 test('the lock files of a crash do not stop the start, whatever has their process id by now', async () => {
   await (await open()).close();
   const other = await asCluster('echo $$; exec sleep 600');
-  // `exec` leaves nobody to reap the first one.
+  // After `exec` no process is left to reap the first one.
   const zombie = await asCluster('sleep 0 & echo $!; exec sleep 600');
   const testCluster = new URL(inject('batonTemplate').url).searchParams.get('host');
   const elsewhere = testCluster === null ? undefined : (await postmaster(join(testCluster, 'data')))?.pid;

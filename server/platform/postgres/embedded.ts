@@ -222,8 +222,9 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
 }
 
 /**
- * Durability is PostgreSQL's default and named here so that nobody wonders: a commit is on disk before it is answered.
- * The rest fits a machine shared with the application: an eighth of its memory, fewer and longer checkpoints.
+ * Durability is PostgreSQL's default, and set explicitly to make it clear: a commit is on disk before it is
+ * acknowledged. The other settings suit a machine shared with the application: an eighth of its memory, fewer and
+ * longer checkpoints.
  */
 function tuning(maxConnections: number): Record<string, string | number> {
   const megabytes = Math.floor(totalmem() / 1024 / 1024);

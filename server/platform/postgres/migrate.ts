@@ -79,8 +79,8 @@ export async function migrate(url: string, logger?: Logger, dir = prismaDir): Pr
 }
 
 /**
- * Names not applied yet. Plain SQL, so that a start with nothing to do never loads the engine. Without the lock, one that has not
- * finished may be another process's that is under way; with it, it has failed.
+ * Returns the names not applied yet. Plain SQL, so that a start with nothing to do never loads the engine. Without the
+ * lock, an unfinished migration may be running in another process; with the lock, it has failed.
  */
 async function pending(client: pg.Client, migrations: Migration[], { locked }: { locked: boolean }): Promise<string[]> {
   const exists = await client.query<{ found: boolean }>(

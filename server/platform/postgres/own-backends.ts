@@ -5,10 +5,10 @@ const backendOf = async (client: pg.Client): Promise<number | undefined> =>
   (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
 
 /**
- * Throws StartupError where two connections share a backend, as behind a pooler in transaction mode: locks of a session,
- * by which one process leads and migrations take turns, then hold for nobody. A pooler hands out a backend for each
- * transaction: the one it served last, or the next. One of the two shows when one connection asks twice, the other while
- * the second connection is in a transaction.
+ * Throws StartupError if two connections share a backend, as behind a pooler in transaction mode. There, session locks,
+ * by which one process leads and migrations take turns, have no effect. A pooler picks a backend for each transaction:
+ * the one it used last, or the next. The first shows when one connection asks twice, the second while the other
+ * connection is in a transaction.
  */
 export async function expectOwnBackends(url: string): Promise<void> {
   const connect = async () => {

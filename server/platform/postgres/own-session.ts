@@ -1,8 +1,9 @@
 import pg from 'pg';
 
 /**
- * Runs `work` on a session of its own, without the short timeouts of the pool's; it ends with `work`, or at once, in the middle of
- * a statement, when `signal` aborts. `name` is told to PostgreSQL; `lockTimeoutMs`: how long it waits for a lock (default: for ever).
+ * Runs `work` on a session of its own, without the short timeouts of the pool. The session ends with `work`, or
+ * immediately, in the middle of a statement, when `signal` aborts. `name` is the application name in PostgreSQL;
+ * `lockTimeoutMs` limits the wait for a lock (default: no limit).
  */
 export async function inOwnSession<T>(
   url: string,
@@ -15,7 +16,7 @@ export async function inOwnSession<T>(
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });
-  // What breaks the session fails the statement under way; without a listener it would also end the process.
+  // An error of the session fails the statement in flight; without a listener it would also end the process.
   client.on('error', () => undefined);
   const end = () => void client.end();
   signal?.throwIfAborted();

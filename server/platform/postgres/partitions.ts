@@ -13,7 +13,10 @@ export type Partition = { table: PartitionedTable; name: string; from: number; t
 
 /** The month that runs and the two after it: a process that sleeps less than that never needs DEFAULT. */
 const MONTHS_AHEAD = 2;
-/** Serialises those who make partitions; beside the locks of migrations (4216033) and of the leader (4216034). */
+/**
+ * Serialises processes that create partitions; the locks of migrations (4216033) and of the leader (4216034) are
+ * different ones.
+ */
 const PARTITION_LOCK = 4_216_035;
 /** How long a statement may wait for a lock, and with it everything behind it: the leader's commits among that. */
 const LOCK_TIMEOUT_MS = 1_000;

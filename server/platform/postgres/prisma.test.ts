@@ -20,7 +20,7 @@ const connection = (name: string, config: unknown) => {
   };
 };
 
-/** What the database holds, as text. */
+/** The stored value, as text. */
 async function storedConfigs({ pool }: TestDatabase): Promise<string[]> {
   return (await pool.query('SELECT config::text AS config FROM connections')).rows.map(({ config }) => config);
 }

@@ -7,7 +7,7 @@ import { type Prisma, PrismaClient } from './generated/client.ts';
 export type TransactionConnection = { client: pg.ClientBase; open: boolean };
 type Waiting = { connection?: TransactionConnection };
 
-/** Of the call that is starting a transaction: Prisma does not say on which connection it began. */
+/** The call that is starting a transaction: Prisma does not report the connection on which it began. */
 const waiting = new AsyncLocalStorage<Waiting>();
 
 type StartedTransaction = Awaited<ReturnType<Awaited<ReturnType<PrismaPg['connect']>>['startTransaction']>>;
@@ -33,7 +33,7 @@ function connectionOf(started: StartedTransaction): TransactionConnection {
     throw new Error("Prisma's adapter does not keep the connection in `client` any more.");
   const connection = { client, open: true };
   const execute = started.executeRaw.bind(started);
-  // After Prisma's time limit the work may still be going on, on a connection that the pool gives to somebody else.
+  // After Prisma's time limit the work may still run, on a connection that the pool gives to another caller.
   started.executeRaw = query => {
     if (/^(COMMIT|ROLLBACK)$/i.test(query.sql.trim())) connection.open = false;
     return execute(query);
@@ -74,7 +74,9 @@ export function olderThan<Column extends string>(id: Column, key: readonly [numb
   };
 }
 
-/** Prisma's filter for a text that holds `text`, in whichever case. Prisma does not escape what ILIKE reads as a wildcard. */
+/**
+ * Returns Prisma's filter for texts that contain `text`, ignoring case. Prisma does not escape the wildcards of ILIKE.
+ */
 export function containing(text: string): { contains: string; mode: 'insensitive' } {
   return { contains: escapeLike(text), mode: 'insensitive' };
 }

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * What runs under a process id: nothing, a zombie (ended, but not reaped by its parent), or a live process with its
- * command line. `command` is undefined where the system cannot tell.
+ * The state of a process id: no process, a zombie (ended, but not reaped by its parent), or a live process with its
+ * command line. `command` is undefined if the system does not reveal it.
  */
 export type ProcessEntry = { state: 'none' } | { state: 'zombie' } | { state: 'live'; command: string | undefined };
 

@@ -10,8 +10,8 @@ import { StartupError } from './startup-error.ts';
 const CONNECTIONS = 10;
 
 /**
- * The database for a command beside the service: the external one, or the embedded one, which is joined where it runs
- * (whoever started it) and else started until `close`. Nothing is migrated. Throws StartupError.
+ * Opens the database for a command: the external one, or the embedded one, which is joined if it runs (started by any
+ * process) and otherwise started until `close`. Migrates nothing. Throws StartupError.
  */
 export async function reachDatabase(
   { url, dataDir }: Pick<DatabaseOptions, 'url' | 'dataDir'>,

@@ -15,7 +15,7 @@ const EMPTY_LOCK_MS = 1_000;
 
 type Folder = { dataDir: string; user: ClusterUser | undefined };
 
-/** What `postmaster.pid` says, line by line; undefined when there is none. */
+/** Returns the lines of `postmaster.pid`; undefined if there is none. */
 export async function readPidFile(dataDir: string): Promise<string[] | undefined> {
   const text = await readFile(join(dataDir, PID_FILE), 'utf8').catch(() => undefined);
   return text?.split('\n').map(line => line.trim());
@@ -47,9 +47,9 @@ async function isPostmasterOf(entry: ProcessEntry, dataDir: string): Promise<boo
 }
 
 /**
- * Makes the lock files of a crash harmless: PostgreSQL refuses to start while the process ids in them are in use, by
- * whatever. Does nothing while a postmaster runs on the folder. `postmaster.pid` stays, with an id that cannot be in use:
- * it also names the shared memory by which PostgreSQL recognizes surviving children of a killed postmaster.
+ * Makes the lock files of a crash harmless: PostgreSQL refuses to start while any process has one of their process ids.
+ * Does nothing while a postmaster runs on the folder. `postmaster.pid` stays, with an id that cannot be in use: it also
+ * names the shared memory by which PostgreSQL recognizes surviving children of a killed postmaster.
  */
 export async function clearStaleLocks(folder: Folder): Promise<void> {
   if (process.platform === 'win32' || (await livePostmaster(folder.dataDir)) !== undefined) return;
@@ -81,8 +81,8 @@ async function removeUnreadable(dataDir: string): Promise<void> {
 }
 
 /**
- * Kills the children of a postmaster that was killed. They end by themselves once they notice, but a busy or a stopped one
- * does not notice, and keeps PostgreSQL from starting. Only called when there is no postmaster: then nothing is lost by it.
+ * Kills the children of a postmaster that was killed. They end by themselves once they notice, but a busy or a stopped
+ * one does not notice, and keeps PostgreSQL from starting. Only called when there is no postmaster, so nothing is lost.
  */
 export async function endOrphans({ dataDir, user }: Folder): Promise<void> {
   if (process.platform === 'win32' || (await livePostmaster(dataDir)) !== undefined) return;

@@ -35,7 +35,7 @@ test('a connection that is lost between two statements fails the transaction, no
   const cut = transact(pool, async client => {
     await client.query('INSERT INTO kept VALUES (3)');
     const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
-    // Not events.once: it listens to `error` too, and rejects before anybody awaits it.
+    // Not events.once: it listens to `error` too, and rejects before the test awaits it.
     const { promise: gone, resolve } = Promise.withResolvers<void>();
     client.once('end', resolve);
     await db.pool.query('SELECT pg_terminate_backend($1)', [rows[0].pid]);
@@ -44,7 +44,7 @@ test('a connection that is lost between two statements fails the transaction, no
   });
   await expect(cut).rejects.toThrow();
   expect(await kept()).toEqual([1]);
-  // And the pool goes on with another.
+  // And the pool continues with another connection.
   await transact(pool, client => client.query('INSERT INTO kept VALUES (5)'));
   expect(await kept()).toEqual([1, 5]);
 });

@@ -55,8 +55,9 @@ function withQuery(tx: Prisma.TransactionClient, connection: TransactionConnecti
 }
 
 /**
- * The same on a connection that the caller has. In a `snapshot` every statement sees the same instant, and what the transaction
- * itself has written. `lost` is told why it could not even be rolled back: such a connection is of no more use to anybody.
+ * Runs a transaction on a connection that the caller already has. In a `snapshot` every statement sees the same
+ * instant, and the writes of the transaction itself. `lost` is called with the error if the transaction could not even
+ * be rolled back: such a connection can no longer be used.
  */
 export async function transactOn<C extends Queryable, T>(
   client: C,

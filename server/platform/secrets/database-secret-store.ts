@@ -89,8 +89,8 @@ export class DatabaseSecretStore implements SecretStore {
   }
 
   /**
-   * Of two that create a tenant's key at once the first wins, and both then read the winner's. A process that still has the
-   * master key from before a rotation creates none: nobody could open it.
+   * If two processes create a tenant's key at the same time, the first wins, and both then read the winner's key. A
+   * process that still has the master key from before a rotation creates none, because no process could open it.
    */
   async #createKey(tenantId: string): Promise<Buffer> {
     const wrapped = seal(this.#wrappingKey, randomBytes(32), keyPlace(tenantId));

@@ -44,9 +44,10 @@ const current = new AsyncLocalStorage<SecretsInUse>();
 const DEEPEST_CAUSE = 10;
 
 /**
- * Runs `work` so that the secrets which it notes are cut out of every log line that is written meanwhile, and out of the error that it
- * rejects with, whoever made the message: libraries quote headers. A registry for the whole process was rejected: each line would cost a
- * search for the secrets of every workspace, and a workspace could blot out the lines of the others with secrets such as `error`.
+ * Runs `work` so that the secrets which it registers are removed from every log line that is written meanwhile, and
+ * from the error with which it rejects, even if a library quoted them in the message. A registry for the whole process
+ * was rejected: each line would cost a search for the secrets of every workspace, and a workspace could erase words
+ * such as `error` from the lines of the others.
  */
 export async function inSecretScope<T>(work: () => Promise<T>): Promise<T> {
   const scope = new SecretsInUse(current.getStore());
@@ -86,7 +87,10 @@ export function registerProcessSecrets(values: Iterable<string>): void {
   processRedactor = ofProcess.size > 0 ? createRedactor(ofProcess) : null;
 }
 
-/** What cuts the secrets out of a line that is logged here: the process's, and those in use. Empty where there are none. */
+/**
+ * Returns the redactions for a line that is logged here: the secrets of the process, and those in use. Empty if there
+ * are none.
+ */
 export function redactorsInUse(): Redactor[] {
   return [processRedactor, current.getStore()?.redactor ?? null].filter(redactor => redactor !== null);
 }

@@ -10,8 +10,8 @@ export type Redactor = {
 /** Shorter values (a flag, a port, a country) stand in every text: cutting them out would shred it and hide nothing. */
 export const shortestSecret = 4;
 /**
- * From here on base64 is also found in the middle of longer base64, as in `Basic`, and every form in whatever case its letters are written;
- * shorter ones would match by accident (`Main`, `Test`).
+ * From this length on, base64 is also found in the middle of longer base64, as in `Basic`, and every form in any letter
+ * case; shorter ones would match by accident (`Main`, `Test`).
  */
 const shortestDistinctive = 8;
 /** jsonb takes a hundred levels, so a value this deep is refused later anyway; here it must not exhaust the stack. */
@@ -69,7 +69,7 @@ function cut(value: string, everywhere: RegExp, mark: string): string {
   return end < 0 ? value : `${result}${mark}${value.slice(end)}`;
 }
 
-/** Two names that were cut to the same are kept apart, so that no field is lost. */
+/** Two names that were cut to the same text stay distinct, so that no field is lost. */
 function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
   for (let at = 1; ; at += 1) {
     const candidate = at === 1 ? name : `${name} (${at})`;

@@ -7,7 +7,7 @@ import { DatabaseSecretStore } from './database-secret-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import { VaultSecretStore } from './vault-secret-store.ts';
 
-/** What every adapter of the secret store promises; each gives as many stores on the same place as are asked for. */
+/** The contract of every adapter of the secret store; each function creates several stores on the same storage. */
 const adapters: Record<string, () => Promise<{ open: () => SecretStore; close: () => Promise<unknown> }>> = {
   async database() {
     const db = await createTestDatabase();

@@ -7,14 +7,14 @@ import { type AppError, unavailable } from '../errors.ts';
 export interface SecretStore {
   /** Stores or replaces. `name` is a path such as `pat/<id>`. */
   put(tenantId: string, name: string, plaintext: string): Promise<void>;
-  /** null where there is none. */
+  /** Returns null if there is none. */
   get(tenantId: string, name: string): Promise<string | null>;
   /** Returns the secret and destroys it in one step: of two callers only one gets it. */
   take(tenantId: string, name: string): Promise<string | null>;
   delete(tenantId: string, name: string): Promise<void>;
 }
 
-/** What a store throws when it is away. `cause` is logged, so it holds no secret. */
+/** The error of an unavailable store. `cause` is logged, so it must not contain a secret. */
 export function secretStoreUnavailable(cause: unknown): AppError {
   return unavailable('secret_store_unavailable', 'The secret store is unavailable.', 2, cause);
 }

@@ -4,7 +4,7 @@ import { DecryptionError, open } from '../crypto/envelope.ts';
 /** Returns the key that wraps tenants' data keys; never the master key itself. */
 export const wrappingKey = (masterKey: Uint8Array): Buffer => deriveKey(masterKey, 'tenant-keys');
 
-/** What a wrapped data key is bound to: copied to another tenant it does not open. */
+/** The additional data to which a wrapped data key is bound: copied to another tenant, it does not open. */
 export const keyPlace = (tenantId: string): string[] => ['tenant-key', tenantId];
 
 /** Whether the key opens what was sealed for the place. */

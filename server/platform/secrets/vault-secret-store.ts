@@ -19,7 +19,7 @@ const writtenSchema = z.object({ data: z.object({ version: z.int() }) });
 const metadataSchema = z.object({ data: z.object({ versions: z.record(z.string(), z.unknown()) }) });
 const errorsSchema = z.object({ errors: z.array(z.string()) });
 
-/** More than so often nobody else changes a secret within a few milliseconds. */
+/** The number of attempts: more concurrent changes of one secret within a few milliseconds do not happen. */
 const attempts = 10;
 
 /**

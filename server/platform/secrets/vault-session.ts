@@ -43,10 +43,10 @@ const longestWaitMs = DAY_MS;
 const largestAnswer = 8 * 1024 * 1024;
 
 /**
- * Requests to HashiCorp Vault or OpenBao with a token that is kept alive: given, or had by logging in with an AppRole, which
- * is done anew when its token was lost. The address is the operator's, so it is not behind the egress guard.
- * Rejects with AppError 503 `secret_store_unavailable` for all but success, 400 and 404. No error holds what Vault said: it may
- * quote what it was sent.
+ * Sends requests to HashiCorp Vault or OpenBao with a token that it keeps alive: a configured token, or one from
+ * logging in with an AppRole, which logs in again when its token was lost. The operator configures the address, so it
+ * is not behind the egress guard. Rejects with AppError 503 `secret_store_unavailable` for all but success, 400 and
+ * 404. No error contains Vault's answer, which may quote the request.
  */
 export class VaultSession {
   readonly #settings: VaultSessionOptions['settings'];
@@ -136,7 +136,8 @@ export class VaultSession {
       const renewed = this.#keepAnswered(await this.#send('POST', 'auth/token/renew-self', lease.token, {}));
       this.#lease = Promise.resolve(renewed);
     } catch {
-      // Until it expires it holds; after that a role logs in anew, and a given token says 503 at its next use.
+      // The token is used until it expires. Then a role logs in again, and a configured token answers 503 at its next
+      // use.
       const left = (lease.expiresAt ?? 0) - this.#clock.now();
       if (left > 0) this.#renewIn(lease, left / 3);
     }

@@ -33,7 +33,10 @@ export function hotCounter(
 /** One series of a histogram: observing is a walk over at most its bounds and two additions. */
 export class Distribution {
   readonly bounds: readonly number[];
-  /** For each bound what fell at or below it and above the one before; the last is beyond them all. */
+  /**
+   * For each bound, the number of values at or below it and above the previous bound; the last one counts values above
+   * all bounds.
+   */
   readonly counts: number[];
   sum = 0;
 
@@ -67,14 +70,14 @@ export class HotHistogram extends Histogram<string> {
     this.#about = { ...about, bounds };
   }
 
-  /** A new series; whoever asks keeps it and asks once. */
+  /** Creates a series; the caller keeps it and asks only once. */
   series(labels: Labels = {}): Distribution {
     const distribution = new Distribution(this.#about.bounds);
     this.#series.push({ labels, distribution });
     return distribution;
   }
 
-  /** What prom-client renders and `get` is made of, in place of the values that it keeps itself. */
+  /** The values that prom-client renders and `get` returns, instead of those that it keeps itself. */
   async getForPromString(): Promise<Rendered> {
     const values = this.#series.flatMap(({ labels, distribution }) => this.#rendered(labels, distribution));
     const { name, help } = this.#about;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 
-/** Which build this is: always 1, for joins and for telling which build a change of a graph began with. */
+/** Identifies the build: always 1, for joins, and for finding the build with which a change in a graph began. */
 export function buildInfo(registry: Registry, version: string): void {
   new Gauge({
     name: 'baton_build_info',

@@ -4,9 +4,12 @@ import { samplerNames, type TracingSettings } from './tracing.ts';
 
 /** OpenTelemetry's own names and meanings; its exporter reads further OTEL_EXPORTER_OTLP_* (headers, certificates) itself. */
 export const tracingSchema = z.object({
-  /** Of a collector; traces go to `/v1/traces` there. Absent, as the next one: nothing is traced. */
+  /**
+   * The address of a collector; traces go to `/v1/traces` there. If neither this nor the next one is set, nothing is
+   * traced.
+   */
   OTEL_EXPORTER_OTLP_ENDPOINT: optionalHttpUrl,
-  /** For traces alone, used as it is. */
+  /** The address for traces alone, used as it is. */
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optionalHttpUrl,
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** What the W3C `traceparent` header says (https://www.w3.org/TR/trace-context/). */
+/** The fields of the W3C `traceparent` header (https://www.w3.org/TR/trace-context/). */
 export type TraceParent = { traceId: string; spanId: string; traceFlags: number };
 
 const pattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
@@ -16,7 +16,7 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: TraceParent):
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** A run's trace id is its own id: whichever process speaks of the run, and whenever, it is one trace. */
+/** A run's trace id is its own id, so it is one trace in every process and at any time. */
 export function traceIdOf(runId: string): string {
   return runId.replaceAll('-', '');
 }

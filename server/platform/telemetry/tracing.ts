@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 
 /** Where and how traces are sent; names and meaning as in OpenTelemetry's own environment variables. */
 export type TracingSettings = {
-  /** Of OTLP over HTTP, `…/v1/traces`. */
+  /** The address of OTLP over HTTP, `…/v1/traces`. */
   url: string;
   serviceName: string;
   sampler: SamplerName;
@@ -43,7 +43,7 @@ export type SpanStart = {
 
 export type Tracing = {
   start(span: SpanStart): Span;
-  /** What makes `span` the parent of others. */
+  /** The context that makes `span` the parent of others. */
   contextOf(span: Span): Context;
   /** Sends what waits, for at most CLOSE_MS. */
   close(): Promise<void>;
