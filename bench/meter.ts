@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * What a system under test costs: the CPU time and the memory of whole process trees. A database is counted with whoever
- * uses it: Node's own figures would flatter a system that lets PostgreSQL or Redis do its work.
+ * Measures the cost of a system under test: the CPU time and the memory of whole process trees. A database counts with
+ * the system that uses it: Node's own figures would flatter a system that lets PostgreSQL or Redis do its work.
  */
 type Process = { pid: number; parent: number; cpuSeconds: number };
 

@@ -16,7 +16,7 @@ export type Options = {
   publish: boolean;
 };
 
-/** What takes too long for every day: `--full`. */
+/** Whether to measure the sizes that take long: `--full`. */
 const FULL: readonly [string, number][] = [
   ['blocked', 10_000],
   ['old-runs', 1_000_000],

@@ -5,7 +5,7 @@ export type Result = {
   workload: string;
   title: string;
   size: number;
-  /** By system, in the order in which they were measured. A failure is kept: it is a result too. */
+  /** By system, in the order of the measurements. A failure is stored too: it is a result. */
   systems: Record<string, { repetitions: Figures[]; failure?: string }>;
 };
 
@@ -57,7 +57,7 @@ function verdict({ workload }: Result, figure: string, system: string, median: n
   return target && system === 'baton' ? { reached: isReached(target, median) } : {};
 }
 
-/** For the terminal. */
+/** The table for the terminal. */
 export function textOf(result: Result): string {
   const lines = rowsOf(result).map(row => {
     const { workload, figure, system, min, median, max } = row;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A system that can be measured: the file of its process, and what it is told. */
+/** A system that can be measured: the file of its process, and its settings. */
 export type Candidate = { name: string; file: string; env: Record<string, string>; needs?: () => string | undefined };
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));

@@ -24,8 +24,8 @@ const places = [
 ];
 
 /**
- * A browser for the journeys: `BATON_TEST_BROWSER`, an installed one, Playwright's own, and as the last resort one from
- * the package manager. Each is started once before it is believed. Returns its path; throws where there is none.
+ * Finds a browser for the journeys: `BATON_TEST_BROWSER`, an installed one, Playwright's own, and finally one from the
+ * package manager. Starts each once to see that it works. Returns its path; throws if there is none.
  */
 export async function findBrowser() {
   const given = process.env.BATON_TEST_BROWSER;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** How often the processes above are looked at; a signal to npm reaches nobody else. */
+/** How often the parent processes are checked; a signal to npm reaches no other process. */
 const INTERVAL_MS = 500;
 
 /** The fields of `/proc/<pid>/stat` behind the name, which may contain spaces and parentheses itself. */
@@ -17,7 +17,7 @@ function procStat(pid) {
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** What tells a process from a later one with the same id; undefined once it has ended. */
+/** Distinguishes a process from a later one with the same id; undefined once it has ended. */
 function identityOf(pid) {
   if (hasProc) {
     const stat = procStat(pid);
@@ -47,8 +47,8 @@ function parentOf(pid) {
 }
 
 /**
- * The processes that run this script for npm: the shell, if it has not replaced itself with us, and npm. Empty where we were
- * not started by npm: then whoever started us may end at will (`nohup`, a service manager).
+ * The processes that run this script for npm: the shell, if it has not replaced itself with us, and npm. Empty if npm
+ * did not start us: then the process that did may end at any time (`nohup`, a service manager).
  */
 export function npmProcesses(env = process.env, script = process.argv[1] ?? '') {
   const lifecycle = env.npm_lifecycle_script;
@@ -59,9 +59,9 @@ export function npmProcesses(env = process.env, script = process.argv[1] ?? '') 
 }
 
 /**
- * Calls `gone` once npm or its shell has ended: both are ended by signals that they do not pass on to us, and whoever sent
- * them believes that the service has stopped. Not the terminal is watched but npm's process, so that `nohup npm start &`
- * goes on. Returns a function that ends the watch.
+ * Calls `gone` once npm or its shell has ended: signals end both without reaching us, and their sender believes that
+ * the service has stopped. This watches npm's process and not the terminal, so that `nohup npm start &` continues.
+ * Returns a function that ends the watch.
  */
 export function watchNpm(gone) {
   const parent = process.ppid;

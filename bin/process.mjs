@@ -29,7 +29,10 @@ export function run(command, args, { env = {}, stdio = 'inherit' } = {}) {
   });
 }
 
-/** Ends the commands that `run` waits for: an installation or a build, which begin anew. `npm ci` survives SIGTERM at times. */
+/**
+ * Ends the commands that `run` waits for: an installation or a build, which can be repeated. `npm ci` survives SIGTERM
+ * at times.
+ */
 export function endCommands() {
   for (const child of running) child.kill('SIGKILL');
 }

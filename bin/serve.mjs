@@ -6,7 +6,7 @@ import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { root, say } from './process.mjs';
 
-/** A start that takes longer than this to come to a point where it can stop is given up. */
+/** A start that takes longer than this to reach a point where it can stop is aborted. */
 const START_GRACE_MS = 30_000;
 
 let early;
@@ -22,7 +22,7 @@ function giveUp() {
   process.kill(process.pid, 'SIGKILL');
 }
 
-// The service goes on when whoever reads its output has gone.
+// The service continues when the reader of its output has gone.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.on('SIGINT', keep);
 process.on('SIGTERM', keep);
@@ -32,7 +32,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => {
     signalled = true;
   });
-// The parent was killed without a chance to pass anything on. A second signal would end an orderly stop under way.
+// The parent was killed before it could pass on a signal. A second signal would abort an orderly stop in progress.
 process.once('disconnect', () => {
   if (signalled) return;
   say('the process of npm start has ended: stopping …');

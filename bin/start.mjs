@@ -11,7 +11,7 @@ import { supervise } from './supervise.mjs';
 
 const development = process.argv.includes('--dev');
 
-/** Ends an installation or a build that is under way, and this process. */
+/** Ends an installation or a build in progress, and this process. */
 function interrupt(signal) {
   endCommands();
   process.exit(128 + constants.signals[signal]);
@@ -44,7 +44,7 @@ async function prepare() {
   }
 }
 
-// The service goes on when whoever reads its output has gone.
+// The service continues when the reader of its output has gone.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 await runScript(async () => {
   await prepare();

@@ -22,9 +22,9 @@ export function restartDelay(deaths) {
 const DEFECT_MS = 20_000;
 
 /**
- * What follows the end of the service. `history` is `{ deaths, served }`: deaths in a row before this one, and whether the
- * service has ever served. `outcome` is `{ code, signal, servedMs, misconfigured }`; `servedMs` is undefined for one that
- * did not get so far. Returns the history for the next start, or undefined where there is none.
+ * Decides what follows the end of the service. `history` is `{ deaths, served }`: deaths in a row before this one, and
+ * whether the service has ever served. `outcome` is `{ code, signal, servedMs, misconfigured }`; `servedMs` is
+ * undefined if it never served. Returns the history for the next start, or undefined if there is none.
  */
 export function afterEnd(history, outcome) {
   const { code, servedMs, misconfigured } = outcome;
@@ -36,8 +36,8 @@ export function afterEnd(history, outcome) {
 }
 
 /**
- * Runs the service on our own Node until it ends in order, and again when it dies. A signal to us goes on to it; so does the
- * end of npm, as SIGTERM. Resolves to the exit code.
+ * Runs the service on our own Node until it ends in order, and again when it dies. Passes on a signal to us, and the
+ * end of npm as SIGTERM. Resolves to the exit code.
  */
 export async function supervise(args, { env = {}, restart = true } = {}) {
   let child;

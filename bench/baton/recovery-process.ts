@@ -46,7 +46,7 @@ const orchestrator = createBenchOrchestrator({
   // The victim holds every run at its sixth step, all of them in flight; the successor has the product's limits.
   ...(order.role === 'victim' ? { stepTypes: [hanging], inFlight: order.count } : {}),
 });
-// The parent's end ends this process too: nobody would be left to kill it.
+// The parent's end ends this process too: otherwise it would run forever.
 process.once('disconnect', () => process.exit());
 const say = (report: RecoveryReport) => process.send?.(report);
 const start = async (tenantId = TENANT) => {

@@ -35,7 +35,7 @@ export class BenchService implements System {
   readonly #luaPool = new LuaPool();
   orchestrator: EmbeddedOrchestrator;
 
-  /** On a migrated database. `close` closes the store too. */
+  /** Starts it on a migrated database. `close` closes the store too. */
   constructor(store: Store) {
     this.#store = store;
     this.url = store.url;
@@ -175,7 +175,7 @@ export class BenchService implements System {
   }
 }
 
-/** What a run is started with through the API. */
+/** The body of a start through the API. */
 export function started(ref: RunRef): RunStartedData {
   return {
     version: 1,

@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { type LoadOrder, ownCpuSeconds, tellParent } from './protocol.ts';
 
 /**
- * A load client in a process of its own, so that its CPU is told apart from the server's: some kept-alive connections, one request
- * at a time on each. The request is one ready-made buffer on a bare socket: node:http's client costs more for each request than
- * the server does, and all of them share two cores.
+ * A load client in a process of its own, so that its CPU is measured separately from the server's: some keep-alive
+ * connections, one request at a time on each. The request is one ready-made buffer on a bare socket: node:http's client
+ * costs more for each request than the server does, and all of them share two cores.
  */
 process.once('message', (order: LoadOrder) => void run(order));
 

@@ -1,8 +1,10 @@
-/** What the processes of these measurements tell each other; each is a child with an IPC channel. */
+/** The messages between the processes of these measurements; each is a child with an IPC channel. */
 
-/** To the service's process. */
+/** Sent to the service's process. */
 export type ServerRequest = { ask: 'usage' | 'stamps' | 'stop' };
-/** From the service's process. `stamps`: when each event was known to be committed, `<run id>:<seq>` → monotonic ms. */
+/**
+ * Sent by the service's process. `stamps`: when each event was known to be committed, `<run id>:<seq>` → monotonic ms.
+ */
 export type ServerAnswer =
   | { kind: 'listening'; url: string }
   | { kind: 'usage'; cpuSeconds: number; rss: number }
@@ -49,7 +51,7 @@ export type SocketsReport = {
   seconds: number;
 };
 
-/** ms of CLOCK_MONOTONIC, which all processes of a machine share; `performance.now()` begins anew in each. */
+/** ms of CLOCK_MONOTONIC, which all processes of a machine share; `performance.now()` starts at 0 in each. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
@@ -60,7 +62,7 @@ export function ownCpuSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** Sends a message to the parent and settles when it is on its way; throws where there is no parent. */
+/** Sends a message to the parent and settles when it has been written; throws if there is no parent. */
 export function tellParent(message: ServerAnswer | LoadReport | SocketsReport): Promise<void> {
   return new Promise((resolve, reject) => {
     if (!process.send) throw new Error('This is to be started by bench/http, with an IPC channel.');

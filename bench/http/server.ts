@@ -162,7 +162,9 @@ function answerOf<K extends ServerAnswer['kind']>(
   });
 }
 
-/** Of /proc/<pid>/stat: the parent, and utime + stime (own, and of children that were waited for) in ticks of 10 ms. */
+/**
+ * Reads /proc/<pid>/stat: the parent, and utime + stime (own, and of children that were waited for) in ticks of 10 ms.
+ */
 function processStat(pid: number): { parent: number; own: number; reaped: number } | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

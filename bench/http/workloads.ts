@@ -9,10 +9,10 @@ const SOCKETS = 200;
 const RUNS = Number(process.env.BENCH_SOCKET_RUNS ?? 100);
 
 type Figures = Record<string, number>;
-/** As bench/run.ts takes them; these need nothing of its service. */
+/** Workloads for bench/run.ts; these do not use its service. */
 type Workload = { name: string; run(): Promise<Figures> };
 
-/** What the service does over HTTP, in a process of its own; its own PostgreSQL is made for each repetition. */
+/** Measures the service over HTTP, in a process of its own; each repetition has its own PostgreSQL. */
 export const workloads: readonly Workload[] = [
   // The start and a run of one step to its end.
   { name: 'rest-starts', run: () => starts(chain('condition', 1)) },

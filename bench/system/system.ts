@@ -2,8 +2,8 @@
 export type Figures = Record<string, number>;
 
 /**
- * A system under test with the same work for each: what Baton and its peers implement. It lives in a process of its own,
- * together with what drives it, so that the cost of asking is part of everybody's figures.
+ * A system under test with the same work for each: Baton and its peers implement it. It runs in a process of its own,
+ * together with its driver, so that the driver's cost is part of every system's figures.
  */
 export interface System {
   /** Versions of everything that takes part. */
@@ -33,7 +33,7 @@ export type Measure = <T>(work: () => Promise<T>) => Promise<Measured<T>>;
 
 export type Workload<S extends System = System> = {
   name: string;
-  /** For tables. */
+  /** The name in tables. */
   title: string;
   /** How many, mostly runs. `--size name=n` sets it. */
   size: number;
@@ -46,7 +46,7 @@ export type Workload<S extends System = System> = {
   run(system: S, size: number, measure: Measure): Promise<Figures>;
 };
 
-/** What the parent tells a system's process, and what it answers. */
+/** The messages of the parent to a system's process, and the answers. */
 export type Order =
   | { kind: 'run'; workload: string; size: number; profile?: string; statements?: boolean }
   | { kind: 'close' };

@@ -11,7 +11,7 @@ const WIDTH = 500;
 const LONG = 1_000;
 const can = (system: System): system is BenchService => system instanceof BenchService;
 
-/** What only Baton is measured on: the peers have no Lua, and their recovery and growth are not ours to judge. */
+/** The workloads of Baton alone: the peers have no Lua, and their recovery and growth are not ours to judge. */
 export const batonWorkloads: readonly Workload[] = [
   { name: 'lua', title: 'chain of 10 Lua, 64 in flight', size: 500, can, run: lua },
   { name: 'lua-alone', title: 'chain of 10 Lua, one at a time', size: 100, can, run: luaAlone },

@@ -13,7 +13,7 @@ const any = (system: System): system is System => system.chain !== undefined;
 const fansOut = (system: System): system is FansOut => system.fanOut !== undefined;
 const blocks = (system: System): system is Blocks => system.block !== undefined;
 
-/** What Baton and its peers do alike. */
+/** The workloads that Baton and its peers share. */
 export const comparedWorkloads: readonly Workload[] = [
   { ...chains(64), name: 'chain', title: 'chain of 10, 64 in flight', size: 2_000, sizeWithPeers: 1_000 },
   { ...chains(256), name: 'chain-256', title: 'chain of 10, 256 in flight', size: 3_000, sizeWithPeers: 1_000 },
@@ -56,14 +56,14 @@ export function latencies(ascending: readonly number[], more: Figures = {}): Fig
   return { 'p50 ms': percentile(ascending, 0.5), 'p99 ms': percentile(ascending, 0.99), ...more };
 }
 
-/** Memory of what waits, the CPU it takes while nothing happens, and the time to answer everybody. */
+/** Measures the memory of waiting runs, the CPU while nothing happens, and the time to answer all of them. */
 async function blocked(system: Blocks, count: number, measure: Measure): Promise<Figures> {
   const roots = [process.pid, ...system.processes];
   const memory = () => {
     globalThis.gc?.();
     return { heap: process.memoryUsage().heapUsed, all: memoryBytes(roots) };
   };
-  // What is made once and kept (compiled code, connections, caches) is not the memory of those who wait.
+  // Things that are made once and kept (compiled code, connections, caches) do not count as memory of waiting runs.
   await (await system.block(Math.min(count, 200))).release();
   const before = memory();
   const from = performance.now();

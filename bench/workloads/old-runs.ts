@@ -8,14 +8,14 @@ import { throughput } from './figures.ts';
 /** Measured: 20 events and their index entries, and WAL that is not yet recycled. */
 const BYTES_PER_RUN = 7_000;
 const BATCH = 10_000;
-/** At most; fewer where there are few old runs to compare with. */
+/** The maximum; fewer if there are few old runs to compare with. */
 const CHAINS = 2_000;
 const REPEAT = 3;
 
 /**
- * The same chains before and after `count` old runs with all their events are in the database. They are copies of a run that
- * was really made, so they are whatever a run is in this version; all of them began this month, so that with tables
- * partitioned by month they share the partition in use, which is the worst case.
+ * Measures the same chains before and after `count` old runs with all their events are in the database. The old runs
+ * are copies of a real run, so they have the form of this version. All of them started this month, so that with tables
+ * partitioned by month they share the current partition, which is the worst case.
  */
 export async function oldRuns(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const affordable = await affordableRuns(count);
@@ -46,7 +46,7 @@ export async function oldRuns(service: BenchService, count: number, measure: Mea
   };
 }
 
-/** As many of `count` as half of the free disk holds. */
+/** Returns `count`, or as many as half of the free disk can store. */
 async function affordableRuns(count: number): Promise<number> {
   const { bavail, bsize } = await statfs(tmpdir());
   const affordable = Math.floor((bavail * bsize) / 2 / BYTES_PER_RUN / BATCH) * BATCH;
@@ -124,7 +124,7 @@ async function copyRuns(service: BenchService, count: number): Promise<number> {
   return copied;
 }
 
-/** So that the oldest of them began this month too. */
+/** Ensures that the oldest of them started this month too. */
 async function secondsApart(service: BenchService, runId: string, count: number): Promise<number> {
   const { rows } = await service.pool.query<{ seconds: number }>(
     `SELECT extract(epoch FROM started_at - date_trunc('month', started_at, 'UTC'))::float8 AS seconds FROM runs WHERE id = $1`,

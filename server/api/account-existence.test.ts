@@ -87,7 +87,7 @@ test('every public operation is known here', () => {
   expect([...Object.keys(about), ...unrelated].sort()).toEqual([...open].sort());
 });
 
-/** What is new in every answer, an id or a count, becomes one placeholder; what an id says of its age does not. */
+/** Replaces the parts that are new in every answer, ids and counts, by one placeholder; but not the age in an id. */
 async function ask({ path, body }: Asked, email: string) {
   const since = service.container.services.clock.now();
   const response = await fetch(service.url + path, {

@@ -17,8 +17,8 @@ export type Credential =
   | { kind: 'session'; token: string };
 
 /**
- * next-auth's cookie. Over https it has the name that browsers take from this very host alone (`__Host-`), and no other counts: a
- * neighbouring subdomain, or somebody in between on plain http, could set that one.
+ * next-auth's cookie. Over https its name has the prefix `__Host-`, which browsers accept from this exact host alone,
+ * and no other name is read: a neighboring subdomain, or an attacker on plain http, could set a cookie without it.
  */
 const sessionCookie = (https: boolean) => (https ? '__Host-next-auth.session-token' : 'next-auth.session-token');
 
@@ -48,8 +48,8 @@ function findCredential(header: Headers, https: boolean): Credential {
 }
 
 /**
- * Who presents this credential now; null where it is missing or not valid (401). AppError 403 where the tenant or project in
- * `X-Tenant-Id`/`X-Project-Id` is not the PAT's own, or not one the session's user may use.
+ * Returns the principal of the credential; null if it is missing or not valid (401). AppError 403 if the tenant or
+ * project in `X-Tenant-Id`/`X-Project-Id` is not the PAT's own, or not one that the session's user may use.
  */
 export async function authenticate(
   { services, sessionSecret }: Authenticator,
@@ -72,8 +72,8 @@ export async function authenticate(
 const requestedScope = (header: Headers) => ({ tenantId: header('x-tenant-id'), projectId: header('x-project-id') });
 
 /**
- * What limits count this principal under: the user in the workspace, whatever the credential. Counted by token, whoever makes a
- * hundred tokens would have a hundred times the limit.
+ * The key under which limits count this principal: the user in the workspace, over all credentials. If limits counted
+ * tokens, a user with a hundred tokens would have a hundred times the limit.
  */
 export function principalKey({ userId, tenantId }: Principal): string {
   return `user:${userId}:${tenantId}`;

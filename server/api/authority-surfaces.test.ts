@@ -26,8 +26,8 @@ import { hasRole } from './invoke.ts';
 import type { RegisteredOperation } from './registry.ts';
 
 /**
- * What each operation declares, held against what each surface does: with each role, with each scope alone, and from a second project
- * of the same workspace. authority.test.ts has REST in depth, and other workspaces.
+ * Compares the declaration of each operation with each surface: with each role, with each scope alone, and from a
+ * second project of the same workspace. authority.test.ts tests REST in depth, and other workspaces.
  */
 let worlds: TestWorlds;
 let acme: World;
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 afterAll(() => worlds.close());
 
-/** A field that no operation knows: whoever is allowed is told so, and nothing happens. */
+/** A field that no operation has: an authorized caller gets a validation error, and nothing happens. */
 const nonsense = { nonsense: '1' };
 const verdicts = async (asked: Iterable<readonly [string, Promise<Verdict>]>) =>
   Object.fromEntries(await Promise.all([...asked].map(async ([who, verdict]) => [who, await verdict] as const)));
@@ -124,7 +124,7 @@ describe("another workspace's ids are as good as none", () => {
   });
 });
 
-/** Belongs to the workspace, whatever the project: these are not walked from the second one. */
+/** Operations that belong to the workspace and not to a project: they are not called from the second project. */
 const WORKSPACE_WIDE = ['members', 'projects', 'invitations', 'servers', 'accounts'];
 const isWide = (path: string) => WORKSPACE_WIDE.includes(/([a-z-]+)\/\{/.exec(path)?.[1] ?? '');
 /** The same for a key of the world's ids: `connections/id`. */

@@ -81,7 +81,7 @@ describe('403 without the scope', () => {
     const rest = scopes.filter(each => each !== scope);
     const { token } = await createTestPat(service.container.services, acme.owner, rest);
     const { status, body } = await call(entry, acme.ids, { token }, { nonsense: '1' });
-    // Without a scope of its own the operation goes on to look at the input.
+    // Without a scope of its own the operation continues with the input.
     expect([status, body.code]).toEqual(scope === null ? [422, 'validation_error'] : [403, 'insufficient_scope']);
   });
 });
@@ -130,7 +130,7 @@ describe("404 for ids of another workspace of one's own", () => {
     expect((await about('/v1/members', mine ?? {})).members).toMatchObject([{ user_id: acme.owner.userId }]);
   });
 
-  /** What no list of the new workspace may hold. The owner is a member of both. */
+  /** Ids that must not appear in any list of the new workspace. The owner is a member of both. */
   const foreign = () => Object.entries(acme.ids).filter(([key]) => !Object.hasOwn(absentVersions, key));
   const statusesOf = (entry: RegisteredOperation, ids: World['ids']) =>
     Promise.all(sent.map(async credential => (await call(entry, ids, credential)).status));

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 
 /**
- * Returns the address that a client is counted under: the peer's, or with `trustedProxies` n the n-th entry of X-Forwarded-For from
- * its end, since everything before that is the client's own word. Where that entry is no address, the peer's counts. IPv6 counts by
- * its /64, which one client owns whole.
+ * Returns the address under which a client is counted: the peer's, or with `trustedProxies` n the n-th entry of
+ * X-Forwarded-For from its end, since the client itself may have written everything before it. If that entry is not an
+ * address, the peer's counts. IPv6 counts by its /64, all of which belongs to one client.
  */
 export function clientAddress(
   peer: string | undefined,

@@ -5,7 +5,7 @@ import type { Logger } from '../platform/logger.ts';
 import { inRequestScope } from '../platform/secrets/in-use.ts';
 import { clientAddress } from './client-address.ts';
 
-/** What the edge hands requests and upgrades to; exchanged as the process comes up and goes down. */
+/** The handlers of requests and upgrades; replaced as the process starts and stops. */
 export type Frontend = {
   request(...request: Parameters<RequestListener>): void | Promise<void>;
   /** Takes the upgrade to WebSocket and returns true; false where the path has none, and nothing has been done. */
@@ -24,7 +24,10 @@ export type EdgeOptions = {
 /** The listening server. */
 export type Edge = {
   port: number;
-  /** Stops accepting, lets answers under way finish for up to `graceMs`, then cuts every connection, upgraded or not. */
+  /**
+   * Stops accepting connections, lets answers in progress finish for up to `graceMs`, then cuts every connection,
+   * upgraded or not.
+   */
   close(graceMs: number): Promise<void>;
 };
 
@@ -137,7 +140,10 @@ class Connections {
     if (!this.#count(socket, clientAddress(socket.remoteAddress, undefined, 0))) socket.destroy();
   }
 
-  /** Whether the client of an upgrade may hold one more connection. Behind a proxy only these can be told apart, by their header. */
+  /**
+   * Returns whether the client of an upgrade may open one more connection. Behind a proxy, only upgrades reveal the
+   * client, by their header.
+   */
   admits(request: IncomingMessage): boolean {
     const { trustedProxies } = this.#options;
     if (trustedProxies === 0) return true;
@@ -198,7 +204,7 @@ function refuseUpgrade(socket: Duplex, status: 404 | 429): void {
   endConnection(socket, rawResponse(status));
 }
 
-/** Node's note of the response that is under way on a connection, as its documentation of `clientError` has it. */
+/** Node's property for the current response of a connection, as its documentation of `clientError` describes it. */
 type Answering = { _httpMessage?: ServerResponse | null };
 
 /**

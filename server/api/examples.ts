@@ -72,7 +72,7 @@ export const furtherExamples: Partial<Record<Name, Record<string, unknown>>> = {
   workflows_import: { baton: 1, kind: 'workflow', name: 'Imported', graph },
 };
 
-/** What stands in the description for an id of the caller's own. */
+/** The placeholder in the description for an id that the caller chooses. */
 const SOME_ID = '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10';
 
 /** The body of a request to the operation, as an example; null where an empty one will do. */

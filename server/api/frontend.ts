@@ -7,7 +7,7 @@ import { takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
 import type { Stream } from './stream.ts';
 
-/** The header in which routes behind Next find the client's address; whatever a client sends under this name is dropped. */
+/** The header in which routes behind Next find the client's address; a value that a client sends is dropped. */
 const addressHeader = 'x-baton-client-address';
 
 /** Responses that no page's own policy covers (proxy.ts): next-auth's pages, which have inline styles and a form, and errors. */
@@ -42,7 +42,7 @@ export function createFrontend(
   };
 }
 
-/** What proxy.ts leaves out beside the API; where there is no such file, Next answers with a page. */
+/** Paths that proxy.ts leaves out beside the API; for a missing file, Next answers with a page. */
 function isAsset(path: string): boolean {
   return path.startsWith('/_next/') || path === '/favicon.ico' || path === '/icon.svg';
 }

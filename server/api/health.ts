@@ -50,7 +50,7 @@ async function databaseState({
   const query = pool.query<{ pending: boolean }>(
     'SELECT EXISTS (SELECT FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL) AS pending',
   );
-  query.catch(() => undefined); // it may fail after the timeout, when nobody listens any more
+  query.catch(() => undefined); // it may fail after the timeout, when no caller listens any more
   try {
     const { rows } = await Promise.race([query, timeout]);
     return rows[0]?.pending ? 'migrating' : 'migrated';

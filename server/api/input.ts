@@ -3,7 +3,7 @@ import { AppError, badRequest, type ErrorDetail, invalid, notFound } from '../pl
 import { readParameter } from './parameters.ts';
 import type { RegisteredOperation } from './registry.ts';
 
-/** Levels of arrays and objects a request may nest; what people write by hand stays under 20. */
+/** Levels of arrays and objects that a request may nest; requests that people write stay under 20. */
 const maxDepth = 100;
 
 /** Path parameters as text, in the order of the path, and what the carrier (query or body) held. */

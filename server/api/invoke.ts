@@ -5,7 +5,7 @@ import { AppError, forbidden, notFound, unauthenticated } from '../platform/erro
 import { inSecretScope } from '../platform/secrets/in-use.ts';
 import type { RegisteredOperation } from './registry.ts';
 
-/** What every surface needs to invoke; constructed once by the container. */
+/** The dependencies of every surface; the container constructs them once. */
 export type Invoker = {
   services: Services;
   /** Features this deployment has switched on; an operation of another feature is 404. */
@@ -46,8 +46,8 @@ export function hasScope(principal: Principal, scope: Scope | null): boolean {
 }
 
 /**
- * The only way to run an operation: feature (404) → credential (401) → role and scope (403) → input (422) → run. So nobody
- * learns whether something exists, or what a valid request looks like, before having the right to ask.
+ * The only way to run an operation: feature (404) → credential (401) → role and scope (403) → input (422) → run. So a
+ * caller without the right to ask learns neither whether something exists nor what a valid request looks like.
  */
 export async function invoke(invoker: Invoker, call: Invocation): Promise<Result> {
   const { operation } = call.entry;

@@ -11,8 +11,8 @@ const fieldsByParameter: Readonly<Record<string, string>> = {
 };
 
 /**
- * What an answer leads to, derived from the paths: what a POST makes can be read, changed and deleted under its id, and a
- * started run has its summary and its events. Only POST: whatever reads links already had the ids.
+ * Links of an answer, derived from the paths: the object that a POST creates can be read, changed and deleted under its
+ * id, and a started run has its summary and its events. Only POST: readers of other answers already had the ids.
  */
 export function linksFrom(from: RegisteredOperation, all: readonly RegisteredOperation[]): Record<string, Link> {
   if (from.operation.method !== 'POST' || from.operation.status === 204) return {};
@@ -27,7 +27,7 @@ export function linksFrom(from: RegisteredOperation, all: readonly RegisteredOpe
   return links;
 }
 
-/** Null where a parameter cannot be told, or nothing of the answer is needed. */
+/** Returns null if a parameter has no known value, or if nothing of the answer is needed. */
 function parametersOf(from: RegisteredOperation, to: RegisteredOperation): Record<string, string> | null {
   const parameters: Record<string, string> = {};
   let answers = false;
@@ -53,7 +53,7 @@ function fieldNaming(
   place: string,
 ): string | null {
   const required = Array.isArray(outputSchema.required) ? outputSchema.required : [];
-  // A run's own id tells the workflow too, but where the request has named it that is no news.
+  // A run's own id also identifies the workflow, but a request that names the workflow needs no link to it.
   const named = operation.path.startsWith(`${place}/`) ? undefined : fieldsByParameter[place];
   if (named !== undefined && required.includes(named)) return named;
   return operation.path === collection && required.includes('id') ? 'id' : null;

@@ -20,12 +20,15 @@ import {
 import type { Rest } from './rest.ts';
 import { isTrpcPath, type Trpc } from './trpc.ts';
 
-/** What is read and thrown away of a body beyond the limit, so that a client that is still sending gets to read the 413. */
+/**
+ * The bytes of a body beyond the limit that are read and discarded, so that a client that is still sending reads the
+ * 413.
+ */
 const maxDiscarded = 16 * 1024 * 1024;
 
 /**
- * Serves the API on Node's own request and response. A fetch Request and Response for each would cost more than the rest of a
- * trivial GET. Never rejects: a client that went away is nobody's failure.
+ * Serves the API on Node's own request and response. A fetch Request and Response for each would cost more than the
+ * rest of a trivial GET. Never rejects: a client that disconnects is not an error.
  */
 export async function serveNode(
   surface: Rest | Trpc | McpSurface,

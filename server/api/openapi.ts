@@ -327,7 +327,7 @@ function errorResponses(): Responses {
   );
 }
 
-/** Routes that are no operations. */
+/** Routes that are not operations. */
 function otherPaths(): Record<string, unknown> {
   const error = (status: number) => ({ $ref: `#/components/responses/Error${status}` });
   const page = (summary: string, contentType: string, responses: Responses = {}) => ({

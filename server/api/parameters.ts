@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ErrorDetail } from '../platform/errors.ts';
 import { isObject } from '../platform/json.ts';
 
-/** What the text of a path or query parameter may be turned into. */
+/** The possible values of a path or query parameter after conversion. */
 export type Scalar = 'string' | 'integer' | 'number' | 'boolean';
 export type ParameterType = { scalars: ReadonlySet<Scalar>; list: boolean };
 /** A JSON Schema as zod writes it; only the keywords that are read here. */
@@ -56,7 +56,7 @@ export function parameterType(schema: JsonSchema, root: JsonSchema): ParameterTy
   return scalars.size > 0 ? { scalars, list: false } : null;
 }
 
-/** Turns the text of a parameter into the type its schema wants; a text that is none of them is an error detail. */
+/** Converts the text of a parameter to a type of its schema; a text that fits none of them is an error detail. */
 export function readParameter(name: string, text: string, type: ParameterType): { value: unknown } | ErrorDetail {
   const { scalars } = type;
   if (scalars.has('integer') && /^-?\d{1,15}$/.test(text)) return { value: Number(text) };

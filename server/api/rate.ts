@@ -4,7 +4,7 @@ import { AppError } from '../platform/errors.ts';
 import type { RateLimitState } from '../platform/rate-limit.ts';
 import { principalKey } from './authenticate.ts';
 
-/** Counts a request: by its principal, or by the client's address where nobody has been authenticated. */
+/** Counts a request: by its principal, or by the client's address if the request is not authenticated. */
 export function takeRequest(
   limiter: RequestLimiter,
   principal: Principal | null,

@@ -21,7 +21,7 @@ export type RegisteredOperation = {
   readonly carrier: 'body' | 'query';
   /** How path and query parameters are read from text; body fields are not in here. */
   readonly parameters: ReadonlyMap<string, ParameterType>;
-  /** Of the whole input, path parameters included. */
+  /** The parameters of the whole input, including those of the path. */
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
 };
@@ -32,7 +32,7 @@ export type Registry = {
   readonly router: Router<RegisteredOperation>;
 };
 
-/** Routes of the API that are no operations: the description and the WebSocket. */
+/** Routes of the API that are not operations: the description and the WebSocket. */
 const reservedRoutes: ReadonlySet<string> = new Set(['GET /v1/openapi.json', 'GET /v1/workflows/{}/stream']);
 /** Names a tRPC router cannot have. */
 const reservedNames: ReadonlySet<string> = new Set(['then', 'call', 'apply']);

@@ -1,7 +1,7 @@
 import { AppError } from '../platform/errors.ts';
 import { newRequestId } from '../platform/ids.ts';
 
-/** A request as the API reads it, whichever server received it (Node's own, or a fetch handler). */
+/** A request as the API reads it, from either server (Node's own, or a fetch handler). */
 export type ApiRequest = {
   method: string;
   /** Percent-encoded path, without the query. */
@@ -21,7 +21,7 @@ export type ApiResponse = { status: number; headers: Record<string, string>; bod
 /** The largest request body in bytes; the graph of a workflow has the same limit (docs/specification/limits.md#sizes). */
 export const bodyLimit = 1024 * 1024;
 
-/** On every response: nothing of the API is to be sniffed, cached, framed or run. */
+/** Headers of every response: browsers must not sniff, cache, frame or run a response of the API. */
 export const protectiveHeaders: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',

@@ -13,12 +13,12 @@ import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, reques
 import { refuseCrossSite } from './same-origin.ts';
 import { isStreamPath } from './stream-query.ts';
 
-/** A page of the API that is no operation: `/healthz`, `/metrics`, `/v1/openapi.json`. GET and HEAD only. */
+/** A page of the API that is not an operation: `/healthz`, `/metrics`, `/v1/openapi.json`. GET and HEAD only. */
 export type Page = {
   contentType: string;
   render: () => Promise<{ status: number; body: string }>;
   limited: boolean;
-  /** The bearer token that it asks for; null: nobody has it, so that it is closed. Absent: it is public. */
+  /** The bearer token that it requires; null: no token is configured, so the page is closed. Absent: it is public. */
   token?: string | null;
 };
 
@@ -29,7 +29,7 @@ export type RestOptions = Invoker &
 export type Rest = (request: ApiRequest) => Promise<ApiResponse>;
 
 const json = 'application/json; charset=utf-8';
-/** What one request gathers on its way; the failure path needs it too. */
+/** The facts about one request that are collected on the way; the failure path needs them too. */
 type Exchange = { request: ApiRequest; requestId: string; headers: Record<string, string>; operation: string };
 
 /**
@@ -142,7 +142,7 @@ function rawRequest({ services }: RestOptions, exchange: Exchange, { limit }: Ra
     },
     countAs: async key => {
       const state = await countAs(services.rateLimiter, key, request.address);
-      // In the place of the address's numbers, which say nothing to somebody who has proved who he is.
+      // These replace the numbers of the address, which are irrelevant for an authenticated caller.
       exchange.headers = {
         ...protectiveHeaders,
         'X-Request-Id': exchange.requestId,

@@ -13,7 +13,7 @@ export function isSameOrigin(header: Headers, publicUrl: string): boolean {
   return isOwnOrigin(header, publicUrl);
 }
 
-/** By `Origin` alone: browsers send no Sec-Fetch-Site with a WebSocket handshake over plain http. */
+/** Checks `Origin` alone: browsers send no Sec-Fetch-Site with a WebSocket handshake over plain http. */
 export function isOwnOrigin(header: Headers, publicUrl: string): boolean {
   const origin = header('origin');
   if (origin === undefined || !URL.canParse(origin)) return false;

@@ -17,7 +17,7 @@ import { chain } from '../testing/workflows.ts';
 let quoted = '';
 const lines: string[] = [];
 const logger = createLogger('debug', { destination: { write: line => void lines.push(line) } });
-/** Logs each request of somebody who has proved who they are. */
+/** Logs each authenticated request. */
 const rateLimiter: Services['rateLimiter'] = {
   async take(kind) {
     if (kind === 'principal') logger.warn({ url: `https://example.com/?t=${quoted}` }, `counted ${quoted}`);

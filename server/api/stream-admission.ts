@@ -38,7 +38,7 @@ export class StreamCounts {
   }
 }
 
-/** Admissions under way at once: as many as keep the pool of database connections busy. */
+/** Concurrent admissions: as many as keep the pool of database connections busy. */
 const AT_ONCE = 16;
 
 /**

@@ -2,7 +2,7 @@ import { MAX_INTEGER } from '../contract/wire.ts';
 import { type ErrorDetail, invalid } from '../platform/errors.ts';
 import { isId } from '../platform/ids.ts';
 
-/** What a client asks of `GET /v1/workflows/{id}/stream`; `after` only with `runId`. */
+/** The query of `GET /v1/workflows/{id}/stream`; `after` only with `runId`. */
 export type StreamQuery = { runId?: string; after?: number };
 
 /** The workflow id in the path of a stream, or null for any other path. */

@@ -6,7 +6,7 @@ import { readEvents } from '../orchestrator/log/index.ts';
 import { seqOf } from './stream-frames.ts';
 import type { StreamQuery } from './stream-query.ts';
 
-/** What a reader of a workflow's stream asked for. */
+/** The events that a reader of a workflow's stream requested. */
 export type StreamTarget = { principal: Principal; workflowId: string; query: StreamQuery };
 
 /** Events read per round trip of a replay: 100 of the largest inline ones (16 KiB) stay under what may wait for a socket. */

@@ -388,7 +388,7 @@ describe('events', () => {
 
   test('a replay is followed by `ready` and the live events, without gap or duplicate', async () => {
     const run = await insertRun(250);
-    // Committed while the replay is under way: once already in the log, once beyond it.
+    // Committed during the replay: once already in the log, once beyond it.
     source.onSubscribe = () => source.publish([live(run, 250), live(run, 251)]);
     const client = await open(`?run_id=${run}&after=3`);
     const seqs: unknown[] = [];

@@ -201,7 +201,7 @@ function refuse(options: StreamOptions, socket: Duplex, thrown: unknown): void {
   );
 }
 
-/** A replay that failed: the client is told and can resume. */
+/** A replay failed: the client gets an error and can resume. */
 function fail(options: StreamOptions, socket: WebSocket, thrown: unknown): void {
   const error = asAppError(thrown);
   logFailure(options.services.logger, error, { requestId: '', operation: 'stream' });

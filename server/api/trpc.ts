@@ -27,7 +27,7 @@ type TrpcContext = {
   responseHeaders: Headers;
 };
 
-/** What stands in `error.data` on the client, beside tRPC's own `code` and `path`. */
+/** The data of `error.data` on the client, beside tRPC's own `code` and `path`. */
 export type TrpcErrorData = {
   /** The stable snake_case code of the API's errors. */
   code: string;
@@ -74,7 +74,7 @@ export type AppInputs = { [O in (typeof operations)[number] as O['name']]: z.inp
 export type AppOutputs = { [O in (typeof operations)[number] as O['name']]: z.output<O['output']> };
 
 export type TrpcOptions = Invoker & Authenticator & { registry: Registry };
-/** Never rejects, like the REST surface. */
+/** Serves a request. Never rejects, like the REST surface. */
 export type Trpc = (request: ApiRequest) => Promise<ApiResponse>;
 
 /** Calls in one HTTP request; a console page makes about ten. */
@@ -191,7 +191,7 @@ function procedure(options: TrpcOptions, entry: RegisteredOperation) {
   return isQuery ? base.query(resolve) : base.mutation(resolve);
 }
 
-/** What an operation threw, which tRPC wraps as an internal error, or a failure of tRPC's own. */
+/** Returns the error that an operation threw, which tRPC wraps as an internal error, or a failure of tRPC's own. */
 function knownFailure(error: TRPCError): AppError {
   return error.code === 'INTERNAL_SERVER_ERROR' ? asAppError(error.cause ?? error) : trpcFailure(error);
 }

@@ -14,8 +14,8 @@ import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 const MOST_DIFFERENCES = 200;
 
 /**
- * Declares `analytics`: makes the sums anew that analytics answer from, or recounts them. Exit code 0 when it is done and all
- * agrees, 1 where something differs.
+ * Declares `analytics`: recomputes the rollups that analytics read, or recounts them. Exit code 0 when it is done and
+ * all agrees, 1 if something differs.
  */
 export function declareAnalytics(command: Command, run: Run<{ url: string }>): void {
   command

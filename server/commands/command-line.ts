@@ -7,7 +7,7 @@ import { StartupError } from '../platform/postgres/startup-error.ts';
 /** How an operator types the command line, in usage lines and hints. */
 const PROGRAM = 'npm run baton --';
 
-/** What a command prints: `value` is the JSON document of `--json`, `code` the exit code (default 0). */
+/** The output of a command: `value` is the JSON document of `--json`, `code` the exit code (default 0). */
 export type Outcome = { text: string; value?: unknown; code?: number };
 
 /**

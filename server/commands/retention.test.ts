@@ -17,7 +17,7 @@ const retention = (args: string[], env: Record<string, string>) => runBaton(['re
 test('shows what would go, then lets it go, and then has nothing to do', async () => {
   await using db = await createTestDatabase();
   await makeMonths(db.pool);
-  // The command goes by the clock of the machine, whatever that is.
+  // The command uses the machine's clock, which the test does not control.
   const long = Math.min(Date.UTC(2026, 7, 15), Date.now() - 100 * DAY);
   await writeRuns(db.pool, [{ id: idAt(long), endedAt: long }]);
   const env = { DATABASE_URL: db.url };

@@ -12,7 +12,7 @@ import { rotateMasterKey } from '../platform/secrets/database-secret-store.ts';
 import { type Outcome, operatorCommand } from './command-line.ts';
 
 export type Rotation = {
-  /** Workspaces whose key was wrapped anew; none where an interrupted rotation had got that far. */
+  /** Workspaces whose key was wrapped again; none if an interrupted rotation had already wrapped them. */
   tenants: number;
   file: string;
   /** Where the key until now lies. */
@@ -20,10 +20,10 @@ export type Rotation = {
 };
 
 /**
- * Replaces the generated master key: a new one is written beside it, the tenants' keys are wrapped anew in one transaction,
- * and the files are swapped. Interrupted anywhere, it is taken up where it stopped when it is run again; until the
- * transaction the old key holds. No Baton may run meanwhile: it would go on wrapping under the old key.
- * Throws StartupError, having changed nothing, where one does or where the key is not the database's.
+ * Replaces the generated master key: writes a new one beside it, wraps the tenants' keys again in one transaction, and
+ * swaps the files. After an interruption at any point, the next run continues; until the transaction the old key stays
+ * valid. Baton must not run meanwhile: it would continue to wrap under the old key. Throws StartupError, having changed
+ * nothing, if it runs or if the key is not the database's.
  */
 export async function rotateKeyFile(pool: pg.Pool, dataDir: string, clock: Clock): Promise<Rotation> {
   const file = masterKeyFile(resolve(dataDir));
@@ -54,7 +54,7 @@ export async function rotateKeyFile(pool: pg.Pool, dataDir: string, clock: Clock
   return { tenants, file, previous };
 }
 
-/** On an embedded database the folder's lock says so already; an external one may serve several processes. */
+/** The folder's lock already ensures it for an embedded database; several processes may use an external one. */
 async function refuseWhileInUse(pool: pg.Pool): Promise<void> {
   const { rowCount } = await pool.query(
     `SELECT FROM pg_stat_activity
@@ -98,7 +98,7 @@ async function openPool(url: string | undefined, dataDir: string): Promise<{ poo
   }
 }
 
-/** Only where there is a cluster: starting would make one. */
+/** Only if there is a cluster: a start would create one. */
 async function openEmbedded(dataDir: string) {
   if ((await readKeyFile(masterKeyFile(resolve(dataDir)))) === null) {
     throw new StartupError(

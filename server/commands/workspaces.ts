@@ -18,8 +18,8 @@ type WorkspaceServices = Pick<DatabaseServices, 'prisma' | 'clock'>;
 type NewWorkspace = { slug: string; name: string; email: string; ownerName: string | undefined };
 
 /**
- * Declares `workspaces`: creates a workspace, or lists all of them, whatever BATON_SIGN_UP says (docs/operations.md). AppError 409
- * for a slug that is taken, and for an unconfirmed owner.
+ * Declares `workspaces`: creates a workspace, or lists all of them, independently of BATON_SIGN_UP
+ * (docs/operations.md). AppError 409 for a slug that is taken, and for an unconfirmed owner.
  */
 export function declareWorkspaces(command: Command, run: Run<WorkspaceServices>): void {
   command
@@ -89,7 +89,7 @@ async function create(
   };
 }
 
-/** Nobody knows whose it is, so it is given nothing. */
+/** It is not known whose account it is, so it gets no role. */
 const unconfirmed = (email: string) =>
   conflict(
     'account_not_confirmed',

@@ -13,7 +13,7 @@ export type TestUsage = {
   stepType?: string;
   subject?: string;
   outcome?: string;
-  /** Of runs that ended, in ms: as many as the quantity. */
+  /** The durations of runs that ended, in ms: as many as the quantity. */
   durations?: number[];
 };
 

@@ -5,7 +5,9 @@ import type { Lookup } from '../platform/egress/egress.ts';
 export type TestDns = {
   /** Asks the server over UDP, for A and AAAA. */
   lookup: Lookup;
-  /** From now on the name has these addresses; with several lists, one after the other, the last for good. */
+  /**
+   * Gives the name these addresses from now on; with several lists, one after the other, and the last one permanently.
+   */
   set(name: string, ...answers: string[][]): void;
   /** How often the name was looked up. */
   asked(name: string): number;

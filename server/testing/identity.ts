@@ -128,7 +128,7 @@ export async function createTestPat(
   return { token, principal: { ...principal, credential: { kind: 'pat', patId: pat.id, scopes } } };
 }
 
-/** What a use case gets as its first argument when `principal` asks over REST. */
+/** Returns the context of a use case that `principal` calls over REST. */
 export function contextFor(services: Services, principal: Principal, overrides: Partial<Context> = {}): Context {
   return {
     principal,

@@ -4,10 +4,10 @@ import { createServer, type Socket } from 'node:net';
 export type ReceivedMail = { from: string; to: string; text: string };
 
 export type TestMailServer = {
-  /** For BATON_SMTP_URL. */
+  /** The value for BATON_SMTP_URL. */
   url: string;
   received: ReceivedMail[];
-  /** Resolves with the next mail to this address that nobody has taken yet. */
+  /** Resolves with the next mail to this address that the test has not read yet. */
   next(to: string): Promise<ReceivedMail>;
   /** Refuses every message from now on. */
   refuse(): void;

@@ -111,7 +111,7 @@ export async function startHttpServer(handler: Handler): Promise<TestServer> {
   };
 }
 
-/** Keeps what was sent, so that a stream can be taken up again. */
+/** Stores the messages that were sent, so that a stream can be resumed. */
 function eventStore(): EventStore {
   const events: { id: string; streamId: string; message: Parameters<EventStore['storeEvent']>[1] }[] = [];
   return {
@@ -136,7 +136,7 @@ export type SdkServerOptions = {
   configure: (server: McpServer) => void;
   /** Answer in JSON instead of an event stream. */
   json?: boolean;
-  /** Broken streams can be taken up again. */
+  /** Broken streams can be resumed. */
   resumable?: boolean;
   /** Called before the SDK sees a request; true: answered already. */
   before?: (request: IncomingMessage, response: ServerResponse, body: unknown) => boolean;

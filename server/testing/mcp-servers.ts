@@ -53,7 +53,7 @@ export function configureTools(server: McpServer): void {
   }));
 }
 
-/** A real MCP server; with `token`, only for those who send it as a bearer token. */
+/** Starts a real MCP server; with `token`, it requires that bearer token. */
 export function startToolServer(
   options: { configure?: (server: McpServer) => void; token?: string; json?: boolean } = {},
 ): ReturnType<typeof startSdkServer> {

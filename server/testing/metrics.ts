@@ -1,7 +1,7 @@
 /** Samples of a Prometheus text rendering by their series, as in `name{label="value"}`. */
 export type Samples = ReadonlyMap<string, number>;
 
-/** Asks for metrics over HTTP and reads them. Throws for a line that is none of the text format. */
+/** Reads metrics over HTTP. Throws for a line that is not in the text format. */
 export async function scrape(url: string, init?: RequestInit): Promise<Samples> {
   return parseSamples(await (await fetch(url, init)).text());
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Json, JsonObject } from '../platform/json.ts';
 import { type Dialect, dialectOf, type StreamEvent } from './model-dialects.ts';
 
-/** What the server answers to a question. Without `status` it is a stream of the text's pieces in the format of the path. */
+/** The server's answer to a request. Without `status` it is a stream of the text's pieces in the format of the path. */
 export type ScriptedReply = {
   /** Pieces are sent one by one; an async iterable lets the test decide when each leaves. */
   text?: string | Iterable<string> | AsyncIterable<string>;
@@ -34,10 +34,10 @@ export type RecordedRequest = {
 };
 
 export type ModelServer = {
-  /** Without a path; `/v1` is OpenAI's, Anthropic's and Mistral's base, `/v1beta` Google's. */
+  /** The base URL without a path; `/v1` is OpenAI's, Anthropic's and Mistral's base, `/v1beta` Google's. */
   url: string;
   requests: RecordedRequest[];
-  /** What the next questions are answered; default "Hello.". */
+  /** Sets the answers to the next requests; default "Hello.". */
   reply(script: ScriptedReply | ((request: RecordedRequest) => ScriptedReply)): void;
   /** The only key that is accepted; default: any, or none. */
   expectKey(key: string): void;

@@ -15,16 +15,19 @@ export type TestOauthServer = {
   refuse(scopes: readonly string[]): void;
   /** Answers the token endpoint with this status from now on; null: as it should. */
   break(status: number | null): void;
-  /** Keeps token requests waiting from now on; `waiting` tells how many, `release` lets them and all later ones go on. */
+  /** Blocks token requests from now on; `waiting` counts them, `release` lets them and all later ones continue. */
   hold(): { waiting(): number; release(): void };
-  /** Withdraws whatever was granted so far. */
+  /** Revokes all grants. */
   revoke(): Promise<void>;
   /** Goes where an authorization URL leads, signs in and consents; resolves to the parameters of the redirect back. */
   visit(authorizationUrl: string): Promise<Record<string, string>>;
   close(): Promise<void>;
 };
 
-/** A real authorization server: PKCE demanded, refresh tokens rotated and a used one taken for a theft, scopes `mail.read` and `calendar.read`. */
+/**
+ * A real authorization server: it requires PKCE, rotates refresh tokens and treats a used one as stolen; scopes
+ * `mail.read` and `calendar.read`.
+ */
 export async function startOauthServer(options: {
   redirectUri: string;
   account?: () => string;

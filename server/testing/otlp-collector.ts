@@ -31,12 +31,12 @@ export type ReceivedSpan = {
 
 export type Collector = {
   url: string;
-  /** Requests that came, whatever they were. */
+  /** All requests that arrived. */
   readonly requests: number;
   readonly spans: readonly ReceivedSpan[];
   /** Everything that was received, as text. */
   readonly text: string;
-  /** What each later request is answered with. */
+  /** Sets the answer to later requests. */
   answer(status: number): void;
   close(): Promise<void>;
 };

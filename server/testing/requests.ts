@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isObject } from '../platform/json.ts';
 
-/** Draws values from the schemas of the API's own description, as somebody who has read nothing else would. */
+/** Draws values from the schemas of the API's own description, as a client that knows nothing else would. */
 export type Schema = { [keyword: string]: unknown };
 type Values = fc.Arbitrary<unknown>;
 
@@ -124,7 +124,7 @@ export class RequestDraws {
     return fc.tuple(free, ...known).map(parts => fromEntries(parts.flat() as (readonly [string, unknown])[]));
   }
 
-  /** Values that the schema forbids, one constraint broken; null where none can be told. */
+  /** Values that violate one constraint of the schema; null if none can be derived. */
   invalid(given: Schema): Values | null {
     const schema = this.resolve(given);
     const values: unknown[] = [];

@@ -70,7 +70,7 @@ export function reached(
   return settled(contextFor(services, principal), ref, phases.length === 0 ? ['complete'] : phases);
 }
 
-/** A human task alone: a run of it waits until somebody answers. */
+/** A single human task: a run of it waits until a person answers. */
 export const asking = (more: Record<string, never> | Record<string, unknown> = {}): Graph => ({
   steps: [{ id: 'ask', type: 'human_task', ...(more as Record<string, never>) }],
 });

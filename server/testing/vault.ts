@@ -10,12 +10,12 @@ type Answer = { status: number; body?: unknown };
 
 export type TestVault = {
   address: string;
-  /** What is kept, by path. */
+  /** The stored secrets, by path. */
   entries: Map<string, Version[]>;
   tokens: Map<string, Token>;
   /** Every request, as `METHOD path`. */
   requests: string[];
-  /** What it does instead of answering as it should. */
+  /** The fault to produce instead of the right answer. */
   mood: 'well' | 'sealed' | 'denying' | 'silent' | 'babbling' | 'flooding' | 'redirecting';
   /** Awaited before a request is answered. */
   before: (request: string) => Promise<void>;

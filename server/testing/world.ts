@@ -26,7 +26,7 @@ export type TestWorlds = {
   service: TestContainer;
   acme: World;
   rival: World;
-  /** Of the rival's owner, with every scope. */
+  /** The token of the rival's owner, with every scope. */
   rivalToken: string;
   request(method: string, path: string, sent: Sent): Promise<Answer>;
   /** A valid request of the operation, with `extra` fields. */

@@ -27,7 +27,7 @@ const service = restate.service({
 });
 const question = restate.workflow({
   name: 'question',
-  // Who waits for a person gives back its place and its memory soon: by default it keeps them for a minute.
+  // A workflow that waits for a person soon releases its slot and its memory: by default it keeps them for a minute.
   options: { inactivityTimeout: { seconds: 1 } },
   handlers: {
     run: async (ctx, n) => {

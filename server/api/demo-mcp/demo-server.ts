@@ -25,7 +25,10 @@ export type DemoMcp = {
 
 export type DemoMcpOptions = {
   clock: Clock;
-  /** Host names under which it may be called, and origins of pages that may: no other site's page may, whatever its name resolves to. */
+  /**
+   * Host names under which it may be called, and origins of pages that may call it. Pages of other sites are refused,
+   * even if their name resolves to this server.
+   */
   allowed: { hosts: readonly string[]; origins: readonly string[] };
 };
 

@@ -71,7 +71,7 @@ function define({ operation, inputSchema, pathParameters }: RegisteredOperation)
   };
 }
 
-/** What the method promises (RFC 9110, 9.2), corrected by the declaration. */
+/** The guarantees of the method (RFC 9110, 9.2), corrected by the declaration. */
 function toolHints({ method, mcp }: RegisteredOperation['operation']): ToolHints {
   const readOnly = mcp?.hints?.readOnly ?? method === 'GET';
   return {
@@ -101,7 +101,7 @@ function renamed(schema: JsonSchema, pathParameters: readonly string[]): Tool['i
   };
 }
 
-/** MCP wants an object at the root; a schema that is none is left out, and clients then get the text alone. */
+/** MCP requires an object at the root; other schemas are left out, and clients then get only the text. */
 function outputSchema(schema: z.ZodType): Tool['outputSchema'] {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
   return json.type === 'object' ? (json as Tool['outputSchema']) : undefined;

@@ -4,10 +4,10 @@ import type { McpGroup } from '../../contract/mcp-groups.ts';
 import type { Invoker } from '../invoke.ts';
 import type { Registry } from '../registry.ts';
 
-/** What every tool of the Platform MCP endpoint may reach. */
+/** The dependencies of every tool of the Platform MCP endpoint. */
 export type McpOptions = Invoker & { registry: Registry };
 
-/** Who calls, in which request. */
+/** The caller and the request. */
 export type McpCaller = { principal: Principal; requestId: string; address: string };
 
 /** A tool of the Platform MCP endpoint (docs/specification/mcp.md#tool-groups). */

@@ -43,7 +43,7 @@ async function connect(bearer: string, to = service): Promise<Client> {
   return mcp;
 }
 
-/** What a tool answers; the client itself holds structured content against the tool's output schema. */
+/** The answer of a tool; the client itself validates structured content against the tool's output schema. */
 async function use(name: string, args: Json = {}, as = client): Promise<Json> {
   const result = (await as.callTool({ name, arguments: args })) as CallToolResult;
   expect(result.isError ?? false, JSON.stringify(result.content)).toBe(false);

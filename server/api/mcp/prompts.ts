@@ -3,7 +3,7 @@ import { invokeOperation } from './operation-tools.ts';
 import type { McpCaller, McpOptions } from './platform-tool.ts';
 import { entryOf } from './resources.ts';
 
-/** What an assistant is offered to begin with. */
+/** The prompts that assistants offer their users. */
 export const prompts = [
   {
     name: 'build_workflow',

@@ -13,7 +13,7 @@ import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 
 /** The three caps of a bounded read (docs/specification/mcp.md#bounded-stream). */
 const caps = { durationMs: 30_000, messages: 1_000, bytes: 1024 * 1024 };
-/** Of one workflow's events per caller at a time: each holds a subscription for up to half a minute. */
+/** Concurrent reads per caller: each one holds a subscription for up to half a minute. */
 const readsPerPrincipal = 10;
 
 const Arguments = z
@@ -126,7 +126,7 @@ class Collected {
   #add(frame: Frame): boolean {
     if (!this.#open) return false;
     const bytes = Buffer.byteLength(JSON.stringify(frame));
-    // A first frame is taken whatever its size, or a reader could never get past it.
+    // The first frame is always included, or a reader could never get past a large one.
     if (this.bytes + bytes > this.#limits.max_bytes && this.frames.length > 0) {
       this.end('bytes');
       return false;

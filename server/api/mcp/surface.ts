@@ -14,7 +14,7 @@ import { createMcpServer, type ToolSet } from './server.ts';
 import { streamTool } from './stream-tool.ts';
 
 export type McpSurfaceOptions = McpOptions & Authenticator & { metrics: Pick<Metrics, 'request'> };
-/** Never rejects, like the other surfaces. */
+/** Serves a request. Never rejects, like the other surfaces. */
 export type McpSurface = (request: ApiRequest) => Promise<ApiResponse>;
 
 const path = '/mcp';

@@ -36,7 +36,7 @@ const writing: Record<string, string> = {
   // Stopping ends a run, and what a run calls is anywhere.
   workflows_execute_command: 'destructive, open world',
   workflows_start_test_run: 'destructive, open world',
-  // A decision cannot be taken back, and the run goes on.
+  // A decision cannot be undone, and the run continues.
   tasks_complete: 'destructive, open world',
   connections_create: 'adds',
   connections_patch: 'destructive, idempotent',

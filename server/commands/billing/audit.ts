@@ -3,7 +3,7 @@ import { type AuditReport, auditLedger, type Difference } from '../../domains/bi
 import type { Run } from '../command-line.ts';
 import type { BillingServices } from './services.ts';
 
-/** Declares `billing audit`: derives every balance anew and says where they differ. Exit code 1 where one does. */
+/** Declares `billing audit`: recomputes every balance and reports differences. Exit code 1 if there are any. */
 export function declareAudit(command: Command, run: Run<Pick<BillingServices, 'pool' | 'clock'>>): void {
   command
     .command('audit')

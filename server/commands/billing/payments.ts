@@ -8,7 +8,7 @@ import type { BillingServices } from './services.ts';
 import { credits, table } from './terminal-format.ts';
 
 const statuses = ['pending', 'succeeded', 'failed', 'cancelled', 'refunded'] as const satisfies PaymentStatus[];
-/** What one look shows: the newest. */
+/** The number of payments in one list: the newest. */
 const SHOWN = 200;
 
 /** Declares `billing payments`: manual payments, and what became of them. */

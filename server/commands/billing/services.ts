@@ -1,4 +1,4 @@
 import type { OperatorServices } from '../../domains/billing/payments/operate.ts';
 
-/** What the billing commands reach. `by` is who runs them. */
+/** The dependencies of the billing commands. `by` is the person who runs them. */
 export type BillingServices = OperatorServices & { by: string };

@@ -69,6 +69,7 @@ async function moveToSystem(wanted: string, at: Places): Promise<string> {
   try {
     await makeFolder(folder, 0o711);
     await chmod(at.system, 0o755); // PostgreSQL's account must pass, independently of the umask
+    // Fails, and changes nothing, if the folder is not empty.
     await rmdir(wanted).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });

@@ -11,7 +11,7 @@ export async function charge(pool: Pool | ClientBase, tenantId: string, amount: 
   return entry.runId;
 }
 
-/** What the engine writes for a run that has ended after steps that cost `amounts`. */
+/** Writes what the engine writes for a run that ended after steps with these `amounts`. */
 export function chargedRun(
   tenantId: string,
   amounts: readonly number[],

@@ -5,7 +5,7 @@ import { createTestPat, createTestTenant, type TestTenant } from '../identity.ts
 import { type StripeServer, startStripeServer } from '../stripe/server.ts';
 import type { StoredEvent } from '../stripe/world.ts';
 
-/** What the service answers; the fields that tests of several operations look at. */
+/** The service's answers; the fields that tests of several operations read. */
 export type Answer = { status: number; headers: Headers; body: Answered };
 type Answered = {
   error?: string;
@@ -26,9 +26,9 @@ type Answered = {
 export type Member = {
   tenant: TestTenant;
   call(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer>;
-  /** What is left, in microcredits. */
+  /** The remaining credits, in microcredits. */
   balances(): Promise<{ trial: number; included: number; payg: number }>;
-  /** What Stripe has to tell of it, in order. */
+  /** The events of Stripe about it, in order. */
   events(): StoredEvent[];
 };
 

@@ -30,7 +30,7 @@ export type BillingWorld = AsyncDisposable & {
   acme: TestTenant;
   rival: TestTenant;
   call: ReturnType<typeof createCall<typeof billingOperations>>;
-  /** As the owner of acme. */
+  /** Calls as the owner of acme. */
   ask<T>(name: Parameters<BillingWorld['call']>[1], input?: unknown): Promise<T>;
   status(): Promise<Status>;
   balances(): Promise<Pick<Balances, 'trial' | 'included' | 'payg'>>;

@@ -1,6 +1,6 @@
 import type { RunProjection } from '../../orchestrator/log/index.ts';
 
-/** Returns the projection of a run under way that nothing has happened to; `more` says what is different. */
+/** Returns the projection of an active run without events; `more` lists the differences. */
 export const runProjection = (more: Partial<RunProjection> = {}): RunProjection => ({
   status: 'running',
   phase: 'executing',

@@ -2,7 +2,7 @@
 export type FormValue = string | FormValue[] | { [name: string]: FormValue };
 export type Form = { [name: string]: FormValue };
 
-/** `items[0][price]=p&expand[]=x` as Stripe's servers read it. Throws for a name that is no path. */
+/** Parses `items[0][price]=p&expand[]=x` as Stripe's servers do. Throws for a name that is not a path. */
 export function readForm(text: string): Form {
   const root: Form = {};
   for (const [name, value] of new URLSearchParams(text)) {

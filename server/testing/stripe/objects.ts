@@ -196,7 +196,7 @@ export type Line = {
   proration: boolean;
 };
 
-/** What no invoice of ours has. */
+/** Fields that our invoices never have. */
 const unusedOfInvoice = {
   account_tax_ids: null,
   application: null,

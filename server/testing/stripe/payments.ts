@@ -39,7 +39,7 @@ function invoiceOf(world: StripeWorld, intentId: string): Stripe.Invoice | undef
   return payment === undefined ? undefined : world.invoices.get(reference(payment.invoice) ?? '');
 }
 
-/** What the browser does: confirms a payment with a card. Returns what the payment has become. */
+/** Acts as the browser: confirms a payment with a card. Returns the payment. */
 export function confirmPayment(world: StripeWorld, intentId: string, cardId: string): Stripe.PaymentIntent {
   const intent = need(world.paymentIntents, intentId, 'payment_intent');
   if (intent.status === 'succeeded' || intent.status === 'canceled')
@@ -61,7 +61,7 @@ export function confirmPayment(world: StripeWorld, intentId: string, cardId: str
   }
 }
 
-/** What the bank's page says: yes or no. */
+/** Acts as the bank's page: accepts or refuses. */
 export function authenticatePayment(world: StripeWorld, intentId: string, agreed: boolean): Stripe.PaymentIntent {
   const intent = need(world.paymentIntents, intentId, 'payment_intent');
   if (intent.status !== 'requires_action') throw new Error(`${intentId} waits for no bank`);
@@ -119,7 +119,7 @@ function decline(world: StripeWorld, intent: Stripe.PaymentIntent): Stripe.Payme
   return intent;
 }
 
-/** What the end of an invoice's payment does to its subscription. */
+/** Applies the end of an invoice's payment to its subscription. */
 function settleSubscription(
   world: StripeWorld,
   invoice: Stripe.Invoice,
@@ -147,7 +147,7 @@ export function openSetup(world: StripeWorld, customer: string): Stripe.SetupInt
   return intent;
 }
 
-/** What the browser does: gives a card without paying. */
+/** Acts as the browser: saves a card without paying. */
 export function confirmSetup(world: StripeWorld, setupId: string, cardId: string): Stripe.SetupIntent {
   const intent = need(world.setupIntents, setupId, 'setup_intent');
   if (world.cards.get(cardId) === 'declined') {

@@ -21,7 +21,7 @@ export const fullLine = (price: Stripe.Price, from: number, to: number): Line =>
   proration: false,
 });
 
-/** What a subscription's discounts take off `lines`. */
+/** Returns what a subscription's discounts subtract from `lines`. */
 export function discountOn(
   world: StripeWorld,
   discounts: readonly (string | Stripe.Discount)[],

@@ -17,12 +17,15 @@ export type StripeServer = Omit<StripeWire, 'server'> & {
   addPrice(price: { id: string; amount: number; currency?: string; recurring?: Recurrence }): void;
   /** A promotion code of Stripe's own on a coupon with these parameters. */
   addPromotionCode(code: string, coupon: Record<string, string>): string;
-  /** What the browser does with a client secret: confirms with a card that behaves so. */
+  /** Acts as the browser with a client secret: confirms with a card of this behavior. */
   confirm(clientSecret: string, behaviour: CardBehaviour): string;
-  /** What the bank's page says to a payment that asked for it. */
+  /** Acts as the bank's page for a payment that requires it. */
   authenticate(clientSecret: string, agreed: boolean): void;
   refund(paymentIntentId: string, amount?: number): void;
-  /** Moves the account's time on to `at` (ms) and does what falls due. The service's own clock is moved by whoever owns it. */
+  /**
+   * Advances the account's time to `at` (ms) and processes what becomes due. The test advances the service's own clock
+   * itself.
+   */
   advance(at: number): void;
   /** The header of a delivery of `payload`, by the SDK's own signer. */
   sign(payload: string, options?: { secret?: string; at?: number }): string;
@@ -74,7 +77,7 @@ export async function startStripeServer(clock: () => number = Date.now): Promise
 
 type Controls = Pick<StripeServer, 'addPrice' | 'addPromotionCode' | 'confirm' | 'authenticate' | 'refund' | 'advance'>;
 
-/** What people and banks do at Stripe, and time. */
+/** Actions of people, banks and time at Stripe. */
 function controls(world: StripeWorld): Controls {
   const intentOf = (clientSecret: string) => clientSecret.slice(0, clientSecret.indexOf('_secret_'));
   return {

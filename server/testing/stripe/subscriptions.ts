@@ -17,7 +17,10 @@ import {
 import { invalidRequest, need, periodEnd, reference, type StripeWorld } from './world.ts';
 
 const GRACE_S = 23 * 3600;
-/** What a change that waits for its payment may hold (docs.stripe.com/billing/subscriptions/pending-updates-reference). */
+/**
+ * The fields that a change which waits for its payment may have
+ * (docs.stripe.com/billing/subscriptions/pending-updates-reference).
+ */
 const pendingMay = new Set([
   'expand',
   'payment_behavior',
@@ -163,7 +166,7 @@ function moveTrial(world: StripeWorld, subscription: Stripe.Subscription, form: 
   subscription.status = invoice.status === 'paid' ? 'active' : 'past_due';
 }
 
-/** What is left of the present price, and what the new one costs for as long; another interval begins a period of its own. */
+/** The unused time at the current price, and the new price for the same time; another interval starts a new period. */
 function prorate(subscription: Stripe.Subscription, price: Stripe.Price, at: number): { lines: Line[]; to: number } {
   const item = itemOf(subscription);
   const { current_period_start: start, current_period_end: stop } = item;

@@ -4,7 +4,10 @@ import { answer } from './routes.ts';
 import { StripeFault, type StripeWorld } from './world.ts';
 
 export type StripeRequest = { method: string; path: string; form: Form; idempotencyKey: string | null };
-/** What goes wrong with a request: it never arrives, its answer is lost though it was done, or it is answered with a status. */
+/**
+ * The fault of a request: it never arrives, its answer is lost although it was executed, or it is answered with a
+ * status.
+ */
 export type Mishap = 'unreachable' | 'answer_lost' | 429 | 500;
 
 const version = '2026-10-28.endive';
@@ -20,7 +23,7 @@ export type StripeWire = {
   server: Server;
   /** Every request that was done, in order. */
   requests: StripeRequest[];
-  /** What becomes of the next requests that match. */
+  /** The faults of the next requests that match. */
   mishap(kind: Mishap, match?: Partial<Pick<StripeRequest, 'method' | 'path'>>, times?: number): void;
   /** Until it is up again, no connection is answered. */
   down(isDown: boolean): void;
@@ -113,7 +116,7 @@ export function createStripeWire(world: StripeWorld): StripeWire {
   };
 }
 
-/** What is wrong with a request's head: the key, or the version that it was written for. */
+/** Returns what is wrong with a request's headers: the key, or the API version. */
 function refusal({ headers }: IncomingMessage): { status: number; body: string } | null {
   if (headers.authorization !== `Bearer ${testStripe.secretKey}`)
     return told(

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import type { Recurrence } from './objects.ts';
 
-/** What Stripe answers instead of an object. */
+/** An error that Stripe answers instead of an object. */
 export class StripeFault extends Error {
   readonly status: number;
   readonly error: Record<string, unknown>;
@@ -98,7 +98,7 @@ export class StripeWorld {
     });
   }
 
-  /** Whatever an id names, whichever kind it is of. */
+  /** Finds the object of an id, of any kind. */
   find(id: string): object | undefined {
     const kinds = [
       this.subscriptions,
