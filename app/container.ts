@@ -10,7 +10,10 @@ export function container(): Container {
   return published;
 }
 
-/** The client's address of a request that came through Next; the server sets it anew on each request it passes on. */
+/**
+ * The client's address of a request that came through Next; the server sets it itself on each request that it passes
+ * on.
+ */
 export function clientOf(request: Request): { address: string } {
   return { address: request.headers.get('x-baton-client-address') ?? 'unknown' };
 }

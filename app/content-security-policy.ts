@@ -7,7 +7,10 @@ export type PolicyOptions = {
   stripe: boolean;
 };
 
-/** What docs.stripe.com/security/guide#content-security-policy asks for; the script itself is loaded when somebody pays. */
+/**
+ * The sources that docs.stripe.com/security/guide#content-security-policy requires; the script itself is loaded when a
+ * person pays.
+ */
 const stripeSources = {
   script: ['https://js.stripe.com', 'https://*.js.stripe.com'],
   connect: ['https://api.stripe.com'],

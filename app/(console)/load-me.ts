@@ -33,8 +33,9 @@ async function wantedScopes(): Promise<Record<string, string>[]> {
 export class TooManyRequests extends Error {}
 
 /**
- * Who is signed in, in the scope asked for; null without a session, or with one that opens nothing any more. A scope that is gone or not the user's (403, 404, 422)
- * falls back to the one before, at last to the user's first. Throws TooManyRequests.
+ * Returns the signed-in user, in the requested scope; null without a session, or with a session whose access has ended.
+ * A scope that no longer exists or is not the user's (403, 404, 422) falls back to the previous one, and then to the
+ * user's first. Throws TooManyRequests.
  */
 export async function loadMe(): Promise<Me | null> {
   let response = new Response(null, { status: 401 });
@@ -42,14 +43,14 @@ export async function loadMe(): Promise<Me | null> {
     response = await ask('/v1/me', scope);
     if (![403, 404, 422].includes(response.status)) break;
   }
-  // 403 where nothing is asked for: the user belongs to no workspace any more, and can only sign in as somebody else.
+  // 403 without a requested scope: the user no longer belongs to any workspace, and can only sign in as another user.
   if (response.status === 401 || response.status === 403) return null;
   if (response.status === 429) throw new TooManyRequests();
   if (!response.ok) throw new Error(`The service answered ${response.status}.`);
   return (await response.json()) as Me;
 }
 
-/** The same for pages that work without a session: over the limit nobody is signed in, and `limited` says why. */
+/** The same for pages that work without a session: over the limit it returns no user, and `limited` is true. */
 export async function loadMeIfAny(): Promise<{ me: Me | null; limited: boolean }> {
   try {
     return { me: await loadMe(), limited: false };
@@ -59,7 +60,10 @@ export async function loadMeIfAny(): Promise<{ me: Me | null; limited: boolean }
   }
 }
 
-/** The plan's status, for the notice over every page; null for viewers, who may not read it, and where it cannot be read now. */
+/**
+ * Returns the plan's status, for the notice on every page; null for viewers, who may not read it, and if it cannot be
+ * read now.
+ */
 export async function loadBillingStatus(me: Me): Promise<Outputs['billing_status'] | null> {
   if (me.role === 'project_viewer') return null;
   const response = await ask('/v1/billing/status', scopeHeaders({ tenant: me.tenant.id, project: me.project.id }));

@@ -26,7 +26,7 @@ const sessionSeconds = 7 * 24 * 60 * 60;
 /** The address that the server noted; the client cannot set it. */
 const addressHeader = 'x-baton-client-address';
 
-/** What the sign-in callback learns and next-auth cannot carry: for how many seconds attempts are refused. */
+/** Carries what the sign-in callback learns and next-auth cannot pass on: for how many seconds attempts are refused. */
 export type SignInOutcome = { retryAfter?: string };
 
 /** Status and Retry-After of a thrown AppError, whose class this bundle cannot import. */
@@ -59,7 +59,7 @@ function credentials(identity: ConsoleIdentity, outcome: SignInOutcome) {
   });
 }
 
-/** The session of a decoded cookie; null where there is none. */
+/** Returns the session of a decoded cookie; null if there is none. */
 function sessionOf(token: JWT | null | undefined): Session | null {
   const { sub, sessionEpoch, sessionId } = token ?? {};
   return typeof sub === 'string' && typeof sessionEpoch === 'number' ? { userId: sub, sessionEpoch, sessionId } : null;

@@ -1,6 +1,7 @@
 /**
- * The answer to a sign-in over the limit. next-auth answers a refused sign-in with 401, or with a redirect where the form was sent
- * without scripts, whatever the reason. Its cookies and the `url` that its client reads the error from are kept.
+ * Returns the answer to a sign-in over the limit. next-auth always answers a refused sign-in with 401, or with a
+ * redirect if the form was sent without scripts. Its cookies, and the `url` from which its client reads the error, are
+ * kept.
  */
 export async function tooManyAttempts(refused: Response, retryAfter: string): Promise<Response> {
   const headers = new Headers(refused.headers);
