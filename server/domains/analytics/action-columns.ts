@@ -1,7 +1,7 @@
 import type { BillableAction } from '../../contract/billable-actions.ts';
 
 /**
- * What each action's quantity is called in the time series, and the column of analytics_totals with its microcredits. The
+ * The name of each action's quantity in the time series, and the column of analytics_totals with its microcredits. The
  * quantity has a column of that name too, except for steps, whose attempts are counted by their outcome.
  */
 export const ACTION_COLUMNS = {

@@ -9,7 +9,7 @@ import { readProgress } from './progress-store.ts';
 import { compareWithRuns, readStepsSince } from './recount-store.ts';
 import { SESSION } from './session.ts';
 
-/** Failures that are never billed (core/metering.ts): lost in crashes, or never begun for want of credits. */
+/** Failures that are never billed (core/metering.ts): lost in crashes, or never started for lack of credits. */
 const NEVER_BILLED = [LOST_REPEATEDLY, INSUFFICIENT_CREDITS, RUN_QUARANTINED];
 
 /**
@@ -19,8 +19,9 @@ const NEVER_BILLED = [LOST_REPEATEDLY, INSUFFICIENT_CREDITS, RUN_QUARANTINED];
 export type CheckResult = { since: number | null; stepsSince: number | null; differences: Difference[] };
 
 /**
- * Recounts everything from runs and the event log and compares it with the sums, as of one instant, beside a running server and
- * without holding anybody up. Null where the runs of before have not been counted yet. At most `most` differences are told.
+ * Recounts everything from runs and the event log and compares it with the rollups, as of one instant, while the server
+ * runs and without blocking it. Null if runs from before an upgrade have not been counted yet. Reports at most `most`
+ * differences.
  */
 export function check(url: string, most: number): Promise<CheckResult | null> {
   return inOwnSession(url, { name: SESSION }, client =>

@@ -8,11 +8,11 @@ import { sumTotals, type Totals, topWorkflows } from './store.ts';
 
 const microcreditColumns = BILLABLE_ACTIONS.map(action => ACTION_COLUMNS[action].microcredits);
 
-/** What was charged altogether, in microcredits. */
+/** The total charge, in microcredits. */
 export const microcreditsOf = (totals: Totals): number =>
   microcreditColumns.reduce((sum, column) => sum + (totals[column] ?? 0), 0);
 
-/** Returns how much of an action was used: the attempts of steps, whatever their outcome, or the quantity that was counted. */
+/** Returns how much of an action was used: the attempts of steps with any outcome, or the counted quantity. */
 export function quantityOf(totals: Totals, action: BillableAction): number {
   if (action === 'workflow_step')
     return (totals.steps_completed ?? 0) + (totals.steps_failed ?? 0) + (totals.steps_retried ?? 0);

@@ -46,8 +46,8 @@ const ADD = `
     bins = excluded.bins`;
 
 /**
- * Adds the durations of the selected usage to the rollups. The caller holds the lock of the progress, so nobody changes a
- * distribution between its being read and written.
+ * Adds the durations of the selected usage to the rollups. The caller holds the lock of the progress, so no other
+ * session changes a distribution between its read and its write.
  */
 export async function aggregateDurations(db: Queryable, selection: Selection): Promise<void> {
   type Row = {

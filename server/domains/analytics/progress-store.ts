@@ -42,8 +42,8 @@ export async function readProgress(db: Queryable): Promise<Progress & { pendingS
 }
 
 /**
- * The same, locked until the end of the transaction: whoever holds it is the only one to change the sums. Null where somebody
- * else does, unless `wait`.
+ * The same, locked until the end of the transaction: only the holder of the lock changes the rollups. Null if another
+ * session holds it, unless `wait`.
  */
 export async function lockProgress(db: Queryable, { wait }: { wait: boolean }): Promise<Progress | null> {
   const { rows } = await db.query<Row>(

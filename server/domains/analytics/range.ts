@@ -15,9 +15,9 @@ const DAYS = { week: 7, month: 30 } as const;
 const MOST_POINTS = 2_000;
 
 /**
- * What is asked for. A window ends with the quarter that runs and begins with a day of the zone: of the last 7 or 30 with
- * today, or of what was counted first (`earliest`; null = nothing yet). AppError 422 where nothing lies between, and for
- * instants within a quarter.
+ * Returns the requested range. A window ends with the current quarter and starts with a day of the zone: the last 7 or
+ * 30 days with today, or the first day with figures (`earliest`; null = nothing yet). AppError 422 for an empty range,
+ * and for instants within a quarter.
  */
 export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, earliest: number | null): Range {
   const zone = createZone(input.time_zone);
@@ -54,7 +54,7 @@ function requireQuarters(input: { from?: string | undefined; to?: string | undef
   if (details.length > 0) throw invalid('The query is not valid.', details, 'validation_error');
 }
 
-/** At least as long as each lasts anywhere but around a change of clocks. */
+/** The minimum length of each, except around a change of clocks. */
 const lengths: readonly (readonly [Granularity, number])[] = [
   ['hour', HOUR_MS],
   ['day', DAY_MS],
@@ -62,7 +62,7 @@ const lengths: readonly (readonly [Granularity, number])[] = [
   ['month', 28 * DAY_MS],
 ];
 
-/** What a chart shows well: hours up to three days, days up to three months, weeks up to two years, then months. */
+/** The default granularity: hours up to three days, days up to three months, weeks up to two years, then months. */
 export function defaultGranularity({ from, to }: Pick<Range, 'from' | 'to'>): Granularity {
   const days = (to - from) / DAY_MS;
   return days <= 3 ? 'hour' : days <= 92 ? 'day' : days <= 731 ? 'week' : 'month';

@@ -6,9 +6,9 @@ import { QUARTER_OF_ROW, stepSumExpressions, totalColumns, totalSumExpressions }
 const quarterOf = (at: string) => `date_bin('15 minutes', ${at}, to_timestamp(0))`;
 
 export type Recount = {
-  /** From then on all runs are there that usage is of; null = all of it. */
+  /** All runs with usage after this instant still exist; null = all of it. */
   since: Date | null;
-  /** From then on sums of steps are compared; null = all of them. */
+  /** Rollups of steps are compared from this instant on; null = all of them. */
   stepsSince: Date | null;
   /** Up to this number usage is in the sums; what is above is added to them first. */
   seq: number;
@@ -22,8 +22,8 @@ const STEP_TYPES = `
   FROM workflow_versions v CROSS JOIN LATERAL json_array_elements(v.graph_snapshot->'steps') step GROUP BY 1, 2, 3`;
 
 /**
- * What runs and their events say, as rows such as those of usage: each run's beginning and end, each attempt that was billable
- * with its price, which stands in its event as one number, and what it used.
+ * The usage according to runs and their events, in rows like those of usage: each run's start and end, each billable
+ * attempt with its price, which is one number in its event, and what it used.
  */
 const recounted = (there: (at: string) => string, codes: readonly string[]) => `
   CREATE TEMP TABLE recounted ON COMMIT DROP AS

@@ -52,7 +52,7 @@ const added = (table: string, key: string, columns: readonly string[]) =>
     .map(column => `${column} = ${table}.${column} + excluded.${column}`)
     .join(', ')}`;
 
-/** `quarter` cut to a grain, UTC whatever the session's zone is. */
+/** `quarter` truncated to a grain, in UTC for sessions of any time zone. */
 const bucket = (grain: number): string => {
   const unit = ['quarter', 'hour', 'day', 'month'][grain] ?? 'month';
   return unit === 'quarter' ? 'quarter' : `date_trunc('${unit}', quarter, 'UTC')`;
@@ -63,7 +63,9 @@ const spread = `source CROSS JOIN LATERAL (VALUES (source.workflow_id), ('${WHOL
 const key = 'source.tenant_id, source.project_id, scope.id, at.grain, at.bucket';
 const keyColumns = 'tenant_id, project_id, workflow_id, grain, bucket';
 
-/** Which usage: numbers above $1 and up to $2, made at or after $3 (null = whenever), of project $4 (null = all). */
+/**
+ * Selects usage: numbers above $1 and up to $2, made at or after $3 (null = at any time), of project $4 (null = all).
+ */
 export const SELECTED = `seq > $1 AND seq <= $2 AND ($3::timestamptz IS NULL OR created_at >= $3)
     AND ($4::uuid IS NULL OR project_id = $4)`;
 /** The quarter of an hour of a row of usage; the engine puts no two in one row. */

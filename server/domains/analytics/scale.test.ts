@@ -10,9 +10,9 @@ import { aggregateAll } from './aggregate.ts';
 import { analyticsOperations } from './operations.ts';
 
 /**
- * Questions about generated runs: 5,000 here, and as many as BATON_TEST_ANALYTICS_RUNS says where somebody measures
- * (docs/analytics.md has what 1,000,000 gave). What matters is the same at both sizes: an index each time, and sums read instead of
- * runs. No time is asserted; where somebody measures it is printed.
+ * Questions about generated runs: 5,000 here, and as many as BATON_TEST_ANALYTICS_RUNS for a measurement
+ * (docs/analytics.md has the results for 1,000,000). Both sizes assert the same: an index each time, and rollups read
+ * instead of runs. No time is asserted; a measurement prints it.
  */
 const measured = Number(process.env.BATON_TEST_ANALYTICS_RUNS ?? 0);
 const runs = measured || 5_000;
@@ -123,7 +123,7 @@ describe.each(analyticsOperations.map(({ name }) => name))('%s', name => {
         await call(principal, name, input);
         took.push(performance.now() - began);
       }
-      // The quickest of seven: what the question costs, whatever else the machine is doing.
+      // The fastest of seven: the cost of the question without the influence of other load.
       quickest.push({ ms: Math.min(...took), input });
       for (const plan of plans) {
         const { read, scanned } = workOf(plan);

@@ -44,7 +44,10 @@ export const TimeseriesInput = z
   .refine(ordered, { path: ['to'], message: 'must be after from' });
 export const LiveRunsInput = z.strictObject({ workflow_id: Id.optional() });
 
-/** What was counted: from inclusive, to exclusive, both on a quarter of an hour. `as_of`: everything committed before is in it. */
+/**
+ * The range of the figures: from inclusive, to exclusive, both on a quarter of an hour. `as_of`: everything committed
+ * before is included.
+ */
 const answeredRange = { from: Timestamp, to: Timestamp, time_zone: z.string(), as_of: Timestamp };
 const count = z.number().int().min(0);
 const Milliseconds = z.number().int().min(0).nullable();
@@ -53,7 +56,7 @@ export const LiveRuns = z.strictObject({
   as_of: Timestamp,
   total: count,
   running: count,
-  /** Of the running ones: only people are waited for. */
+  /** The running ones that wait only for people. */
   blocked: count,
   paused: count,
 });

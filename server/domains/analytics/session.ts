@@ -1,2 +1,2 @@
-/** What PostgreSQL is told of sessions that count for long. */
+/** The PostgreSQL settings of sessions that run long counts. */
 export const SESSION = 'baton-analytics';

@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { QUARTER, type Segment, WHOLE_PROJECT } from './buckets.ts';
 import { totalColumns } from './rollup-store.ts';
 
-/** Whose numbers: a project of a tenant, all of it or one workflow. */
+/** The subject of the figures: a project of a tenant, or one workflow of it. */
 export type Scope = { tenantId: string; projectId: string; workflowId: string | undefined };
 
 /** The counts of analytics_totals by their columns; microcredits where the name says so. */

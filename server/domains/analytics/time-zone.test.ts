@@ -9,7 +9,7 @@ const instant = fc
   .integer({ min: since / QUARTER_HOUR_MS, max: Date.UTC(2037, 0, 1) / QUARTER_HOUR_MS })
   .map(n => n * QUARTER_HOUR_MS);
 
-/** What a clock on the wall shows, asked of Intl afresh, in another way than the code does: `2026-03-29 01:45`. */
+/** The time on a wall clock, read from Intl in another way than the code does: `2026-03-29 01:45`. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 function shown(zone: string, at: number): string {
   let format = formats.get(zone);
@@ -20,7 +20,7 @@ function shown(zone: string, at: number): string {
   return format.format(at);
 }
 
-/** What a bucket is called by its own clock: the part of `shown` that must be the same all through it. */
+/** The name of a bucket by its own clock: the part of `shown` that must be the same throughout it. */
 function nameOf(unit: Unit, text: string): string {
   switch (unit) {
     case 'hour':

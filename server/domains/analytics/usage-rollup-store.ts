@@ -3,7 +3,7 @@ import type { Selection } from './durations-store.ts';
 import { QUARTER_OF_ROW, SELECTED } from './rollup-store.ts';
 
 const of = ['project_id', 'workflow_id', 'action', 'step_type', 'subject', 'started_by'];
-/** What a sum of usage is of, beside its workspace and quarter. No stored text holds the separator. */
+/** The key of a rollup of usage, beside its workspace and quarter. No stored text contains the separator. */
 const DIGEST = `md5(concat_ws(E'\\x1f', ${of.join(', ')}))::uuid`;
 
 /** Usage that can be charged for, as rows of usage_sums. */

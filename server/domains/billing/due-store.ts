@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts';
 /** Workspaces of one look: a process that was away for long goes through them batch by batch. */
 export const BATCH = 200;
 
-/** Of whose periods no provider keeps the time: `isDue` as SQL. */
+/** Selects subscriptions whose periods no provider manages: `isDue` as SQL. */
 const OURS = `(provider <> 'stripe' OR provider_subscription_id IS NULL OR status = 'incomplete')`;
 
 /** The workspaces for which something is due, the longest due first. */

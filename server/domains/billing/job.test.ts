@@ -14,7 +14,7 @@ import { processDueBilling } from './subscriptions/process-due.ts';
 
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 
-/** An alarm that rings when it is told to, and tells what for it was set. */
+/** An alarm that the test rings, and that shows the time for which it was set. */
 function manualAlarm() {
   const set: { delay: number; ring: () => void }[] = [];
   const waiting: (() => void)[] = [];

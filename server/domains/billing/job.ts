@@ -20,11 +20,11 @@ export type BillingJobOptions = {
   leading: () => boolean;
 };
 
-/** What may become due without this process knowing: an operator's command, another process, a clock that was set. */
+/** Changes that this process may not notice: an operator's command, another process, a clock that was set. */
 const LONGEST_MS = 60_000;
 /** A standby looks whether it leads by now; what failed is tried again. */
 const AGAIN_MS = 5_000;
-/** What was charged is posted to the ledger by the hour, in the first look of each. */
+/** Charges are posted to the ledger hourly, in the first pass of each hour. */
 const POSTING_MS = HOUR_MS;
 
 /**
@@ -60,7 +60,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
     }
   };
   let posted = Number.NEGATIVE_INFINITY;
-  /** Goes once through all that were charged in the hour that is over, whatever is charged meanwhile. */
+  /** Goes once through all tenants that were charged in the past hour, ignoring charges made meanwhile. */
   const post = async (hour: number): Promise<void> => {
     while (!closed && (await countCharges(pool, clock.now())) === 'counted');
     for (let last = ''; ; ) {

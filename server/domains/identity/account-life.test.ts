@@ -9,7 +9,10 @@ import {
 import { createTestTenant, type TestTenant, testPassword } from '../../testing/identity.ts';
 import { resolveSession } from './principal.ts';
 
-/** An account from its invitation on, where nobody can send mail: accounts stay unconfirmed, and no address is claimed. */
+/**
+ * An account from its invitation on, in a deployment without mail: accounts stay unconfirmed, and no address is
+ * claimed.
+ */
 let db: AccountWorld['db'];
 let services: AccountWorld['services'];
 let honest: AccountWorld['honest'];

@@ -74,7 +74,7 @@ describe('confirming an address', () => {
     const shadow = await join(evil, email, STOLEN_PASSWORD);
     const token = await tokenFor(email, 'confirm-address');
     expect((await db.prisma.user.findUniqueOrThrow({ where: { id: shadow.user_id } })).confirmedAt).toBeNull();
-    // Even whoever has both the mailbox and that password adds a membership to the confirmed account, no more.
+    // Even a person with both the mailbox and that password only adds a membership to the confirmed account.
     await call(null, 'addresses_confirm', { token, password: STOLEN_PASSWORD });
     expect(await workspacesOf(honest.contributor.userId)).toEqual(['evil', 'honest']);
     expect(await signIn(email, STOLEN_PASSWORD)).toBeNull();

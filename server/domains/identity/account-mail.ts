@@ -8,9 +8,9 @@ type MailServices = Pick<Services, 'mail' | 'rateLimiter' | 'logger' | 'pool'>;
 const underWay = new WeakMap<Pool, Set<Promise<void>>>();
 
 /**
- * Mails `compose`'s message to an address after the response, which takes the same time whether or not there is anything to send. Null:
- * nothing is sent. One address gets a few mails an hour, whoever asks. A mail that the server does not take is logged and lost: the
- * person asks for another.
+ * Mails the message of `compose` to an address after the response, which takes the same time with and without a mail.
+ * Null: nothing is sent. One address gets a few mails an hour, from all callers together. A mail that the server
+ * refuses is logged and lost: the person asks for another.
  */
 export function sendLater(
   services: MailServices,
@@ -37,7 +37,7 @@ export function sendLater(
   pending.add(sent);
 }
 
-/** Waits for the mails that are under way. */
+/** Waits for the mails that are being sent. */
 export async function settleMails({ pool }: Pick<Services, 'pool'>): Promise<void> {
   await Promise.all(underWay.get(pool) ?? []);
 }

@@ -3,7 +3,7 @@ import { confirmAddress } from './confirmation.ts';
 import { requestPasswordReset, resetPassword } from './password-reset.ts';
 import * as schema from './schemas.ts';
 
-/** What the links of an account do, for whoever has one: no session is needed. */
+/** The operations behind the links of an account; they need no session. */
 export const accountOperations = [
   operation({
     name: 'addresses_confirm',

@@ -58,8 +58,8 @@ export type KnownAccount = { id: string; isNew: boolean; confirmed: boolean };
 const MAX_TRIES = 5;
 
 /**
- * Runs `work` in a transaction with the account whose address and password these are; there is an unconfirmed one with this name from
- * then on where there was none. So whoever asks learns nothing about other accounts of the address. AppError 429, 503.
+ * Runs `work` in a transaction with the account of this address and password, and creates an unconfirmed one with this
+ * name if there is none. So the caller learns nothing about other accounts of the address. AppError 429, 503.
  */
 export async function withAccount<T>(
   services: MatchServices,

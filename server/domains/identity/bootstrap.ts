@@ -6,7 +6,10 @@ import { generatePatToken, isWellFormedPat } from '../pats/token.ts';
 import { createFirstOwner, hasOwner, holdSetupToken } from './first-owner.ts';
 import { Email, Password } from './schemas.ts';
 
-/** What start-up prints, once. `password` and `pat` are there only if they were made here: a configured one is known. */
+/**
+ * The credentials that start-up prints, once. `password` and `pat` are present only if they were generated: a
+ * configured one is known.
+ */
 export type SeededOwner =
   | { created: true; email: string; tenantId: string; password?: string; pat?: string }
   | { created: false; setupToken?: string };

@@ -52,9 +52,10 @@ export async function requestConfirmation({ principal, services }: Context): Pro
 }
 
 /**
- * POST /v1/confirmations: confirms the account of a mailed link. The link proves the address and the password proves the account, so
- * that nobody confirms an account that somebody else made with their address. Other accounts of the address are replaced by it; where
- * one is confirmed already, that one takes this one's place. AppError 404 for the link, 403 `wrong_password`, 429 as for sign-in.
+ * POST /v1/confirmations: confirms the account of a mailed link. The link proves the address and the password proves
+ * the account, so a person cannot confirm an account that another person created with their address. It replaces other
+ * accounts of the address; if one of them is already confirmed, that one replaces this one. AppError 404 for the link,
+ * 403 `wrong_password`, 429 as for sign-in.
  */
 export async function confirmAddress(
   ctx: PublicContext,

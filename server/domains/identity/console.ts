@@ -4,7 +4,10 @@ import type { IdentityKeys } from './keys.ts';
 import { endSession, isCurrentSession, type Session } from './sessions.ts';
 import { type SignedIn, type SignInAttempt, verifyPassword } from './sign-in.ts';
 
-/** What next-auth's route may reach through the container; it imports none of it (app/container.ts says why). */
+/**
+ * The functions that next-auth's route reaches through the container; it imports none of them (app/container.ts says
+ * why).
+ */
 export type ConsoleIdentity = {
   /** The public base URL; cookies are `Secure` when it is https. */
   url: string;

@@ -14,8 +14,8 @@ export function hasOwner({ prisma }: Pick<Services, 'prisma'>): Promise<boolean>
 }
 
 /**
- * Creates the first tenant and its owner; null when there is an owner already. Of several that try at once, in
- * whichever process, exactly one succeeds.
+ * Creates the first tenant and its owner; null if there already is an owner. Of concurrent attempts, in one or several
+ * processes, exactly one succeeds.
  */
 export async function createFirstOwner(
   services: Pick<Services, 'prisma' | 'clock'>,
@@ -31,7 +31,7 @@ export async function createFirstOwner(
     const userId = await createUser(tx, user, at, { confirmed: true });
     await addMember(tx, { tenantId, userId, tenantAdmin: true, projectId, role: 'project_contributor' }, at);
     if (patToken !== undefined) {
-      // No copy in the secret store: whoever set it up has it, so there is nothing to reveal.
+      // No copy in the secret store: the person who set it up has it, so there is nothing to reveal.
       const tokenHash = new Uint8Array(patHash(patToken));
       const row = { id: newId(), tenantId, projectId, userId, displayName: 'First token', tokenHash, createdAt: at };
       await insertPat(tx, { ...row, scopes: [...scopes] });

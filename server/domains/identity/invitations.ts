@@ -113,10 +113,10 @@ export async function deleteInvitation(
 }
 
 /**
- * POST /v1/invitations/accept: the account whose address and password these are joins the workspace; where there is none, one is
- * made, unconfirmed, with this name. So the answer does not tell whether the address has an account, and the inviter who accepts in
- * the place of the invited gets an account of the workspace and no more. An unconfirmed member with the address is replaced.
- * AppError 404 for a token that is unknown, expired or used; 429 as for sign-in.
+ * POST /v1/invitations/accept: the account with this address and password joins the workspace; if there is none, an
+ * unconfirmed one with this name is created. So the answer does not reveal whether the address has an account, and an
+ * inviter who accepts in place of the invited person only gets an account of the workspace. An unconfirmed member with
+ * the address is replaced. AppError 404 for a token that is unknown, expired or used; 429 as for sign-in.
  */
 export async function acceptInvitation(
   ctx: PublicContext,

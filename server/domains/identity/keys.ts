@@ -29,7 +29,10 @@ import type { VaultSettings } from '../../platform/secrets/vault-session.ts';
 
 export type IdentityKeys = {
   masterKey: Buffer;
-  /** Signs and encrypts session cookies; follows the master key, so a rotation signs everybody out. */
+  /**
+   * The key that signs and encrypts session cookies. It is derived from the master key, so a rotation ends all
+   * sessions.
+   */
   sessionSecret: string;
 };
 

@@ -30,7 +30,7 @@ export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
   };
 }
 
-/** As `createWorkspace` decides. */
+/** Decided as in `createWorkspace`. */
 function mayCreate({ principal, services }: Context, visible: readonly ReachableRow[]): boolean {
   if (!carriedScopes(principal).includes('pat:manage')) return false;
   const { signUp } = services.config.identity;

@@ -63,9 +63,10 @@ export async function issueResetLink(
 }
 
 /**
- * POST /v1/password-resets/complete: sets the password of the address that a link was given for. The link proves the address, so its
- * account is confirmed by this and every other account of it is replaced. All sessions end; tokens of an account that was not confirmed
- * are revoked, because whoever made it may hold them. AppError 404 for a link that is unknown, used or expired; 429 as for sign-in.
+ * POST /v1/password-resets/complete: sets the password of the address to which a link was sent. The link proves the
+ * address, so this confirms its account and replaces every other account of the address. All sessions end; the tokens
+ * of an account that was not confirmed are revoked, because its creator may have them. AppError 404 for a link that is
+ * unknown, used or expired; 429 as for sign-in.
  */
 export async function resetPassword(
   ctx: PublicContext,

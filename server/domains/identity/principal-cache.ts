@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Scope } from '../../contract/context.ts';
 
-/** What a token stands for, as the database said at `readAt`. */
+/** The principal of a token, as read from the database at `readAt`. */
 export type PatGrant = {
   patId: string;
   tenantId: string;
@@ -29,7 +29,7 @@ export class PrincipalCache {
   readonly #grants = new Map<string, { grant: PatGrant; readAt: number }>();
   readonly #reading = new Map<string, Promise<PatGrant | null>>();
   #generation = 0;
-  /** Writes of last_used_at that nobody waits for. */
+  /** Writes of last_used_at, which no request awaits. */
   readonly pendingWrites = new Set<Promise<void>>();
 
   get(key: string, now: number): PatGrant | undefined {
@@ -42,8 +42,9 @@ export class PrincipalCache {
   }
 
   /**
-   * What `read` finds, asked once for all who want it meanwhile: a busy token is wanted by every request under way when its
-   * time is up, 32 queries at once with 32 connections. Nobody shares what was begun before a `clear`.
+   * Returns the result of `read`, which runs once for all callers that ask meanwhile: when the entry of a busy token
+   * expires, every request in flight needs it, which would be 32 queries at once with 32 connections. No caller shares
+   * a read that started before a `clear`.
    */
   share(key: string, read: () => Promise<PatGrant | null>): Promise<PatGrant | null> {
     const reading = this.#reading.get(key);

@@ -152,7 +152,7 @@ describe('resolvePat', () => {
     const call = createCall(services, patOperations);
     const { token, principal } = await createTestPat(services, tenant.contributor, scopes);
     const id = principal.credential.kind === 'pat' ? principal.credential.patId : '';
-    // Eight look-ups race the revocation; whatever they answered, none may stay cached.
+    // Eight look-ups race the revocation; none of their results may stay cached.
     const racing = Array.from({ length: 8 }, () => resolvePat(services, token));
     await call(tenant.contributor, 'pats_revoke', { id });
     await Promise.all(racing);

@@ -22,7 +22,7 @@ export function effectiveRole(tenantAdmin: boolean, projectRole: string | null):
   return projectRoles.find(role => role === projectRole) ?? null;
 }
 
-/** Writes last_used_at when the minute has changed; nobody waits for it, and a failure is only logged. */
+/** Writes last_used_at when the minute has changed; no request waits for it, and a failure is only logged. */
 export function recordUse(services: PrincipalServices, grant: PatGrant, now: number): void {
   const minute = Math.floor(now / MINUTE_MS);
   if (grant.lastUsedMinute !== null && minute <= grant.lastUsedMinute) return;
@@ -37,15 +37,16 @@ export function recordUse(services: PrincipalServices, grant: PatGrant, now: num
   pendingWrites.add(write);
 }
 
-/** Waits for the writes of last_used_at that are under way: before the pool is closed. */
+/** Waits for pending writes of last_used_at: call it before the pool is closed. */
 export async function settleLastUsed(services: Pick<Services, 'pool'>): Promise<void> {
   await Promise.all(principalCache(services).pendingWrites);
 }
 
 /**
- * Who a personal access token speaks for, with the user's present role; null when it is malformed (no query is made),
- * unknown, revoked, expired, or its user was removed. At most one indexed query, none within 2 s of the last one.
- * AppError 403 when `requested` differs from the token's own tenant and project, or its user has no role there any more.
+ * Returns the principal of a personal access token, with the user's current role; null if the token is malformed (no
+ * query is made), unknown, revoked, expired, or its user was removed. At most one indexed query, none within 2 s of the
+ * last one. AppError 403 when `requested` differs from the token's own tenant and project, or its user no longer has a
+ * role there.
  */
 export async function resolvePat(
   services: PrincipalServices,
@@ -88,9 +89,10 @@ export async function resolvePat(
 }
 
 /**
- * Who a session cookie speaks for, read afresh at each request, so that a changed role bites at once. null when the
- * user is gone or the session was ended (itself, or all of the user's: the epoch moved on). AppError 403 for a tenant or project that is unknown or
- * foreign (which of the two is not told), and for a member without a role.
+ * Returns the principal of a session cookie, read again at each request, so that a changed role takes effect at once.
+ * null if the user no longer exists or the session was ended (alone, or with all of the user's: the epoch advanced).
+ * AppError 403 for a tenant or project that is unknown or foreign (the answer does not distinguish them), and for a
+ * member without a role.
  */
 export async function resolveSession(
   services: Pick<Services, 'pool'>,

@@ -14,8 +14,9 @@ import { lockTenant } from './sql/lock-store.ts';
 import { copyMembership } from './sql/member-store.ts';
 
 /**
- * Ends the memberships that unconfirmed accounts with this address have in a workspace, because somebody else has accepted its
- * invitation of the address; the tenant is locked. `wasSoleAdmin`: the workspace has no administrator left.
+ * Ends the memberships that unconfirmed accounts with this address have in a workspace, because another account has
+ * accepted its invitation of the address; the tenant is locked. `wasSoleAdmin`: the workspace has no administrator
+ * left.
  */
 export async function replaceUnconfirmedMembers(
   tx: Transaction,
@@ -51,7 +52,10 @@ export async function claimAddress(
   return { survivor, dead };
 }
 
-/** Moves the memberships of one account to another, and replaces it. Its tokens and open invitations die: somebody else may hold them. */
+/**
+ * Moves the memberships of one account to another, and replaces it. Its tokens and open invitations are revoked:
+ * another person may have them.
+ */
 async function mergeInto(tx: Transaction, survivorId: string, userId: string, at: Date): Promise<DeadToken[]> {
   const memberships = await readMemberships(tx, userId);
   const dead: DeadToken[] = [];

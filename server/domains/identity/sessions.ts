@@ -4,15 +4,15 @@ import { DAY_MS } from '../../platform/clock.ts';
 import { requireEveryScope } from './authority.ts';
 import { endAllSessions, hasEnded, isCurrentEpoch, nextSessionEpoch, rememberEnded } from './session-store.ts';
 
-/** What a session cookie says. One from before cookies named their session has no `sessionId`. */
+/** The content of a session cookie. Cookies from before they named their session have no `sessionId`. */
 export type Session = { userId: string; sessionEpoch: number; sessionId?: string | undefined };
 
 /** How long a cookie is valid after it was last renewed. */
 export const SESSION_MS = 7 * DAY_MS;
 
 /**
- * Ends one session on the server, so that a copy of its cookie opens nothing any more. One without an id cannot be told from the
- * user's other ones, so all of them end.
+ * Ends one session on the server, so that a copy of its cookie no longer works. A cookie without a session id cannot be
+ * distinguished from the user's other ones, so all sessions end.
  */
 export async function endSession(
   { prisma, clock }: Pick<Services, 'prisma' | 'clock'>,

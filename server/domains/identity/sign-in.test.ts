@@ -20,8 +20,8 @@ import { identityOperations } from './operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
 import { limitAttemptsFrom, verifyPassword } from './sign-in.ts';
 
-// Counts the key derivations: the work, and so the time, that an answer costs. Everything else is the real module, but where a
-// hundred derivations are needed they are cheap ones, held up until the test lets them go.
+// Counts the key derivations: the work, and so the time, of an answer. Everything else is the real module; a test that
+// needs a hundred derivations gets cheap ones, which wait until the test releases them.
 type Held = (() => void)[] | null;
 const work = vi.hoisted(() => ({ derivations: [] as string[], comparisons: 0, cheap: false, held: null as Held }));
 vi.mock('node:crypto', async importOriginal => {

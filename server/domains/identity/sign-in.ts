@@ -15,9 +15,9 @@ export async function limitAttempts(services: Pick<Services, 'rateLimiter'>, key
 }
 
 /**
- * The same for an attempt from an address, which also counts towards the address's own limits of a minute and of a day: without
- * them, one client could try one password on any number of accounts, quickly or slowly. A sign-in that succeeds is given back to
- * the day.
+ * The same for an attempt from an address, which also counts towards the address's own limits per minute and per day:
+ * without them, one client could try one password on any number of accounts, quickly or slowly. A successful sign-in
+ * does not count towards the day.
  */
 export async function limitAttemptsFrom(
   services: Pick<Services, 'rateLimiter'>,

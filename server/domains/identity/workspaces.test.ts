@@ -131,7 +131,7 @@ describe('who may create a workspace', () => {
       [acme.contributor.userId],
     );
     expect(await ask(acme.contributor, 'workspaces_create', wants('w1'))).toMatchObject({ tenant_admin: true });
-    // Their token of acme speaks for acme alone, where they are no administrator.
+    // Their token of acme is valid for acme alone, where they are not an administrator.
     const { principal } = await createTestPat(services, acme.contributor, scopes);
     await expect(ask(principal, 'workspaces_create', wants('w2'))).rejects.toMatchObject(admin);
   });

@@ -63,7 +63,7 @@ export async function createWorkspace(
     // Of a user's creations, one at a time: several at once could pass the limit together.
     await lockUser(tx, userId);
     if (signUp === 'invited' && role !== 'tenant_admin') {
-      // A token speaks for its own workspace alone, whatever else its user administers.
+      // A token acts only in its own workspace, even if its user administers others.
       if (!(await isAdmin(tx, userId, credential.kind === 'pat' ? tenantId : null)))
         throw forbidden('Only an administrator of a workspace can create another one.', 'not_an_administrator');
     }

@@ -10,7 +10,7 @@ export type Check = z.output<typeof CheckReport>['checks'][number];
 
 export const passed = (name: string, message: string): Check => ({ name, ok: true, message });
 export const failed = (name: string, message: string): Check => ({ name, ok: false, message });
-/** What was not looked at, because something before it failed. */
+/** The checks that were skipped because an earlier one failed. */
 export const notChecked = (name: string): Check => failed(name, 'Not checked, because a check before it failed.');
 
 export function report(checks: Check[]): z.output<typeof CheckReport> {
@@ -21,7 +21,10 @@ export function report(checks: Check[]): z.output<typeof CheckReport> {
 export const liveChecks = ['url_allowed', 'reachable', 'authentication', 'protocol_version', 'tools_readable'] as const;
 type LiveCheck = (typeof liveChecks)[number];
 
-/** At which check a failure of the client is told; what comes from a server that answered is its protocol. */
+/**
+ * Returns the check to which a failure of the client belongs; a failure of a server that answered belongs to its
+ * protocol.
+ */
 function failedAt(answer: LiveAnswer & { ok: false }): LiveCheck {
   switch (answer.failure.code) {
     case 'egress_refused':

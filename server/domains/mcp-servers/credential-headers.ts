@@ -5,14 +5,17 @@ import type { AuthMode } from './schemas.ts';
 export type CredentialHeaders = { headers: Record<string, string> } | { problem: string };
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
-/** The protocol's own, and those that frame a request: a credential of such a name would change what is sent, not who asks. */
+/**
+ * The protocol's own headers, and those that frame a request: a credential of such a name would change the request
+ * itself.
+ */
 const reservedName =
   /^(?:host|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|accept|mcp-.*)$/i;
 
 /**
- * How a server's `auth_mode` sends the values of a connection (docs/specification/mcp.md#credentials-of-a-call):
- * `none` not at all; `token` as a bearer token from `token`, `api_key` or `access_token`; `oauth` as one from
- * `access_token`; `header` each as the header of its name. A problem is told without any value.
+ * Applies a server's `auth_mode` to the values of a connection (docs/specification/mcp.md#credentials-of-a-call):
+ * `none` sends nothing; `token` a bearer token from `token`, `api_key` or `access_token`; `oauth` one from
+ * `access_token`; `header` each value as the header of its name. A problem never contains a value.
  */
 export function credentialHeaders(
   mode: z.output<typeof AuthMode>,

@@ -5,7 +5,7 @@ import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { bounds, cleanCatalogue, cleanText } from './catalog/clean.ts';
 import type { StoredServerInfo } from './servers/store.ts';
 
-/** A server that takes longer to begin is down for whoever waits in front of the console. */
+/** For a person in front of the console, a server that takes longer to answer is down. */
 const timeoutMs = 15_000;
 
 /** Where to ask, as whom, and what must not come back. */

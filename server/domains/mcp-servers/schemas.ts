@@ -8,7 +8,7 @@ export const limits = { serversPerTenant: 200, instancesPerProject: 500, profile
 const Name = NameText(120);
 const VersionNumber = z.coerce.number<number>().int().min(1).max(MAX_INTEGER);
 const Force = z.boolean().default(false);
-/** `third_party`: somebody else's server. `platform`: one of the platform catalog. */
+/** `third_party`: another owner's server. `platform`: one of the platform catalog. */
 export const ServerMode = z.enum(['third_party', 'platform']);
 /** How a connection's credentials are sent: not at all, as a bearer token, as headers of their names, as an OAuth access token. */
 export const AuthMode = z.enum(['none', 'token', 'header', 'oauth']);
@@ -32,7 +32,7 @@ export const ServerInfo = z.strictObject({
   transport: z.string(),
   instructions: z.string().nullable(),
 });
-/** What is different from one catalogue to the next, by tool name. */
+/** The differences between two catalogs, by tool name. */
 export const CatalogueDiff = z.strictObject({
   /** Null: there was none before, and every tool is new. */
   previous_version: z.number().int().nullable(),
@@ -63,9 +63,9 @@ export const Server = z.strictObject({
 export const Discovered = z.strictObject({
   tools: z.array(Tool),
   server_info: ServerInfo,
-  /** What was left out or cut short of what the server sent. */
+  /** The parts of the server's answer that were left out or cut short. */
   warnings: z.array(z.string()),
-  /** What publishing it would change. */
+  /** The changes that publishing would make. */
   diff: CatalogueDiff,
 });
 /** `discovered`: the tools of the last discovery, which the next version will hold. */
@@ -148,7 +148,7 @@ export const PlatformAdapter = z.strictObject({
 });
 export const PlatformCatalogOutput = z.strictObject({ adapters: z.array(PlatformAdapter), ...nextCursor });
 
-/** What an instance or a profile sets; see instances/settings.ts for what becomes of it. */
+/** The settings of an instance or a profile; see instances/settings.ts for their effects. */
 export const Settings = AnyObject;
 export const Instance = z.strictObject({
   id: Id,

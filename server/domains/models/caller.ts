@@ -19,7 +19,7 @@ import { StreamedLines } from './streamed-lines.ts';
 export type ModelServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 type On = { signal: AbortSignal; log: (lines: string[]) => void };
 
-/** What `llm_call` steps ask their models through: keys are those of the tenant's own connections, never any other. */
+/** The caller of models for `llm_call` steps; it uses only keys of the tenant's own connections. */
 export function createModelCaller(services: ModelServices): ModelCaller {
   const keysOf = sharedReading(async scope => usableKeys(await listKeyRows(services, scope)));
   return {

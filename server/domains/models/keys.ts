@@ -73,7 +73,7 @@ export async function patchModelKey(ctx: Context, input: z.output<typeof PatchKe
   return keyOf(changed);
 }
 
-/** What a connection calls `credentials.api_key` is `api_key` here. */
+/** Renames `credentials.api_key` of a connection to `api_key`. */
 function inWordsOfKeys(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== 'secret_required') throw error;
   const details = error.details?.map(detail => ({ ...detail, path: detail.path.replace(/^credentials\./, '') }));

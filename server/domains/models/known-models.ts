@@ -4,7 +4,7 @@ export type KnownModel = {
   /** The provider's own name of it. */
   id: string;
   name: string;
-  /** Tokens; absent where nobody has looked it up. */
+  /** In tokens; absent if unknown. */
   contextWindow?: number;
   maxOutput?: number;
   /** Whether `temperature` has an effect; reasoning models ignore it. */

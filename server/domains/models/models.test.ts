@@ -132,7 +132,7 @@ describe('a run', () => {
     models.expectKey(KEY);
     const refused = await run({});
     expect(await ended(refused.path)).toMatchObject({ status: 'failed', error: { code: 'model_unauthorized' } });
-    // Long enough to be told in part while it streams.
+    // Long enough to be logged in parts while it streams.
     models.reply({ text: [`You sent ${KEY}. `, 'word '.repeat(2_000), 'The end.'] });
     const echoed = await run({});
     expect(await ended(echoed.path)).toMatchObject({ status: 'completed' });

@@ -18,7 +18,7 @@ const BaseUrl = z
     description: "Instead of the provider's own; openai_compatible needs one, such as http://127.0.0.1:11434/v1",
   });
 
-/** What `config` of a connection with service `llm` holds. */
+/** The `config` of a connection with service `llm`. */
 export const KeyConfig = z.object({ base_url: BaseUrl.optional(), models: Models.optional() });
 
 const CatalogModel = z.strictObject({
@@ -100,6 +100,6 @@ export const TestKeyOutput = z.strictObject({
   ok: z.boolean(),
   code: z.string().nullable(),
   message: z.string(),
-  /** What the provider lists for the key, at most 500. */
+  /** The models that the provider lists for the key, at most 500. */
   models: z.array(z.string()),
 });

@@ -6,9 +6,9 @@ import { KeyConfig } from './schemas.ts';
 
 /** The `service` of connections that hold model keys. */
 export const llmService = 'llm';
-/** More keys than anybody has. */
+/** More keys than any workspace has. */
 const mostKeys = 200;
-/** Whose keys: those of a project, and those that are shared with its workspace. */
+/** The owner of keys: a project, with those that are shared with its workspace. */
 export type KeyScope = { tenantId: string; projectId: string };
 
 /** A key with settings that can be used. */
@@ -34,14 +34,15 @@ export function usableKeys(rows: readonly ConnectionRow[]): UsableKey[] {
       baseUrl: parsed.data.base_url,
       models: parsed.data.models ?? [],
     };
-    // Without an address there is nobody to ask.
+    // Without an address there is no server to call.
     return key.provider === 'openai_compatible' && key.baseUrl === undefined ? [] : [key];
   });
 }
 
 /**
- * Which key serves a model: the first of the provider, `keys` being in the order of listKeyRows. Of several `openai_compatible` servers it is the newest that lists the model, else
- * the newest that lists none and so may have any.
+ * Returns the key for a model: the first of the provider, `keys` being in the order of listKeyRows. Of several
+ * `openai_compatible` servers it is the newest that lists the model, else the newest that lists no models and so may
+ * have any.
  */
 export function selectKey(
   keys: readonly UsableKey[],

@@ -2,7 +2,7 @@
 const SHORTEST_PAUSE_MS = 250;
 /** Then each pause is this part of the time since: 60 s are some 70 events, 300 s some 100, and the first seconds are lively. */
 const PAUSE_SHARE = 1 / 20;
-/** What waits no longer, in characters. */
+/** Text of this length is logged without waiting for its end, in characters. */
 const LARGEST_PENDING = 4_096;
 /** A step's log ends there anyway (docs/specification/limits.md#sizes); bytes of UTF-8. */
 const LARGEST_LOG = 64 * 1024;
@@ -40,14 +40,17 @@ export class StreamedLines {
     this.#pending = this.#pending.slice(cut);
   }
 
-  /** What is left at the end: lines that have not been logged. */
+  /** Returns the rest at the end: lines that have not been logged. */
   rest(): string[] {
     const lines = this.#logged > LARGEST_LOG ? [] : linesOf(this.#pending);
     this.#pending = '';
     return lines;
   }
 
-  /** Up to where the pending text can be told: after its last line break, else its last space; all of it once it is large. */
+  /**
+   * Returns the length of the pending text that can be logged: up to its last line break, else its last space; all of
+   * it once it is large.
+   */
   #boundary(): number {
     const end = Math.max(this.#pending.lastIndexOf('\n'), this.#pending.lastIndexOf(' ')) + 1;
     if (end > 0 || this.#pending.length < LARGEST_PENDING) return end;

@@ -31,7 +31,8 @@ export async function createPat(
   const id = newId();
   const token = generatePatToken();
   const parent = principal.credential.kind === 'pat' ? principal.credential.patId : null;
-  // The copy first: without it there must be no token. The other way round a failure would leave one that nobody holds.
+  // The copy first: if it fails, there is no token. In the other order a failure would leave a token that its user
+  // never gets.
   await services.secrets.put(tenantId, patSecretName(id), token);
   try {
     const pat = {

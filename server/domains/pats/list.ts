@@ -7,7 +7,7 @@ import { listPatRows, type PatFilter } from './sql/store.ts';
 
 const timestamp = (ms: number | null) => (ms === null ? null : isoTimestamp(ms));
 
-/** The tokens somebody may see and revoke: an administrator all of the project's, others only their own. */
+/** The tokens that a caller may see and revoke: an administrator those of the whole project, others only their own. */
 export function manageable({ tenantId, projectId, userId, role }: Context['principal']): PatFilter {
   return { tenantId, projectId, userId: role === 'tenant_admin' ? undefined : userId };
 }

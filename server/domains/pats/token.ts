@@ -34,7 +34,9 @@ export function isWellFormedPat(token: string): boolean {
   return match !== null && match[2] === checksum(String(match[1]));
 }
 
-/** What is stored of a token. A plain hash is enough: 238 random bits cannot be searched, unlike a password. */
+/**
+ * The hash of a token, which is stored. A plain hash is enough: unlike a password, 238 random bits cannot be searched.
+ */
 export function patHash(token: string): Buffer {
   return Buffer.from(patHashText(token), 'base64');
 }

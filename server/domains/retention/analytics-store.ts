@@ -22,7 +22,9 @@ export async function allowUsageToGo(client: ClientBase, cutoff: number): Promis
   }
 }
 
-/** Says, before runs go, from when on those that ended are all there: what they were counted as can be counted anew from then on. */
+/**
+ * Records, before runs are purged, from when on all ended runs are still there: rollups can be recomputed from then on.
+ */
 export async function noteRunsGo(client: ClientBase, cutoff: number): Promise<void> {
   await client.query('UPDATE analytics_progress SET runs_from = greatest(runs_from, to_timestamp($1::float8 / 1000))', [
     cutoff,

@@ -2,13 +2,13 @@ import type { ClientBase } from 'pg';
 import { lowestId } from '../../platform/postgres/months.ts';
 import { type IdRange, rowBytes } from './ranges.ts';
 
-/** ~10 ms of work a statement: nobody waits long behind it for the processor or the disk. */
+/** About 10 ms of work a statement, so that other statements never wait long for the processor or the disk. */
 const BATCH = 500;
 
 /**
  * Deletes one batch of the runs of a range that ended before `cutoff` (ms since the epoch), with their tasks and with
- * what of their logs lies in DEFAULT, in one statement. Their logs in monthly partitions can be read by nobody from then
- * on and go with the partition. Returns how many went, and where to go on; null = nothing is left.
+ * the part of their logs in DEFAULT, in one statement. Their logs in monthly partitions can no longer be read from then
+ * on, and are dropped with the partition. Returns how many were deleted, and where to continue; null = nothing is left.
  */
 export async function deleteExpiredRuns(
   client: ClientBase,

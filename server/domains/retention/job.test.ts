@@ -14,7 +14,7 @@ afterEach(() => db.close());
 const HOUR = 3_600_000;
 const AUGUST = Date.UTC(2026, 7, 15);
 
-/** An alarm that rings when it is told to, and tells what for it was set. */
+/** An alarm that the test rings, and that shows the time for which it was set. */
 function manualAlarm() {
   const set: { delay: number; ring: () => void }[] = [];
   const waiting: (() => void)[] = [];

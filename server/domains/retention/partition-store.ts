@@ -3,25 +3,29 @@ import type { Partition } from '../../platform/postgres/partitions.ts';
 import { transactOn } from '../../platform/postgres/transaction.ts';
 import { type IdRange, idRange, rowBytes } from './ranges.ts';
 
-/** What became of a partition. `kept`: all of it is still wanted. `postponed`: see the reason; nothing was changed. */
+/** The outcome for a partition. `kept`: all of it is still needed. `postponed`: see the reason; nothing was changed. */
 export type Disposal =
   | { outcome: 'dropped' | 'rewritten' | 'kept' }
   | { outcome: 'postponed'; reason: 'locked' | 'too_many_live' | 'not_counted' };
 
 /**
- * Whoever writes what is locked waits for us: while we wait for the lock ourselves, and for the work that follows. Altogether
- * no longer than the two seconds that a commit may ever stand still; what takes longer is undone and tried again later.
+ * Writers to the locked table wait for us: while we wait for the lock ourselves, and for the work that follows. The
+ * total must not exceed the two seconds for which a commit may wait; work that takes longer is rolled back and tried
+ * again later.
  */
 const LOCK_TIMEOUT_MS = 500;
 const COPY_TIMEOUT_MS = 500;
 const WRITE_TIMEOUT_MS = 900;
-/** What may be written back while the partition is locked: 0.3 s for 20,000 rows on a machine with five times too much to do. */
+/**
+ * The rows that may be written back while the partition is locked: 0.3 s for 20,000 rows on a machine with a load of
+ * five.
+ */
 const MOST_ROWS_KEPT = 50_000;
 const MOST_BYTES_KEPT = 32 * 1024 * 1024;
 
 /**
- * Gives up a partition of the log whose past runs have been deleted: drops it if no run is left in its range; else, if it
- * holds logs of runs that are gone, empties it and writes the rest back. In both cases one transaction, so that whoever
+ * Purges a partition of the log whose past runs have been deleted: drops it if no run is left in its range; otherwise,
+ * if it has logs of deleted runs, empties it and writes the rest back. Both in one transaction, so that a process that
  * dies in it leaves everything as it was.
  */
 export async function disposeOf(client: ClientBase, partition: Partition): Promise<Disposal> {

@@ -10,7 +10,9 @@ import { SESSION } from './session.ts';
 /** A partition that would go, or be rewritten without the logs of the runs that go; `keepsRuns` of them stay. */
 export type PlannedPartition = { name: string; action: 'drop' | 'rewrite'; bytes: number; keepsRuns: number };
 
-/** What retention would do now. `bytes` are those given back to the disk by partitions and to reuse by DEFAULT. */
+/**
+ * The work that retention would do now. `bytes` are those returned to the disk by partitions and to reuse by DEFAULT.
+ */
 export type RetentionPlan = {
   cutoffs: Cutoffs;
   partitions: PlannedPartition[];

@@ -13,7 +13,10 @@ export type Cutoffs = {
   usage: number | null;
 };
 
-/** What the policy means at `now`. Of usage, the month that runs and `usageMonths` whole months before it are kept. */
+/**
+ * Returns the bounds of the policy at `now`. Of usage, the current month and `usageMonths` whole months before it are
+ * kept.
+ */
 export function cutoffsAt(policy: RetentionPolicy, now: number): Cutoffs {
   return {
     runs: policy.runDays === 0 ? null : now - policy.runDays * DAY_MS,

@@ -1,2 +1,2 @@
-/** Of the sessions that sweep: what PostgreSQL is told, and how long they wait for whoever holds what they would take. */
+/** The settings of sessions that purge: how long they wait for locks that others hold. */
 export const SESSION = { name: 'baton-retention', lockTimeoutMs: 5_000 };

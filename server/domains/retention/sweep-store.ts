@@ -1,6 +1,9 @@
 import type { ClientBase } from 'pg';
 
-/** One pass at a time, whichever process: beside the locks of migrations, of the leader and of partitions. */
+/**
+ * The lock that allows one pass at a time over all processes; the locks of migrations, of the leader and of partitions
+ * are different ones.
+ */
 const RETENTION_LOCK = 4_216_036;
 
 /** Takes the lock of a pass until the session ends; false where another pass has it. */

@@ -217,7 +217,8 @@ test('usage goes by whole months, and what no month took row by row', async () =
   expect(await go(usage)).toMatchObject({ runs: 0, strayUsage: 0, dropped: ['run_usage_2026_08'] });
   const { rows } = await db.pool.query('SELECT created_at FROM run_usage ORDER BY 1');
   expect(rows.map(row => row.created_at.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
-  // So do the sums that billing answers from; those of analytics stay, and a rebuild makes anew only what there is usage of.
+  // The same holds for the rollups of billing; those of analytics stay, and a rebuild recomputes only those whose usage
+  // exists.
   const left = await db.pool.query('SELECT bucket FROM usage_sums ORDER BY 1');
   expect(left.rows.map(row => row.bucket.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
   await db.pool.query('UPDATE analytics_totals SET runs_started = 7');

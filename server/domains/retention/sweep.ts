@@ -10,7 +10,7 @@ import { type IdRange, pastPartitions, sweptRanges } from './ranges.ts';
 import { SESSION } from './session.ts';
 import { tryRetentionLock, vacuumRuns } from './sweep-store.ts';
 
-/** What a pass has done. `postponed` partitions are tried again by the next pass; nothing of them was touched. */
+/** The result of a pass. `postponed` partitions are tried again by the next pass; they were not changed. */
 export type RetentionResult = {
   busy: boolean;
   runs: number;
@@ -22,7 +22,7 @@ export type RetentionResult = {
 };
 
 export type SweepOptions = {
-  /** Of the database. The pass has a session of its own: those of the pool have short timeouts. */
+  /** The database's address. The pass has a session of its own: those of the pool have short timeouts. */
   url: string;
   logger: Logger;
   cutoffs: Cutoffs;
@@ -38,8 +38,9 @@ export type SweepOptions = {
 const VACUUM_FROM = 10_000;
 
 /**
- * Lets go of what is past its retention. First the rows of runs, in small batches: from then on nobody sees them. Then
- * their logs, by the partition. Every step stands by itself, so that a pass that was killed is finished by the next one.
+ * Purges data that is past its retention. First the rows of runs, in small batches: from then on nothing reads the
+ * runs. Then their logs, by partition. Every step is complete in itself, so the next pass finishes a pass that was
+ * killed.
  */
 export async function sweep(options: SweepOptions): Promise<RetentionResult> {
   const result: RetentionResult = {

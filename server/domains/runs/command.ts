@@ -55,7 +55,7 @@ export function callersTrace(ctx: Pick<Context, 'services' | 'headers'>): { trac
   return traceparent === undefined ? {} : { traceparent: formatTraceparent(traceparent) };
 }
 
-/** What a start answers. */
+/** The answer to a start. */
 export function toStarted(run: RunSnapshot): Output {
   return {
     run_id: run.runId,
@@ -83,7 +83,7 @@ async function start(ctx: Context, input: Input): Promise<Output> {
     );
   const key = idempotencyKey(ctx.headers);
   if (key === null) return begin();
-  // The project is part of the scope: whoever cannot see the workflow must not learn of its keys.
+  // The project is part of the scope: a caller who cannot see the workflow must not learn of its keys.
   const scope = `workflow:${input.id}:${projectId}`;
   const given = CommandOutput.shape.run_id.safeParse(input.params.run_id);
   const response = await once(

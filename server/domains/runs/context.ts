@@ -4,7 +4,7 @@ import { requireRun } from './find.ts';
 import { readRecordedValues } from './recorded-values.ts';
 import type { RunContext, RunRef } from './schemas.ts';
 
-/** Of large results, what one answer holds at most. A run of 2,000 steps may have 2 GiB of them. */
+/** The limit for large results in one answer. A run of 2,000 steps may have 2 GiB of them. */
 const contextBudgetBytes = 8 * 1024 * 1024;
 
 /** The input of a run and the results of its steps so far, seeded ones included; skipped steps have none. */

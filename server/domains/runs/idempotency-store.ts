@@ -13,8 +13,8 @@ type Row = { tenant_id: string; scope: string; key: string; request_hash: Buffer
 const keptMs = DAY_MS;
 
 /**
- * The key's row: made now, taken over because it has expired, or found as somebody left it. Requests that come at the same time
- * share the commit: one each was three round trips and two more commits a start.
+ * The key's row: created now, taken over because it has expired, or found as another request left it. Concurrent
+ * requests share the commit: separate commits were three round trips and two more commits per start.
  */
 export function reserve(pool: Pool, wanted: Wanted): Promise<Reservation> {
   return callsOn(pool).reserve(wanted);
@@ -105,7 +105,9 @@ async function findKeys(pool: Pool, refs: readonly KeyRef[]): Promise<(Row & { r
   return rows;
 }
 
-/** Not waited for on disk: whoever asks after a crash that lost an answer is given the run that the key stands for (`once`). */
+/**
+ * The write does not wait for the disk: after a crash that lost an answer, a caller gets the run of the key (`once`).
+ */
 async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefined[]> {
   const ordered = saved.toSorted((a, b) => (keyId(a) < keyId(b) ? -1 : 1));
   await pool.query({

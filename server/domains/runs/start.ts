@@ -25,7 +25,7 @@ export type StartRequest = {
   tenantId: string;
   projectId: string;
   workflowId: string;
-  /** As they came; checked here, because a start with bad params is a refused start. */
+  /** The params as received; checked here, because a start with invalid params is a refused start. */
   params: JsonMap;
   /** Where `params` names none. */
   defaultTriggerType: string;
@@ -85,7 +85,10 @@ export async function startPrepared(
   });
 }
 
-/** What an earlier run overrode takes the same rights again, and what decides an approval is no longer overridden. */
+/**
+ * The overrides of an earlier run require the same rights again, and fields that decide an approval can no longer be
+ * overridden.
+ */
 async function checkRepeated(services: Services, run: StartRun, carried: Carried): Promise<void> {
   const { trigger_steps: overrides, version } = run.data;
   if (!overridesAny(overrides)) return;

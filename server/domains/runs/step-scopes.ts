@@ -40,7 +40,7 @@ export async function requireStepScopes(
 const MAX_REMEMBERED = 20_000;
 const rememberedOf = new WeakMap<Pool, Map<string, ReadonlySet<string>>>();
 
-/** Which of the guarded types a version has. A version never changes, so each is looked up once. */
+/** Returns which of the guarded types a version has. A version never changes, so each is looked up once. */
 async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<string>> {
   const remembered = rememberedOf.get(pool) ?? new Map<string, ReadonlySet<string>>();
   rememberedOf.set(pool, remembered);

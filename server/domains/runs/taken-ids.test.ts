@@ -48,7 +48,7 @@ function textOf(statement: unknown): string {
 /** Once in a while a start also deletes old keys. */
 const isHousekeeping = (text: string) => text.startsWith('DELETE FROM idempotency_keys');
 
-/** What a start with a taken id is answered, and what the database was asked for it. */
+/** The answer to a start with a taken id, and the queries made for it. */
 async function refused(who: Principal, run_id: string, key?: string) {
   const query = vi.spyOn(service.db.pool, 'query');
   try {

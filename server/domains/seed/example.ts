@@ -20,10 +20,10 @@ export type SeededExample = {
 };
 
 /**
- * Creates and publishes the example workflow in the principal's project and really runs it four times, through the same
- * use cases as everybody: three runs end, one waits in the inbox. Every part that is there already is left as it is,
- * so that an interrupted seeding is completed by the next. With `demoUrl`, where the demo MCP server answers, also the workflow that
- * calls it. Needs a leading orchestrator (AppError 503 otherwise).
+ * Creates and publishes the example workflow in the principal's project and runs it four times, through the ordinary
+ * use cases: three runs end, one waits in the inbox. Existing parts are left unchanged, so the next start completes an
+ * interrupted seeding. With `demoUrl`, at which the demo MCP server answers, also the workflow that calls it. Needs a
+ * leading orchestrator (AppError 503 otherwise).
  */
 export async function seedExample(
   services: Services,

@@ -140,7 +140,7 @@ type Sample = {
   /** Finds the run again, should seeding be interrupted. */
   session: string;
   input: typeof samplePayload;
-  /** What a person answers; null leaves the task in the inbox; absent where nobody is asked. */
+  /** The answer of a person; null leaves the task in the inbox; absent if the run asks no person. */
   answer?: { approved: boolean; result: Record<string, string> } | null;
 };
 

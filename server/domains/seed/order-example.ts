@@ -17,8 +17,8 @@ import { settled } from './settled.ts';
 const serverName = 'Baton demo';
 
 /**
- * Registers the demo MCP server at `demoUrl` with an instance, and creates, publishes and runs once the workflow that uses it, through the
- * use cases of everybody. What is there already is left as it is. The demo server must answer.
+ * Registers the demo MCP server at `demoUrl` with an instance, and creates, publishes and runs once the workflow that
+ * uses it, through the ordinary use cases. Existing parts are left unchanged. The demo server must answer.
  */
 export async function seedOrderExample(ctx: Context, demoUrl: string): Promise<{ workflowId: string; runId: string }> {
   const instanceId = await seedInstance(ctx, demoUrl);

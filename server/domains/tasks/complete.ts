@@ -42,7 +42,10 @@ export async function completeTask(
   return { status: 'completed', task_id: task.step_id, approved: input.approved };
 }
 
-/** Nobody named: any contributor. Else whoever is named by email or by role, and always a tenant_admin. */
+/**
+ * Returns whether the caller may answer: without assignees any contributor; otherwise those named by email or by role,
+ * and always a tenant_admin.
+ */
 export function mayAnswer(principal: Pick<Principal, 'email' | 'role'>, assignees: readonly string[]): boolean {
   if (assignees.length === 0 || principal.role === 'tenant_admin') return true;
   return assignees.some(assignee => {

@@ -10,7 +10,7 @@ type Input = z.output<typeof RunTasksInput>;
 
 const RunTaskKey = z.tuple([CursorTime, z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)]);
 
-/** What waits for a person in one run, oldest first. */
+/** Lists the tasks of one run that wait for a person, oldest first. */
 export async function listPendingOfRun(ctx: Context, input: Input): Promise<z.input<typeof ListTasksOutput>> {
   const page = await readPage(ctx, input, true);
   return { tasks: page.rows.map(toTask), next_cursor: page.next_cursor };

@@ -35,10 +35,10 @@ export function webhookIdIn(text: string): string | null {
 }
 
 /**
- * Whether a delivery may start a run (docs/specification/webhooks.md#deliveries): the signature first, then the
- * token, which must have `workflow:run` in the webhook's own project, its user a contributor. The work is the same
- * whatever is wrong: one query, one reading of the secret store, two HMACs; so nobody learns from the time whether a
- * webhook exists or which half of the proof was right. AppError 503 where the database or the secret store is away.
+ * Authenticates a delivery (docs/specification/webhooks.md#deliveries): first the signature, then the token, which
+ * needs `workflow:run` in the webhook's own project, and a contributor as its user. Every failure does the same work:
+ * one query, one reading of the secret store, two HMACs. So the time reveals neither whether a webhook exists nor which
+ * half of the proof was right. AppError 503 if the database or the secret store is unavailable.
  */
 export async function admit(services: Services, givenId: string | null, proof: Proof): Promise<Admission> {
   const token = bearerOf(proof.authorization);
@@ -74,7 +74,7 @@ function judge(
   return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes), signature };
 }
 
-/** What the owner of the webhook reads in its deliveries; the sender is told nothing of it. */
+/** The reason that the owner of the webhook sees in its deliveries; the sender does not get it. */
 const reasons = {
   unknown_webhook: 'There is no such webhook.',
   disabled: 'The webhook is switched off.',
@@ -89,7 +89,7 @@ function refused(webhookId: string | null, code: keyof typeof reasons): Admissio
   return { admitted: false, webhookId, code, message: reasons[code] };
 }
 
-/** The token to look up: where there is none, or none that can be one, a token that nobody has. */
+/** The token to look up; if it is missing or malformed, a token that does not exist. */
 function bearerOf(authorization: string | undefined): string {
   const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
   return token !== undefined && isWellFormedPat(token) ? token : nobody.token;

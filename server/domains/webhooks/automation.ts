@@ -24,9 +24,10 @@ export type AutomationChoice = {
 };
 
 /**
- * The id of the token that runs shall be attributed to; null for none. By its id, a contributor may name only a token of his own, an
- * administrator any of the project; whoever has the token itself may store it. AppError 403 where the caller is a token that cannot
- * start runs itself, 422 for a token that is unknown, another's, dead or without `workflow:run`: which of these is not told.
+ * Returns the id of the token to which runs are attributed; null for none. By its id, a contributor may name only a
+ * token of their own, and an administrator any of the project; a caller with the token itself may store it. AppError
+ * 403 if the caller is a token that cannot start runs itself, 422 for a token that is unknown, another user's, expired,
+ * revoked or without `workflow:run`: the answer does not distinguish these.
  */
 export async function resolveAutomation(
   { principal, services }: Context,

@@ -21,16 +21,17 @@ const maxDepth = 100;
 
 export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'traceparent'> & {
   body: Uint8Array;
-  /** The Idempotency-Key, which nobody has signed. */
+  /** The Idempotency-Key, which is not signed. */
   key: string | null;
-  /** What proved it; null for a delivery that the server makes itself. */
+  /** The proof of the delivery; null for a delivery that the server makes itself. */
   signed: { signature: Buffer; timestamp: string | undefined } | null;
 };
 
 /**
- * Starts the run of a delivery that was admitted. Its input is the posted payload, over the fixed one of `extras`. A signature with a
- * timestamp or a key is one run for as long as it is accepted, whatever key it comes under; with a key, the same body is one run in 24
- * hours. AppError 400 for a body that is no JSON, 409 `idempotency_key_reused`, and what refuses a start.
+ * Starts the run of an authenticated delivery. Its input is the posted payload, over the fixed one of `extras`. A
+ * signature with a timestamp or a key starts one run for as long as it is accepted, under any key; with a key, the same
+ * body starts one run in 24 hours. AppError 400 for a body that is not JSON, 409 `idempotency_key_reused`, and the
+ * errors of a start.
  */
 export async function deliver(services: Services, webhook: Admitted, delivery: Delivery): Promise<Delivered> {
   const payload = readPayload(delivery.body);
@@ -66,7 +67,7 @@ export async function deliver(services: Services, webhook: Admitted, delivery: D
 
 type Started = z.input<typeof IngestOutput>;
 
-/** Starts the run of this id, or finds that somebody else has. */
+/** Starts the run of this id, or finds it if another request has started it. */
 async function startAs(
   runId: string,
   start: (runId: string) => Promise<Started>,
@@ -96,7 +97,7 @@ function startOf(webhook: Admitted, payload: JsonMap, delivery: Delivery): Start
 // Keeps nothing from one `decode` to the next. A byte order mark is no JSON.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The body as the run's payload: any JSON, `{"body": …}` around what is no object. AppError 400. */
+/** Returns the body as the run's payload: any JSON, wrapped as `{"body": …}` if it is not an object. AppError 400. */
 export function readPayload(body: Uint8Array): JsonMap {
   let value: JsonValue;
   try {

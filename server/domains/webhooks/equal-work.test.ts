@@ -17,7 +17,10 @@ import { generatePatToken } from '../pats/token.ts';
 import { settleDeliveries } from './delivery-log.ts';
 import { ingest } from './ingest.ts';
 
-/** What a refusal did until it was answered: every query and every reading of the secret store, in order. No clock is asked. */
+/**
+ * The work of a refusal until its answer: every query and every reading of the secret store, in order. The test uses no
+ * clock.
+ */
 let service: WebhookService;
 let webhook: TestWebhook;
 let work: string[] = [];

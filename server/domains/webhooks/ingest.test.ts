@@ -344,7 +344,7 @@ describe('a workflow whose steps call tools', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  // Equal bodies without a timestamp are one delivery for five minutes, whatever their keys (replay.test.ts).
+  // Equal bodies without a timestamp are one delivery for five minutes, even under different keys (replay.test.ts).
   let webhook: TestWebhook;
   beforeEach(async () => {
     webhook = await createTestWebhook(service);

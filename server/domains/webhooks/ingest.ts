@@ -10,12 +10,12 @@ import type { IngestInput, IngestOutput } from './schemas.ts';
 
 type Output = z.input<typeof IngestOutput>;
 type Finding = Pick<Delivery, 'outcome' | 'http_status' | 'run_id' | 'code' | 'message'>;
-/** What became of a request. `webhookId` null: nothing is known to write it down for. */
+/** The outcome of a request. `webhookId` null: there is no webhook to record it for. */
 type Ended = { webhookId: string | null; bytes: number; finding: Finding } & ({ output: Output } | { error: unknown });
 
 /**
- * POST /v1/inbound-webhooks/{id}, the public ingress: content type (415), size (413), signature and token (401, one answer for all
- * that can be wrong), then JSON (400) and the start. Whatever becomes of it is in the webhook's deliveries.
+ * POST /v1/inbound-webhooks/{id}, the public ingress: content type (415), size (413), signature and token (401, one
+ * answer for all failures), then JSON (400) and the start. Every outcome is recorded in the webhook's deliveries.
  */
 export async function ingest(ctx: PublicContext, input: z.output<typeof IngestInput>): Promise<Output> {
   const { clock } = ctx.services;

@@ -4,7 +4,7 @@ import { RUN_STATUSES } from '../../orchestrator/core/events.ts';
 
 /** The largest body of a delivery in bytes (docs/specification/limits.md#sizes). */
 export const ingressLimit = 256 * 1024;
-/** Enough for a sender on every other continent to be told the new secret; at most a week. */
+/** Enough time to give every sender the new secret; at most a week. */
 export const rotationOverlap = { default: 86_400, max: 604_800 } as const;
 /** Webhooks a project may have. */
 export const maxWebhooks = 200;
@@ -26,7 +26,7 @@ export const Delivery = z.strictObject({
   outcome: DeliveryOutcome,
   http_status: z.number().int(),
   run_id: Id.nullable(),
-  /** What went wrong, in a word of ours; null where nothing did. */
+  /** The reason of a failure, as a code; null if there was none. */
   code: z.string().nullable(),
   message: z.string().nullable(),
   bytes: z.number().int(),

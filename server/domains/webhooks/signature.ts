@@ -18,12 +18,12 @@ export function newSigningSecret(): string {
   return `whsec_${randomToken(32)}`;
 }
 
-/** A delivery is taken up to this long before or after the time it was signed at. */
+/** A delivery is accepted for this long before and after the time of its signature. */
 export const timestampToleranceMs = 5 * 60_000;
 
 export type Signed = { body: Uint8Array; signature: string | undefined; timestamp: string | undefined };
 
-/** Stands for a secret that is not there, so that the work is the same; nobody can sign with it. */
+/** A substitute for a missing secret, so that the work is the same; no sender can sign with it. */
 const decoy = randomBytes(32);
 
 /**

@@ -39,7 +39,7 @@ export function rotateSigningSecret(services: SecretServices, ref: Ref, overlapS
   return rotated;
 }
 
-/** Rotations under way, by webhook. Ids are unique over all databases, so that one map will do. */
+/** Rotations in progress, by webhook. Ids are unique over all databases, so one map is enough. */
 const rotations = new Map<string, Promise<undefined>>();
 
 async function rotate(services: SecretServices, ref: Ref, overlapS: number): Promise<Rotated> {

@@ -10,8 +10,9 @@ import { type IngestOutput, ingressLimit, type TestWebhookInput } from './schema
 import { requireWebhook } from './view.ts';
 
 /**
- * POST /v1/inbound-webhooks/{id}/test: a delivery by the server itself, from its bytes on the same as one from outside, started by the
- * caller. AppError 404, 409 `webhook_disabled`, and whatever refuses a delivery; that is in the deliveries too.
+ * POST /v1/inbound-webhooks/{id}/test: a delivery by the server itself, in the caller's name. From its bytes on it is
+ * processed like an external one. AppError 404, 409 `webhook_disabled`, and every refusal of a delivery; it is recorded
+ * in the deliveries too.
  */
 export async function testWebhook(
   ctx: Context,

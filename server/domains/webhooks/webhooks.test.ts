@@ -413,7 +413,7 @@ describe('the list', () => {
        SELECT gen_random_uuid(), 'acme', $1, $2, 'n', true, '{}', false, $1, $4, $4 FROM generate_series(1, $3)`,
       [project.projectId, workflow_id, maxWebhooks - 1, new Date(service.clock.now())],
     );
-    // Several rounds: in the first the connections are opened one after the other, and nobody meets anybody.
+    // Several rounds: in the first the connections are opened one after the other, so the requests do not overlap.
     for (let round = 0; round < 4; round++) {
       const answers = await Promise.all(Array.from({ length: 10 }, () => create({ workflow_id }, token)));
       const made = answers.filter(({ status }) => status === 201);

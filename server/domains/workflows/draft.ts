@@ -7,8 +7,8 @@ import { toDetails } from './problems.ts';
 const maxRunSetupBytes = 1024 * 1024;
 
 /**
- * What a draft may hold: an incomplete graph, but one that is shaped like a graph, and values that the database can keep.
- * Throws AppError 422 `invalid_graph` or `invalid`, with the places.
+ * Checks a draft: its graph may be incomplete, but must have the form of a graph, and values that the database can
+ * store. Throws AppError 422 `invalid_graph` or `invalid`, with the places.
  */
 export function acceptDraft(draft: { graph?: unknown; runSetup?: unknown }): void {
   if (draft.runSetup !== undefined) acceptRunSetup(draft.runSetup);

@@ -4,8 +4,8 @@ import { findWorkflow } from './store.ts';
 import { etagOf, projectScope } from './view.ts';
 
 /**
- * The revision that If-Match names; null where the request sets no condition (or `*`: any). A tag of another form can
- * match nothing and is told so at once: AppError 412 for one that is a tag, 422 for what is none.
+ * Returns the revision that If-Match names; null if the request sets no condition (or `*`: any). A tag of another form
+ * can never match, so it is refused immediately: AppError 412 for a tag, 422 for a value that is not a tag.
  */
 export function expectedRevision(ctx: Context): number | null {
   const header = ctx.headers.get('if-match')?.trim();

@@ -64,7 +64,7 @@ export const WorkflowSchema = z.strictObject({
   created_at: Timestamp,
   updated_at: Timestamp,
 });
-/** In lists a workflow also says how its last runs went: newest first, at most 20. */
+/** In lists a workflow also has the outcomes of its last runs: newest first, at most 20. */
 export const RecentRun = z.strictObject({
   run_id: Id,
   status: z.string(),

@@ -15,7 +15,7 @@ import { requireWorkflow } from './get.ts';
 import type { ValidateInput, ValidationReport } from './schemas.ts';
 import { projectScope } from './view.ts';
 
-/** What publishing would say of the draft, or of the graph that is given. Saves nothing. */
+/** Returns the problems that publishing would find in the draft, or in the given graph. Saves nothing. */
 export async function validate(
   ctx: Context,
   input: z.output<typeof ValidateInput>,

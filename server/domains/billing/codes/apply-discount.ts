@@ -14,8 +14,9 @@ import { discountPresent } from './refusals.ts';
 import { redeem } from './store.ts';
 
 /**
- * Whether a discount goes on the present subscription: one that is paid, or a trial at a provider that begins to charge by itself. A trial
- * by hand ends in the onboarding plan unless somebody subscribes, so its discount waits for that.
+ * Returns whether a discount applies to the current subscription: a paid one, or a trial at a provider that starts to
+ * charge by itself. A manual trial ends in the onboarding plan unless the workspace subscribes, so its discount waits
+ * for that.
  */
 function takesNow(row: SubscriptionRow, plan: PlanRow, of: Pick<BillingCode, 'planCodes' | 'currency'>): boolean {
   const charged = isSubscribed(row) || (row.status === 'trialing' && row.provider !== 'manual');
@@ -55,8 +56,9 @@ const waits = ({ kind }: AppliedDiscount): Applied => ({
 });
 
 /**
- * Puts a promotion code that the provider keeps on the present subscription; null where there is none such or nothing is paid, and of a
- * code of ours (`known`). Without a subscription it is given when subscribing, where the provider checks it against the plan.
+ * Applies a promotion code of the provider to the current subscription; null if there is none or nothing is paid, and
+ * for a code of ours (`known`). Without a subscription it is passed while subscribing, when the provider checks it
+ * against the plan.
  */
 export async function applyPromotion(ctx: Context, code: string, known: boolean): Promise<Applied | null> {
   const { services, principal } = ctx;

@@ -18,7 +18,7 @@ import { processOutbox } from './process-outbox.ts';
 import { codeAlreadyUsed, codeNotValid } from './refusals.ts';
 import { findCode, redeem } from './store.ts';
 
-/** What a code brought; `message` is for people. */
+/** The effect of a code; `message` is for people. */
 export type Applied = Pick<z.input<typeof ApplyCodeOutput>, 'kind' | 'message' | 'credits_granted'>;
 
 /**
@@ -81,7 +81,7 @@ async function applyCredits({ principal, services }: Context, code: BillingCode)
   const at = clock.now();
   const amount = await transact(pool, async db => {
     const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
-    // Last, since whoever charges waits for the account.
+    // Last, because transactions that charge wait for the account.
     await grantCredits(db, {
       tenantId,
       account: 'payg',

@@ -39,7 +39,7 @@ const alphabet = '34679ACDEFGHJKMNPQRTWXY';
 const LENGTH = 18;
 const GROUP = 6;
 
-/** A code that nobody guesses, in groups that can be read aloud: `K3TQ9H-WPX6AD-4RMC7Y`. */
+/** Generates a code that cannot be guessed, in groups that can be read aloud: `K3TQ9H-WPX6AD-4RMC7Y`. */
 export function generateCode(): string {
   const letters = Array.from({ length: LENGTH }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
   return letters.match(new RegExp(`.{${GROUP}}`, 'g'))?.join('-') ?? letters;

@@ -11,7 +11,9 @@ import { insertCode } from './store.ts';
 
 const count = z.number().int().min(1);
 
-/** What an operator says of new codes. `value`: credits (up to 6 decimals), days, percent, or minor units, by kind. */
+/**
+ * An operator's description of new codes. `value`: credits (up to 6 decimals), days, percent, or minor units, by kind.
+ */
 export const NewCodes = z
   .strictObject({
     kind: z.enum(codeKinds),

@@ -16,9 +16,9 @@ export type DiscountServices = Pick<Services, 'pool' | 'clock' | 'config' | 'rat
 };
 
 /**
- * The discount that a code gives a workspace on a plan, by a code of ours or one that the payment provider keeps; null where it
- * gives none, for whatever reason, and that was counted as a wrong code. Nothing is redeemed: `redeemDiscount` does that.
- * AppError 409 `code_already_used`, 429 `too_many_wrong_codes`, 503 where the provider is away.
+ * Returns the discount that a code gives a workspace on a plan, by a code of ours or one of the payment provider; null
+ * if it gives none, which counts as a wrong code. Redeems nothing: `redeemDiscount` does that. AppError 409
+ * `code_already_used`, 429 `too_many_wrong_codes`, 503 if the provider is unavailable.
  */
 export function resolveDiscount(
   services: DiscountServices,
@@ -83,7 +83,10 @@ export async function releaseDiscount(db: Queryable, tenantId: string, redemptio
   if (redemptionId !== null) await release(db, tenantId, redemptionId);
 }
 
-/** What a period of `amount` minor units costs with a discount: rounded down in favour of whoever pays, never below 0. */
+/**
+ * Returns the price of a period of `amount` minor units with a discount: rounded down in favor of the customer, never
+ * negative.
+ */
 export function discountedAmount(amount: number, discount: Pick<AppliedDiscount, 'kind' | 'value'> | null): number {
   if (discount === null) return amount;
   switch (discount.kind) {
@@ -101,12 +104,12 @@ const StoredDiscount = z.object({
   currency: z.string().nullable(),
   months: z.number().int().nullable(),
   promotionId: z.string().nullable(),
-  /** Of which plans, while it waits; empty: of all. */
+  /** The plans for which it waits; empty: all. */
   planCodes: z.array(z.string()).default([]),
   /** Since when it is on the subscription, in ms since the epoch; null: it waits for the next subscription. */
   since: z.number().nullable(),
 });
-/** What `subscriptions.discount` holds. */
+/** The content of `subscriptions.discount`. */
 export type StoredDiscount = z.output<typeof StoredDiscount>;
 
 /** A discount as `subscriptions.discount` keeps it: on the subscription since `since`, or (null) waiting for the next one. */
@@ -116,7 +119,7 @@ export const storeDiscount = (
   planCodes: readonly string[] = [],
 ): StoredDiscount => ({ ...discount, since, planCodes: [...planCodes] });
 
-/** What `subscriptions.discount` holds, at `at`: null where there is none, or its months are over. */
+/** Returns the discount of `subscriptions.discount` at `at`: null if there is none, or its months are over. */
 export function readDiscount(column: unknown, at: number): StoredDiscount | null {
   if (column === null || column === undefined) return null;
   const stored = StoredDiscount.parse(column);

@@ -1,13 +1,13 @@
 import type { Services } from '../../../contract/services.ts';
 import { AppError } from '../../../platform/errors.ts';
 
-/** Who tries a code. */
+/** The user and the workspace that try a code. */
 export type Guesser = { tenantId: string; userId: string };
 
 /**
- * Runs `attempt` and counts it against the user and the workspace where it comes to nothing (null). Counted before it begins and given
- * back where it was no wrong code, so that many at once are no way around. AppError 429 with Retry-After over
- * BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR of either, also for a code that would be right: the answer is no way to tell.
+ * Runs `attempt` and counts it against the user and the workspace if it fails (null). It counts before it starts and is
+ * refunded if it was not a wrong code, so concurrent attempts cannot exceed the limit. AppError 429 with Retry-After
+ * over BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR of either, also for a right code: the answer must not reveal which it is.
  */
 export async function limitGuesses<T>(
   { rateLimiter }: Pick<Services, 'rateLimiter'>,

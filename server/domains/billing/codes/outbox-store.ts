@@ -3,9 +3,10 @@ import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 /**
- * A code that was redeemed and has yet to be carried out at the payment provider. First the redemption, in a short transaction that
- * holds the code's row; then the provider, with a key of the redemption: of two at once none gets the last one twice, nobody waits for a
- * network while holding a code that others want, and what a crash or a lost answer leaves is finished by the same code again.
+ * A code that was redeemed and has yet to be applied at the payment provider. First the redemption, in a short
+ * transaction that locks the code's row; then the provider, with an idempotency key of the redemption. So two
+ * workspaces cannot both get the last use, no transaction waits for a network while it locks a code, and the same code,
+ * sent again, finishes what a crash or a lost answer left.
  */
 export type Pending = { redemptionId: string; code: string } & (
   | { kind: 'trial_days'; days: number; trialEndsAt: number }

@@ -3,11 +3,11 @@ import { AppError, conflict } from '../../../platform/errors.ts';
 /** The one answer for a code that is unknown, used up, over, not yet valid, disabled, or not for this: nothing tells them apart. */
 export const codeNotValid = (): AppError => new AppError(422, 'code_not_valid', 'This code is not valid.');
 
-/** Only of what this very workspace has done itself, and whatever has become of the code since. */
+/** Only for codes that this workspace has used itself, in any later state of the code. */
 export const codeAlreadyUsed = (): AppError =>
   conflict('code_already_used', 'Your workspace has already used this code.');
 
-/** Of a code that prolongs a trial. It is not redeemed, and can be applied once a trial runs. */
+/** The refusal of a code that extends a trial. It is not redeemed, and can be applied once a trial runs. */
 export const noRunningTrial = (): AppError =>
   conflict(
     'no_running_trial',

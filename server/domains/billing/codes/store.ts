@@ -49,17 +49,20 @@ function toCode(row: Row): BillingCode {
   };
 }
 
-/** What a code is to a workspace now. */
+/** The state of a code for a workspace. */
 export type CodeState =
   | { kind: 'usable'; code: BillingCode; used: number }
   /** This workspace has used it as often as it may; `usable` to others or not. */
   | { kind: 'used' }
-  /** `known`: it is ours, whatever is wrong with it. */
+  /** `known`: it is one of ours, valid or not. */
   | { kind: 'unusable'; known: boolean };
 
 type Asked = { productCode: string; tenantId: string; code: string; at: number };
 
-/** What a normalized code is to a workspace at `at`: one statement whatever the answer, so that time tells no more than it does. */
+/**
+ * Returns the state of a normalized code for a workspace at `at`, always with one statement, so that the time reveals
+ * nothing.
+ */
 export async function findCode(db: Queryable, asked: Asked): Promise<CodeState> {
   const { rows } = await db.query<Row & { used: number }>(
     `SELECT ${columns}, (SELECT count(*)::int FROM billing_code_redemptions r
@@ -95,7 +98,7 @@ export async function redeem(db: Queryable, asked: Asked & { userId: string }): 
     code,
   ]);
   if (locked.rowCount === 0) throw codeNotValid();
-  // A statement of its own sees what was committed by whoever held the row before.
+  // A statement of its own sees the commit of the previous holder of the row lock.
   const state = await findCode(db, asked);
   if (state.kind === 'used') throw codeAlreadyUsed();
   if (state.kind === 'unusable') throw codeNotValid();
@@ -115,7 +118,7 @@ export async function redeem(db: Queryable, asked: Asked & { userId: string }): 
   return { id, code: state.code, number: state.used + 1 };
 }
 
-/** Takes a redemption back that came to nothing. False: it was taken back before. */
+/** Reverses a redemption that had no effect. Returns false if it was already reversed. */
 export async function release(db: Queryable, tenantId: string, redemptionId: string): Promise<boolean> {
   const { rows } = await db.query<{ product_code: string; code: string }>(
     'DELETE FROM billing_code_redemptions WHERE id = $1 AND tenant_id = $2 RETURNING product_code, code',
@@ -168,7 +171,7 @@ export async function listCodes(db: Queryable, productCode: string): Promise<Bil
   return rows.map(toCode);
 }
 
-/** Ends a code for everybody; what was redeemed stays. False: there is none of that name. */
+/** Disables a code; existing redemptions stay. Returns false if there is none of that name. */
 export async function disableCode(db: Queryable, productCode: string, code: string): Promise<boolean> {
   const { rowCount } = await db.query(
     'UPDATE billing_codes SET disabled = true WHERE product_code = $1 AND code = $2',
@@ -177,7 +180,7 @@ export async function disableCode(db: Queryable, productCode: string, code: stri
   return rowCount === 1;
 }
 
-/** Whether a product has that code, in whatever state. */
+/** Returns whether a product has that code, in any state. */
 export async function isKnownCode(db: Queryable, productCode: string, code: string): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM billing_codes WHERE product_code = $1 AND code = $2', [
     productCode,

@@ -7,8 +7,8 @@ import { priceOf } from '../subscriptions/proration.ts';
 import { resolveDiscount } from './discount.ts';
 
 /**
- * POST /v1/billing/discounts/validate: what a period of a plan would cost with a code. `valid: false` for every code that gives no
- * discount on it, whatever the reason, and counted as a wrong one. AppError 422 `unknown_plan`, 409 `code_already_used`, 429.
+ * POST /v1/billing/discounts/validate: the price of a period of a plan with a code. `valid: false` for every code that
+ * gives no discount on it, which counts as a wrong one. AppError 422 `unknown_plan`, 409 `code_already_used`, 429.
  */
 export async function validateDiscount(
   { principal, services }: Context,

@@ -10,7 +10,10 @@ type Used = { run_id: string; used: string };
 const RUNS_AT_ONCE = 500;
 const USED_AT_ONCE = 5_000;
 
-/** What each run was charged is the same by its events, by its own sum and by the usage. Two streams in the order of the ids. */
+/**
+ * Checks that each run was charged the same by its events, by its own total and by the usage. Two streams in the order
+ * of the ids.
+ */
 export async function auditRuns(audit: Audit): Promise<void> {
   const used = new UsedByRun(audit.client, audit.tenantId);
   await used.open();
@@ -62,14 +65,14 @@ async function* runs({ client, tenantId }: Audit): AsyncGenerator<Run> {
   }
 }
 
-/** What the usage says that each run was charged, in the order of their ids; the database sorts, on its disk if need be. */
+/** The charges of each run by the usage, in the order of their ids; the database sorts, on its disk if necessary. */
 class UsedByRun {
   readonly #client: ClientBase;
   readonly #tenantId: string | null;
   #page: Used[] = [];
   #at = 0;
   #ended = false;
-  /** Runs that nobody asked for. */
+  /** Runs in the stream that the caller did not ask for. */
   skipped = 0;
 
   constructor(client: ClientBase, tenantId: string | undefined) {
@@ -89,7 +92,7 @@ class UsedByRun {
     );
   }
 
-  /** That of a run; ids must be asked for in their order. */
+  /** Returns the charge of a run; the caller must ask for ids in their order. */
   async of(runId: string): Promise<string | null> {
     await this.skipTo(runId);
     const next = await this.#next();

@@ -7,7 +7,7 @@ import { COUNTED } from './count-store.ts';
 export type Difference = {
   check: 'accounts' | 'entries' | 'usage' | 'runs' | 'grants';
   tenantId: string;
-  /** What it is about: an account, a run, a grant. */
+  /** The subject: an account, a run, a grant. */
   about: string;
   expected: string;
   found: string;
@@ -17,22 +17,22 @@ export type AuditReport = {
   tenants: number;
   ledgerRows: number;
   runs: RunsAudited;
-  /** What could not be compared, and why. */
+  /** The parts that could not be compared, and why. */
   notes: string[];
   differences: Difference[];
 };
 
 export type AuditOptions = {
-  /** Of this workspace alone. */
+  /** Restricts the audit to this workspace. */
   tenantId?: string;
   /** ms since the epoch. */
   now: number;
 };
 
-/** What the checks share: one snapshot, and where what they find goes. */
+/** The state that the checks share: one snapshot, and the list of differences. */
 export type Audit = AuditOptions & {
   client: ClientBase;
-  /** From this instant on all usage is there; null: nothing was dropped. */
+  /** From this instant on all usage exists; null: none was purged. */
   usageSince: Date | null;
   report: AuditReport;
   differs: (difference: Difference) => void;
@@ -42,9 +42,9 @@ export type Audit = AuditOptions & {
 const EXPIRY_TOLERANCE_MS = 5 * 60_000;
 
 /**
- * Derives every balance anew, from the ledger, from the usage and from the event log, and says where they differ. In one snapshot
- * that takes no lock, whatever is charged meanwhile; logs are read page by page. Runs and usage that retention let go are left out
- * and said to be.
+ * Recomputes every balance from the ledger, the usage and the event log, and reports differences. It uses one snapshot,
+ * takes no lock and ignores charges made meanwhile; it reads logs page by page. Runs and usage that retention has
+ * purged are left out and reported.
  */
 export async function auditLedger(pool: Pool, options: AuditOptions): Promise<AuditReport> {
   const client = await pool.connect();
@@ -89,7 +89,7 @@ async function retainedSince(client: ClientBase): Promise<Date | null> {
   return rows[0]?.since ?? null;
 }
 
-/** What an account says, and what the ledger. `posted` is of no account: the charges that all of them have. */
+/** Compares the accounts with the ledger. `posted` belongs to no account: it is the charges of all of them. */
 const COMPARED = ['trial', 'included', 'payg', 'consumed', 'expired', 'posted'] as const;
 
 /** The accounts are what the ledger adds up to, and know how much of what was charged is in it. */
@@ -151,7 +151,7 @@ async function auditEntries({ client, tenantId, differs }: Audit): Promise<void>
     });
 }
 
-/** What is counted is what was used up to there. */
+/** Compares the counted charges with the usage up to that number. */
 async function auditUsage({ client, tenantId, usageSince, report, differs }: Audit): Promise<void> {
   type Row = Record<'tenant_id' | 'charged' | 'used' | 'since' | 'edge' | 'used_since', string> & { older: boolean };
   const { rows } = await client.query<Row>(
@@ -196,7 +196,7 @@ async function auditUsage({ client, tenantId, usageSince, report, differs }: Aud
     );
 }
 
-/** What is left of the grants is what is in the accounts, each was posted, and none outlives its time. */
+/** Compares the remaining grants with the accounts; each was posted, and none outlives its expiry. */
 async function auditGrants({ client, tenantId, now, differs }: Audit): Promise<void> {
   type Row = Record<'tenant_id' | 'account' | 'balance' | 'remaining' | 'granted' | 'posted', string>;
   const { rows } = await client.query<Row>(

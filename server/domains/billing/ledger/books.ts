@@ -53,8 +53,9 @@ export function bySpending(a: Pick<Grant, 'expiresAt' | 'id'>, b: Pick<Grant, 'e
 }
 
 /**
- * What a charge adds to the accounts: it takes from trial, included and pay-as-you-go in this order, and what is not there is
- * granted, so that no balance is ever negative. As much in one charge as in many, where nothing else moves between them.
+ * Returns what a charge adds to the accounts: it is taken from trial, included and pay-as-you-go in this order, and the
+ * missing part is granted, so that no balance is ever negative. One charge has the same effect as several, if no other
+ * entry comes between them.
  */
 export function chargeOf(balances: Pick<Amounts, SpendableAccount>, amount: number): Amounts {
   const amounts = { ...nothing, consumed: amount };
@@ -164,7 +165,7 @@ function lowerAllowance(books: Books, taken: number): void {
   books.allowance = Math.max(0, books.allowance - taken);
 }
 
-/** What stands in the accounts after a movement. */
+/** The balances of the accounts after an entry. */
 export const added = (balances: Amounts, amounts: Amounts): Amounts => ({
   trial: balances.trial + amounts.trial,
   included: balances.included + amounts.included,

@@ -13,7 +13,10 @@ export type CountJobOptions = {
   leading: () => boolean;
 };
 
-/** Whoever reads a balance adds up what is not counted: at 1,000 commits a second the 2,000 rows of this take 1 ms. */
+/**
+ * Readers of a balance add up the usage that is not counted: at 1,000 commits a second the 2,000 rows of this interval
+ * take 1 ms.
+ */
 const EVERY_MS = 2_000;
 const AFTER_FAILURE_MS = 10_000;
 

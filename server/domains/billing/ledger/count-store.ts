@@ -18,13 +18,13 @@ const LEADERS = `u.action NOT IN ('run_started', 'run_ended')`;
 
 /** A workspace, and up to which number its usage is counted. */
 export type Counted = { tenantId: string; counted: number };
-/** What usage after that number comes to, and the number of its last row. */
+/** The total of the usage after that number, and the number of its last row. */
 export type Uncounted = { microcredits: number; upTo: number };
 
 /**
- * What the workspaces have used that is not counted: all that was committed before this is asked, and at most what an account holds.
- * The accounts were read before, here or in another session: what is counted meanwhile is told all the same. Numbers go as
- * values and not as a subquery, so that the planner sees how few rows are behind them.
+ * Returns the uncounted usage of the workspaces: all that was committed before this query, and at most what an account
+ * can hold. The accounts were read before, here or in another session, so usage that is counted meanwhile is included
+ * too. Numbers are passed as values and not as a subquery, so that the planner sees how few rows follow them.
  */
 export async function readUncounted(db: Queryable, accounts: readonly Counted[]): Promise<Map<string, Uncounted>> {
   if (accounts.length === 0) return new Map();
@@ -49,20 +49,20 @@ export const COUNTED = 'greatest(a.counted, (SELECT p.seq FROM credit_progress p
 
 /**
  * - `counted`: a batch was counted, and there may be more.
- * - `done`: all of it is.
- * - `busy`: somebody else is at it.
+ * - `done`: all of it is counted.
+ * - `busy`: another session is counting.
  */
 export type CountResult = 'counted' | 'done' | 'busy';
 
 /**
- * Counts the next batch of usage: each workspace's is added to its account, which is opened where there is none, and the number moves on.
- * Accounts are locked before what they have counted is looked at: a grant may have counted some of it meanwhile. An account that
- * is full stays so, and the audit tells.
+ * Counts the next batch of usage: adds each workspace's usage to its account, which is created if there is none, and
+ * advances the number. Accounts are locked before their counted part is read: a grant may have counted some of it
+ * meanwhile. A full account stays full, and the audit reports it.
  */
 export async function countCharges(pool: Pool, now: number, batchRows = BATCH_ROWS): Promise<CountResult> {
   const seen = await pool.query<{ more: boolean }>({
     name: 'credit_progress',
-    // By the index of numbers, whatever the planner thinks.
+    // Forces the index of numbers, against the planner's estimate.
     text: `SELECT EXISTS (SELECT FROM (SELECT FROM run_usage u WHERE u.seq > p.seq AND ${LEADERS} ORDER BY u.seq LIMIT 1) next) AS more
            FROM credit_progress p`,
   });

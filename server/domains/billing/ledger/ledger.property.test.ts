@@ -14,9 +14,9 @@ import { expireDue, grantCredits, postCharges, readBalances, refundCredits, reve
 import { openAccount } from './store.ts';
 
 /**
- * What anybody may do with credits, at the same time, on a real database, with sessions that are killed in the middle. A trigger
- * numbers the rows of the ledger while their account is locked, which is the order in which they happened; a model that keeps
- * every grant as a lot of its own and knows nothing of the code under test then says what each of them had to be.
+ * Concurrent operations on credits, on a real database, with sessions that are killed in the middle. A trigger numbers
+ * the rows of the ledger while their account is locked, which is the order in which they happened. A model that keeps
+ * every grant as a lot of its own, and knows nothing of the code under test, then computes what each row had to be.
  */
 let db: TestDatabase;
 beforeAll(async () => {

@@ -30,7 +30,7 @@ import {
  * is counted and posted first, so that the ledger has everything in its order. The engine waits for none of it.
  */
 
-/** What a grant is; `amount` and times as in `Grant`. */
+/** The description of a grant; `amount` and times as in `Grant`. */
 export type NewGrant = {
   tenantId: string;
   account: SpendableAccount;
@@ -78,12 +78,12 @@ export async function reverseGrant(
   return taken;
 }
 
-/** The source of a grant that gives back what was charged. */
+/** The source of a grant that refunds charges. */
 const REFUND = 'refund';
 
 /**
- * Gives back credits that were charged, as pay-as-you-go credits that never expire. Once for each reference: false where it was
- * done before. AppError 422 for more than was ever charged and not yet given back.
+ * Refunds charges as pay-as-you-go credits that never expire. Once for each reference: returns false if it was already
+ * done. AppError 422 for more than was ever charged and not yet refunded.
  */
 export async function refundCredits(
   db: Queryable,
@@ -116,7 +116,7 @@ export async function postCharges(db: Queryable, tenantId: string, at: number): 
   return books.entries.reduce((sum, { kind, amounts }) => sum + (kind === 'charge' ? amounts.consumed : 0), 0);
 }
 
-/** What stands in a workspace's accounts, posted or not; nothing anywhere where it has none yet. */
+/** Returns the balances of a workspace, posted or not; all 0 if it has no account yet. */
 export async function readBalances(db: Queryable, tenantId: string): Promise<Balances> {
   const account = await readAccount(db, tenantId, '');
   if (account === null) return { ...nothing, allowance: 0, nextExpiryAt: null, whenExhausted: 'fail' };
@@ -130,8 +130,8 @@ function checkAmount(amount: number): void {
 }
 
 /**
- * Locks the account (and opens it where there is none), posts what was charged, settles its grants, and takes what has expired
- * by `at`.
+ * Locks the account (and creates it if there is none), posts the charges, updates its grants, and removes credits that
+ * have expired by `at`.
  */
 async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<LockedBooks> {
   const account = (await readAccount(db, tenantId, 'FOR NO KEY UPDATE')) ?? (await openAndLock(db, tenantId, at));

@@ -3,7 +3,7 @@ import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type Account, type Amounts, accounts, type Books, type Grant, nextExpiry, nothing } from './books.ts';
 import { COUNTED, readUncounted } from './count-store.ts';
 
-/** What stands in a workspace's accounts, in microcredits; times in ms since the epoch. */
+/** The balances of a workspace's accounts, in microcredits; times in ms since the epoch. */
 export type Balances = Amounts & { allowance: number; nextExpiryAt: number | null; whenExhausted: 'fail' | 'pause' };
 
 /** Opens a workspace's account where it has none. */
@@ -58,7 +58,7 @@ export async function readAccount(
   };
 }
 
-/** What is left of a workspace's grants, in no order. */
+/** The remaining grants of a workspace, in no order. */
 export async function readGrants(db: Queryable, tenantId: string): Promise<Grant[]> {
   type Row = Omit<Grant, 'amount' | 'remaining' | 'expiresAt' | 'createdAt'> & {
     amount: string;
@@ -80,7 +80,10 @@ export async function readGrants(db: Queryable, tenantId: string): Promise<Grant
   }));
 }
 
-/** Whether it was posted before. Asked under the account's lock, so that nobody posts it between this and `writeBooks`. */
+/**
+ * Returns whether it was already posted. Call under the account's lock, so that no other session posts it between this
+ * and `writeBooks`.
+ */
 export async function isPosted(db: Queryable, tenantId: string, kind: string, reference: string): Promise<boolean> {
   const { rowCount } = await db.query(
     'SELECT FROM credit_ledger WHERE tenant_id = $1 AND kind = $2 AND reference = $3',
@@ -89,7 +92,7 @@ export async function isPosted(db: Queryable, tenantId: string, kind: string, re
   return rowCount !== 0;
 }
 
-/** What was charged, all of which is posted when the books are written. */
+/** The charges, all of which are posted when the books are written. */
 export type LockedBooks = Books & { charged: number; counted: number };
 
 /** Writes the books in one statement. */
@@ -153,7 +156,7 @@ export async function hasExpired(db: Queryable, tenantId: string, now: Date): Pr
   return rowCount !== 0;
 }
 
-/** Microcredits that the grant with that reference was for; 0 where there is none. */
+/** The microcredits of the grant with that reference; 0 if there is none. */
 export async function findGranted(db: Queryable, tenantId: string, reference: string): Promise<number> {
   const { rows } = await db.query<{ amount: string }>(
     'SELECT amount FROM credit_grants WHERE tenant_id = $1 AND reference = $2',
@@ -181,7 +184,7 @@ export async function moveExpiryOfGrant(
   );
 }
 
-/** What happens to the workspace's runs when its credits are used up. */
+/** The setting for the workspace's runs when its credits are used up. */
 export async function setWhenExhausted(
   db: Queryable,
   tenantId: string,

@@ -22,8 +22,8 @@ export function confirmPayment(services: OperatorServices, id: string): Promise<
 }
 
 /**
- * Gives a payment up that was not made. Of a subscription's, what is left of the period's credits is taken back, and the subscription
- * ends, if that period is the present one. AppError 404, 409.
+ * Cancels a payment that was not made. For a subscription's payment, the remaining credits of the period are reversed,
+ * and the subscription ends if that period is the current one. AppError 404, 409.
  */
 export function cancelPayment(services: OperatorServices, id: string): Promise<PaymentRow> {
   return operate(services, id, async (held, payment) => {
@@ -38,7 +38,10 @@ export function cancelPayment(services: OperatorServices, id: string): Promise<P
   });
 }
 
-/** Refunds `amount` minor units more (default: all that was paid), and takes back as much of the credits as is left. AppError 404, 409, 422. */
+/**
+ * Refunds `amount` minor units more (default: the whole payment), and reverses the same share of the credits as far as
+ * they remain. AppError 404, 409, 422.
+ */
 export function refundPayment(services: OperatorServices, id: string, amount: number | null): Promise<PaymentRow> {
   return operate(services, id, ({ db, at }, payment) =>
     refund(db, payment, amount === null ? payment.amount : payment.refundedAmount + amount, at),

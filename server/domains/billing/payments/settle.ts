@@ -7,9 +7,9 @@ import { share } from '../subscriptions/proration.ts';
 import { type PaymentRow, updatePayment } from './store.ts';
 
 /**
- * What becomes of a payment, and of the credits that belong to it; `payment` is locked. A payment only moves on: pending, then
- * succeeded, failed or cancelled, and a succeeded one is refunded, in parts or whole. (A failed one may still succeed: cards are
- * tried again.) What repeats or comes too late changes nothing.
+ * The effects of a payment's status on its credits; `payment` is locked. A status only advances: pending, then
+ * succeeded, failed or cancelled, and a succeeded payment is refunded, in parts or completely. (A failed one may still
+ * succeed: cards are tried again.) Repeated or late notifications change nothing.
  */
 export async function succeed(db: Queryable, payment: PaymentRow, at: number): Promise<PaymentRow> {
   if (payment.status === 'succeeded' || payment.status === 'refunded') return payment;
@@ -97,8 +97,8 @@ async function reverseShare(
 type PaidGrant = { reference: string; credits: number };
 
 /**
- * What the payment's credits were granted by: those of its own period, and of cheaper plans that were begun on top of it and had
- * nothing to pay. A provider's own invoices name no period: there its operator ends the subscription.
+ * The grants of a payment: those of its own period, and of cheaper plans that started within it and cost nothing. A
+ * provider's own invoices name no period: for them, an operator ends the subscription.
  */
 async function grantsOf(db: Queryable, payment: PaymentRow): Promise<PaidGrant[]> {
   const { tenantId, id, credits } = payment;

@@ -128,7 +128,7 @@ export async function updatePayment(db: Queryable, payment: PaymentRow): Promise
   );
 }
 
-/** A payment by its id, in whatever workspace: for operators alone. */
+/** Returns a payment of any workspace by its id: for operators alone. */
 export async function findPayment(db: Queryable, id: string): Promise<PaymentRow | null> {
   return (await select(db, 'id = $1', [id]))[0] ?? null;
 }

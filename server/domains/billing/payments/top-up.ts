@@ -11,7 +11,7 @@ import { succeed } from './settle.ts';
 import { insertPayment, type PaymentRow } from './store.ts';
 import { toPaymentView } from './view.ts';
 
-/** GET /v1/config/payment: what the browser needs before anybody pays. */
+/** GET /v1/config/payment: the settings that the browser needs before a payment. */
 export async function paymentConfig({ services }: Context): Promise<z.input<typeof PaymentConfig>> {
   const { payments, topUp } = services;
   return {
@@ -78,14 +78,14 @@ export async function topUp(
   });
 }
 
-/** Who keeps the customer: a subscription that another provider began stays with that one. */
+/** Returns the provider that keeps the customer: a subscription of another provider stays with that one. */
 const providerFor = (
   { payments }: Pick<Services, 'payments'>,
   subscriptionId: string | null,
   present: PaymentRow['provider'],
 ) => (subscriptionId === null ? payments.kind : present);
 
-/** What an amount buys, in microcredits. AppError 422 outside of the deployment's bounds. */
+/** Returns the microcredits that an amount buys. AppError 422 outside of the deployment's bounds. */
 export function creditsFor({ topUp: terms }: Pick<Services, 'topUp'>, amount: number): number {
   const { minimumAmount, maximumAmount, microcreditsPerMinorUnit } = terms;
   if (amount < minimumAmount || amount > maximumAmount) {

@@ -7,7 +7,7 @@ import type { PlanRow, TopUpTerms } from '../../../contract/plan.ts';
 import { PlainText } from '../../../contract/wire.ts';
 import { Currency, Microcredits } from '../schemas.ts';
 
-/** What a deployment sells before an operator changes anything. */
+/** The plans that a deployment sells before an operator changes anything. */
 export type Catalogue = { topUp: TopUpTerms; plans: PlanRow[] };
 
 /** The database keeps prices as 32-bit integers: twenty million dollars a period. */
@@ -127,7 +127,7 @@ function contradictions(plans: readonly PlanFields[], productCode: string): stri
   return problems;
 }
 
-/** What was parsed, in the form of the code. */
+/** Converts the parsed file to the types of the code. */
 export function toPlanRow(plan: PlanFields): Omit<PlanRow, 'position' | 'retired'> {
   return {
     productCode: plan.product_code,

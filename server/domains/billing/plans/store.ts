@@ -74,7 +74,7 @@ export async function findPlan(db: Queryable, productCode: string, choice: PlanC
   return found.length === 1 ? (found[0] ?? null) : null;
 }
 
-/** What every workspace of the product has that has chosen nothing. */
+/** The plan of every workspace of the product that has not chosen one. */
 export async function findOnboardingPlan(db: Queryable, productCode: string): Promise<PlanRow | null> {
   const [plan] = await select(
     db,
@@ -113,7 +113,7 @@ async function insertPlan(db: Queryable, plan: PlanRow, at: number): Promise<num
   return rowCount ?? 0;
 }
 
-/** Writes a plan over whatever it was. */
+/** Writes a plan, replacing the previous one. */
 export async function savePlan(db: Queryable, plan: PlanRow, at: number): Promise<void> {
   await db.query(
     `INSERT INTO billing_plans VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)

@@ -90,9 +90,9 @@ function stateOf({ customer: _customer, plan: _plan, paid: _paid, ...state }: Su
 }
 
 /**
- * What a change costs. Now: the time that is left of the period is credited at the present plan's price and charged at the new
- * one's, each rounded down to the minor unit; where the new plan's periods have another length, a whole one of it is charged and
- * begins now. What the credit is more than that is not paid out. At the period's end: nothing now.
+ * Returns the cost of a change. Now: the remaining time of the period is credited at the current plan's price and
+ * charged at the new one's, each rounded down to the minor unit; if the new plan's periods have another length, a whole
+ * one is charged and starts now. A credit that exceeds the charge is not paid out. At the period's end: nothing now.
  */
 function quote(
   subscription: SubscriptionRef,

@@ -12,7 +12,7 @@ export type { InstanceRef } from './sql/store.ts';
 
 export type BindingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 
-/** What an instance offers: enough to check a step with, without touching a secret. */
+/** The tools of an instance: enough to check a step, without reading a secret. */
 export type Offer = {
   instance: { id: string; name: string };
   server: { id: string; name: string; authMode: BoundRow['auth_mode'] };
@@ -30,7 +30,7 @@ export type Binding = Offer & {
   fetch: typeof globalThis.fetch;
   /** Sent with each call as `_meta.config`; null: nothing to send. */
   config: JsonMap | null;
-  /** What must not come back in a result, an error or a log line. */
+  /** Values that must not appear in a result, an error or a log line. */
   secrets: string[];
 };
 
@@ -54,7 +54,7 @@ function offerOf(row: BoundRow): Offer {
   };
 }
 
-/** What an instance of this project offers. AppError 404, or 409 `mcp_server_not_published`. */
+/** Returns the tools of an instance of this project. AppError 404, or 409 `mcp_server_not_published`. */
 export async function findOffer(services: Pick<Services, 'pool'>, ref: InstanceRef): Promise<Offer> {
   return offerOf(await requireBound(services.pool, ref));
 }

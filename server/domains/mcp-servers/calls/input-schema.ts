@@ -7,10 +7,11 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import { isObject } from '../../../platform/json.ts';
 
 /**
- * Checks arguments against the input schema that a server gave for its tool. The schema is a stranger's and may use anything, so
- * what is checked is what can be checked in bounded time; whatever is left out makes the check more lenient, never stricter,
- * and the server has the last word. Patterns run on re2js, `$ref` stays within the schema, and every visit of a schema node is
- * paid from a budget, which ends recursion and combinations that grow exponentially. Formats are annotations.
+ * Checks arguments against the input schema that a server gave for its tool. The schema is untrusted and may use
+ * anything, so the check covers what can be checked in bounded time. Anything left out makes the check more lenient,
+ * never stricter, and the server decides in the end. Patterns run on re2js, `$ref` stays within the schema, and every
+ * visit of a schema node is paid from a budget, which ends recursion and combinations that grow exponentially. Formats
+ * are annotations.
  */
 const LARGEST_SCHEMA = 256 * 1024;
 const DEEPEST = 60;
@@ -147,7 +148,7 @@ function isPlainKeyword(keyword: string, value: JsonValue): boolean {
   }
 }
 
-/** What `#/a/b` names in a document; undefined where it names nothing, or leaves the document. */
+/** Resolves `#/a/b` in a document; undefined if it names nothing, or leaves the document. */
 export function follow(root: JsonValue, reference: string): JsonValue | undefined {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;
@@ -198,8 +199,8 @@ function width(value: JsonValue): number {
 }
 
 /**
- * What is wrong with arguments, with paths from `tool_args` on; empty where they fit, or where it cannot be told: the schema is
- * too large, or checking these arguments would take too long.
+ * Returns the problems of arguments, with paths from `tool_args` on; empty if they are valid, or if the check is not
+ * possible: the schema is too large, or checking these arguments would take too long.
  */
 export function argumentProblems(schema: JsonMap, args: JsonMap): ErrorDetail[] {
   const ready = preparedOnce(schema);

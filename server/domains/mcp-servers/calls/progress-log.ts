@@ -2,7 +2,7 @@ import type { McpProgress } from '../../../platform/mcp-client/index.ts';
 
 /** Each flush becomes an event of the run; a tool may tell its progress a thousand times a second. */
 const FLUSH_MS = 500;
-/** Of what came between two flushes the newest are kept. */
+/** The number of messages kept between two flushes: the newest. */
 const MOST_LINES = 50;
 const LONGEST_LINE = 2_000;
 

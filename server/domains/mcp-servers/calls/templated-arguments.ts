@@ -7,7 +7,7 @@ import { argumentProblems, follow } from './input-schema.ts';
 /** Beyond this the graph may be published: the call checks again. */
 const MOST_VISITS = 10_000;
 const MOST_PROBLEMS = 20;
-/** Of schemas within schemas, references included. */
+/** The maximum depth of nested schemas, including references. */
 const DEEPEST = 200;
 
 function holdsTemplate(value: JsonValue): boolean {
@@ -16,7 +16,7 @@ function holdsTemplate(value: JsonValue): boolean {
   return (Array.isArray(value) ? value : Object.values(value)).some(holdsTemplate);
 }
 
-/** What a string with a template stands for; what is no template is told by the validation of the graph. */
+/** The value of a string with a template; the validation of the graph reports malformed templates. */
 function meaning(text: string): 'any' | 'text' {
   try {
     return parseTemplate(text).whole ? 'any' : 'text';
@@ -33,8 +33,8 @@ function typeOf(value: JsonValue): string {
 }
 
 /**
- * What is certainly wrong with arguments that hold templates: a string that is one template and nothing else may become any value,
- * one with text around it is a string. Empty where nothing is.
+ * Returns the certain problems of arguments with templates: a string that is one template and nothing else may become
+ * any value, one with text around it is a string. Empty if there are none.
  */
 export function templatedArgumentProblems(schema: JsonMap, args: JsonMap): StepProblem[] {
   const found = new Check(schema).visit(schema, args, 'tool_args').slice(0, MOST_PROBLEMS);

@@ -14,10 +14,9 @@ const failed = (code: string, message: string, retryable: boolean): ToolAnswer =
 });
 
 /**
- * What a tool's answer is to a step (docs/specification/steps.md#tool-results): `structuredContent` where given, else
- * its single text block parsed as JSON where it is JSON, else `{content: […]}`, all blocks as they came. `isError` is
- * a failure that may pass: a tool reports that its service is away in the same way as that it cannot do what is
- * asked.
+ * Converts a tool's answer to a step's result (docs/specification/steps.md#tool-results): `structuredContent` if given,
+ * else its single text block parsed as JSON if it is JSON, else `{content: […]}` with all blocks unchanged. `isError`
+ * is a failure that may be temporary: tools report an unavailable service in the same way as an impossible request.
  */
 export function answerOf(result: CallToolResult): ToolAnswer {
   if (result.isError) return failed('tool_failed', errorText(result), true);
@@ -47,7 +46,7 @@ function resultValue({ structuredContent, content }: CallToolResult): JsonValue 
   }
 }
 
-/** What the tool says went wrong, from its texts. */
+/** The tool's error message, from its texts. */
 function errorText({ content, structuredContent }: CallToolResult): string {
   const texts = content.flatMap(block => (block.type === 'text' && block.text.trim() !== '' ? [block.text] : []));
   if (texts.length > 0) return texts.join('\n').replaceAll('\0', '').toWellFormed();

@@ -60,7 +60,7 @@ export function cleanCatalogue(tools: readonly McpTool[]): CleanCatalogue {
   return { tools: sorted, warnings };
 }
 
-/** A name that is not what it shows, or a schema that cannot be kept as it is, makes a tool that nobody can call rightly. */
+/** A tool cannot be called correctly if its name is not what it shows, or if its schema cannot be stored unchanged. */
 function whyUnfit(tool: McpTool): string | null {
   if (tool.name === '' || tool.name.length > bounds.nameLength)
     return `its name must have 1 to ${bounds.nameLength} characters`;

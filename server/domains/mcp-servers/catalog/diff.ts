@@ -14,7 +14,7 @@ const fields = [
   ['annotations', 'annotations'],
 ] as const satisfies readonly (readonly [keyof McpTool, string])[];
 
-/** What `next` has that `previous` had not, has no more, and has differently; null: there was none before. */
+/** The tools that `next` adds, removes and changes; null: there was no previous version. */
 export function diffCatalogues(
   previous: { version: number; tools: readonly McpTool[] } | null,
   next: readonly McpTool[],
@@ -35,7 +35,9 @@ export function diffCatalogues(
   return diff;
 }
 
-/** SHA-256 of the tools, whatever the order of their keys. What the server says of itself is not part of it. */
+/**
+ * SHA-256 of the tools, independent of the order of their keys. The server's description of itself is not part of it.
+ */
 export function catalogueChecksum(tools: readonly McpTool[]): string {
   return checksum(tools);
 }

@@ -12,9 +12,9 @@ export type Adapter = {
 };
 
 /**
- * Public MCP servers that their owners run themselves, to be registered with one click. Only such an owner's own server, at the
- * address its own documentation names, over https, that works without a browser: no credentials, a header, or a token that
- * can be made by hand.
+ * Public MCP servers that their owners run themselves, to be registered with one click. Only an owner's own server, at
+ * the address in its own documentation, over https, that works without a browser: no credentials, a header, or a token
+ * that can be created manually.
  */
 export const platformAdapters: readonly Adapter[] = [
   {

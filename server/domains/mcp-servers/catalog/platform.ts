@@ -7,10 +7,10 @@ import { parseCanonicalUrl } from '../servers/canonical-url.ts';
 import { serversByUrl } from '../servers/store.ts';
 import { type Adapter, platformAdapters } from './platform-adapters.ts';
 
-/** The key of an adapter; after one that is no longer offered the list begins anew. */
+/** The key of an adapter; after one that is no longer offered the list starts again. */
 const AdapterCursor = z.tuple([z.string().max(100)]);
 
-/** What can be registered with one click, and what of it the workspace has registered already. */
+/** Lists the servers that can be registered with one click, and those that the workspace has already registered. */
 export async function platformCatalog(
   { principal, services }: Context,
   { limit, cursor }: z.output<typeof PlatformCatalogInput>,

@@ -16,7 +16,7 @@ export function toTool(tool: McpTool): z.input<typeof Tool> {
   };
 }
 
-/** What was read from a column of JSON is JSON, whatever the SDK calls it. */
+/** Values from a JSON column are JSON, in spite of the SDK's types. */
 function asObject(value: object): JsonObject {
   return value as JsonObject;
 }

@@ -14,9 +14,9 @@ type Step = { id: string; toolName: string | null; instanceId: string | null };
 type Problem = z.output<typeof Resolution>['problems'][number];
 
 /**
- * For each `mcp_call` step: which instance, server, version and connection it would call now, what stands against it, and which
- * instances of the project offer its tool where its own does not. AppError 404 for a workflow that is not there, 422 where not
- * exactly one of `workflow_id` and `graph` is given. Nothing is called.
+ * Returns for each `mcp_call` step the instance, server, version and connection that it would call now, the problems,
+ * and the instances of the project that offer its tool if its own does not. AppError 404 for a workflow that does not
+ * exist, 422 unless exactly one of `workflow_id` and `graph` is given. Calls nothing.
  */
 export async function resolveInstances(
   ctx: Context,

@@ -50,7 +50,7 @@ function settingsProblems(field: string, value: JsonMap): ErrorDetail[] {
   if (parsed.success) return [];
   return parsed.error.issues.map(issue => ({
     path: [field, ...issue.path.map(String)].join('.'),
-    // A bad key of a record is told as an issue inside the issue.
+    // A bad key of a record is reported as an issue inside the issue.
     message: issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message,
     code: 'invalid_settings',
   }));

@@ -65,7 +65,7 @@ async function checkConnection(
     : failed(name, `“${connection.name}”, ${from}, is ${connection.status}: it has to be connected again.`);
 }
 
-/** Bound as a step would be; what keeps it from being bound is told by `credentials_fit`, or by a check before it. */
+/** Binds the instance as a step would; `credentials_fit`, or a check before it, reports what prevents it. */
 async function bindOrProblem(ctx: Context, instanceId: string): Promise<Binding | Check> {
   const { tenantId, projectId } = ctx.principal;
   try {

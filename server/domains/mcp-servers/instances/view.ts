@@ -26,9 +26,10 @@ export async function requireInstance(ctx: Context, id: string): Promise<Instanc
 }
 
 /**
- * AppError 403 for a token without `connection:manage`: whoever names a connection chooses where its credentials go. AppError 422
- * `unknown_connection` for a connection, named in a body, that the project does not see: the same for another workspace's or project's as
- * for one that does not exist. AppError 409 `credential_origin_refused` where its credentials may not be sent to the server.
+ * AppError 403 for a token without `connection:manage`: a caller who names a connection decides where its credentials
+ * are sent. AppError 422 `unknown_connection` for a connection, named in a body, that the project does not see: the
+ * same for another workspace's or project's as for one that does not exist. AppError 409 `credential_origin_refused` if
+ * its credentials may not be sent to the server.
  */
 export async function requireOwnConnection(
   ctx: Context,

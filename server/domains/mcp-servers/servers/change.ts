@@ -8,10 +8,11 @@ import { deleteServerRow, updateServer } from './store.ts';
 import { describeServer, requireServer, requireServerDetail, serverKey } from './view.ts';
 
 /**
- * Changes what is given. Another `canonical_url` or `auth_mode` makes the server a draft again and forgets what was discovered:
- * nobody has seen the tools at the new address yet. Its versions stay; its instances cannot be called until the next one is
- * published. AppError 403 for moving it with a token without `connection:manage`, and for another address where other projects have
- * instances of it, unless by a `tenant_admin`: what their runs give the tools would go there. 404, 422 as for registering.
+ * Changes the given fields. Another `canonical_url` or `auth_mode` makes the server a draft again and deletes the
+ * discovered tools, because the tools at the new address are unknown. Its versions stay; its instances cannot be called
+ * until the next one is published. AppError 403 for moving it with a token without `connection:manage`, and for another
+ * address while other projects have instances of it, unless by a `tenant_admin`: the arguments of their runs would be
+ * sent there. 404, 422 as for registering.
  */
 export async function patchServer(
   ctx: Context,

@@ -10,9 +10,9 @@ import { describeVersion, latestVersion, requireServerDetail, serverKey } from '
 const maxTries = 5;
 
 /**
- * Publishes the tools of the last discovery as the next version, never to be changed again. AppError 404; 409 `not_discovered`;
- * 409 `nothing_changed` where the latest version holds the same tools already (a server that was moved and is a draft again gets
- * its new version all the same: it says that the tools are these at the new address).
+ * Publishes the tools of the last discovery as the next version, which never changes. AppError 404; 409
+ * `not_discovered`; 409 `nothing_changed` if the latest version has the same tools. (A server that was moved and is a
+ * draft again still gets a new version: it states that the tools are the same at the new address.)
  */
 export async function publishServer(
   ctx: Context,

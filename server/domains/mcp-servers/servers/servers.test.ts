@@ -287,7 +287,7 @@ describe('changing', () => {
     });
     await expect(act('mcp_servers_publish_version', { id })).rejects.toMatchObject({ code: 'not_discovered' });
     await act('mcp_servers_discover', { id });
-    // The same tools at a new address are a new version: somebody has looked.
+    // The same tools at a new address are a new version, because they were discovered again.
     const confirmed = await act('mcp_servers_publish_version', { id });
     expect(confirmed).toMatchObject({ version: 2, diff: { previous_version: 1, added: [], removed: [], changed: [] } });
     expect(await act('mcp_servers_patch', { id })).toMatchObject({ status: 'published' });

@@ -38,7 +38,7 @@ export async function validateConnection(
     const fits = passed('credentials_fit', describeMode(server.authMode));
     return report([active, fits, ...(await checkLive(services, access, await latestVersion(ctx, server)))]);
   } catch (error) {
-    // 422: the credentials do not fit; 409: somebody has to connect it again. Both are what was asked.
+    // 422: the credentials do not match; 409: the connection has expired. Both are results of the check.
     if (!(error instanceof AppError) || (error.status !== 422 && error.status !== 409)) throw error;
     return report([
       active,

@@ -62,7 +62,7 @@ export async function describeServer(ctx: Context, row: ServerDetailRow): Promis
   };
 }
 
-/** What is published now; null while nothing is. */
+/** The published version; null if there is none. */
 export async function latestVersion(ctx: Context, row: ServerRow): Promise<VersionRow | null> {
   if (row.latestVersion === null) return null;
   return findServerVersion(ctx.services.pool, serverKey(ctx, row.id), row.latestVersion);

@@ -15,13 +15,16 @@ export type DeliveryRow = {
 };
 export type NewDelivery = DeliveryRow & { subscriptionId: string };
 
-/** Answers that a flood without credentials, or one of good deliveries, is given: kept apart, so that it cannot push out what matters. */
+/**
+ * Answers that a flood without credentials, or one of valid deliveries, gets. They are limited separately, so that they
+ * cannot push out the important ones.
+ */
 const noisyStatuses: readonly number[] = [400, 401, 413, 415, 429, 503];
 export const isNoise = ({ http_status }: Pick<DeliveryRow, 'http_status'>) => noisyStatuses.includes(http_status);
 /** Rows of a webhook that are kept: of the noise, and of all else. */
 export const kept = { noise: 50, rest: 200 } as const;
 
-/** Inserts deliveries of webhooks that exist; for others nothing, so that nobody need have looked. */
+/** Inserts deliveries of webhooks that exist, and nothing for others, so that the caller need not look first. */
 export async function insertDeliveries(pool: Pool, deliveries: readonly NewDelivery[]): Promise<void> {
   const column = <K extends keyof NewDelivery>(key: K) => deliveries.map(delivery => delivery[key]);
   await pool.query({

@@ -27,7 +27,8 @@ export async function claimSignature(
   await purge(pool, now);
   const { rows } = await pool.query<{ run_id: string }>({
     name: 'claim_webhook_signature',
-    // The update of an unexpired row changes nothing, but returns it, whoever made it in the meantime.
+    // The update of an unexpired row changes nothing, but returns the row, including one that a concurrent request has
+    // just made.
     text: `INSERT INTO webhook_signatures AS s (subscription_id, signature, run_id, expires_at)
            SELECT id, $2::bytea, $3::uuid, $4::timestamptz FROM webhook_subscriptions WHERE id = $1
            ON CONFLICT (subscription_id, signature) DO UPDATE
@@ -42,7 +43,7 @@ export async function claimSignature(
   return row.run_id;
 }
 
-/** So often expired signatures are deleted, and at most so many at once. */
+/** The interval in which expired signatures are deleted, and the size of a batch. */
 const PURGE_EVERY_MS = 60_000;
 const MAX_PURGED = 20_000;
 const purgedAt = new WeakMap<Pool, number>();

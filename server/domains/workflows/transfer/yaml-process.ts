@@ -4,7 +4,7 @@ import { MAX_DOCUMENT_JSON_CHARACTERS, type YamlAnswer } from './yaml-readers.ts
 /** The process that reads one YAML text and ends. It says when it is ready: until then, its time does not run. */
 const send = (answer: YamlAnswer) => process.send?.(answer);
 
-/** As JSON; undefined where it holds what JSON does not have, such as `.nan`. */
+/** As JSON; undefined for a document with a value that JSON does not have, such as `.nan`. */
 function jsonOf(value: unknown): string | undefined {
   let isJson = true;
   const json = JSON.stringify(value, (_, item: unknown) => {

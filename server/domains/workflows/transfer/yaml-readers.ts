@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { TenantQueue } from '../../../orchestrator/steps/lua/queue.ts';
 import { AppError } from '../../../platform/errors.ts';
 
-/** What a process that reads YAML says. */
+/** A message of a process that reads YAML. */
 export type YamlAnswer = { kind: 'ready' } | { kind: 'read'; json: string } | { kind: 'refused'; message: string };
 
 /** A value as JSON text, or why there is none. */

@@ -4,8 +4,8 @@ import { parseDocument } from 'yaml';
 export type YamlRead = { ok: true; value: unknown } | { ok: false; message: string };
 
 /**
- * Reads YAML that nobody vouches for: no aliases (an entity bomb needs them), no tags, no merge keys, and keys are not
- * compared pairwise (the library's check is quadratic).
+ * Parses untrusted YAML: no aliases (an entity bomb needs them), no tags, no merge keys, and keys are not compared
+ * pairwise (the library's check is quadratic).
  */
 export function readYaml(text: string): YamlRead {
   try {

@@ -7,16 +7,17 @@ import { type StripeEvent, subjectsOf } from './event.ts';
 import { type EventOutcome, isKnown, recordEvent } from './events-store.ts';
 import { readFacts } from './facts.ts';
 
-/** What applying facts needs: also an operator's command has it. */
+/** The dependencies of applying an event; an operator's command has them too. */
 export type ApplyServices = Pick<
   Services,
   'pool' | 'clock' | 'config' | 'orchestrator' | 'payments' | 'topUp' | 'logger'
 >;
 
 /**
- * Applies an event of Stripe's once. What it is about is read anew, and the facts that come of it are states, not steps: applying one
- * twice, or after a newer one, changes nothing. So a process that ends between the last fact and the row that says the event
- * is done loses nothing: the event comes again. Rejects with AppError 503 where Stripe cannot be asked: it is then to come again.
+ * Applies a Stripe event once. It reads the event's object again, and applies its state, not a change: applying it
+ * twice, or after a newer one, changes nothing. So a process that ends before the row that marks the event as done
+ * loses nothing: Stripe sends the event again. Rejects with AppError 503 if Stripe is not available, so that it sends
+ * the event again.
  */
 export async function applyEvent(
   services: ApplyServices,

@@ -14,7 +14,7 @@ import { cancel, existing, priceFor, released, retrieve, stateOf } from './subsc
 type When = 'now' | 'period_end';
 type Change = { when: When; discount: AppliedDiscount | null; key: string };
 
-/** What a change would cost: Stripe's own preview of the invoice that it would write. */
+/** Returns the cost of a change: Stripe's own preview of the invoice. */
 export async function quoteChange(
   account: StripeAccount,
   reference: SubscriptionRef,
@@ -47,9 +47,10 @@ export async function quoteChange(
 }
 
 /**
- * Moves a subscription to another plan. Now: what is left of the present period is credited and the difference invoiced; where that
- * payment has to be confirmed, or fails, the plan stays as it was until it is paid. At the period's end: by a schedule at Stripe, so
- * that the renewal's invoice is the new plan's. The plan that it has already takes back what was to come. A plan without a price ends it.
+ * Moves a subscription to another plan. Now: the rest of the current period is credited and the difference invoiced; if
+ * that payment has to be confirmed, or fails, the plan does not change until it is paid. At the period's end: by a
+ * schedule at Stripe, so that the renewal's invoice is the new plan's. Changing to the current plan cancels a scheduled
+ * change. A plan without a price ends the subscription.
  */
 export async function changePlan(
   account: StripeAccount,
@@ -71,12 +72,12 @@ export async function changePlan(
         current,
         { price: plan.paymentPriceId, duration: durationOf(plan) },
         discount,
-        // After a lost answer there is a schedule already, which was given up: another one needs another key.
+        // After a lost answer there already is a schedule, which was released: a new one needs another key.
         `${change.key}:${free.given ?? ''}`,
       );
 }
 
-/** What a schedule puts in the place of the present price at the period's end; after one period the schedule is over. */
+/** The price that a schedule sets at the period's end; after one period the schedule is over. */
 type NextPhase = {
   price: string;
   duration: Stripe.SubscriptionScheduleUpdateParams.Phase.Duration;
@@ -87,7 +88,7 @@ const durationOf = ({ interval, intervalCount }: Pick<PlanRow, 'interval' | 'int
   interval_count: intervalCount,
 });
 
-/** What was scheduled for the period's end; null: nothing. */
+/** The change that is scheduled for the period's end; null: none. */
 function nextPhaseOf(current: Stripe.Subscription): NextPhase | null {
   const price = nextPriceOf(current);
   const recurring = current.items.data[0]?.price.recurring;
@@ -137,7 +138,7 @@ export async function applyDiscount(
   const current = await retrieve(account, existing(reference));
   const next = nextPhaseOf(current);
   if (next === null) return await discounted(account, current, given, key);
-  // What is to come at the period's end stays: the schedule is given up, and made anew with the discount in it.
+  // The scheduled change stays: the schedule is released, and created again with the discount in it.
   const free = await released(account, reference, key);
   await setDiscounts(account, free.current, [given], `${key}:discount`);
   return await schedule(account, free.current, next, given, `${key}:${free.given ?? ''}`);

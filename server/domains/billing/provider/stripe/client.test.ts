@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Calls Stripe with a key at an address; what is told of the failure, and what of it is logged. */
+/** Calls Stripe with a key at an address; returns the reported failure, and the logged one. */
 async function failing(settings: { secretKey: string; apiUrl: string }, path = 'cus_unknown') {
   const { stripe, close } = createStripeClient(settings);
   const destination = new PassThrough();

@@ -16,8 +16,9 @@ const RETRIES = 2;
 export type StripeClient = { stripe: Stripe; close(): Promise<void> };
 
 /**
- * Stripe's own client behind a guard of its own. The address is the operator's, so it alone may lie on a private network; all the
- * rest of the guard holds (no redirect, no credentials in the URL). Nothing is told about this machine (`telemetry`).
+ * Stripe's own client behind a guard of its own. The operator sets the address, so it alone may be on a private
+ * network; the rest of the guard applies (no redirect, no credentials in the URL). Nothing is reported about this
+ * machine (`telemetry`).
  */
 export function createStripeClient(settings: Pick<StripeSettings, 'secretKey' | 'apiUrl'>): StripeClient {
   const url = settings.apiUrl === null ? null : new URL(settings.apiUrl);
