@@ -31,7 +31,7 @@ const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** How the project's runs went, how long they took and what they cost. */
 export function AnalyticsPage() {
   const { canWrite } = usePermissions();
-  // The server does not know it, and whole days depend on it: nothing is asked for before it is known.
+  // The server does not know the time zone, and whole days depend on it: no query is sent before it is known.
   const zone = useSyncExternalStore(never, browserZone, () => null);
   if (!canWrite)
     return (
@@ -75,7 +75,7 @@ function Counted({ from, to, time_zone }: { from: string; to: string; time_zone:
 function Sections({ analytics, filters }: { analytics: Analytics; filters: Filters }) {
   const { runs, steps, success, live } = analytics;
   const all = Object.values(analytics);
-  // One reason for all nine is told once.
+  // A reason that all nine share is shown once.
   if (all.every(query => query.isError && query.data === undefined))
     return (
       <Card flush>

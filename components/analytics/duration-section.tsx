@@ -92,7 +92,7 @@ function Percentile({ name, value }: { name: string; value: number | null }) {
   );
 }
 
-/** From strong to faint: half of the runs, 95 %, 99 %. The numbers beside it say the same. */
+/** From strong to faint: half of the runs, 95 %, 99 %. The numbers beside it show the same. */
 function Spread({ row, longest }: { row: Row; longest: number }) {
   const bars = [
     { name: 'p99', value: row.p99_ms, opacity: 0.3 },

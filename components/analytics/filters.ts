@@ -6,7 +6,7 @@ export type Period = (typeof periods)[number];
 export const granularities = ['hour', 'day', 'week', 'month'] as const;
 export type Granularity = (typeof granularities)[number];
 
-/** What the nine operations take, without what only time series know. */
+/** The input of the nine operations, without the fields that only time series have. */
 export type Range = {
   window?: 'week' | 'month' | 'all';
   from?: string;

@@ -2,7 +2,7 @@ import { ACTIONS } from '@/server/contract/billable-actions.ts';
 
 const descriptions: Readonly<Record<string, { label: string }>> = ACTIONS;
 
-/** What is charged, in words; an action of a newer plan by its own name. */
+/** The label of a billable action; an action of a newer plan has its own name. */
 export const actionLabel = (action: string): string => descriptions[action]?.label ?? action;
 
 /** A deleted workflow keeps its numbers and has no name any more. */

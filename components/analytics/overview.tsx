@@ -7,7 +7,7 @@ import type { Analytics } from './queries.ts';
 
 const written = (value: number) => formatFigure(value, 'count');
 
-/** What matters most, in six numbers. */
+/** The most important figures, in six cards. */
 export function Overview({ analytics }: { analytics: Analytics }) {
   const { live, success, durations, runs, steps, credits, runsOverTime, usageOverTime } = analytics;
   const runPoints = runsOverTime.data?.points ?? [];

@@ -6,7 +6,7 @@ import type { Filters } from './filters.ts';
 /** A run that ended is counted within two seconds and shown within ten; live runs within three. Nothing is asked while the page is hidden. */
 const REFETCH_MS = 10_000;
 const LIVE_MS = 3_000;
-// What failed waits for "Try again": asked anew by itself it would change between an error and a skeleton.
+// A failed query waits for "Try again": automatic retries would alternate between an error and a skeleton.
 const every = (ms: number) => (query: { state: { data: unknown } }) => (query.state.data === undefined ? false : ms);
 const options = { refetchInterval: every(REFETCH_MS), placeholderData: keepPreviousData } as const;
 

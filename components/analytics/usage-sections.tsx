@@ -82,7 +82,7 @@ function Usage({ chart, query }: { chart: UsageChart; query: Query<UsageTimeseri
 
 const used = ({ quantity }: { quantity: number }) => quantity > 0;
 
-/** What the credits went into. */
+/** The credits by action and by workflow. */
 export function CreditsByAction({ query }: { query: Query<CreditsConsumed> }) {
   return (
     <ChartCard

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '@/server/platform/json.ts';
 
-/** What the reference reads of /v1/openapi.json; everything else in it is left alone. */
+/** The parts of /v1/openapi.json that the reference shows. */
 const AnySchema = z.record(z.string(), z.unknown());
 const Content = z.record(z.string(), z.looseObject({ schema: AnySchema.optional() }));
 const Parameter = z.looseObject({
@@ -138,7 +138,7 @@ function descriptionOf(field: JsonSchema, document: ApiDocument): string {
   return notes.filter(Boolean).join(' ');
 }
 
-/** The object with named properties that a schema is, holds in a list, or may be; null where there is none. */
+/** Returns the object with named properties that a schema is, contains in a list, or may be; null if there is none. */
 function objectIn(given: JsonSchema, document: ApiDocument): JsonSchema | null {
   const { schema } = resolveSchema(given, document);
   if (isSchema(schema.properties)) return schema;

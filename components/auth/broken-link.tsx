@@ -1,4 +1,4 @@
-/** What a page of a link shows where the link has lost its token. */
+/** The page of a link that has lost its token. */
 export function BrokenLink({ what }: { what: string }) {
   return (
     <>

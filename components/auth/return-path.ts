@@ -1,9 +1,9 @@
 const CONSOLE_ORIGIN = 'http://console.internal';
 
 /**
- * Returns where to go after signing in: a path of this site, or `/` for anything else, which would be an open redirect. The path
- * must come out of a URL parser twice as the same path of the same origin, because a parser resolves dot segments: `/.//host` is
- * a path here, and becomes `//host`, another site, for whoever parses it next.
+ * Returns where to go after signing in: a path of this site, or `/` for anything else, which would be an open redirect.
+ * Parsed twice, the path must be the same path of the same origin, because a parser resolves dot segments: `/.//host`
+ * is a path here, and becomes `//host`, another site, for the next parser.
  */
 export function returnPath(next: string | undefined): string {
   if (!next?.startsWith('/')) return '/';

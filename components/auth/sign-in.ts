@@ -1,6 +1,6 @@
 import { signIn } from 'next-auth/react';
 
-/** What to tell the user about a code of next-auth's or of app/api/auth/options.ts. */
+/** Returns the message for a code of next-auth's or of app/api/auth/options.ts. */
 export function describeSignInError(code: string): string {
   switch (code) {
     case 'rate_limited':

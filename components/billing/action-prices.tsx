@@ -7,7 +7,10 @@ import { Credits } from '../ui/credits.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { SkeletonRows, Table, Td, THead, Th, Tr } from '../ui/table.tsx';
 
-/** What each action costs on the present plan. Tokens are told by the thousand: one alone is too small to compare. */
+/**
+ * The price of each action on the current plan. Tokens are priced by the thousand: the price of one is too small to
+ * compare.
+ */
 export function ActionPrices() {
   const trpc = useTRPC();
   const prices = useQuery(trpc.billing_action_pricing.queryOptions(undefined, { staleTime: 60_000 }));

@@ -8,7 +8,7 @@ export function latestWarning({ warnings }: Pick<BillingStatus, 'warnings'>) {
   return warnings.toSorted((a, b) => b.percent - a.percent)[0];
 }
 
-/** What a warning says, in a sentence. */
+/** The text of a warning. */
 export function warningText(
   percent: 80 | 100,
   { enforced, when_exhausted }: Pick<BillingStatus, 'enforced' | 'when_exhausted'>,

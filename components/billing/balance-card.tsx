@@ -13,14 +13,16 @@ import { AllowanceNotice } from './allowance-notice.tsx';
 import type { Balances, BillingStatus } from './wire.ts';
 import { formatDate } from './words.ts';
 
-/** In the order in which they are spent. Colour is never alone: each stands named beneath the bar, in the same order. */
+/**
+ * In the order in which they are spent. Color never stands alone: each has its name beneath the bar, in the same order.
+ */
 const accounts = [
   { key: 'trial_remaining', label: 'Trial', bar: 'bg-info' },
   { key: 'included_remaining', label: 'Included', bar: 'bg-accent' },
   { key: 'payg_remaining', label: 'Pay-as-you-go', bar: 'bg-ok' },
 ] as const satisfies readonly { key: keyof Balances; label: string; bar: string }[];
 
-/** What is left, in all and of each kind; and how to get more. */
+/** The remaining credits, in total and of each kind, and how to get more. */
 export function BalanceCard({ status, onTopUp }: { status: BillingStatus; onTopUp: (() => void) | null }) {
   const trpc = useTRPC();
   const balances = useQuery(trpc.billing_usage.queryOptions(undefined, { refetchInterval: 10_000 }));
@@ -92,7 +94,7 @@ function Left({ balances, status }: { balances: Balances; status: BillingStatus 
   );
 }
 
-/** What the period has used so far, and how much of it in the chosen project. */
+/** The usage of the period so far, and the share of the chosen project. */
 function PeriodUse() {
   const trpc = useTRPC();
   const { data, isError } = useQuery(trpc.billing_summary.queryOptions(undefined, { refetchInterval: 30_000 }));

@@ -4,9 +4,9 @@ import type { LedgerEntry, UsageItem } from './wire.ts';
 export type BurnDownPoint = { at: string; remaining: number; consumed: number };
 
 /**
- * What was left at the end of each day (UTC) of a period so far, told backward from what is left now: what was charged
- * since is added, what came or expired since is taken away. `days` are the items of the usage by day, `moves` the ledger
- * entries that are not charges; all of the period, times in ms since the epoch, credits in microcredits.
+ * Returns the balance at the end of each day (UTC) of a period so far, computed backward from the current balance:
+ * later charges are added, later grants and expiries are subtracted. `days` are the items of the usage by day, `moves`
+ * the ledger entries that are not charges; all of the period, times in ms since the epoch, credits in microcredits.
  */
 export function burnDown(of: {
   from: number;

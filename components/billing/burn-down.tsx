@@ -57,7 +57,7 @@ export function BurnDown({ status }: { status: BillingStatus }) {
   );
 }
 
-/** Balance, usage by day and the moves that are no charges, as one query. */
+/** Balance, usage by day and the ledger entries that are not charges, as one query. */
 function useBurnDown(status: BillingStatus) {
   const trpc = useTRPC();
   const now = useNow();

@@ -89,7 +89,7 @@ function useQuote(plan: Plan, when: When | undefined, discount: string | null) {
   });
 }
 
-/** Which of the two the server took by itself. */
+/** The timing that the server chose by default. */
 function effectiveWhen(preview: ChangePreview, periodEnd: string): When {
   return preview.effective_at < periodEnd ? 'now' : 'period_end';
 }

@@ -14,7 +14,7 @@ type Props = {
   checkout: Checkout;
   publishableKey: string;
   title: string;
-  /** What is paid, or why a card is asked for. */
+  /** The subject of the payment, or why a card is required. */
   description: string;
   /** The verb on the button: "Pay $20.00". */
   action: string;

@@ -52,7 +52,7 @@ export function CreditNotice({ initial, dismissed }: { initial: BillingStatus | 
   );
 }
 
-/** For as long as an allowance lasts: none is longer than a year. */
+/** The longest time that an allowance can last: a year. */
 function keep(id: string): void {
   const secure = window.location.protocol === 'https:' ? '; Secure' : '';
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser we support

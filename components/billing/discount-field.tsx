@@ -9,7 +9,10 @@ import { formatMoney } from '../ui/money.ts';
 import type { Plan } from './wire.ts';
 import { codeProblem, discountText, intervalText } from './words.ts';
 
-/** A discount code for a plan: what it takes off is told before anything is bought. `onValid` gets the code, or null once it is another text. */
+/**
+ * A discount code for a plan: its effect is shown before the purchase. `onValid` gets the code, or null once the text
+ * has changed.
+ */
 export function DiscountField({
   plan,
   code,

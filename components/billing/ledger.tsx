@@ -79,7 +79,7 @@ export function Ledger() {
 
 function Row({ entry }: { entry: LedgerEntry }) {
   const look = looks[entry.kind];
-  // Charges are posted by the hour, and when somebody looks.
+  // Charges are posted hourly, and when the ledger is read.
   const note = entry.note || (entry.kind === 'charge' ? 'Used since the last entry' : '—');
   return (
     <Tr>

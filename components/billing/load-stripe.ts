@@ -1,12 +1,12 @@
 import type { Appearance, Stripe } from '@stripe/stripe-js';
 
 /**
- * Stripe's own script, from Stripe's own server as it demands, and no earlier than something is to be confirmed: whoever
- * never pays never talks to Stripe. Throws where it cannot be loaded.
+ * Loads Stripe's own script, from Stripe's own server as it requires, only when there is something to confirm: a
+ * browser that pays nothing never contacts Stripe. Throws if it cannot be loaded.
  */
 export async function loadStripeFor(publishableKey: string): Promise<Stripe> {
   const { loadStripe } = await import('@stripe/stripe-js/pure');
-  // Without load parameters: with them the package waits forever for a script that was blocked once, and tells nobody.
+  // Without load parameters: with them the package waits forever for a script that was blocked once, without an error.
   const stripe = await loadStripe(publishableKey);
   if (!stripe) throw new Error('Stripe can only be used in a browser.');
   return stripe;

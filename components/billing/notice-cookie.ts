@@ -1,2 +1,5 @@
-/** Which credit notice was dismissed in this browser. The server reads it, so that none is drawn and taken away again. Holds no secret. */
+/**
+ * The credit notice that was dismissed in this browser. The server reads it, so that the notice does not appear and
+ * vanish again. Contains no secret.
+ */
 export const NOTICE_COOKIE = 'baton_credit_notice';

@@ -28,7 +28,7 @@ const looks: Record<Payment['status'], { label: string; tone: Tone; icon: Lucide
 const kindLabels: Record<Payment['kind'], string> = { topup: 'Top-up', subscription: 'Plan' };
 const kinds = ['topup', 'subscription'] as const;
 
-/** What was paid and what is still to be, newest first. */
+/** Completed and open payments, newest first. */
 export function Payments() {
   const trpc = useTRPC();
   const client = useTRPCClient();

@@ -1,6 +1,6 @@
 import type { BillingStatus, Plan } from './wire.ts';
 
-/** What can be done with a plan from where the workspace stands. */
+/** The possible actions on a plan in the workspace's current state. */
 export type PlanAction = 'trial' | 'subscribe' | 'change' | 'convert' | 'cancel' | 'keep';
 
 /** The offers on a plan's card, the one that is meant most first. `current` is the present plan, absent where it is no longer sold. */
@@ -16,7 +16,10 @@ export function planActions(plan: Plan, status: BillingStatus, current: Plan | u
   return plan.trial_enabled && status.trial.available ? ['trial', 'subscribe'] : ['subscribe'];
 }
 
-/** While a plan waits to be confirmed with its first payment, or a trial with a card: to do so, to give up, or to choose another. */
+/**
+ * While the first payment of a plan, or the card of a trial, waits for its confirmation: confirm it, discard it, or
+ * choose another plan.
+ */
 function waitingActions(plan: Plan, status: BillingStatus): PlanAction[] {
   const orders: PlanAction[] =
     plan.trial_enabled && status.trial.started_at === null ? ['trial', 'subscribe'] : ['subscribe'];
@@ -24,11 +27,11 @@ function waitingActions(plan: Plan, status: BillingStatus): PlanAction[] {
   return plan.amount > 0 && plan.self_serve_onboarding && plan.plan_code !== status.plan_code ? orders : [];
 }
 
-/** A plan that is no longer sold was paid for, or nobody would have kept it in the catalogue. */
+/** A plan that is no longer sold was paid for, or it would have been removed from the catalog. */
 const isPaying = (status: BillingStatus, current: Plan | undefined) =>
   status.status !== 'cancelled' && (current === undefined || current.amount > 0);
 
-/** What can be done with the present plan. One that is no longer sold can be left, and kept, and no more. */
+/** The possible actions on the current plan. One that is no longer sold can only be left or kept. */
 export function currentActions(status: BillingStatus, current: Plan | undefined): PlanAction[] {
   if (!isPaying(status, current)) return [];
   const actions = paidActions(status);
@@ -37,7 +40,7 @@ export function currentActions(status: BillingStatus, current: Plan | undefined)
 
 function paidActions(status: BillingStatus): PlanAction[] {
   const scheduled = status.cancel_at_period_end || status.pending_plan_code !== null;
-  // The end of a trial is not taken back: it is paid for, or it ends.
+  // The end of a trial cannot be undone: it is paid for, or it ends.
   if (status.status === 'trialing') return scheduled ? ['convert'] : ['convert', 'cancel'];
   return [scheduled ? 'keep' : 'cancel'];
 }

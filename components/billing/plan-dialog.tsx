@@ -88,7 +88,7 @@ export function SubscribeDialog({ plan, config, onClose }: PlanDialogProps) {
   );
 }
 
-/** What happens after an order: the provider's form where something is to be confirmed, else the end of the dialog. */
+/** The step after an order: the provider's form if there is something to confirm, else the end of the dialog. */
 export function useOrder(plan: Plan, config: PaymentConfig, onClose: () => void) {
   const refresh = useRefreshBilling();
   const [checkout, setCheckout] = useState<Checkout | null>(null);

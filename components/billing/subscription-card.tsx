@@ -28,7 +28,7 @@ const buttons: Partial<Record<PlanAction, string>> = {
   keep: 'Keep plan',
 };
 
-/** What is cancelled: a trial, an order that was never paid, or the plan. */
+/** The label of the button that cancels: a trial, an order that was never paid, or the plan. */
 export function cancelLabel({ status }: BillingStatus): string {
   if (status === 'incomplete') return 'Discard order';
   return status === 'trialing' ? 'Cancel trial' : 'Cancel plan';
@@ -118,7 +118,7 @@ function Facts({ status, plan, plans }: { status: BillingStatus; plan: Plan | un
   );
 }
 
-/** What happens at the end of the period, in a few words. */
+/** Describes the end of the period, in a few words. */
 function NextUp({ status, next, plan }: { status: BillingStatus; next: Plan | undefined; plan: Plan | undefined }) {
   const end = <On at={status.current_period_end} />;
   if (status.cancel_at_period_end) return <>Ends on {end}, then the free plan</>;

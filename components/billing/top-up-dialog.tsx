@@ -131,7 +131,7 @@ function amountProblem(amount: number | null, { currency, topup }: PaymentConfig
   return null;
 }
 
-/** Where nobody can be paid in the browser: what to do, and the reference by which the payment is known. */
+/** If nothing can be paid in the browser: what to do, and the reference that identifies the payment. */
 function Instructions({ payment, text, onClose }: { payment: Payment; text: string | null; onClose: () => void }) {
   return (
     <Dialog

@@ -174,7 +174,7 @@ function periodText({ from, to }: UsageDimensions): string {
   return first === last ? first : `${first} to ${last}`;
 }
 
-/** What comes after the hundred that are told apart; a tool may be called `other`, but not `Other` as well. */
+/** The rest after the hundred that are listed; a tool may be called `other`, but not `Other` as well. */
 const isRest = ({ key, label }: UsageItem) => key === 'other' && label === 'Other';
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 

@@ -12,7 +12,7 @@ import { UsageBreakdown } from './usage-breakdown.tsx';
 import { type UsageFilterKey, usageFilterKeys, useUsageView } from './usage-filters.ts';
 import { UsageHistory } from './usage-history.tsx';
 
-/** What credits were used for: by one dimension, looked into item by item, down to the lines of each step. */
+/** The usage of credits: by one dimension, item by item, down to the lines of each step. */
 export function UsageExplorer() {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();
@@ -81,7 +81,7 @@ function Chips() {
   );
 }
 
-/** What stands in the URL, in words; a workflow or a user that is not known is shown as it is. */
+/** The label of a filter in the URL; an unknown workflow or user is shown by its id. */
 function useNames(): (key: UsageFilterKey, value: string) => string {
   const trpc = useTRPC();
   const { get } = useUrlState();

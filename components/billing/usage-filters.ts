@@ -19,7 +19,7 @@ export type UsageFilters = {
   to?: string;
 };
 
-/** What is looked at: the dimension, the period and the filters, all of the URL; what is malformed is left out. */
+/** The dimension, the period and the filters, all from the URL; malformed values are ignored. */
 export function useUsageView(): { by: UsageDimension; period: Period; filters: UsageFilters } {
   const { get } = useUrlState();
   const period = usePeriod();
@@ -40,7 +40,7 @@ export function readUsageFilters(get: (key: string) => string): Omit<UsageFilter
   };
 }
 
-/** What the URL becomes when one item of a dimension is looked into, and by what it is told apart from there. */
+/** Returns the URL for one item of a dimension, and the dimension that breaks it down. */
 export function drillDown(by: UsageDimension, key: string): Record<string, string> {
   switch (by) {
     case 'workflow':

@@ -5,8 +5,8 @@ import { useTRPC } from '../trpc/provider.tsx';
 import type { BillingStatus } from './wire.ts';
 
 /**
- * The status of the workspace's plan: one query for the page and the banner of the shell, once a minute, more often where
- * `poll` asks because somebody looks at it. `initial` came with the page. Viewers may not read it, and for them nothing is asked.
+ * The status of the workspace's plan: one query for the page and the banner of the shell, once a minute, more often
+ * while `poll` is set. `initial` came with the page. Viewers may not read it, so nothing is requested for them.
  */
 export function useBillingStatus({ poll = false, initial }: { poll?: boolean; initial?: BillingStatus | null } = {}) {
   const trpc = useTRPC();

@@ -2,7 +2,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 
-/** Reads anew all that billing shows: a plan, a payment or a code changes balances, status, ledger and payments together. */
+/**
+ * Reloads everything that billing shows: a plan, a payment or a code changes balances, status, ledger and payments
+ * together.
+ */
 export function useRefreshBilling(): () => Promise<void> {
   const queries = useQueryClient();
   return useCallback(

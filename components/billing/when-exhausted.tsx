@@ -21,7 +21,7 @@ const choices = [
   },
 ] as const;
 
-/** The workspace's rule for runs under way. New runs are refused either way. */
+/** The workspace's rule for active runs. New runs are refused either way. */
 export function WhenExhausted({ status }: { status: BillingStatus }) {
   const trpc = useTRPC();
   const refresh = useRefreshBilling();

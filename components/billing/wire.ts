@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type * as schemas from '@/server/domains/billing/schemas.ts';
 
-/** What the billing operations answer with, as the console reads it. */
+/** The answers of the billing operations, as the console reads them. */
 export type Balances = z.output<typeof schemas.Balances>;
 export type BillingStatus = z.output<typeof schemas.BillingStatus>;
 export type Plan = z.output<typeof schemas.Plan>;

@@ -11,7 +11,7 @@ export function formatDate(iso: string): string {
   return dateFormat.format(new Date(iso));
 }
 
-/** Days from one instant to another, begun ones counted whole; never below 0. */
+/** Returns the days from one instant to another, rounded up; never negative. */
 export function daysLeft(until: string, now: number): number {
   return Math.max(0, Math.ceil((Date.parse(until) - now) / DAY_MS));
 }
@@ -48,7 +48,7 @@ export function discountText(discount: Discount): string {
   return discount.months === null ? off : `${off} for ${counted(discount.months, 'month')}`;
 }
 
-/** Why a code was not taken. The server tells nobody which of the reasons it is; what can be done is said here. */
+/** Returns why a code was refused. The server does not reveal the exact reason, so the text says what to do. */
 export function codeProblem({ code, message }: Pick<Problem, 'code' | 'message'>): string {
   if (code !== 'code_not_valid') return message;
   return 'This code is not valid. Check it for a typo, or ask the person who gave it to you whether it has expired.';

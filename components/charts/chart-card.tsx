@@ -27,7 +27,7 @@ type Props<D> = {
   description?: ReactNode;
   query: ChartQuery<D>;
   figures: (data: D) => Figures;
-  /** What is said in the chart's place when there is nothing to draw. */
+  /** The text instead of the chart when there is nothing to draw. */
   empty: ReactNode;
   isEmpty: (data: D) => boolean;
   /** Pixels that the content has in every state, so that nothing moves. */

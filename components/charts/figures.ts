@@ -1,24 +1,21 @@
 import { creditsInWords, formatCredits, formatCreditsShort } from '../ui/credits.tsx';
 import { formatDuration } from '../ui/time.tsx';
 
-/** What a number counts, which says how it is written: things, microcredits, milliseconds, a part of 1. */
+/** The unit of a number, which determines its format: things, microcredits, milliseconds, a part of 1. */
 export type Unit = 'count' | 'credits' | 'duration' | 'share';
 
 export type Column = { label: string /** Absent where the column holds words. */; unit?: Unit };
 /** null: there is none to tell (a percentile of no runs). */
 export type Cell = string | number | null;
 
-/**
- * What a chart shows, as rows: the table behind it and its CSV are made of the same. The first column names the row;
- * no two rows are the same.
- */
+/** The data of a chart as rows, for its table and its CSV. The first column names the row; no two rows are the same. */
 export type Figures = { columns: readonly Column[]; rows: readonly (readonly Cell[])[] };
 
 const count = new Intl.NumberFormat('en');
 const countShort = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1, roundingMode: 'trunc' });
 
-/** As a person reads it; credits with all their decimals where `exact`. */
+/** The format for people; credits with all their decimals if `exact`. */
 export function formatFigure(value: number, unit: Unit, { exact = false }: { exact?: boolean } = {}): string {
   switch (unit) {
     case 'count':
@@ -32,7 +29,7 @@ export function formatFigure(value: number, unit: Unit, { exact = false }: { exa
   }
 }
 
-/** With the word that says what it is, for sentences: "3 credits". */
+/** The number with its unit, for sentences: "3 credits". */
 export function formatFigureInWords(value: number, unit: Unit): string {
   return unit === 'credits' ? creditsInWords(value) : formatFigure(value, unit);
 }

@@ -1,7 +1,7 @@
 /**
- * What a series is drawn with: a colour and a pattern, so that none is told by colour alone. Statuses have their own
- * colours; everything else takes `one` to `four` in order, which differ in lightness too and stand at least 3:1 from the
- * surface in both themes.
+ * The color and pattern of a series, so that color alone never distinguishes two. Statuses have their own colors;
+ * everything else takes `one` to `four` in order, which also differ in lightness and have a contrast of at least 3:1
+ * with the surface in both themes.
  */
 export type Ink = 'completed' | 'failed' | 'stopped' | 'one' | 'two' | 'three' | 'four';
 

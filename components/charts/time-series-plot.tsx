@@ -113,7 +113,7 @@ function drawing<K extends string>(
   }
 }
 
-/** What one point holds, beside the pointer or at the key's place; spoken where the keyboard is what leads there. */
+/** The values of one point, beside the pointer or at the key's place; announced when the keyboard selects it. */
 function Reading<K extends string>({
   active,
   label,

@@ -47,7 +47,7 @@ export function ConnectionCallback() {
 
 function refusal(error: string | undefined): string {
   if (error === 'access_denied') return 'Access was not granted. Nothing was connected.';
-  // The provider's code, not its words: those could be anybody's, this is a link like any other.
+  // The provider's code, not its message: anybody can put text into a link.
   const code = /^[a-z_]{1,64}$/.test(error ?? '') ? ` (${error})` : '';
   return `The provider sent no account that could be connected${code}. Start again.`;
 }

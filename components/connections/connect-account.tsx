@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { useBeginFlow } from './use-begin-flow.ts';
 
-/** What this deployment can connect besides credentials that somebody types in. */
+/** The accounts that this deployment can connect, in addition to credentials that a person enters. */
 export function useAccountFlows() {
   const trpc = useTRPC();
   const suite = useQuery(trpc.connections_suite_config.queryOptions(undefined, { staleTime: 300_000 }));

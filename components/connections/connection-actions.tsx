@@ -14,7 +14,7 @@ import { useBeginFlow } from './use-begin-flow.ts';
 
 type Opened = 'edit' | 'services' | 'again' | 'delete' | null;
 
-/** What can be done with a connection. */
+/** The menu of a connection. */
 export function ConnectionActions({ connection }: { connection: Connection }) {
   const [opened, setOpened] = useState<Opened>(null);
   const flows = useAccountFlows();

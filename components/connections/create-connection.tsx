@@ -26,7 +26,7 @@ function startingWith(value: string) {
   };
 }
 
-/** Makes a connection of credentials that somebody has. They are typed here and never shown again. */
+/** Creates a connection from credentials. They are entered here and never shown again. */
 export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshConnections();
@@ -115,7 +115,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** What is no secret, as JSON. */
+/** The settings that are not secret, as JSON. */
 export function SettingsField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   return (
     <Field

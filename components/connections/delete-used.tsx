@@ -21,9 +21,9 @@ export function DeleteUsed({
 }: {
   id: string;
   name: string;
-  /** What deleting does, in use or not. */
+  /** The consequences of the deletion, in use or not. */
   note: string;
-  /** What becomes of those that use it. */
+  /** The consequences for its users. */
   hint: string;
   usersOf: (usage: Usage) => { heading: string; users: readonly { id: string; text: string }[] };
   remove: { isPending: boolean; error: unknown; mutate: (input: { id: string; force: boolean }) => void };

@@ -18,7 +18,7 @@ import { type CredentialDraft, credentialsOf, problemOf } from './presets.ts';
 import { SecretInput } from './secret-input.tsx';
 import { useRefreshConnections } from './use-refresh-connections.ts';
 
-/** What becomes of a credential that is there: null removes it, a text replaces it, absent it stays. */
+/** The change of an existing credential: null removes it, a text replaces it, absent it stays. */
 type Changes = Readonly<Record<string, string | null>>;
 
 /** Renames a connection, and replaces its secrets without showing them. Those of a flow are kept by the flow. */

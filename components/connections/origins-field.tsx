@@ -11,7 +11,7 @@ export function OriginsField({
 }: {
   value: string;
   onChange: (value: string) => void;
-  /** Of a connection that is there. */
+  /** For an existing connection. */
   changing?: boolean;
 }) {
   const hint = changing

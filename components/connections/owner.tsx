@@ -28,7 +28,10 @@ export function useManageable({ project_id: projectId }: Pick<Connection, 'proje
   return projectId === null ? isAdmin : canWrite;
 }
 
-/** Shares a connection or model key with the workspace, or returns it to the present project; null for who may not. */
+/**
+ * Shares a connection or model key with the workspace, or returns it to the current project; null for users who may
+ * not.
+ */
 export function useSharing(owned: Owned): { label: string; pending: boolean; share: () => void } | null {
   const trpc = useTRPC();
   const { isAdmin } = usePermissions();

@@ -7,7 +7,7 @@ export type Preset = {
   hint: string;
   service: string;
   credentials: readonly string[];
-  /** Settings that are no secrets. */
+  /** Settings that are not secret. */
   config: Readonly<Record<string, string>>;
 };
 
@@ -72,7 +72,7 @@ export function draftOf(name: string): CredentialDraft {
 
 const namePattern = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** What is wrong with the rows, in words for whoever typed them; null where nothing is. The secrets go nowhere from here. */
+/** Returns what is wrong with the rows; null if nothing is. The message contains no secret. */
 export function problemOf(rows: readonly CredentialDraft[], taken: readonly string[] = []): string | null {
   const names = [...taken, ...rows.map(row => row.name.trim())];
   if (names.length === 0) return 'A connection needs at least one credential.';

@@ -133,7 +133,7 @@ function arrayControl(schema: JsonObject): Control {
   return { kind: 'json' };
 }
 
-/** What the schema gives by `default`, to begin with. */
+/** The initial values, from the schema's `default`s. */
 export function initialValues(schema: JsonObject): JsonObject {
   const values: JsonObject = {};
   for (const field of formFields(schema)) {
@@ -181,7 +181,7 @@ export function resultOf(values: JsonObject, comment: string): JsonObject | unde
   return Object.keys(result).length > 0 ? result : undefined;
 }
 
-/** Without empty strings, empty lists and empty groups. */
+/** Removes empty strings, empty lists and empty groups. */
 export function prune(values: JsonObject): JsonObject {
   const kept: JsonObject = {};
   for (const [key, value] of Object.entries(values)) {

@@ -7,7 +7,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { FormError } from '../ui/states.tsx';
 import type { RunTask } from './task-view.tsx';
 
-/** What the run knows so far: its input and the results of earlier steps. */
+/** The run's input, and the results of earlier steps. */
 export function RunBackground({ task }: { task: RunTask }) {
   const trpc = useTRPC();
   const { scope } = useSession();

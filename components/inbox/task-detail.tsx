@@ -68,7 +68,7 @@ function useAnswer(task: RunTask) {
         router.push(wide && next && at !== -1 ? taskHref(next, query) : rest, { scroll: false });
         await refresh();
       },
-      // 409: somebody was faster. The page then says who.
+      // 409: another person answered first. The page then shows who.
       onError: error => readError(error).status === 409 && void refresh(),
     }),
   );

@@ -4,7 +4,7 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Select } from '../ui/select.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 
-/** Which workflow's tasks, and whose. Choices come from what waits now, across projects. */
+/** Filters by workflow and by assignee. The choices come from the pending tasks of all projects. */
 export function TaskFilters() {
   const trpc = useTRPC();
   const { get, set } = useUrlState();

@@ -8,7 +8,7 @@ export type Task = Outputs['tasks_list_pending']['tasks'][number];
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
-/** What waits, narrowed as the URL says: `workflow_id`, and `assignee=me` for tasks that name the user. */
+/** The pending tasks, filtered by the URL: `workflow_id`, and `assignee=me` for tasks that name the user. */
 export function useInbox() {
   const trpc = useTRPC();
   const { me } = useSession();

@@ -3,7 +3,7 @@ import type { Outputs } from '../trpc/provider.tsx';
 
 type Report = Outputs['mcp_servers_validate'];
 
-/** What each check says, in the words of people. */
+/** The label of each check. */
 const titles: Record<string, string> = {
   version_published: 'Published version',
   connection_active: 'Connection',

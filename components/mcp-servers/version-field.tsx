@@ -1,10 +1,10 @@
 import { Field } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 
-// Older ones are reached through the API; nobody chooses from a list of hundreds.
+// Older versions can be set through the API; a list of hundreds would not help.
 const MOST = 50;
 
-/** Which version of a server is called: always the latest (null), or one that stays. */
+/** The version of a server that is called: always the latest (null), or a fixed one. */
 export function VersionField({
   latest,
   value,

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Select } from '../ui/select.tsx';
 
-/** Which workflow a page is narrowed to; the empty string is all of them. */
+/** The workflow to which a page is filtered; the empty string means all. */
 export function WorkflowSelect({ value, onChange }: { value: string; onChange: (workflowId: string) => void }) {
   const trpc = useTRPC();
   const { data } = useQuery(trpc.workflows_list.queryOptions({ limit: 200 }, { staleTime: 30_000 }));

@@ -3,10 +3,10 @@ import { ButtonLink } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import type { RunView } from './run-view.ts';
 
-/** The code of everything that was refused for want of credits. */
+/** The code of every refusal for lack of credits. */
 export const INSUFFICIENT_CREDITS = 'insufficient_credits';
 
-/** Which way the workspace's credits ran out on a run; null where they did not. */
+/** How the lack of credits affected a run; null if it did not. */
 export function shortageOf(view: RunView | null, errorCode: string | undefined): 'paused' | 'failed' | null {
   if (view?.status === 'paused' && view.pauseReason === INSUFFICIENT_CREDITS) return 'paused';
   return errorCode === INSUFFICIENT_CREDITS ? 'failed' : null;

@@ -137,7 +137,7 @@ function inWords(event: WireEvent): string {
   }
 }
 
-/** In the words of the error, or the code of what made the engine do it. */
+/** The error's message, or the code of the engine's reason. */
 function reasonOf(data: WireEvent['data'], message: string | undefined): string {
   const reason = message ?? (typeof data.reason === 'string' ? data.reason.replaceAll('_', ' ') : '');
   return reason ? `: ${reason}` : '';

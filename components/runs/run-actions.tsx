@@ -16,13 +16,13 @@ type Props = {
   workflowId: string;
   runId: string;
   status: RunStatus | null;
-  /** A graceful stop is under way. */
+  /** A graceful stop is in progress. */
   stopping: boolean;
   /** The step selected on the page: a rerun can start there. */
   selected: string | null;
 };
 
-/** Pause, resume, stop and rerun: what applies to the run as it is, for those who may. */
+/** Pause, resume, stop and rerun: the actions that the run's state and the user's role allow. */
 export function RunActions({ workflowId, runId, status, stopping, selected }: Props) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

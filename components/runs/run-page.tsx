@@ -292,7 +292,7 @@ function RunInput({ workflowId, runId, view }: { workflowId: string; runId: stri
 
 /** All steps as a list: the way to one by keyboard or on a phone, where a graph is hard to hit. */
 function StepList({ steps, view, onSelect }: { steps: Steps; view: RunView | null; onSelect: (step: string) => void }) {
-  // A list of 2,000 buttons is no help to anybody; the graph and the events reach every step.
+  // A list of 2,000 buttons would not help; the graph and the events reach every step.
   const shown = steps.slice(0, 200);
   return (
     <section aria-label="Steps" className="rounded-lg border bg-surface shadow-sm">

@@ -43,7 +43,10 @@ export type StepView = {
   credits: number;
 };
 
-/** What a run's page shows: the fold of its events. Changed in place by `applyEvent`, so that 10,000 events stay cheap. */
+/**
+ * The state of a run's page: the fold of its events. `applyEvent` changes it in place, so that 10,000 events stay
+ * cheap.
+ */
 export type RunView = {
   status: RunStatus | null;
   steps: Map<string, StepView>;
@@ -52,7 +55,7 @@ export type RunView = {
   input: unknown;
   inputRef: PayloadRef | null;
   stopping: boolean;
-  /** Why the engine paused it by itself, as a code; null where a person did, or nobody. */
+  /** The engine's reason for pausing the run, as a code; null if a person paused it, or if it is not paused. */
   pauseReason: string | null;
   /** Microcredits of all attempts. */
   credits: number;

@@ -15,7 +15,7 @@ import { roleLabel } from './roles.ts';
 
 type Invitation = Outputs['invitations_list']['invitations'][number];
 
-/** Invitations that nobody has accepted yet. */
+/** Invitations that have not been accepted yet. */
 export function Invitations() {
   const trpc = useTRPC();
   const list = useQuery(trpc.invitations_list.queryOptions({ limit: 200 }));

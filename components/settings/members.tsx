@@ -12,7 +12,7 @@ import { Invitations } from './invitations.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { MemberRow } from './member-row.tsx';
 
-/** Who belongs to the workspace, and who is invited. */
+/** The members of the workspace, and the invitations. */
 export function Members() {
   const trpc = useTRPC();
   const { me } = useSession();

@@ -121,7 +121,7 @@ function PasswordCard() {
     trpc.me_change_password.mutationOptions({
       onSuccess: async (_, { new_password }) => {
         form.current?.reset();
-        // The change ends every session of the user; this one begins anew, the others must sign in.
+        // The change ends every session of the user; this one is signed in again, the others must sign in.
         const failed = await signInWithPassword(me.user.email, new_password);
         if (failed !== null) return window.location.assign('/sign-in?next=%2Fsettings%2Fprofile');
         toast.success('Password changed', { description: 'Every other session is signed out.' });

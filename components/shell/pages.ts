@@ -18,7 +18,7 @@ import {
 
 export type ConsolePage = { href: string; label: string; icon: LucideIcon /** Pressed after `g`. */; key?: string };
 
-/** What the sidebar and ⌘K lead to: only pages that are whole. */
+/** The pages that the sidebar and ⌘K lead to: only complete ones. */
 export const mainPages: readonly ConsolePage[] = [
   { href: '/workflows', label: 'Workflows', icon: Workflow, key: 'w' },
   { href: '/runs', label: 'Runs', icon: Waypoints, key: 'r' },

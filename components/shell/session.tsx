@@ -58,14 +58,14 @@ function useSlidingSession(): void {
   }, []);
 }
 
-/** Who works here, and where. Only beneath ConsoleSession. */
+/** Returns the user, the workspace and the project. Only beneath ConsoleSession. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (!session) throw new Error('useSession is used outside of ConsoleSession');
   return session;
 }
 
-/** What the user's role allows, to hide what would be refused. The server decides all the same. */
+/** The permissions of the user's role, to hide what would be refused. The server checks them in any case. */
 export function usePermissions(): { canWrite: boolean; isAdmin: boolean } {
   const { me } = useSession();
   return { canWrite: me.role !== 'project_viewer', isAdmin: me.role === 'tenant_admin' };

@@ -12,7 +12,7 @@ export const themes = [
   { value: 'dark', label: 'Dark' },
 ] as const;
 
-/** Who is signed in: profile, theme, keyboard help, sign out. */
+/** The signed-in user's menu: profile, theme, keyboard help, sign out. */
 export function UserMenu({ onHelp }: { onHelp: () => void }) {
   const { me } = useSession();
   const { theme, setTheme } = useTheme();

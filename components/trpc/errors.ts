@@ -18,7 +18,7 @@ const Data = z.looseObject({
 });
 
 export type Problem = {
-  /** In the server's words, fit to be shown. */
+  /** The server's message, suitable for users. */
   message: string;
   /** HTTP status; 0 where the server could not be reached. */
   status: number;
@@ -28,7 +28,7 @@ export type Problem = {
   requestId: string | undefined;
 };
 
-/** What the user needs to know of anything thrown by a tRPC call, a fetch or our own code. */
+/** Converts anything thrown by a tRPC call, a fetch or our own code to a message for the user. */
 export function readError(error: unknown): Problem {
   const shape: unknown = typeof error === 'object' && error !== null && 'data' in error ? error.data : undefined;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 /**
- * Which tenant and project the console works in; sent as X-Tenant-Id and X-Project-Id
+ * The tenant and project in which the console works; sent as X-Tenant-Id and X-Project-Id
  * (docs/specification/authentication.md#workspaces-and-projects).
  */
 export type Scope = { tenant: string; project: string };

@@ -3,7 +3,9 @@ import { AlertDialog as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { Button, buttonClass } from './button.tsx';
 
-/** Asks before something that cannot be taken back. It stays open until the caller closes it, so that an error can be shown. */
+/**
+ * Asks before an action that cannot be undone. It stays open until the caller closes it, so that an error can be shown.
+ */
 export function Confirm({
   open,
   onOpenChange,

@@ -20,7 +20,7 @@ export function formatCredits(microcredits: number, { exact: whole = false }: { 
   return (Math.abs(credits) < 1 ? significant : hundredths).format(credits);
 }
 
-/** For the ticks of an axis: "1.2K", "30M", "0.05". */
+/** The short form for the ticks of an axis: "1.2K", "30M", "0.05". */
 export function formatCreditsShort(microcredits: number): string {
   return compact.format(microcredits / MICRO);
 }

@@ -17,13 +17,15 @@ export function formatMoney(minor: number, currency: string): string {
   return format(currency).format(minor / 10 ** digits(currency));
 }
 
-/** "$49" where there are no cents: for prices, which are read at a glance. */
+/** "$49" if there are no cents: for prices, which are read at a glance. */
 export function formatPrice(minor: number, currency: string): string {
   const power = 10 ** digits(currency);
   return minor % power === 0 ? formatMoney(minor, currency).replace(/\.0+$/, '') : formatMoney(minor, currency);
 }
 
-/** What somebody typed ("12", "12.5", "1,200.00") in minor units; null where it is no amount of that currency. */
+/**
+ * Converts an entered amount ("12", "12.5", "1,200.00") to minor units; null if it is not an amount of that currency.
+ */
 export function parseMoney(text: string, currency: string): number | null {
   const plain = text.trim().replaceAll(',', '');
   const places = digits(currency);

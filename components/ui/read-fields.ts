@@ -1,4 +1,4 @@
-/** What stands in the field of this name, trimmed; empty where there is none. */
+/** Returns the text of the field of this name, trimmed; empty if there is none. */
 export type FieldText = (name: string) => string;
 
 /** The fields of a form as they are now. Passwords are not for this: a space at their end counts. */

@@ -41,7 +41,7 @@ export function NeedsContributor({ icon, what }: { icon: LucideIcon; what: strin
   );
 }
 
-/** Something went wrong: what, how to try again, and the id to quote to whoever runs the service. */
+/** An error: what happened, how to try again, and the id to give to the operator. */
 export function ErrorState({ error, onRetry, title }: { error: unknown; onRetry?: () => void; title?: string }) {
   const problem = readError(error);
   return (

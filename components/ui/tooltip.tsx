@@ -5,7 +5,7 @@ import { Kbd } from './kbd.tsx';
 
 export const TooltipProvider = Radix.Provider;
 
-/** A short hint beside its trigger on hover and focus. Never the only place where something is said. */
+/** A short hint beside its trigger on hover and focus. It never has information that is not available elsewhere. */
 export function Tooltip({
   content,
   shortcut,

@@ -3,9 +3,9 @@ import { usePathname, useSearchParams } from 'next/navigation';
 import { useCallback } from 'react';
 
 /**
- * Search parameters as state, so that a page can be shared and Back works. `set` merges; an empty or undefined value
- * leaves the URL. The History API is used directly: Next keeps `useSearchParams` in step with it and asks the server
- * for nothing. `push` makes a Back step (a page, a tab); the default replaces (typing into a filter).
+ * Search parameters as state, so that a page can be shared and Back works. `set` merges; an empty or undefined value is
+ * removed from the URL. The History API is used directly: Next keeps `useSearchParams` in step with it and requests
+ * nothing from the server. `push` creates a Back step (a page, a tab); the default replaces (typing into a filter).
  */
 export function useUrlState(): {
   get: (key: string) => string;

@@ -12,7 +12,7 @@ const looks: Record<Delivery['outcome'], { label: string; tone: Tone; icon: Luci
   error: { label: 'Error', tone: 'bad', icon: CircleAlert },
 };
 
-/** What became of a delivery: icon and word, never colour alone. */
+/** The outcome of a delivery: icon and word, never color alone. */
 export function DeliveryBadge({ outcome }: { outcome: Delivery['outcome'] }) {
   const { label, tone, icon: Icon } = looks[outcome];
   return (

@@ -37,7 +37,7 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
       name,
       extras: read.extras,
       require_timestamp: draft.requireTimestamp,
-      // Untouched it is not sent: who may edit the rest need not be allowed to store this token.
+      // An untouched token is not sent: a user who may edit the rest may not be allowed to store this token.
       ...(automation_pat_id === webhook.automation_pat_id ? {} : { automation_pat_id }),
     });
   };

@@ -26,7 +26,7 @@ const programs: Record<ExampleLanguage, [program: string, ...args: string[]]> = 
   node: [process.execPath, '--input-type=module', '-'],
   python: ['python3', '-'],
 };
-/** Not every machine has them; Node is here. */
+/** Not every machine has these programs; Node is always there. */
 const needs: Record<ExampleLanguage, string[]> = { curl: ['curl', 'openssl'], node: [], python: ['python3'] };
 
 function run([program, ...args]: [string, ...string[]], text: string): Promise<string> {

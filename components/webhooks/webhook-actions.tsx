@@ -17,7 +17,7 @@ import { useSwitchWebhook } from './webhook-state.tsx';
 
 type Opened = 'test' | 'edit' | 'rotate' | 'delete' | null;
 
-/** What can be done with a webhook, in the list and on its page. */
+/** The menu of a webhook, in the list and on its page. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const [opened, setOpened] = useState<Opened>(null);
   const turn = useSwitchWebhook();

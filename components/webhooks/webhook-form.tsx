@@ -7,7 +7,7 @@ import { Select } from '../ui/select.tsx';
 import { type InputObject, parseInput } from '../workflows/run-input.ts';
 
 export type Webhook = Outputs['webhooks_get'];
-/** Whom runs are attributed to: whoever delivers, a token by its id, or one that is pasted. */
+/** To whom runs are attributed: the user whose token delivers, a stored token by its id, or one that is pasted. */
 export type Automation = { kind: 'sender' } | { kind: 'pat'; id: string } | { kind: 'pasted'; token: string };
 export type WebhookDraft = {
   name: string;
@@ -50,7 +50,7 @@ export function extrasOf({ payload, useDefaults }: WebhookDraft): { extras: Extr
 type Props = {
   draft: WebhookDraft;
   onChange: (draft: WebhookDraft) => void;
-  /** Of the fields, by name. */
+  /** The errors of the fields, by name. */
   problems: { name?: string | undefined; payload?: string | undefined };
   /** A token can be pasted only where a webhook is made. */
   paste: boolean;

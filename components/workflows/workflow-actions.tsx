@@ -15,7 +15,7 @@ import { RunDialog } from './run-dialog.tsx';
 
 export type WorkflowRow = Outputs['workflows_list']['workflows'][number];
 
-/** What can be done with a workflow from the list. */
+/** The menu of a workflow in the list. */
 export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
   const router = useRouter();
   const client = useTRPCClient();

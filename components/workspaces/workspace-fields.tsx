@@ -5,7 +5,7 @@ import { isSlug, MAX_SLUG_LENGTH, SLUG_HINT, suggestSlug } from './slug.ts';
 
 export type WorkspaceProblems = { name?: string; slug?: string };
 
-/** What keeps a form's workspace from being sent. */
+/** The problem that prevents a form's workspace from being submitted. */
 export function findWorkspaceProblems({ name, slug }: { name: string; slug: string }): WorkspaceProblems {
   return {
     ...(name === '' ? { name: 'Enter a name.' } : {}),
