@@ -24,7 +24,7 @@ export const Balances = z.strictObject({
 export const LedgerEntry = z.strictObject({
   id: Id,
   kind: z.enum(creditKinds),
-  /** What the entry adds to each account; together they are 0. */
+  /** The change of each account by the entry; together they are 0. */
   trial: z.number().int(),
   included: z.number().int(),
   payg: z.number().int(),
@@ -46,7 +46,7 @@ export const ListLedgerOutput = z.strictObject({ entries: z.array(LedgerEntry), 
 
 /** One line of the metered usage: what one attempt used of one action. */
 export const UsageLine = z.strictObject({
-  /** Of the commit that charged it; several lines may share it. */
+  /** The time of the commit that charged it; several lines may share it. */
   id: Id,
   at: Timestamp,
   action: z.enum(BILLABLE_ACTIONS),
@@ -59,7 +59,7 @@ export const UsageLine = z.strictObject({
   step_type: z.string(),
   /** The tool or the model; empty for a step. */
   subject: z.string(),
-  /** Who started the run, as the run says it. */
+  /** The person or trigger that started the run. */
   started_by: z.string(),
   quantity: z.number().int(),
   unit_microcredits: Microcredits,
@@ -128,7 +128,7 @@ export const ActionPricing = z.strictObject({
   prices: z.array(
     z.strictObject({
       action: z.enum(BILLABLE_ACTIONS),
-      /** What one is: `step attempt`, `tool call`, `token`. */
+      /** The unit: `step attempt`, `tool call`, `token`. */
       unit: z.string(),
       microcredits: Microcredits,
     }),
@@ -141,7 +141,7 @@ export const subscriptionStatuses = ['active', 'trialing', 'past_due', 'incomple
 export const paymentProviders = ['manual', 'stripe'] as const;
 export const whenExhausted = ['fail', 'pause'] as const;
 
-/** What the browser needs to confirm with the provider's own form; card data never comes to Baton. */
+/** The data that the browser needs to confirm with the provider's own form; card data never reaches Baton. */
 export const Checkout = z.strictObject({
   provider: z.enum(paymentProviders),
   kind: z.enum(['payment', 'setup']),
@@ -179,11 +179,11 @@ export const BillingStatus = z.strictObject({
     ends_at: Timestamp.nullable(),
   }),
   when_exhausted: z.enum(whenExhausted),
-  /** Whether anything is refused for want of credits; no where the deployment only meters (`BATON_BILLING`). */
+  /** Whether anything is refused for lack of credits; false if the deployment only meters (`BATON_BILLING`). */
   enforced: z.boolean(),
-  /** What was there after the last grant, in microcredits: what the warnings are of. */
+  /** The credits after the last grant, in microcredits, to which the warnings refer. */
   allowance: Microcredits,
-  /** Of the present allowance, oldest first. */
+  /** The warnings of the current allowance, oldest first. */
   warnings: z.array(CreditWarning),
 });
 export const BillingSummary = z.strictObject({
@@ -225,7 +225,7 @@ export const ChangePlanInput = z
     ...planChoice,
     /** Default: an upgrade now, a downgrade at the period's end. */
     when: z.enum(['now', 'period_end']).optional(),
-    /** Only tells what it would cost. */
+    /** Only returns what it would cost. */
     preview: z.boolean().default(false),
     discount_code: BillingCodeText.optional(),
   })
@@ -238,7 +238,7 @@ export const SubscriptionOutput = z.strictObject({ status: BillingStatus, checko
 export const ChangePreview = z.strictObject({
   effective_at: Timestamp,
   currency: Currency,
-  /** To pay now, in minor units; what is left of the present period is credited. */
+  /** To pay now, in minor units; the rest of the current period is credited. */
   amount_due: MinorUnits,
   lines: z.array(z.strictObject({ description: z.string(), amount: z.number().int() })),
   included_credits_granted: Microcredits,
@@ -288,7 +288,7 @@ export const PaymentConfig = z.strictObject({
   topup: z.strictObject({
     minimum_amount: MinorUnits,
     maximum_amount: MinorUnits,
-    /** What one minor unit buys. */
+    /** The microcredits that one minor unit buys. */
     microcredits_per_minor_unit: Microcredits,
   }),
 });
@@ -298,7 +298,7 @@ export const PaymentConfig = z.strictObject({
 export const ApplyCodeInput = z.strictObject({ code: BillingCodeText });
 export const ApplyCodeOutput = z.strictObject({
   kind: z.enum(['credits', 'trial_days', 'percent', 'amount']),
-  /** What it brought, in a sentence. */
+  /** The effect of the code, in a sentence. */
   message: z.string(),
   credits_granted: Microcredits,
   status: BillingStatus,
@@ -310,7 +310,7 @@ export const ValidateDiscountInput = z
 export const ValidateDiscountOutput = z.strictObject({
   valid: z.boolean(),
   discount: Discount.nullable(),
-  /** Of a period of that plan, in minor units. */
+  /** The price of a period of that plan, in minor units. */
   amount: MinorUnits,
   amount_after: MinorUnits,
   currency: Currency,

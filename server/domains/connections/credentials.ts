@@ -11,7 +11,7 @@ type Settings = { provider: string; service: string; config: JsonMap };
 export type LoadedCredentials = Settings & {
   id: string;
   name: string;
-  /** Name to secret; whoever uses them redacts them from whatever goes on. No prototype. */
+  /** Name to secret; callers redact the secrets from everything that they pass on. No prototype. */
   values: Readonly<Record<string, string>>;
   /** Sends requests with them, to the origins that they are bound to and nowhere else. */
   fetch: typeof globalThis.fetch;
@@ -21,11 +21,11 @@ export type LoadedCredentials = Settings & {
 export type Destination = string | ((connection: Settings) => string);
 
 /**
- * The secrets of a connection, for a call to `destination` that is about to be made with them; null where the project sees no such
- * connection. This is the one way in which credentials leave the secret store (server/structure.test.ts): they are given for an origin
- * that they are bound to, with a fetch that reaches no other. An access token that is about to end is fetched anew first. AppError 409
- * `credential_origin_refused`; 503 `secret_store_unavailable` or `oauth_unavailable`; 409 `connection_expired` or
- * `connection_incomplete` where somebody has to connect it again.
+ * Returns the secrets of a connection for a call to `destination`; null if the project sees no such connection. This is
+ * the only way in which credentials leave the secret store (server/structure.test.ts): they are released for an origin
+ * that they are bound to, with a fetch that reaches no other. An access token that is about to expire is refreshed
+ * first. AppError 409 `credential_origin_refused`; 503 `secret_store_unavailable` or `oauth_unavailable`; 409
+ * `connection_expired` or `connection_incomplete` if a person has to connect it again.
  */
 export async function loadCredentials(
   services: RefreshServices,
@@ -40,7 +40,7 @@ export async function loadCredentials(
   const stored = needsRefresh(read.row, now) ? await refreshed(services, ref) : read;
   if (stored === null) return null;
   const { row, document } = stored;
-  // Somebody may have connected it anew while the token was fetched.
+  // Another request may have connected it again while the token was fetched.
   requireOrigin(row, addressOf(row));
   // `last_used_at` is kept to the minute.
   if (row.lastUsedAt === null || now - row.lastUsedAt.getTime() >= MINUTE_MS) {

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
 /**
- * What the secret store holds of a connection, as `connection/<id>`: one JSON object of credential name to secret. `@meta` stands
- * beside them, which no credential can be called.
+ * The content of the secret store for a connection, as `connection/<id>`: one JSON object of credential name to secret.
+ * `@meta` is beside them, a name that no credential can have.
  */
 export type CredentialDocument = {
-  /** No prototype: a name that nobody set is undefined, whatever it is. */
+  /** No prototype: a name that was not set is undefined. */
   values: Readonly<Record<string, string>>;
   /** When each was last set, ms since the epoch. */
   setAt: ReadonlyMap<string, number>;
-  /** The row's `rotated_at` that this was written with; null in a document written by hand. */
+  /** The row's `rotated_at` at the time of writing; null in a document that was written manually. */
   revision: number | null;
   /** The row's `origins` that this was written with; null in a document from before there were any. */
   origins: readonly string[] | null;
@@ -23,7 +23,10 @@ const Meta = z.object({
 });
 const Stored = z.record(z.string(), z.unknown());
 
-/** Stands for the key of a server that asks for none, since a connection holds at least one credential. It is no secret. */
+/**
+ * A substitute for the key of a server that requires none, since a connection has at least one credential. It is not
+ * secret.
+ */
 export const NO_SECRET = 'no-key-needed';
 
 /** The name of a connection's document in the secret store. */

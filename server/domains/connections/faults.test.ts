@@ -26,7 +26,7 @@ const request = {
   origins: ['https://api.example.com'],
 };
 const away = () => Promise.reject(unavailable('secret_store_unavailable', 'The secret store is unavailable.'));
-/** What a process that is killed does: nothing more. */
+/** Simulates a killed process, which does nothing more. */
 class Killed extends Error {}
 
 beforeAll(async () => {
@@ -126,7 +126,7 @@ describe('a crash', () => {
       if (when === 'after') await services.secrets[method](...given);
       throw new Killed();
     };
-    // A dead process cleans nothing up: whatever it asks for after that fails too.
+    // A dead process cleans nothing up: everything that it calls afterwards fails too.
     const never = () => Promise.reject(new Killed());
     const pool = new Proxy(services.pool, {
       get: (target, key) => {

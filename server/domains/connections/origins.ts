@@ -4,8 +4,9 @@ import { isModelProvider, providerFacts } from '../../platform/models/providers.
 import { bindFirstOrigin, type ConnectionRow } from './store.ts';
 
 /**
- * A connection is bound to the origins (RFC 6454: scheme, host and port) that its credentials may be sent to (docs/adr/0012). Without
- * that, whoever may name a connection could have it sent to a server of their own, and read it there.
+ * A connection is bound to the origins (RFC 6454: scheme, host and port) that its credentials may be sent to
+ * (docs/adr/0012). Otherwise a user who may name a connection could have it sent to a server of their own, and read it
+ * there.
  */
 type Bound = Pick<ConnectionRow, 'name' | 'origins'>;
 
@@ -20,7 +21,7 @@ export function originsOf(urls: readonly string[]): string[] {
   return [...new Set(urls.flatMap(url => originOf(url) ?? []))];
 }
 
-/** The origins that a new connection is bound to where nobody names any: its `base_url`, else its model provider's own address. */
+/** The origins of a new connection if the request names none: its `base_url`, else its model provider's own address. */
 export function impliedOrigins(provider: string, service: string, config: Readonly<Record<string, unknown>>): string[] {
   const { base_url: baseUrl } = config;
   if (typeof baseUrl === 'string') return originsOf([baseUrl]);
@@ -47,8 +48,8 @@ export function requireOrigin({ name, origins }: Bound, url: string): void {
 }
 
 /**
- * The same for somebody who is about to send them there, or to let others do so. Credentials that are not bound yet are bound to this
- * origin where it is the very person who stored them: nobody else learns anything by it.
+ * The same for a caller who is about to send the credentials there, or to let others do so. Unbound credentials are
+ * bound to this origin if the caller is the person who stored them, who learns nothing new from it.
  */
 export async function requireOrBindOrigin({ principal, services }: Context, row: ConnectionRow, url: string) {
   if (maySend(row.origins, url)) return;
@@ -61,8 +62,8 @@ export async function requireOrBindOrigin({ principal, services }: Context, row:
 }
 
 /**
- * AppError 422 `secret_required` where credentials are to be sent to an origin that is not among `former`, unless all of them are entered
- * anew: `kept` names those that are not.
+ * AppError 422 `secret_required` if credentials would be sent to an origin that is not among `former`, unless all of
+ * them are entered again: `kept` names those that are not.
  */
 export function requireSecretsForOrigins(
   former: readonly string[],

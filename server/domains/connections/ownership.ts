@@ -2,7 +2,10 @@ import type { Context } from '../../contract/context.ts';
 import { forbidden } from '../../platform/errors.ts';
 import type { ConnectionRow } from './store.ts';
 
-/** AppError 403 for anybody but a `tenant_admin` who wants to say whether a connection is shared with the workspace. */
+/**
+ * AppError 403 unless the caller is a `tenant_admin`, who alone decides whether a connection is shared with the
+ * workspace.
+ */
 export function requireSharing({ principal }: Context, shared: boolean | undefined): void {
   if (shared === undefined || principal.role === 'tenant_admin') return;
   throw forbidden('Only a tenant_admin shares a connection with the workspace.', 'insufficient_role');

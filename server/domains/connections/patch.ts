@@ -16,10 +16,11 @@ type Input = z.output<typeof PatchConnectionInput>;
 type Values = Readonly<Record<string, string>>;
 
 /**
- * PATCH /v1/connections/{id}. A secret that is not named stays as it is, without being read by anybody. AppError 404; 403 for one that is
- * shared with the workspace, or for sharing it, unless by a `tenant_admin`; 409 `connection_in_use` where other projects use what is to be
- * shared no more; 422 where no credential would be left, more than 32 would, the provider's own flow keeps them, or another origin
- * (`secret_required`) needs them to be entered again; 503 when the secret store is away.
+ * PATCH /v1/connections/{id}. A secret that is not named stays unchanged, and is not read. AppError 404; 403 for a
+ * connection that is shared with the workspace, or for sharing it, unless by a `tenant_admin`; 409 `connection_in_use`
+ * if other projects use a connection that would no longer be shared; 422 if no credential would be left, more than 32
+ * would, the provider's own flow manages them, or another origin (`secret_required`) requires them to be entered again;
+ * 503 when the secret store is unavailable.
  */
 export async function patchConnection(ctx: Context, input: Input): Promise<z.input<typeof Connection>> {
   const { services } = ctx;
@@ -55,7 +56,7 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
   return toConnection(await requireConnection(ctx, input.id));
 }
 
-/** What follows from entering secrets, while those named in `kept` stay. */
+/** The changes that follow from new secrets, while those named in `kept` stay. */
 function entered({ principal }: Context, row: ConnectionRow, kept: readonly string[]) {
   const theirs = kept.length === 0 || row.secretSetBy === principal.userId;
   const secretSetBy = theirs ? principal.userId : null;

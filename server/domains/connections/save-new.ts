@@ -25,16 +25,16 @@ export type NewConnection = {
 type SavingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'logger'>;
 
 /**
- * Saves a connection: a row that nobody sees, then the secret, then the row is shown. A crash in between leaves a hidden row, by which
- * `tidyConnections` finds what is left of the secret; writing the secret first would leave one that nothing leads to. AppError 503
- * when the secret store is away: nothing is left.
+ * Saves a connection: first a hidden row, then the secret, then the row becomes visible. A crash in between leaves a
+ * hidden row, by which `tidyConnections` finds the rest of the secret; writing the secret first would leave one without
+ * a row. AppError 503 when the secret store is unavailable: nothing is left.
  */
 export async function saveNew(services: SavingServices, made: NewConnection): Promise<ConnectionRow> {
   const { prisma, clock } = services;
   const { tenantId, values, expiresAt, tokenOrigin = null, ...row } = made;
   const ref = { tenantId, connectionId: newId() };
   const at = new Date(clock.now());
-  // Held from before the row is there: tidyConnections takes a hidden row that nobody holds for what a crash left.
+  // Locked before the row exists: tidyConnections treats a hidden row without a lock as the leftover of a crash.
   return whileHolding(services, ref.connectionId, async () => {
     await insertPending(prisma, { ...row, tokenOrigin, ref, at });
     try {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 
 export const connectionStatuses = ['active', 'expired', 'error'] as const;
-/** `error`: its provider could not be asked for a fresh token, which is tried again; `expired`: it has to be connected anew. */
+/** `error`: the provider did not return a fresh token, and is asked again; `expired`: it has to be connected again. */
 export type ConnectionStatus = (typeof connectionStatuses)[number];
 
 export const maxCredentials = 32;
@@ -90,7 +90,7 @@ export const Connection = z.strictObject({
   /** Where its credentials may be sent. None: its first use by the person who stored them says so. */
   origins: z.array(z.string()),
   last_error: z.string().nullable(),
-  /** Of the access token; a fresh one is fetched before then where the provider allows it. */
+  /** The expiry of the access token; a fresh one is fetched before then if the provider allows it. */
   expires_at: Timestamp.nullable(),
   rotated_at: Timestamp,
   last_used_at: Timestamp.nullable(),
@@ -148,7 +148,7 @@ const Named = z.strictObject({ id: Id, name: z.string() });
 export const ConnectionUsage = z.strictObject({
   /** Whatever uses it, in every project of the workspace. */
   total: z.number().int(),
-  /** Of the request's project, as the lists below. */
+  /** Instances of the request's project; the lists below are restricted to it too. */
   instances: z.array(Named),
   profiles: z.array(Named.extend({ instance_id: Id, instance_name: z.string() })),
   /** Workflows with an HTTP request that names it; for a model key, also those with an LLM step with a model of its provider. */
@@ -157,7 +157,7 @@ export const ConnectionUsage = z.strictObject({
   elsewhere: z.number().int(),
 });
 
-/** What an authorization server sends back to the callback page. */
+/** The parameters that an authorization server sends to the callback page. */
 export const OauthCallback = {
   code: z.string().min(1).max(4096),
   state: z.string().min(1).max(200),

@@ -20,9 +20,10 @@ export type StoredConnection = { row: ConnectionRow; document: CredentialDocumen
 type MaybeLost = { row: ConnectionRow; document: CredentialDocument | null };
 
 /**
- * The connection with its secret; null where the tenant has none of that id. Secret and row are two writes: a reader who comes between
- * them could pair a new key with an old base URL, so the two name a revision, and where it differs the reader waits for the writer.
- * AppError 503 when the secret store is away, 409 `connection_incomplete` when it has lost the secret.
+ * Returns the connection with its secret; null if the tenant has none of that id. Secret and row are two writes: a
+ * reader between them could combine a new key with an old base URL, so the two name a revision, and if it differs the
+ * reader waits for the writer. AppError 503 when the secret store is unavailable, 409 `connection_incomplete` when it
+ * has lost the secret.
  */
 export async function readStored(services: StoreServices, ref: ConnectionRef): Promise<StoredConnection | null> {
   const stored = await readBoth(services, ref);
@@ -36,7 +37,7 @@ export async function readHeld(services: StoreServices, ref: ConnectionRef): Pro
   return stored && present(stored);
 }
 
-/** The same for who is about to write the secret anew: one that is lost is null, and no error. */
+/** The same for a caller that is about to replace the secret: a lost one is null, and not an error. */
 export async function readForWriting(services: StoreServices, ref: ConnectionRef): Promise<MaybeLost | null> {
   const stored = await readBoth(services, ref);
   if (stored === null || agrees(stored)) return stored;

@@ -7,8 +7,9 @@ import { deleteHidden, isHidden, listHidden } from './store.ts';
 const batch = 100;
 
 /**
- * Removes what crashes and absent secret stores left of connections that were being made or deleted: the secret, then the row that leads to
- * it. One that somebody holds is being worked on. What cannot be removed now is logged, and found again the next time.
+ * Removes what crashes and unavailable secret stores left of connections that were being created or deleted: the
+ * secret, then its row. A locked one is still in use. What cannot be removed now is logged, and found again the next
+ * time.
  */
 export async function tidyConnections(
   services: Pick<Services, 'pool' | 'prisma' | 'secrets' | 'logger'>,

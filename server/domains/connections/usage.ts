@@ -15,7 +15,7 @@ export async function connectionUsage(ctx: Context, { id }: z.output<typeof ById
 export async function usageOf(ctx: Context, id: string): Promise<Usage> {
   const { provider, service, projectId: owner } = await requireConnection(ctx, id);
   const { projectId } = ctx.principal;
-  // A model key serves whatever names its provider's models; it is not bound to them by an id.
+  // A model key serves every step that names its provider's models; steps do not refer to it by id.
   const modelsOf = service === 'llm' ? provider : null;
   const users = await findUsers(ctx.services.pool, connectionRef(ctx, id), { modelsOf, owner });
   const here = users.filter(user => user.project_id === projectId);

@@ -124,7 +124,7 @@ export const ValidateConnectionInput = z.strictObject({ id: Id, connection_id: I
 export const CatalogTool = Tool.extend({
   server: z.strictObject({ id: Id, name: z.string(), service: z.string() }),
   version: z.number().int(),
-  /** Of this project, at most 20, that call this version of the server. */
+  /** Instances of this project that call this version of the server, at most 20. */
   instances: z.array(z.strictObject({ id: Id, name: z.string() })),
 });
 export const ListToolsInput = z.strictObject({

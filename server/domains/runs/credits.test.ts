@@ -16,7 +16,7 @@ const {
 
 let service: RunningService;
 let tenant: TestTenant;
-/** Sets the workspace's credits. */
+/** The credits that the workspace has left. */
 const left: TenantCredits = {
   prices: { workflow_step: 100, tool_call: 10, llm_input_tokens: 1, llm_output_tokens: 1 },
   balance: 1_000,

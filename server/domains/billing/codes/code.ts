@@ -6,14 +6,14 @@ export type CodeKind = (typeof codeKinds)[number];
 /** A billing code; times in ms since the epoch. */
 export type BillingCode = {
   productCode: string;
-  /** As `normalizeCode` makes it. */
+  /** In the form of `normalizeCode`. */
   code: string;
   kind: CodeKind;
   /** Microcredits, days, percent, or minor units, by kind. */
   value: number;
-  /** Of an amount. */
+  /** The currency of an amount. */
   currency: string | null;
-  /** Of which plans; empty: of all. */
+  /** The plans it is for; empty: all. */
   planCodes: readonly string[];
   /** Null: its credits never expire. */
   creditsExpireDays: number | null;

@@ -39,7 +39,7 @@ export type NewEntry = {
 export type Books = {
   balances: Amounts;
   allowance: number;
-  /** With something left, in the order in which they are spent within their account. */
+  /** Grants with a remaining amount, in the order in which they are spent within their account. */
   grants: Grant[];
   entries: NewEntry[];
   opened: Grant[];

@@ -3,11 +3,12 @@ import { MOST_MICROCREDITS, toMicrocredits } from '../../../contract/microcredit
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 
 /**
- * The usage that the engine commits is what is charged. It is counted into `charged` of its workspace's account in batches, so that the
- * commit of runs neither pays for an account nor ever waits for one; what is not counted yet is added by whoever reads.
+ * The usage that the engine commits is the charge. It is counted into `charged` of its workspace's account in batches,
+ * so that the commit of runs neither updates nor waits for an account; readers add the usage that is not counted yet.
  *
- * That counting on from a number misses nothing rests on numbers becoming visible in their order: the session that holds the leader's
- * lock alone writes usage that can cost something, one statement after the other (server/domains/analytics/aggregate.ts has the whole of it).
+ * Resuming from a sequence number is safe because numbers become visible in order: only the session that holds the
+ * leader's lock writes usage that can cost something, one statement after the other
+ * (server/domains/analytics/aggregate.ts has the details).
  */
 
 /** Rows of usage that are counted in one transaction. */

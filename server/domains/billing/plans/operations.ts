@@ -3,7 +3,7 @@ import { operation } from '../../../contract/operation.ts';
 import { ListPlansOutput } from '../schemas.ts';
 import { listPlansForSale } from './list.ts';
 
-/** What is for sale. */
+/** The plans for sale. */
 export const planOperations = [
   operation({
     name: 'billing_plans_list',

@@ -15,7 +15,7 @@ export type ProviderStateContext = {
   billing: { productCode: string; plansFile: string | null };
   provider: SubscriptionRow['provider'];
   at: number;
-  /** What was charged for the period that this begins, and the payment that was asked for it; the manual provider's. */
+  /** The charge for the period that starts, and its payment; only for the manual provider. */
   charged?: { amount: number; paymentId: string | null };
 };
 

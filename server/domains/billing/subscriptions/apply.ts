@@ -110,7 +110,7 @@ async function applyRefund(
 ): Promise<Outcome> {
   const payment = await lockProviderPayment(db, row.tenantId, services.payments.kind, fact.paymentId);
   if (payment === null) return 'ignored';
-  // Refunds are told beside the payment itself: one that we do not know as paid was paid all the same.
+  // A refund is reported beside the payment itself: a payment that we do not know as paid was paid nevertheless.
   const paid = await succeed(db, payment, fact.at);
   const refunded = await refund(db, paid, Math.min(fact.refundedAmount, paid.amount), fact.at);
   return refunded === payment ? 'stale' : 'applied';

@@ -83,7 +83,7 @@ async function prepare(
   };
 }
 
-/** What a change costs or cost, and the credits that it brings when it takes effect. */
+/** The cost of a change, and the credits that it grants when it takes effect. */
 async function told(
   { services }: Context,
   { db, row }: Held,

@@ -9,7 +9,7 @@ import { lastPeriod } from './journal-store.ts';
 import { processDueBilling } from './process-due.ts';
 import { findTenantName, isDue, lockSubscription, type SubscriptionRow } from './store.ts';
 
-/** A workspace's subscription while it is held: nobody else changes it meanwhile. */
+/** A workspace's locked subscription: no other transaction changes it meanwhile. */
 export type Held = { db: Queryable; row: SubscriptionRow; at: number };
 
 /**
@@ -36,14 +36,17 @@ export async function changeSubscription<T>(
   }
 }
 
-/** Who keeps a subscription: the manual provider what it began, also where the deployment has another by now. */
+/**
+ * Returns the provider of a subscription: the manual provider for those that it started, even if the deployment has
+ * another one now.
+ */
 export function providerOf(services: Pick<Services, 'payments' | 'clock'>, row: SubscriptionRow): PaymentProvider {
   if (row.provider === 'manual') return createManualProvider(services);
   if (services.payments.kind === row.provider) return services.payments;
   throw unavailable('payment_provider_unavailable', 'The payment provider of this subscription is not configured.');
 }
 
-/** Whom the provider bills: the workspace, at the address of whoever asks. */
+/** The billing contact: the workspace, at the address of the caller. */
 export async function customerOf({ principal }: Context, { db, row }: Held): Promise<BillingCustomer> {
   const name = await findTenantName(db, row.tenantId);
   return {

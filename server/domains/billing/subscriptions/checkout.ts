@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { PaymentProvider, ProviderSubscription } from '../../../contract/payment-provider.ts';
 import type { Checkout } from '../schemas.ts';
 
-/** What the browser has to confirm, for the wire; null where nothing. */
+/** The data that the browser has to confirm, for the wire; null if there is none. */
 export const toCheckout = (
   { kind: provider }: Pick<PaymentProvider, 'kind'>,
   { checkout }: Pick<ProviderSubscription, 'checkout'>,

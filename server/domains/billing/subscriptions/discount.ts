@@ -14,8 +14,8 @@ import { codeNotValid } from '../codes/refusals.ts';
 import type { SubscriptionRow } from './store.ts';
 
 /**
- * Runs `work` with the discount that `code` gives on `plan` (undefined: none was given), redeemed before, so that the last
- * redemption is not given twice, and given back where the work fails. AppErrors of codes/discount.ts.
+ * Runs `work` with the discount that `code` gives on `plan` (undefined: no code). The code is redeemed first, so that
+ * its last use is not granted twice, and released if the work fails. AppErrors of codes/discount.ts.
  */
 export async function withDiscount<T>(
   { principal, services }: Context,
@@ -38,7 +38,7 @@ export async function withDiscount<T>(
   }
 }
 
-/** What a subscription to `plan` begins with: the code's discount, else one that the workspace applied before. */
+/** Returns the discount of a new subscription to `plan`: the code's, else one that the workspace applied before. */
 export const discountFor = (
   row: SubscriptionRow,
   plan: PlanRow,
@@ -46,7 +46,10 @@ export const discountFor = (
   at: number,
 ): AppliedDiscount | null => given ?? waitingDiscount(row.discount, plan, at);
 
-/** What another plan goes on with: the code's discount, else the one that runs, as far as it is for that currency, or waits for that plan. */
+/**
+ * Returns the discount after a change of plan: the code's, else the current one, if it is for that currency, or one
+ * that waits for that plan.
+ */
 export function discountOn(
   row: SubscriptionRow,
   plan: PlanRow,

@@ -11,7 +11,7 @@ export type Period = {
   subscriptionId: string | null;
   from: number;
   to: number;
-  /** What the ends of the following periods are counted from: its day survives short months. */
+  /** The anchor from which the ends of periods are computed: its day survives short months. */
   anchor: number;
   amount: number;
   /** The payment that was asked for it, where there is one. */
@@ -22,7 +22,7 @@ export type Period = {
   awaits?: string[];
 };
 
-/** What happened, for billing_events. A period has a reference; the others happen as often as they do. */
+/** An entry for billing_events. A period has a reference; other entries may repeat. */
 export type BillingEventKind =
   | 'period'
   | 'trial_started'
@@ -75,7 +75,7 @@ export async function lastPeriod(
   return rows[0]?.data ?? null;
 }
 
-/** The period of the same subscription that began next; null where there is none yet. */
+/** The next period of the same subscription; null if there is none yet. */
 export async function periodAfter(
   db: Queryable,
   tenantId: string,

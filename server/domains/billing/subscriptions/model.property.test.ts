@@ -5,8 +5,8 @@ import { type BillingWorld, confirmPayments, createBillingWorld, DAY } from '../
 import { auditLedger } from '../ledger/audit-store.ts';
 
 /**
- * Everything that can happen to a subscription by hand, in any order, against a model that is as simple as the rules
- * (docs/billing.md): grants with an expiry, a plan with a period, and no database.
+ * All manual changes of a subscription, in any order, against a model that is as simple as the rules (docs/billing.md):
+ * grants with an expiry, a plan with a period, and no database.
  */
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 const plans = {

@@ -103,8 +103,9 @@ async function reverseGrantsAfter(
 }
 
 /**
- * Begins a period of the onboarding plan at `at`, or goes on with the one that was left for a trial or a subscription and has not
- * ended: its credits were granted then, and what is left of them is still there. So nobody gets them twice by coming and going.
+ * Starts a period of the onboarding plan at `at`, or continues the one that was left for a trial or a subscription and
+ * has not ended: its credits were already granted, and the remaining ones are still there. So switching back and forth
+ * never grants them twice.
  */
 export async function startOnboardingPeriod(
   db: Queryable,

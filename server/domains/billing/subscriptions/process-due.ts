@@ -17,9 +17,10 @@ import { isDue, lockSubscription, readSubscription, type SubscriptionRow, saveSu
 export type DueBillingServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator'>;
 
 /**
- * Does what the clock has made due for one workspace: trials that ended, periods that began, credits that expired, each as of its
- * own instant and in their order, however long nobody looked. Each is a transaction of its own, so that charges never wait for more than
- * one; whoever comes second finds nothing due. Onboards where needed. Throws where the database is away.
+ * Processes what has become due for one workspace: trials that ended, periods that began, credits that expired, each as
+ * of its own instant and in order, after any delay. Each is a transaction of its own, so that charges never wait for
+ * more than one; a concurrent caller finds nothing due. Onboards the workspace if needed. Throws if the database is
+ * unavailable.
  */
 export async function processDueBilling(services: DueBillingServices, tenantId: string): Promise<void> {
   await ensureOnboarded(services, tenantId);
@@ -52,7 +53,7 @@ function dueAt(row: SubscriptionRow, nextExpiryAt: number | null): number {
 
 type Billing = { productCode: string; plansFile: string | null };
 
-/** What follows on the end of a period or a trial that no provider keeps. */
+/** Processes the end of a period or a trial that no provider manages. */
 async function endPeriod(db: Queryable, billing: Billing, row: SubscriptionRow, at: number): Promise<void> {
   const { tenantId } = row;
   if (row.status === 'incomplete') {

@@ -3,8 +3,8 @@ import type { PlanRow } from '../../../contract/plan.ts';
 import { discountedAmount } from '../codes/discount.ts';
 
 /**
- * What `amount` is for `part` of `whole` (ms), rounded down: money in minor units, credits in microcredits. Exact: the product
- * of both goes far beyond what a number holds.
+ * Returns the share of `amount` for `part` of `whole` (ms), rounded down: money in minor units, credits in
+ * microcredits. Exact: the product of both exceeds the range of a number.
  */
 export function share(amount: number, part: number, whole: number): number {
   if (whole <= 0 || part <= 0) return 0;
@@ -12,7 +12,10 @@ export function share(amount: number, part: number, whole: number): number {
   return Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
 }
 
-/** What a period of a plan costs with a discount, in minor units; one in another currency is none. */
+/**
+ * Returns the price of a period of a plan with a discount, in minor units; a discount in another currency does not
+ * count.
+ */
 export function priceOf(
   { amount, currency }: Pick<PlanRow, 'amount' | 'currency'>,
   discount: Pick<AppliedDiscount, 'kind' | 'value' | 'currency'> | null,

@@ -41,7 +41,7 @@ function requireTrialLeft(row: SubscriptionRow): void {
   if (isSubscribed(row)) throw conflict('already_subscribed', 'This workspace already has a subscription.');
 }
 
-/** Who sells a plan: what is free, or has no price at the provider, needs none. */
+/** Returns the provider of a plan: a free one, or one without a price at the provider, needs none. */
 export function sellerOf(
   services: { payments: PaymentProvider } & Parameters<typeof createManualProvider>[0],
   plan: PlanRow,

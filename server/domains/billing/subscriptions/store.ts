@@ -20,7 +20,7 @@ export type SubscriptionRow = {
   /** The plan at the period's end; of an incomplete subscription, the plan that waits for its payment. */
   pendingPlanCode: string | null;
   discount: StoredDiscount | null;
-  /** Of the provider's state that was applied last. */
+  /** The version of the provider's state that was applied last. */
   version: number;
   updatedAt: number;
 };

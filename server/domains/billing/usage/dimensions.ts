@@ -17,7 +17,7 @@ type Item = { key: string; label: string; quantity: number; microcredits: number
 /** Items of a dimension; what comes behind is one more, `other`. */
 const MOST_ITEMS = 100;
 
-/** What each dimension is summed by, and which of the sums count, how. */
+/** The column of each dimension, and which rollups count for it. */
 const readings: Record<
   Dimension,
   { by: RollupColumn[]; key: RollupColumn; counts: (sum: UsageRollup) => boolean; quantity: 'steps' | 'quantity' }
@@ -37,8 +37,8 @@ function isOf(subject: 'tool' | 'model') {
 }
 
 /**
- * GET /v1/billing/usage-dimensions: what the usage of a period was for. Viewers see that of the projects they are members of,
- * everybody else the whole workspace's.
+ * GET /v1/billing/usage-dimensions: the usage of a period by dimension. Viewers see the projects of which they are
+ * members, other roles the whole workspace.
  */
 export async function usageByDimension(
   ctx: Context,
@@ -74,7 +74,7 @@ const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join
 const distinct = (sets: RollupColumn[][]) =>
   sets.filter((set, index) => sets.findIndex(other => same(other, set)) === index);
 
-/** What was asked for; without it the period that is being paid for, or the last 30 days where that is shorter. */
+/** The requested range; by default the current billing period, or the last 30 days if that is shorter. */
 async function periodOf(
   { principal, services }: Context,
   { from, to }: { from?: string | undefined; to?: string | undefined },
@@ -137,7 +137,7 @@ const other = (items: readonly Item[]): Item => ({
   microcredits: items.reduce((sum, item) => sum + item.microcredits, 0),
 });
 
-/** Workflows and people by their names; whoever started runs and is no member any more keeps the address. */
+/** Returns the names of workflows and people; a person who is no longer a member keeps the address. */
 async function label(
   pool: Pool,
   tenantId: string,

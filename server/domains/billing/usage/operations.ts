@@ -6,7 +6,7 @@ import { exportUsage, usageHistory } from './history.ts';
 
 const tag = 'Billing';
 
-/** What was used, line by line and in sums. */
+/** The usage, line by line and in totals. */
 export const usageOperations = [
   operation({
     name: 'billing_usage_history',

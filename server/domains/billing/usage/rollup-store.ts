@@ -3,7 +3,7 @@ import { toMicrocredits } from '../../../contract/microcredits.ts';
 import { QUARTER_HOUR_MS } from '../../../platform/clock.ts';
 import { conditions, type UsageFilter } from './store.ts';
 
-/** What was used under one heading. `quantity` is in the unit of the action; `steps` are attempts of steps. */
+/** The usage under one heading. `quantity` is in the unit of the action; `steps` are attempts of steps. */
 export type UsageRollup = { key: Record<string, string>; steps: number; quantity: number; microcredits: number };
 
 /** The columns that usage is rolled up by; a day is `YYYY-MM-DD` in the time zone. */
@@ -22,9 +22,9 @@ const COLUMNS =
   'u.project_id, u.workflow_id, u.action, u.step_type, u.subject, u.started_by, u.created_at, u.quantity, u.microcredits';
 
 /**
- * Returns a workspace's usage rolled up by each of several sets of columns. One pass over the usage rolls it up by all of the
- * columns and the day, and only those few rows by each set, which is twice as quick. `now` is in ms since the epoch. Throws
- * PostgreSQL's 22023 for a time zone that it does not know.
+ * Returns a workspace's usage rolled up by each of several sets of columns. One pass over the usage rolls it up by all
+ * of the columns and the day, and only those few rows by each set, which is twice as fast. `now` is in ms since the
+ * epoch. Throws PostgreSQL's 22023 for a time zone that it does not know.
  */
 export async function queryUsage(
   pool: Pool,

@@ -2,11 +2,11 @@ import type { Pool } from 'pg';
 import { BILLABLE_ACTIONS, type BillableAction } from '../../../contract/billable-actions.ts';
 import { toMicrocredits } from '../../../contract/microcredits.ts';
 
-/** What narrows usage down; times in ms since the epoch, `from` inclusive, `to` exclusive. */
+/** The filters of usage; times in ms since the epoch, `from` inclusive, `to` exclusive. */
 export type UsageFilter = {
   from?: number | undefined;
   to?: number | undefined;
-  /** Of these projects alone. */
+  /** Restricts it to these projects. */
   projects?: readonly string[] | undefined;
   workflow?: string | undefined;
   run?: string | undefined;

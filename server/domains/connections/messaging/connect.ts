@@ -82,7 +82,7 @@ export async function messagingComplete(
   return save(ctx, { id, name: name ?? nameOf(account), values, account, origins, tokenOrigin, expiresAt });
 }
 
-/** POST /v1/connections/messaging/manual: credentials that somebody typed in. AppError 404, 422, 503. */
+/** POST /v1/connections/messaging/manual: credentials that a person entered. AppError 404, 422, 503. */
 export async function messagingManual(
   ctx: Context,
   input: z.output<typeof MessagingManualInput>,

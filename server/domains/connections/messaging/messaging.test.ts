@@ -31,7 +31,7 @@ let services: Services;
 let acme: TestTenant;
 let far: TestTenant;
 let call: ReturnType<typeof createCall<typeof connectionOperations>>;
-/** What the API answers with, instead of what it knows. */
+/** The HTTP status that the API answers instead of its data; null: it answers with the data. */
 let answer: number | null = null;
 let asked: string[] = [];
 

@@ -16,7 +16,7 @@ export const MessagingOauthUrlInput = z.strictObject({
   display_name: DisplayName.optional(),
   /** Connects this one again, instead of making another. */
   connection_id: Id.optional(),
-  /** As of a suite account. */
+  /** The same as for a suite account. */
   origins: Origins.optional(),
 });
 const account = { business_account_id: AccountId, phone_number_id: AccountId };
@@ -25,7 +25,7 @@ export const MessagingManualInput = z.strictObject({
   display_name: DisplayName,
   access_token: Token,
   ...account,
-  /** With which the provider signs what it sends. */
+  /** The key with which the provider signs its messages. */
   app_secret: Secret.optional(),
   connection_id: Id.optional(),
   /** Default: where the person who connects first uses it; of a connection that is connected again, those it has. */

@@ -77,7 +77,7 @@ function authentication(server: ServerMetadata, { clientSecret }: OauthSettings)
   return methods.includes('client_secret_post') ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
 }
 
-/** What came of asking an authorization server: it said no, by an OAuth error code, or could not be asked. */
+/** The failure of a request to an authorization server: it refused, with an OAuth error code, or did not answer. */
 export type OauthFailure = { refused: string } | { away: string };
 
 const unreachable = 'it cannot be reached';

@@ -33,7 +33,7 @@ export async function insertFlow(
   await prisma.oauthFlow.create({ data: { ...data, request: exactJson(request) } });
 }
 
-/** The flow that this user began in this tenant; null for anybody else's. */
+/** The flow that this user started in this tenant; null for another user's. */
 export async function findFlow(
   prisma: Models,
   { tenantId, userId }: FlowOwner,
@@ -46,7 +46,7 @@ export async function findFlow(
   return row && { id: row.id, request: row.request as JsonObject, expiresAt: row.expiresAt };
 }
 
-/** False where somebody was faster: a flow is finished once. */
+/** Returns false if a concurrent request was first: a flow is finished once. */
 export async function deleteFlow(prisma: Models, tenantId: string, id: string): Promise<boolean> {
   return (await prisma.oauthFlow.deleteMany({ where: { id, tenantId } })).count === 1;
 }

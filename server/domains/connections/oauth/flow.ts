@@ -48,7 +48,7 @@ export async function beginFlow(
   const expiresAt = new Date(at.getTime() + lifetimeMs);
   const { tenantId, userId } = principal;
   const { request } = flow;
-  // The row first: it leads to the secret, whatever happens, and tidyFlows follows it.
+  // The row first: it leads to the secret in every case, and tidyFlows follows it.
   const owner = { tenantId, userId };
   await insertFlow(services.prisma, { id, stateHash: sha256(state), owner, kind, request, at, expiresAt });
   await services.secrets.put(tenantId, flowSecret(id), JSON.stringify(secret));
@@ -86,7 +86,8 @@ export async function finishFlow(
   if (flow === null || flow.expiresAt.getTime() <= clock.now()) throw unknownState();
   const client = await clientFor(services, kind, settings);
   const secret = await secrets.take(principal.tenantId, flowSecret(flow.id));
-  // Who comes too late for the secret must leave the row to who has it. The row decides where a store gives a secret twice.
+  // A caller that comes too late for the secret must leave the row to the one that has it. The row decides if a store
+  // returns a secret twice.
   if (secret === null || !(await deleteFlow(prisma, principal.tenantId, flow.id))) throw unknownState();
   const { verifier, nonce } = FlowSecret.parse(JSON.parse(secret));
   const url = new URL(redirectUri(services));
@@ -104,7 +105,7 @@ export async function finishFlow(
   }
 }
 
-/** What a failed conversation with the provider is to the caller: AppError 422 where it said no, 503 where it said nothing. */
+/** Converts a failed request to the provider: AppError 422 if it refused, 503 if it did not answer. */
 export function refusal(kind: FlowKind, error: unknown): Error {
   const failure = oauthFailure(error);
   if ('away' in failure) return oauthAway(kind, failure.away);

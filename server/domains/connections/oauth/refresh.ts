@@ -12,7 +12,7 @@ import { credentialsOf, expiryOf } from './tokens.ts';
 
 export type RefreshServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 
-/** A token is fetched anew this long before it ends, so that none ends on its way to a server. */
+/** A token is refreshed this long before it expires, so that it does not expire on its way to a server. */
 const marginMs = 60_000;
 
 const underWay = new WeakMap<RefreshServices['pool'], Map<string, Promise<StoredConnection | null>>>();
@@ -23,9 +23,10 @@ export function needsRefresh(row: ConnectionRow, now: number): boolean {
 }
 
 /**
- * The connection with a fresh access token. However many ask at once, in however many processes, the refresh token is used once. A token
- * that is refused marks the connection `expired`: AppError 409 `connection_expired`, now and until it is connected anew. A server that
- * cannot be asked marks it `error`; the old token is given as long as it lasts, then AppError 503 `oauth_unavailable`.
+ * Returns the connection with a fresh access token. Of any number of concurrent callers, in any number of processes,
+ * one uses the refresh token. A refused token marks the connection `expired`: AppError 409 `connection_expired`, now
+ * and until it is connected again. A server that does not answer marks it `error`; callers get the old token until it
+ * expires, then AppError 503 `oauth_unavailable`.
  */
 export function refreshed(services: RefreshServices, ref: ConnectionRef): Promise<StoredConnection | null> {
   const running = underWay.get(services.pool) ?? new Map<string, Promise<StoredConnection | null>>();

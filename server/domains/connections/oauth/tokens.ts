@@ -1,7 +1,9 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { noteSecrets } from '../../../platform/secrets/in-use.ts';
 
-/** What is kept of a token response. The id token is not: it has been read by then, and nobody needs it again. */
+/**
+ * The stored part of a token response. The id token is not stored: it has already been read, and is not needed again.
+ */
 export function credentialsOf(tokens: TokenEndpointResponse): Record<string, string> {
   const { access_token: accessToken, refresh_token: refreshToken } = tokens;
   noteSecrets([accessToken, ...(refreshToken === undefined ? [] : [refreshToken])]);

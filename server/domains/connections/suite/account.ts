@@ -12,7 +12,9 @@ import { isGranted, suiteConfigOf } from './services.ts';
 
 type Account = z.input<typeof SuiteAccount>;
 
-/** GET /v1/connections/suite/accounts/{connectionId}: whose it is, and which services are granted and on. AppError 404. */
+/**
+ * GET /v1/connections/suite/accounts/{connectionId}: the account, and its granted and enabled services. AppError 404.
+ */
 export async function suiteAccount(ctx: Context, { connectionId }: z.output<typeof ByConnectionId>): Promise<Account> {
   const settings = requireSuite(ctx.services);
   return accountOf(settings, await requireSuiteConnection(ctx, connectionId));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
 import type { ConnectionRow } from '../store.ts';
 
-/** What a suite connection keeps in `config`: services that are switched on, and every scope that its owner granted. */
+/** The `config` of a suite connection: enabled services, and every scope that its owner granted. */
 const SuiteConfig = z.object({ services: z.array(z.string()), granted_scopes: z.array(z.string()) });
 export type SuiteConfig = z.output<typeof SuiteConfig>;
 

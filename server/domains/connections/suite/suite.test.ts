@@ -68,7 +68,7 @@ afterAll(async () => {
 async function begin(input: object = {}, who = acme.contributor) {
   return (await call(who, 'connections_suite_oauth_url', input)) as { authorization_url: string; state: string };
 }
-/** What the provider sends back; no `error`. */
+/** The provider's answer; no `error`. */
 async function consent(input: object = {}) {
   const { authorization_url: url } = await begin(input);
   const { code = '', state = '', iss = '' } = await server.visit(url);
@@ -224,7 +224,7 @@ describe('refreshing', () => {
     );
     const before = server.requests.length;
     const { waiting, release } = server.hold();
-    // A busy machine is no failure.
+    // A busy machine is not a failure.
     const within = { timeout: 10_000 };
     const many = (from: Services) => Array.from({ length: 20 }, () => load(made, from));
     const loading = many(services);

@@ -44,7 +44,7 @@ function portOf(url: URL): string {
   return url.protocol === 'http:' ? '80' : '443';
 }
 
-/** Stripe never redirects; whoever does would be sent the secret key. */
+/** Stripe never redirects; another server that did would get the secret key. */
 function withoutRedirects(egress: Egress): typeof globalThis.fetch {
   return (input, init) => egress.fetch(input, { ...init, redirect: 'error' });
 }

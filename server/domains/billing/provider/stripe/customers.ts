@@ -4,14 +4,14 @@ import type { StripeAccount } from './account.ts';
 import { isMissing } from './errors.ts';
 import type { Ownership } from './state.ts';
 
-/** What marks an object at Stripe as this tenant's. */
+/** The metadata that marks an object at Stripe as this tenant's. */
 export function ownership(account: StripeAccount, tenantId: string): Ownership {
   return { tenant_id: tenantId, product_code: account.productCode };
 }
 
 /**
- * Calls `work` with the id of the tenant's customer, which is made where there is none, and made anew where Stripe knows the
- * stored one no longer (deleted there). One tenant has one customer, however often a request is repeated.
+ * Calls `work` with the id of the tenant's customer. Creates the customer if there is none, and again if Stripe no
+ * longer knows the stored one (deleted there). One tenant has one customer, even if a request is repeated.
  */
 export async function withCustomer<T>(
   account: StripeAccount,

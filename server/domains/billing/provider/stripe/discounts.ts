@@ -54,7 +54,7 @@ export async function findPromotion(
   if (!(await appliesTo(account, coupon, plan))) return null;
   const months = coupon.duration === 'forever' ? null : coupon.duration === 'once' ? 1 : coupon.duration_in_months;
   const common = { code: found.code, months, promotionId: found.id };
-  // A fraction of a percent could not be told as it is, and rounded it would be another discount.
+  // A fraction of a percent could not be shown exactly, and rounding would make it another discount.
   if (coupon.percent_off !== null && Number.isInteger(coupon.percent_off))
     return { ...common, kind: 'percent', value: coupon.percent_off, currency: null };
   if (coupon.amount_off !== null && coupon.currency === plan.currency)

@@ -5,16 +5,17 @@ import type { Logger } from '../../../../platform/logger.ts';
 /** After how many seconds a caller should try again. */
 const RETRY_AFTER_S = 5;
 
-/** What may be logged of a refusal: what it was about, never what was sent. */
+/** The loggable part of a refusal: its subject, never the data that was sent. */
 export function summaryOf(error: Stripe.errors.StripeError): Record<string, unknown> {
   const { type, code, param, decline_code, statusCode, requestId } = error;
   return { stripe: { type, code, param, decline_code, status: statusCode, request_id: requestId } };
 }
 
 /**
- * What became of a call to Stripe, as an AppError. A declined card is told in Stripe's own words, which are made for whoever
- * pays; any other refusal names only its code, since its words may quote what was sent, and is logged for the operator.
- * 503 where Stripe did not answer, wants fewer requests, failed, or does not know our key. What is no error of Stripe's comes back as it is.
+ * Converts the failure of a call to Stripe to an AppError. A declined card is described in Stripe's own words, which
+ * are written for the customer; any other refusal only has its code, because its words may quote the request, and is
+ * logged for the operator. 503 if Stripe did not answer, wants fewer requests, failed, or does not know our key. Other
+ * errors are returned unchanged.
  */
 export function translateError(error: unknown, logger: Logger): unknown {
   const { errors } = Stripe;
@@ -37,7 +38,7 @@ export function translateError(error: unknown, logger: Logger): unknown {
   return providerUnavailable();
 }
 
-/** For people, by Stripe's code (docs.stripe.com/error-codes). */
+/** Messages for people, by Stripe's code (docs.stripe.com/error-codes). */
 const reasons: Record<string, string> = {
   resource_missing:
     'The payment provider does not know an object that the request names; the plans or keys may belong to another account.',

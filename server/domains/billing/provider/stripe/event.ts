@@ -6,8 +6,8 @@ const Named = z.looseObject({ id: z.string() });
 const Reference = z.union([z.string(), Named.transform(({ id }) => id)]).nullish();
 
 /**
- * What is read of an event, by webhook or from the list: which object it is about. What the object says is not read: it is asked for
- * anew, so that neither the order of events nor the version of the API that they are written in matters.
+ * The part of an event that is read, from a webhook or from the list: the id of its object. The object's content is not
+ * read but requested again, so that neither the order of events nor the API version of an event matters.
  */
 export const StripeEvent = z.looseObject({
   id: z.string().min(1).max(255),
@@ -24,7 +24,7 @@ export const StripeEvent = z.looseObject({
 });
 export type StripeEvent = z.output<typeof StripeEvent>;
 
-/** What has to be read again when an event comes. */
+/** The object that has to be read again when an event arrives. */
 export type Subject =
   | { kind: 'subscription'; customer: string }
   | { kind: 'invoice'; id: string }
@@ -63,7 +63,7 @@ type RelevantEvent = (typeof relevantEvents)[number];
 
 const isRelevant = (type: string): type is RelevantEvent => relevantEvents.some(relevant => relevant === type);
 
-/** What an event is about; empty where it is none of ours to know. */
+/** Returns the object of an event; empty if it does not concern us. */
 export function subjectsOf({ type, data: { object } }: StripeEvent): Subject[] {
   if (!isRelevant(type)) return [];
   const { id, customer, charge } = object;

@@ -1,7 +1,9 @@
 import type { Queryable } from '../../../../platform/postgres/transaction.ts';
 import type { StripeEvent } from './event.ts';
 
-/** What an event led to: a change here, or nothing (what it tells is known already, or of nobody here). */
+/**
+ * The effect of an event: a change here, or nothing (its content is already known, or belongs to no workspace here).
+ */
 export type EventOutcome = 'applied' | 'stale' | 'ignored';
 
 export async function isKnown(db: Queryable, eventId: string): Promise<boolean> {
@@ -11,7 +13,7 @@ export async function isKnown(db: Queryable, eventId: string): Promise<boolean> 
   return rowCount !== 0;
 }
 
-/** Which of `eventIds` were applied before. */
+/** Returns which of `eventIds` were already applied. */
 export async function knownAmong(db: Queryable, eventIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ event_id: string }>(
     `SELECT event_id FROM provider_events WHERE provider = 'stripe' AND event_id = ANY($1)`,
@@ -28,7 +30,7 @@ export async function newestAppliedAt(db: Queryable): Promise<number | null> {
   return rows[0]?.at?.getTime() ?? null;
 }
 
-/** Of several deliveries at once one applies the event and the others find it applied: the row says that it was. */
+/** Of concurrent deliveries one applies the event and the others find it applied: the row records that it was. */
 export async function recordEvent(
   db: Queryable,
   event: StripeEvent,

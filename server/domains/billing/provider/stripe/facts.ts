@@ -90,7 +90,7 @@ async function invoiceFacts(account: StripeAccount, invoice: Stripe.Invoice): Pr
 
 type PaymentStatus = Extract<ProviderFact, { type: 'payment' }>['status'];
 
-/** An open one may still be paid, whatever failed so far: Stripe tries again, and so may the customer. */
+/** An open payment may still be paid after failures: Stripe tries again, and so may the customer. */
 function invoiceStatus(status: Stripe.Invoice.Status): PaymentStatus {
   switch (status) {
     case 'paid':
@@ -108,7 +108,7 @@ async function readIntent(account: StripeAccount, id: string): Promise<Stripe.Pa
   return await account.stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] });
 }
 
-/** A top-up, with what was given back of it: told together, since a refund before its payment would be of nothing. */
+/** A top-up with its refunds: reported together, because a refund before its payment would refer to nothing. */
 async function topUpFacts(account: StripeAccount, intent: Stripe.PaymentIntent): Promise<ProviderFact[]> {
   const { metadata } = intent;
   if (metadata.baton_payment !== topUpMark.baton_payment || metadata.product_code !== account.productCode) return [];
@@ -149,7 +149,7 @@ async function chargeFacts(account: StripeAccount, chargeId: string): Promise<Pr
   return payment ? [...payments, ...(await refundFacts(account, charge, payment.tenantId, invoiceId))] : [];
 }
 
-/** What was given back in all, by us or by a bank that decided for the payer. */
+/** The total of the refunds, by us or by a bank that decided for the payer. */
 async function refundFacts(
   account: StripeAccount,
   charge: Stripe.Charge,
@@ -192,7 +192,7 @@ async function cardFacts(
   return await subscriptionFacts(account, customer);
 }
 
-/** How each payment that is not settled here stands at Stripe; null where Stripe does not know it. */
+/** Returns the state at Stripe of each payment that is open here; null if Stripe does not know it. */
 export async function paymentFacts(
   account: StripeAccount,
   payment: { kind: 'topup' | 'subscription'; paymentId: string },

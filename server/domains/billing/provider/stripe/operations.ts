@@ -5,7 +5,7 @@ import { receiveEvent } from './webhook.ts';
 /** An event with its object is a few kilobytes, and at most some hundred for an invoice with many lines. */
 const LARGEST_EVENT = 1024 * 1024;
 
-/** What Stripe itself calls. */
+/** The operation that Stripe itself calls. */
 export const stripeOperations = [
   rawOperation({
     name: 'billing_provider_webhook',

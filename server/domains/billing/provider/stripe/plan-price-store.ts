@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 
 /**
- * The plan that a price of Stripe's stands for in this deployment's catalogue; null: none. A price that a plan had before the
- * operator gave it another one is found in the history of the catalogue: whoever subscribed at it stays on that plan.
+ * Returns the plan of a Stripe price in this deployment's catalog; null: none. The history of the catalog has prices
+ * that a plan had before the operator changed them: workspaces that subscribed at such a price stay on that plan.
  */
 export async function planCodeOfPrice(pool: Pool, productCode: string, priceId: string): Promise<string | null> {
   const { rows } = await pool.query<{ plan_code: string }>(

@@ -13,7 +13,7 @@ export async function listCustomers(
   return rows.map(row => ({ tenantId: row.tenant_id, customer: row.customer }));
 }
 
-/** What of a workspace's subscription the provider says, as one text. */
+/** The provider's state of a workspace's subscription, as one text. */
 export async function fingerprint(db: Queryable, tenantId: string): Promise<string> {
   const { rows } = await db.query(
     `SELECT plan_code, status, provider_subscription_id, trial_ends_at, current_period_start, current_period_end,

@@ -22,11 +22,11 @@ export type Reconciliation = {
   events: { listed: number; missed: number; applied: number };
   subscriptions: { compared: number; corrected: number };
   payments: { compared: number; corrected: number; unknown: number };
-  /** What could not be applied, and is logged: the next one tries again. */
+  /** The number that could not be applied and were logged: the next reconciliation tries again. */
   failed: number;
 };
 
-/** What the operator sees while it works. */
+/** The progress that the operator sees. */
 export type Print = (line: string) => void;
 
 /**
@@ -159,7 +159,7 @@ async function comparePayments(
   return counts;
 }
 
-/** For people: what a reconciliation did. */
+/** Describes the result of a reconciliation for people. */
 export function describeReconciliation({ since, events, subscriptions, payments, failed }: Reconciliation): string[] {
   return [
     `Events since ${new Date(since).toISOString()}: ${events.listed} listed, ${events.missed} missed, ${events.applied} of them applied.`,

@@ -1,10 +1,13 @@
 import type Stripe from 'stripe';
 import type { ProviderSubscription } from '../../../../contract/payment-provider.ts';
 
-/** What is asked for along with a subscription, so that one answer tells its whole state. */
+/** The objects requested with a subscription, so that one answer has its whole state. */
 export const subscriptionExpand = ['latest_invoice.confirmation_secret', 'pending_setup_intent', 'schedule'];
 
-/** What Baton writes on its objects at Stripe: whose they are, and of which product, since several may share an account. */
+/**
+ * The metadata of Baton's objects at Stripe: the tenant and the product, since several deployments may share an
+ * account.
+ */
 export type Ownership = { tenant_id: string; product_code: string };
 
 /**
@@ -18,7 +21,7 @@ export function isOver(subscription: Stripe.Subscription): boolean {
   return subscription.status === 'canceled' || subscription.status === 'incomplete_expired';
 }
 
-/** What has its id in a field that may hold the object itself. */
+/** The id in a field that may contain the object itself. */
 export function idOf(value: string | { id: string } | null | undefined): string | null {
   if (value === null || value === undefined) return null;
   return typeof value === 'string' ? value : value.id;
@@ -77,7 +80,7 @@ function statusOf(subscription: Stripe.Subscription): ProviderSubscription['stat
     case 'canceled':
     case 'incomplete_expired':
       return 'cancelled';
-    // `unpaid` and `paused`: Stripe has stopped trying, and nothing is paid for. So with whatever it may think of next.
+    // `unpaid` and `paused`: Stripe has stopped trying, and nothing is paid for. The same holds for future statuses.
     default:
       return 'past_due';
   }
@@ -92,7 +95,10 @@ function awaitsCard(subscription: Stripe.Subscription): boolean {
   );
 }
 
-/** What the browser has to confirm: a payment that is due first, else the card of a trial that does not begin without one. */
+/**
+ * The object that the browser has to confirm: first a due payment, else the card of a trial that does not start without
+ * one.
+ */
 function checkoutOf(subscription: Stripe.Subscription): ProviderSubscription['checkout'] {
   const { latest_invoice: invoice, pending_setup_intent: setup } = subscription;
   if (invoice !== null && typeof invoice !== 'string' && invoice.status === 'open' && invoice.amount_remaining > 0) {

@@ -16,7 +16,7 @@ import { cardRequired, idOf, isOver, subscriptionExpand } from './state.ts';
 const keyMark = 'baton_key';
 const replacesMark = 'baton_replaces';
 
-/** Where a trial ends without a card there is nothing to pay with, so it ends the subscription: nobody owes by mistake. */
+/** If a trial ends without a card, the subscription ends with it, so that the customer owes nothing by mistake. */
 const endsWithoutCard = { end_behavior: { missing_payment_method: 'cancel' } } as const;
 
 /** A new subscription whose trial ends at `trialEndsAt` (ms); with a plan that asks for a card it begins when one was given. */
@@ -78,7 +78,8 @@ async function create(
       ...extra,
       customer: customerId,
       items: [{ price, quantity: 1 }],
-      // Nothing is taken before the browser has confirmed it: with 3DS there is no other way, and without it is no worse.
+      // Nothing is charged before the browser has confirmed it: with 3DS there is no other way, and without it this
+      // does no harm.
       payment_behavior: 'default_incomplete',
       payment_settings: { save_default_payment_method: 'on_subscription' },
       metadata: {
@@ -154,7 +155,10 @@ export async function extendTrial(
   return await stateOf(account, subscription, version);
 }
 
-/** At the period's end, or now; what never became active ends now. One that has ended already is told as it is. */
+/**
+ * Cancels at the period's end, or now; a subscription that never became active ends now. One that has already ended is
+ * returned unchanged.
+ */
 export async function cancel(
   account: StripeAccount,
   reference: SubscriptionRef,
@@ -190,8 +194,8 @@ export async function retrieve(account: StripeAccount, subscriptionId: string): 
 }
 
 /**
- * The subscription without a schedule: what was to come at the period's end is given up, since Stripe lets a schedule
- * overrule whatever else is changed. `given`: the schedule that it had.
+ * Releases the schedule of a subscription and drops its change at the period's end, since a schedule overrules other
+ * changes at Stripe. `given`: the schedule that it had.
  */
 export async function released(
   account: StripeAccount,
@@ -205,7 +209,7 @@ export async function released(
   return { current: { ...current, schedule: null }, given };
 }
 
-/** The id of a subscription at Stripe. AppError 422 where there is none: a free plan is no business of Stripe's. */
+/** Returns the id of a subscription at Stripe. AppError 422 if there is none: Stripe has no free plans. */
 export function existing({ subscriptionId }: Pick<SubscriptionRef, 'subscriptionId'>): string {
   if (subscriptionId !== null) return subscriptionId;
   throw invalid('There is no subscription at the payment provider.', undefined, 'no_subscription');

@@ -1,8 +1,9 @@
 import type { StripeAccount } from './account.ts';
 
 /**
- * Whose a customer of Stripe's is: the workspace that it is stored for, or, where the answer that told its id was lost, the one that the
- * object names as its owner and that has no other customer. Null: nobody's here (another deployment's, or a deleted workspace's).
+ * Returns the workspace of a Stripe customer: the one for which it is stored or, if the answer with its id was lost,
+ * the one that the object names as its owner and that has no other customer. Null: none here (another deployment's, or
+ * a deleted workspace's).
  */
 export async function findTenant(
   account: StripeAccount,

@@ -4,7 +4,10 @@ import type { StripeAccount } from './account.ts';
 import { ownership, withCustomer } from './customers.ts';
 import { idOf } from './state.ts';
 
-/** What tells a payment of ours from those that Stripe makes for invoices, and from others' in the same account. */
+/**
+ * The metadata that distinguishes our payments from those that Stripe makes for invoices, and from others in the same
+ * account.
+ */
 export const topUpMark = { baton_payment: 'topup' } as const;
 
 /** A payment that the browser confirms; `amount` in minor units. */

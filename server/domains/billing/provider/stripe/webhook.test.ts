@@ -30,7 +30,7 @@ async function post(body: string | Uint8Array<ArrayBuffer>, signature: string | 
   return { status: response.status, body: answered };
 }
 
-/** A top-up that was paid and that Stripe has not told of yet. */
+/** A paid top-up of which Stripe has not sent an event yet. */
 async function paidTopUp(member: Member): Promise<{ event: StoredEvent; payload: string }> {
   const { body } = await member.call('POST', 'topups/payg/intent', { amount: 1_000 });
   service.stripe.confirm(body.checkout?.client_secret ?? '', 'ok');

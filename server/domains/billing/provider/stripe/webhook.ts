@@ -5,7 +5,7 @@ import { applyEvent } from './apply-event.ts';
 import { StripeEvent } from './event.ts';
 import { isStripe } from './provider.ts';
 
-/** How old a signature may be, s: Stripe signs each delivery anew, and its own clients take the same. */
+/** The maximum age of a signature, s: Stripe signs each delivery again, and its own clients use the same limit. */
 const TOLERANCE_S = 300;
 
 /**
@@ -20,7 +20,7 @@ export async function receiveEvent(ctx: PublicContext): Promise<{ received: true
   if (raw === undefined) throw new Error('The webhook was invoked without the bytes of its body.');
   const body = await raw.body();
   const event = openEvent(body, headers.get('stripe-signature'), settings.webhookSecret, clock.now());
-  // From here on it is Stripe who asks: its deliveries come from a few addresses.
+  // From here on the sender is Stripe: its deliveries come from a few addresses.
   await raw.countAs('provider:stripe');
   await applyEvent(services, payments.account, event);
   return { received: true };
