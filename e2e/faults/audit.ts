@@ -59,8 +59,8 @@ type RunRow = {
 };
 
 /**
- * Everything the service promises, checked after a fault from what is in the database and what the clients were told.
- * Called when every run has ended (`load.finish`). `references`: the undisturbed endings by `<graph> <n>`.
+ * Compares everything that the service promises, after a fault, with the database and with the answers that clients
+ * received. Called when every run has ended (`load.finish`). `references`: the undisturbed endings by `<graph> <n>`.
  */
 export async function audit(pool: Pool, load: Load, references: ReadonlyMap<string, Ending>): Promise<void> {
   const { client, told, watchers } = load;
@@ -246,7 +246,7 @@ async function usageProblems(pool: Pool, logs: ReadonlyMap<string, LoggedRun>): 
   ];
 }
 
-/** Whoever comes back with `after` has seen every event once, in order, as it is in the log. */
+/** A client that comes back with `after` has seen every event once, in order, as it is in the log. */
 function watchProblems({ runId, seen, connections }: Watcher, run: LoggedRun | undefined): string[] {
   if (run === undefined) return [];
   const watched = seen.map(({ seq, event_type }) => `${seq} ${event_type}`);
@@ -265,7 +265,7 @@ function different(table: string, shown: readonly string[], expected: readonly s
   ];
 }
 
-/** Equal as JSON, whatever the order of keys: jsonb keeps its own. */
+/** Equal as JSON, in any order of keys: jsonb keeps its own. */
 function same(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }

@@ -13,7 +13,7 @@ export class Client {
   mayDisconnect = false;
   /** The process is stopped and cannot answer at all. */
   mayHang = false;
-  /** What broke the service's word, for the audit. */
+  /** The broken promises, for the audit. */
   readonly violations: string[] = [];
   /** How often a status was answered. */
   readonly answered = new Map<number, number>();

@@ -6,7 +6,7 @@ import { Scenario } from './scenario.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A step that fails and is tried again, and a person who has an hour. */
+/** A step that fails and is retried, and a human task with a time limit of an hour. */
 const waiting = {
   steps: [
     { id: 'flaky', type: 'lua_script', script: 'error("no luck")', retry_count: 1, retry_delay_s: 3 },

@@ -8,7 +8,10 @@ import { Watcher } from './watcher.ts';
 
 const asking = { steps: [{ id: 'ask', type: 'human_task', instructions: 'Well?' }] };
 
-/** The commit that ends a run is not heard of, yet whoever watches the run is told, and so is whoever answered. */
+/**
+ * The answer of the commit that ends a run is lost, and yet watchers of the run and the caller that completed the task
+ * get their answers.
+ */
 async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void> {
   const workflow = await scenario.publish('one question', asking);
   const start = await scenario.client.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start' });
@@ -85,7 +88,7 @@ test(
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(5, 20));
       proxy.deafen('baton-orchestrator');
-      // What is sent now is committed, and nobody hears of it.
+      // The next write is committed, but its answer is lost.
       await scenario.moment(200);
       proxy.heal();
       await scenario.service.until('ready');

@@ -4,8 +4,8 @@ import { Installation, type Service } from '../fixtures/service.ts';
 import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 
 /**
- * A start without its database fails, soon and in one line, and whoever runs the process (a container orchestrator, systemd)
- * starts it again: it knows better than the service how often and for how long.
+ * A start without its database fails soon and with one line. The supervisor of the process (a container orchestrator,
+ * systemd) starts it again: it knows better than the service how often and for how long.
  */
 async function expectRefused(service: Service, within: number): Promise<void> {
   const began = performance.now();

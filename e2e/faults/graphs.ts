@@ -16,7 +16,10 @@ const parts = [1, 2, 3, 4, 5, 6];
 /** Inputs are `{n}` with 0 ≤ n < this: so each kind of run has one ending, told beforehand by a run that nothing disturbs. */
 export const INPUTS = 6;
 
-/** Between them: branches, joins, fan-out, people, retries, failures, values handed on and values kept apart. */
+/**
+ * Together they have branches, joins, fan-out, people, retries, failures, values passed on and values stored
+ * externally.
+ */
 export const graphs: Readonly<Record<string, Graph>> = {
   chain: {
     steps: [

@@ -6,7 +6,7 @@ import { approves, graphs, INPUTS } from './graphs.ts';
 import type { Random } from './random.ts';
 import { Watcher } from './watcher.ts';
 
-/** What a client was told about a run: the word the service is held to. */
+/** The answers that a client got about a run, to which the service is held. */
 export type Told = {
   runId: string;
   graph: string;
@@ -24,7 +24,7 @@ export type Told = {
 
 type Definite = { status: number; tries: number };
 
-/** Callers that start, steer, answer and watch runs through the API until they are told to cease. */
+/** Callers that start, control, answer and watch runs through the API until they are stopped. */
 export class Load {
   readonly told = new Map<string, Told>();
   readonly watchers: Watcher[] = [];
@@ -91,7 +91,7 @@ export class Load {
     throw new Error(`run ${stuck.id} is stuck in ${stuck.status}:\n${JSON.stringify(log.rows, null, 1)}`);
   }
 
-  /** Lets everybody go home, whatever became of their questions: the test has failed. */
+  /** Stops all callers without waiting for their answers: the test has failed. */
   abandon(): void {
     this.#ceased = true;
     this.#closed = true;

@@ -1,4 +1,4 @@
-/** What the environment asks of the suite: `npm run faults -- --rounds N --seed S` sets both. */
+/** The suite's settings from the environment: `npm run faults -- --rounds N --seed S` sets both. */
 const asked = process.env.BATON_TEST_FAULT_SEED;
 const seed = asked ? Number(asked) : Math.floor(Math.random() * 2 ** 31);
 /** How often each fault is injected; the short form of `npm test` does it once. */

@@ -119,7 +119,7 @@ export class Scenario {
       this.client.call('GET', '/v1/runs?limit=1'),
       this.client.call('POST', `/v1/workflows/${this.workflow('chain')}/command`, {
         command: 'start',
-        // Whatever becomes of it, it is not part of the load.
+        // Its outcome does not matter: it is not part of the load.
         params: { run_id: newId(), n: 0 },
       }),
     ]);

@@ -5,7 +5,7 @@ import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
-/** What a standby says of itself, and what it does with a command. */
+/** How a standby describes itself, and how it answers a command. */
 async function expectStandby(scenario: Scenario, standby: Service): Promise<void> {
   await standby.until('standby');
   const { status, body } = await standby.readyz();

@@ -11,7 +11,7 @@ const isEnd = ({ event_type, data }: SeenEvent) => event_type === 'state_changed
 /** Follows one run over the WebSocket and comes back with `after` whenever the connection ends, until the run has ended. */
 export class Watcher {
   readonly runId: string;
-  /** In the order in which they came, over all connections. */
+  /** In the order of their arrival, over all connections. */
   readonly seen: SeenEvent[] = [];
   connections = 0;
   readonly #client: Client;

@@ -5,12 +5,12 @@ import { batchOf } from './exchange.ts';
 import { fuzz } from './fuzz.ts';
 import type { World } from './requests.ts';
 
-/** What `npm run fuzz -- --cases N --seed S --first B` sets; the short form of `npm test` is always the same. */
+/** The settings of `npm run fuzz -- --cases N --seed S --first B`; the short form of `npm test` is always the same. */
 const cases = Number(process.env.BATON_TEST_FUZZ_CASES || 6_000);
 const seed = Number(process.env.BATON_TEST_FUZZ_SEED || 1);
 const first = Number(process.env.BATON_TEST_FUZZ_FIRST || 0);
 
-/** What the heap may have grown by: caches that fill up and are bounded, and what the collector has not found yet. */
+/** The permitted growth of the heap: caches that fill up and are bounded, and garbage that is not collected yet. */
 const MAX_GROWTH_BYTES = 8 * 1024 * 1024;
 const MAX_PROBE_MS = 5_000;
 

@@ -9,7 +9,7 @@ const CLOSED_WITHIN_MS = 15_000;
 /** Requests on one connection, one after another without waiting. */
 const PIPELINED = 32;
 
-/** What goes over one connection. It depends on seed and number alone. */
+/** The bytes of one connection. They depend on seed and number alone. */
 export type Batch = {
   number: number;
   cases: string[];

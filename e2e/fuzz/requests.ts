@@ -1,7 +1,7 @@
 import { input, known, mcpMessage, torn, trpcCall, value } from './documents.ts';
 import type { Source } from './source.ts';
 
-/** What the cases are about: real ids and a real token, so that they get past the door. */
+/** Real ids and a real token, so that the cases get past authentication. */
 export type World = { token: string; workflow: string; run: string; webhook: string };
 
 type Parts = { method: string; target: string; headers: [string, string][]; body: string | null };
@@ -165,7 +165,7 @@ function framed(source: Source, body: string | null): string {
   return `Transfer-Encoding: chunked\r\n\r\n${chunks.join('')}0\r\n${source.oneIn(5) ? 'X-Trailer: y\r\n' : ''}\r\n`;
 }
 
-/** One request that HTTP can parse, whatever it asks for. Latin-1: a character is a byte. */
+/** One request that HTTP can parse, with any content. Latin-1: a character is a byte. */
 export function wellFormed(source: Source, world: World): string {
   const { method, target, headers, body } = request(source, world);
   const host = source.oneIn(30) ? source.pick(['evil.example', '[', 'x:99999', '127.0.0.1@x']) : '127.0.0.1';

@@ -91,7 +91,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await expect(card(member, 'Runs over time').getByRole('status')).toHaveText(/Completed \d+, Failed \d+, Stopped 0$/);
   await expectAccessible(member);
 
-  // The same numbers as a table, in the URL, and as a file in which a name is no formula.
+  // The same numbers as a table, in the URL, and as a file in which a name is not a formula.
   await member.getByRole('button', { name: 'Show Runs over time as table' }).click();
   await expect(member).toHaveURL(/tables=runs/);
   const rows = member.getByRole('region', { name: 'Runs over time' }).getByRole('row');

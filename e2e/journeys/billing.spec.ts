@@ -5,7 +5,7 @@ import { expect, expectAccessible, open, settled, test } from '../fixtures/conso
 test.use({ serverEnv: tinyPlans });
 
 const notice = (page: Page) => page.getByRole('region', { name: 'Credits', exact: true });
-/** What stands beside an account's name: its balance. */
+/** The balance beside an account's name. */
 const account = (page: Page, name: string) =>
   page
     .locator('dl > div')

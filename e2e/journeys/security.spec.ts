@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, publishApproval, settled, startApproval, test } from '../fixtures/console.ts';
 
-/** What a browser is made to do by data of others, and by other sites (docs/security.md). */
+/** Attacks on a browser through other users' data and through other sites (docs/security.md). */
 
 /** Each would run a script in a page that trusts it; a page that shows it as text has none of it. */
 const scripts = [

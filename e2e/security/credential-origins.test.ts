@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 const base = (server: { url: string }) => `${new URL(server.url).origin}/v1`;
-/** Whether a credential arrived at a server, in whatever part of a request and in whatever form. */
+/** Returns whether a credential arrived at a server, in any part of a request and in any form. */
 function arrived({ seen }: { seen: readonly unknown[] }): boolean {
   const text = JSON.stringify(seen);
   return [TOOL_SECRET, MODEL_SECRET].some(

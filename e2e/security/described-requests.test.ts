@@ -45,7 +45,7 @@ const describedAs = ({ operation }: RegisteredOperation) =>
 
 /** Text of a value in a path, a query or a header. */
 const asText = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
-/** What fetch sends in a header. */
+/** Values that fetch can send in a header. */
 const printable = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').trim();
 
 function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
@@ -72,7 +72,7 @@ function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
     );
   return fc
     .record({
-      // What is deleted is gone for the requests after it: mostly somebody's id that is nobody's.
+      // A deleted object is gone for the following requests: most ids then belong to nothing.
       path: entry.operation.method === 'DELETE' ? elsewhere : fc.oneof({ weight: 3, arbitrary: own }, elsewhere),
       ...queryAndBody(place('query'), schema),
       headers: some(place('header')).map(values =>
@@ -131,7 +131,7 @@ const queryOf = (values: readonly (readonly [string, unknown])[]) => {
 };
 
 const validators = new Map<string, Validator>();
-/** What of a body the document does not allow; null where all is well. */
+/** Returns the part of a body that the document does not allow; null if there is none. */
 function mistake(schema: Schema, body: unknown): string | null {
   const key = JSON.stringify(schema);
   const validator =

@@ -7,14 +7,14 @@ import type { RegisteredOperation } from '../../server/api/registry.ts';
  */
 const MAX_BODY_BYTES = 1024 * 1024;
 const ROOM = MAX_BODY_BYTES - 16_384;
-/** What a server takes of a request line and its headers. */
+/** The server's limit for a request line and its headers. */
 const MAX_QUERY_CHARACTERS = 8_000;
 
 type Schema = { [keyword: string]: unknown };
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a text is made of: each once cost some parser or scanner more than its length. */
+/** The repeated texts: each of them once cost some parser or scanner more than its length. */
 const UNITS = ['{{input.a ?? [', '(a?)', '{{steps.a.result}}', '"', '\u{1f600}', 'a.'];
 /** A text that may have fewer characters than this has no room to be repetitive: two of them are enough. */
 const SHORT_TEXT = 10_000;
@@ -37,7 +37,7 @@ const deep = (levels: number, open: string, close: string): unknown =>
 
 /** JSON of values of any kind: what a field that takes JSON may hold, and what others have to refuse. */
 function anything(): string[] {
-  // Hundreds of fields take these: making them anew for each was half of the test's CPU.
+  // Hundreds of fields use these: creating them for each was half of the test's CPU.
   madeAnything ??= valuesOfAnyKind(ROOM).map(value => JSON.stringify(value));
   return madeAnything;
 }
@@ -114,7 +114,7 @@ export function extremeQueries(entry: RegisteredOperation): [string, string][] {
 
 const step = (id: string, type: string, fields: object) => ({ id, type, ...fields });
 const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
-/** As many steps as there may be, together as large as a graph may be. */
+/** The maximum number of steps, together as large as a graph may be. */
 const steps = (type: string, fields: (n: number) => object) => many(2_000, n => step(`s${n}`, type, fields(n)));
 
 /** Graphs that keep a validation as busy as their size allows. */
@@ -174,7 +174,7 @@ export const EXTREME_DOCUMENTS: [string, string][] = [
   ['anchors', repeated('- &a x\n', ROOM - 150_000)],
 ];
 
-/** What a webhook takes, which is 256 KiB, less what the repetition of short fields adds. */
+/** The limit of a webhook, 256 KiB, less the overhead of repeated short fields. */
 const DELIVERY_ROOM = 200_000;
 /** Bodies of deliveries, each of which starts a run once it is signed. */
 export const EXTREME_DELIVERIES: string[] = [
@@ -182,7 +182,7 @@ export const EXTREME_DELIVERIES: string[] = [
   Object.fromEntries(many(8, n => [`text${n}`, repeated('{{input.a ?? [', DELIVERY_ROOM / 10)])),
 ].map(value => JSON.stringify(value));
 
-/** What a client may send on a stream, on which it has nothing to say. */
+/** Messages that a client may send on a stream, although it has nothing to say. */
 export const EXTREME_FRAMES: [string, (socket: WebSocket) => void][] = [
   ['a text of 1 MiB', socket => socket.send(repeated('{"a":', MAX_BODY_BYTES))],
   ['bytes, 1 MiB of them', socket => socket.send(Buffer.alloc(MAX_BODY_BYTES, 0xff))],

@@ -33,7 +33,7 @@ async function rowCounts(): Promise<Record<string, number>> {
 }
 
 describe('SQL', () => {
-  // Several at once in one text: whichever quoting a statement used, one of them would end it.
+  // Several at once in one text: one of them would end any quoting that a statement uses.
   const payloads = [
     '\'; DROP TABLE users; -- "; DELETE FROM workflows; -- $$; SELECT pg_sleep(600); --',
     "') UNION SELECT token_hash, 'x' FROM pats; SELECT pg_sleep(600) --",
@@ -125,7 +125,7 @@ describe("another tenant's resource in a field of the body or the query", () => 
     const { acme, rival, rivalToken: token } = worlds;
     const foreign = acme.ids[references[field] ?? ''] ?? '';
     const { status, body } = await worlds.call(entry, rival.ids, { token }, { [field]: foreign });
-    // The answer is that of an id that nobody has: whatever is listed, counted or summed.
+    // The answer is that of an unknown id, in every list, count and total.
     const unknown = await worlds.call(entry, rival.ids, { token }, { [field]: newId() });
     expect([unknown.status, unknown.body?.code]).toEqual([status, body?.code]);
     if (entry.operation.method === 'GET' && status === 200) expect(timeless(body)).toEqual(timeless(unknown.body));

@@ -39,7 +39,7 @@ import {
  */
 const MAX_RESPONSE_MS = 2_000;
 const MAX_TURN_MS = 500;
-/** What the caches of the orchestrator may keep (server/orchestrator/cache-limits.ts). */
+/** The bytes that the caches of the orchestrator may keep (server/orchestrator/cache-limits.ts). */
 const MAX_HEAP_GROWTH_BYTES = 160 * 1024 * 1024;
 const MAX_RESPONSE_BYTES = 512 * 1024;
 
@@ -132,7 +132,7 @@ const principalsOf = ({ owner, contributor, viewer }: World): Record<Role, Princ
   project_contributor: contributor,
   project_viewer: viewer,
 });
-/** By role and scope: tokens with that scope alone. */
+/** Tokens by role and scope, each with that scope alone. */
 const narrowTokens = new Map<string, string>();
 
 /**
