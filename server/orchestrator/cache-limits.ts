@@ -1,6 +1,6 @@
 /**
- * Bytes that each cache of the orchestrator may take, about; all of them hold what can be made anew. A tenant chooses how
- * large its scripts and graphs are, so a number of entries would bound nothing.
+ * The approximate bytes that each cache of the orchestrator may take; everything in them can be recomputed. A tenant
+ * chooses the size of its scripts and graphs, so a number of entries would bound nothing.
  */
 export const CACHE_LIMITS = {
   /** Compiled graphs: one of 10 steps takes ~10 KiB, one of 2,000 steps ~2 MiB. */

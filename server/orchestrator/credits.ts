@@ -1,15 +1,15 @@
 import { type ActionPrices, perAction } from '../contract/billable-actions.ts';
 
-/** What a workspace pays and has left, in microcredits, at the moment it was read. */
+/** The prices and the balance of a workspace, in microcredits, at the moment of the read. */
 export type TenantCredits = {
   prices: ActionPrices;
   /** Trial, included and pay-as-you-go together. */
   balance: number;
   /** Everything that was ever charged: with the leader's own count it tells which charges `balance` already knows. */
   consumed: number;
-  /** What there was after the last grant; the warnings are of this. */
+  /** The credits after the last grant, to which the warnings refer. */
   allowance: number;
-  /** What becomes of a run whose next step cannot be paid. */
+  /** The setting for a run whose next step cannot be paid. */
   whenExhausted: 'fail' | 'pause';
   /** False: charged as far as there are credits, but nothing is ever refused (`BATON_BILLING=meter`). */
   enforced: boolean;

@@ -1,7 +1,7 @@
 import type { OrchestratorStatus } from '../contract/orchestrator.ts';
 import type { RunEvent, RunState } from './core/index.ts';
 
-/** Who a run is, for whoever watches. */
+/** The identity of a run, for observers. */
 export type ObservedRun = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };
 
 /** How an attempt's work ended; `waiting`: it put a human task to people, whose wait is no longer work. */
@@ -11,9 +11,9 @@ export type AttemptEnd = 'completed' | 'failed' | 'timed_out' | 'waiting' | 'can
 export type RefusedAppend = 'fenced' | 'rejected' | 'lost';
 
 /**
- * What the orchestrator tells whoever watches it (metrics, traces, logs), with nothing of their words in it. The calls
- * stand on the hot path, some 25,000 events a second: whatever is handed over exists anyway, is not to be kept or changed,
- * and no call may throw. Durations are in ms.
+ * What the orchestrator reports to observers (metrics, traces, logs), in its own terms. The calls are on the hot path,
+ * some 25,000 events a second: arguments are existing objects that must be neither kept nor changed, and no call may
+ * throw. Durations are in ms.
  */
 export interface OrchestratorObserver {
   /** A step is about to begin, `waitedMs` after it could have: the time it waited for a slot. */
@@ -36,7 +36,7 @@ export interface OrchestratorObserver {
   statusChanged(status: OrchestratorStatus): void;
   /** Taking up the runs of the leader before: begins, and is done. */
   recoveryBegan(): void;
-  /** So many runs had an unusable time in the row that says when they are to be woken; they are folded instead. */
+  /** The number of runs whose row had an unusable wake-up time; they are folded instead. */
   timersUnusable(runs: number): void;
   recoveryEnded(recovered: number, ms: number): void;
   /** The W3C trace context of an attempt, for calls to other services; undefined while nothing is traced. */
@@ -125,7 +125,7 @@ export type OrchestratorLoad = {
   stepsWaiting: number;
   /** Attempts in flight that begin as soon as there is memory for the results that they read or bring. */
   stepsWaitingForMemory: number;
-  /** Of the log: queued and on the way to the database. */
+  /** The backlog of the log: queued and on the way to the database. */
   backlogRows: number;
   backlogBytes: number;
   timers: number;

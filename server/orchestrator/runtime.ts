@@ -1,6 +1,6 @@
 /**
- * What the rest of the service takes from the orchestrator, beside the port in orchestrator.ts: the executor behind the
- * port, and reading the log.
+ * The parts of the orchestrator that the rest of the service uses beside the port in orchestrator.ts: the executor
+ * behind the port, and reading the log.
  */
 export {
   createEmbeddedOrchestrator,

@@ -7,8 +7,8 @@ import { takenBranch } from './skips.ts';
 import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState } from './state.ts';
 
 /**
- * A step during which the process died this often is taken for the cause and fails, instead of doing it for ever. A process
- * that shut down, or lost the leadership and lived on, does not count.
+ * If the process dies this often during a step, the step is considered the cause and fails, instead of repeating
+ * forever. A process that shut down, or lost the leadership and survived, does not count.
  */
 export const MAX_LOST_ATTEMPTS = 5;
 /** The code of that failure. */

@@ -1,13 +1,13 @@
 import type { JsonMap, Paid, PauseReason, RunStartedData, StepError, TaskRequest } from './events.ts';
 import type { StepResult } from './stored-value.ts';
 
-/** Who gives steps their slots: the leader's term, and earlier terms whose process is known not to have died in them. */
+/** The grantor of slots: the leader's term, and earlier terms in which the process is known not to have died. */
 export type LeaderTerm = { readonly term: number; readonly survived: ReadonlySet<number> };
 
 /**
- * What can be asked of a run. The first five come from people and systems, the others from the executor, which
- * reports what became of an attempt. Randomness (jitter) comes in as a value, and so does the price (`credits`, in
- * microcredits) of an attempt that the command may end.
+ * The commands of a run. The first five come from people and systems, the others from the executor, which reports the
+ * outcomes of attempts. Randomness (jitter) is passed in as a value, and so is the price (`credits`, in microcredits)
+ * of an attempt that the command may end.
  */
 export type Command =
   | { type: 'start'; data: RunStartedData }
@@ -19,7 +19,9 @@ export type Command =
   | { type: 'start_attempt'; step: string; leader?: LeaderTerm }
   | ({ type: 'attempt_succeeded'; step: string; attempt: number; result: StepResult; log?: string[] } & Paid)
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
-  /** `retryable: false` ends the step whatever `retry_count` says. `random` is 0..1, for the jitter. */
+  /**
+   * `retryable: false` ends the step even if `retry_count` allows another attempt. `random` is 0..1, for the jitter.
+   */
   | ({
       type: 'attempt_failed';
       step: string;
@@ -27,13 +29,13 @@ export type Command =
       error: StepError;
       retryable: boolean;
       random: number;
-      /** At least this long until the next attempt (a provider's Retry-After). */
+      /** The minimum time until the next attempt (a provider's Retry-After). */
       retryAfterMs?: number;
       log?: string[];
     } & Paid)
   /** Lines to keep while the attempt still runs. */
   | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }
-  /** Nobody works on this attempt any more (a crash) and, since the run is being stopped, nobody will. */
+  /** No executor works on this attempt any more (a crash) and, since the run is being stopped, none will. */
   | { type: 'abandon_attempt'; step: string }
   /** Loading the run ended one process after another: it is to end without being loaded again. */
   | { type: 'quarantine'; message: string; leader?: LeaderTerm }

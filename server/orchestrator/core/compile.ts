@@ -4,7 +4,10 @@ import type { Graph, GraphStep } from './graph.ts';
 
 export type Branch = 'then' | 'else';
 
-/** The bounds of the timing fields that a run obeys, whatever its log says: an override was once stored unchecked. */
+/**
+ * The bounds of the timing fields that a run obeys, even if its log has other values: an override was once stored
+ * unchecked.
+ */
 export const MAX_TIMEOUT_S = 86_400;
 export const MAX_RETRY_COUNT = 10;
 export const MAX_RETRY_DELAY_S = 60;
@@ -94,8 +97,8 @@ function derived(spec: GraphStep): Pick<CompiledStep, 'retryCount' | 'retryDelay
 }
 
 /**
- * The step without a `timeout_s` that is no time, and with the longest one where it is longer: a timer must always be a
- * number, because a heap that holds NaN rings nothing in time, whosever it is.
+ * Returns the step without an invalid `timeout_s`, and with the longest permitted one if it is longer: a timer must
+ * always be a number, because a heap that contains NaN rings none of its timers on time.
  */
 function withUsableTimeout(spec: GraphStep): GraphStep {
   const timeout: JsonValue | undefined = spec.timeout_s;

@@ -10,8 +10,8 @@ export function isDue(state: RunState, { step, kind, dueAt }: Timer, now: number
 }
 
 /**
- * What should be going on for a run. All three are read lazily from the state's indexes: asking costs nothing, reading
- * costs what is read, and they are to be read before the next `evolve`.
+ * What a state calls for. All three are read lazily from the state's indexes: creating them costs nothing, reading
+ * costs what is read, and they must be read before the next `evolve`.
  */
 export type Effects = {
   /** Steps that may begin as soon as they get a slot, the longest ready first. */

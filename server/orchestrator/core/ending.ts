@@ -43,7 +43,7 @@ export function failStep(
   changeStatus(draft, 'failed', { error: { code: error.code, message: error.message, step_id: step } });
 }
 
-/** What an attempt used and cost, as the event that ends it has it: what is nothing is absent. */
+/** The usage and cost of an attempt, in the form of the event that ends it: zero values are absent. */
 export function paidOf({ consumed, credits }: Paid): Paid {
   if (consumed === undefined) return credits ? { credits } : {};
   return credits ? { consumed, credits } : { consumed };

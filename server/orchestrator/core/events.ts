@@ -16,23 +16,23 @@ export type SkipReason = 'blocked' | 'out_of_scope' | 'step_disabled' | 'branch_
 export type CancelReason = 'run_failed' | 'RUN_STOPPED';
 export type OnTimeout = 'fail' | 'approve' | 'reject';
 
-/** What went wrong in an attempt. `code` is stable snake_case, `message` is public. */
+/** The error of an attempt. `code` is stable snake_case, `message` is public. */
 export type StepError = { code: string; message: string };
 
 /**
- * What an attempt used beside the step itself, to be paid for whether it ended well or not
- * (docs/specification/billing.md#charges). It stands in the event that ends the attempt, so that what was charged can
- * be counted anew from the log.
+ * The usage of an attempt beside the step itself, charged whether it succeeded or not
+ * (docs/specification/billing.md#charges). It is in the event that ends the attempt, so that charges can be recomputed
+ * from the log.
  */
 export type Consumption = { action: 'tool_call' | 'llm_input_tokens' | 'llm_output_tokens'; quantity: number };
 
-/** What the attempt that an event ends used, and what all of it costs, in microcredits; absent: nothing. */
+/** The usage of the attempt that an event ends, and its total cost in microcredits; absent: nothing. */
 export type Paid = { consumed?: Consumption[]; credits?: number };
 
 /** Why a run was paused by the service itself. */
 export type PauseReason = 'insufficient_credits';
 
-/** What a person is asked, already rendered. `due_at` is in ms since the epoch. */
+/** The question to a person, already rendered. `due_at` is in ms since the epoch. */
 export type TaskRequest = {
   name: string;
   instructions: string;

@@ -75,7 +75,7 @@ describe('golden logs', () => {
   });
 });
 
-/** One thing after the other, as an executor would have it done: it always ends. */
+/** Executes one effect after the other, as an executor would: every run ends. */
 function continueToEnd(state: RunState, graph: Graph): RunEvent[] {
   const written: RunEvent[] = [];
   let now = 4_000_000_000_000;
@@ -89,7 +89,7 @@ function continueToEnd(state: RunState, graph: Graph): RunEvent[] {
   return written;
 }
 
-/** What was in flight was lost: it is begun again, or given up where the run is being stopped. */
+/** Attempts in flight were lost: they are started again, or abandoned if the run is being stopped. */
 function nextCommand(state: RunState): Command {
   const [flying] = state.inFlight;
   if (flying !== undefined && state.stopRequested !== null) return { type: 'abandon_attempt', step: flying };

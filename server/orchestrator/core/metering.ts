@@ -8,9 +8,9 @@ export type EndedAttempt = Extract<RunEvent, { type: 'step_completed' | 'step_fa
 };
 
 /**
- * Whether the event ends an attempt that is paid for (docs/specification/billing.md#charges): one that came to an end
- * of its own, well or not. Nothing is charged for what was skipped, cancelled, lost in a crash, or never begun for
- * want of credits.
+ * Returns whether the event ends an attempt that is charged (docs/specification/billing.md#charges): one that ended by
+ * itself, successfully or not. Attempts that were skipped, cancelled, lost in a crash, or never started for lack of
+ * credits are free.
  */
 export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
   switch (event.type) {
@@ -33,12 +33,12 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
   }
 }
 
-/** What that attempt used beside the step itself: tool calls and tokens. */
+/** Returns the usage of that attempt beside the step itself: tool calls and tokens. */
 export function consumedBy({ data }: EndedAttempt): readonly Consumption[] {
   return ('consumed' in data && data.consumed) || [];
 }
 
-/** What that attempt costs, with the step itself, in microcredits. */
+/** Returns the cost of that attempt, including the step itself, in microcredits. */
 export function creditsOf({ data }: EndedAttempt): number {
   return ('credits' in data && data.credits) || 0;
 }

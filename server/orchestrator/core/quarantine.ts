@@ -35,7 +35,7 @@ export function quarantine(state: RunState, { message, leader }: Quarantine, now
   return draft.events;
 }
 
-/** Without what the run was started with, it is not known which steps are ready: one whose dependencies have ended. */
+/** If the run's start is unknown, so are the ready steps: those whose dependencies have ended. */
 function nextStep(state: RunState): string | undefined {
   return state.graph.order.find(id => {
     const step = state.steps.get(id);

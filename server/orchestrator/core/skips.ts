@@ -7,8 +7,8 @@ import { type StepResult, StoredValue } from './stored-value.ts';
 export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch'>;
 
 /**
- * What becomes of a step once all its dependencies have ended: the reason for which it is skipped, `ready`, or `held`
- * where a dependency ended badly (the run is ending; the step gets its end with the run's).
+ * Decides about a step whose dependencies have all ended: the reason for which it is skipped, `ready`, or `held` if a
+ * dependency failed (the run is ending, and the step ends with it).
  */
 export type Verdict = SkipReason | 'ready' | 'held';
 

@@ -41,8 +41,8 @@ export type StepState = {
 
 /**
  * A run in memory: the fold of its events. `evolve` changes it in place (a copy per event would make a 2,000-step run
- * quadratic), so whoever holds it owns it. Sets and maps below are indexes over `steps`, kept by `evolve`, so that what
- * to do next costs nothing to find.
+ * quadratic), so it has exactly one owner. The sets and maps below are indexes over `steps`, kept by `evolve`, so that
+ * finding the next action costs nothing.
  */
 export type RunState = {
   readonly runId: string;
@@ -64,17 +64,17 @@ export type RunState = {
   storedResults: number;
   /** The results and what the run was started with, in bytes: what its budget limits. */
   bytes: number;
-  /** What the state takes in memory, approximately. */
+  /** The memory that the state takes, approximately. */
   residentBytes: number;
   /** Steps that have ended. */
   done: number;
-  /** What its attempts cost so far, in microcredits. */
+  /** The cost of its attempts so far, in microcredits. */
   credits: number;
   stopRequested: { by: string } | null;
   error: RunError | null;
   /** Steps that may begin, in the order in which they became ready. */
   ready: Set<string>;
-  /** Steps with an attempt in flight (by the log; after a crash nobody works on them any more). */
+  /** Steps with an attempt in flight by the log; after a crash they are no longer being executed. */
   inFlight: Set<string>;
   retrying: Set<string>;
   waiting: Set<string>;

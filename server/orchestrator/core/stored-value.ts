@@ -21,7 +21,7 @@ export type StepResult = JsonValue | StoredValue;
 export const BYTES_PER_STEP = 256;
 const BYTES_PER_VALUE = 16;
 const BYTES_PER_OBJECT = 56;
-/** What the reference to a stored result takes in memory. */
+/** The memory that the reference to a stored result takes. */
 export const BYTES_PER_STORED_VALUE: number = BYTES_PER_OBJECT;
 /** No value takes more than this for each byte of its JSON text: nested lists take 64 for every `[]`. */
 export const MAX_BYTES_PER_JSON_BYTE = 32;
@@ -45,7 +45,7 @@ export function sizeOf(value: JsonValue | undefined, depth = 0): number {
   return bytes;
 }
 
-/** What a result counts towards the budget of its run. */
+/** The bytes that a result counts towards the budget of its run. */
 export function resultSize(result: StepResult): number {
   return result instanceof StoredValue ? result.bytes : sizeOf(result);
 }

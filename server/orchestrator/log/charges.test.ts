@@ -51,7 +51,7 @@ function entry(tenantId: string, amount: number, more: Partial<LogEntry> = {}): 
 const never = () => {
   throw new Error('the connection must not be given up');
 };
-/** What the usage of a workspace comes to, which is what it is charged. */
+/** The total usage of a workspace, which is its charge. */
 const usedBy = async (tenantId: string): Promise<number> => {
   const { rows } = await db.pool.query(
     'SELECT coalesce(sum(microcredits), 0)::int AS used FROM run_usage WHERE tenant_id = $1',

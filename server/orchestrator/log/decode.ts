@@ -16,7 +16,7 @@ export function decodeEvent(row: StoredEvent): RunEvent {
   const event: Record<string, unknown> = { at: row.created_at.getTime(), type: row.event_type, data: row.data };
   if (row.step_id !== null) event.step = row.step_id;
   if (row.attempt !== null) event.attempt = row.attempt;
-  // The log is written by encodeEvent alone, from a RunEvent, and its table is not open to anybody else.
+  // Only encodeEvent writes the log, from a RunEvent, and no other role can write its table.
   return event as RunEvent;
 }
 

@@ -2,7 +2,7 @@ import type { BillableAction } from '../../contract/billable-actions.ts';
 import type { Phase, RunStatus } from '../core/index.ts';
 import type { EventRow, PayloadRow } from './encode.ts';
 
-/** What a run looks like after the events of an entry: the columns of `runs` that change. Times in ms since the epoch. */
+/** The row of a run after the events of an entry: the columns of `runs` that change. Times in ms since the epoch. */
 export type RunProjection = {
   status: RunStatus;
   phase: Phase;
@@ -53,7 +53,7 @@ export type TaskChange = {
   } | null;
 };
 
-/** What `run_usage` counts: what is paid for, and the beginnings and ends of runs, which cost nothing. */
+/** The items of `run_usage`: charged usage, and the starts and ends of runs, which cost nothing. */
 export type UsageAction = BillableAction | 'run_started' | 'run_ended';
 
 /** Something that is counted, written in the commit of the event that says so. */
@@ -68,18 +68,18 @@ export type UsageRow = {
   quantity: number;
   /** Microcredits for one. */
   price: number;
-  /** What stands behind the run's id in its line: step, attempt and quantity; the duration of a run in ms; nothing. */
+  /** The part after the run's id in its line: step, attempt and quantity; the duration of a run in ms; or nothing. */
   line: readonly (string | number)[];
   /** ms since the epoch. */
   at: number;
 };
 
-/** Whose usage it is. */
+/** The owner of the usage. */
 export type UsageOwner = { tenantId: string; projectId: string; workflowId: string };
 
 /**
- * What one run appends in one go: all of it is committed, or none. A run has at most one entry under way, so that no
- * batch ever holds two of the same run.
+ * The unit that one run appends: all of it is committed, or none. A run has at most one entry in progress, so no batch
+ * ever contains two of the same run.
  */
 export type LogEntry = {
   runId: string;
@@ -91,9 +91,9 @@ export type LogEntry = {
   created?: NewRun;
   tasks: readonly TaskChange[];
   owner: UsageOwner;
-  /** As its usage names them: storable text of at most 300 characters. */
+  /** The names in usage: storable text of at most 300 characters. */
   startedBy: string;
-  /** What the commit charges the workspace is the sum over these rows. */
+  /** The charge of the workspace in this commit is the total of these rows. */
   usage: readonly UsageRow[];
 };
 

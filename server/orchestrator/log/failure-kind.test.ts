@@ -16,7 +16,10 @@ const entry = (): LogEntry => ({
   usage: [],
 });
 
-/** What becomes of two entries of one batch, and of the leadership, when the database refuses every commit with this SQLSTATE. */
+/**
+ * The fate of two entries of one batch, and of the leadership, when the database refuses every commit with this
+ * SQLSTATE.
+ */
 async function refusedWith(code: string): Promise<{ kinds: string[]; steppedDown: boolean }> {
   const refusal = Object.assign(new Error('refused'), { code });
   let steppedDown = false;

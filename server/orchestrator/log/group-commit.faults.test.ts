@@ -4,8 +4,8 @@ import type { LogEntry } from './entry.ts';
 import { AppendError, GroupCommitLog, type LogSession, MOST_BATCHES, type WriterLimits } from './group-commit.ts';
 
 /**
- * What becomes of a commit: nothing amiss, no answer and nothing written, or written and no answer; or there is no room
- * on the disk, which gives the session up as well, but by an answer: what was sent behind it is answered too.
+ * The fate of a commit: success; no answer and nothing written; written and no answer; or a full disk, which also ends
+ * the session, but with an answer: the commit sent behind it is answered too.
  */
 type Fate = 'commits' | 'is lost' | 'commits and its answer is lost' | 'finds the disk full';
 type Appended = { rows: number; kind: 'good' | 'bad' | 'fenced' };
@@ -30,7 +30,7 @@ const scenario = fc.record({
     }),
     { minLength: 1, maxLength: 6 },
   ),
-  /** The commit of this number meets this fate, and what is under way behind it that; all others succeed. */
+  /** The commit of this number has this fate, and the one in flight behind it that one; all others succeed. */
   fault: fc.option(
     fc.record({
       at: fc.nat({ max: 12 }),
@@ -76,7 +76,7 @@ const refusal = (fields: object) => Object.assign(new Error('refused'), fields);
 class FaultySession implements LogSession {
   readonly stored = new Set<string>();
   readonly batches: number[][] = [];
-  /** Most commits that were under way at a time. */
+  /** The maximum number of commits that were in flight at a time. */
   deepest = 0;
   readonly kinds: ReadonlyMap<string, Appended>;
   readonly fault: Drawn['fault'];
@@ -122,7 +122,7 @@ class FaultySession implements LogSession {
     return this.lost && this.fault !== null ? this.fault.fates.behind : 'commits';
   }
 
-  /** Ends the oldest commit under way, if there is one, and lets everybody act upon it. */
+  /** Ends the oldest commit in flight, if there is one, and lets its callers react to it. */
   async endOne(): Promise<void> {
     this.#underWay.shift()?.();
     await new Promise(resolve => setImmediate(resolve));
@@ -146,7 +146,7 @@ async function play(drawn: Drawn) {
   const outcomes = new Map<string, Outcome>();
   const settle = (runId: string, outcome: Outcome) => {
     if (outcomes.has(runId)) session.violations.push(`${runId} was settled twice`);
-    // The promise itself: whoever is told that it is committed finds it there, at that very moment.
+    // The promise itself: a caller that learns of the commit finds it in the database at that very moment.
     if (outcome === 'committed' && !session.stored.has(runId))
       session.violations.push(`${runId} was told before its commit`);
     outcomes.set(runId, outcome);

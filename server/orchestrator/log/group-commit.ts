@@ -29,7 +29,7 @@ export type WriterLimits = {
   /** Most that one commit takes, so that a backlog never becomes one huge statement. */
   batchRows: number;
   batchBytes: number;
-  /** Fewer entries do not go beside a batch that is under way: each commit has its price, and they may share one. */
+  /** Fewer entries are not sent beside a batch in flight: each commit has its price, and they can share one. */
   worthEntries: number;
 };
 
@@ -43,8 +43,9 @@ export const DEFAULT_LIMITS: WriterLimits = {
 };
 
 /**
- * Batches under way at once: the next one lies at the database before it has answered the one before, so that it never
- * waits for the runs, nor for the network. The runs of two batches are never the same (LogEntry), so neither needs the other.
+ * Batches in flight at once: the next one is at the database before the previous one is answered, so that the database
+ * waits neither for the runs nor for the network. The runs of two batches are never the same (LogEntry), so they do not
+ * depend on each other.
  */
 export const MOST_BATCHES = 2;
 
@@ -130,7 +131,7 @@ export class GroupCommitLog {
     return new Promise(resolve => this.#whenIdle.push(resolve));
   }
 
-  /** Refuses everything that is queued, and whatever comes: the connection is gone. */
+  /** Refuses everything that is queued, and all later entries: the connection is lost. */
   abandon(cause: unknown): void {
     if (this.#lost !== null) return;
     this.#lost = new AppendError('lost', cause);
@@ -157,7 +158,7 @@ export class GroupCommitLog {
     const error = await this.#send(batch);
     if (error !== null) await this.#refused(batch, error);
     this.#underWay -= 1;
-    // On its way before anybody acts upon this one: the database works while the runs decide.
+    // Sent before the callers react to this one: the database works while the runs decide.
     this.#sendQueued();
     if (error === null) this.#settle(batch);
     if (!this.full) for (const listener of this.#whenRoom.splice(0)) listener();
@@ -165,8 +166,8 @@ export class GroupCommitLog {
   }
 
   /**
-   * What is queued; where nothing is under way and it is worth two batches, one half of it: the database writes one while
-   * the runs of the other decide what comes next. They would take turns otherwise, each waiting for the other.
+   * Takes the queued entries; if no batch is in flight and the queue is worth two batches, one half of it: the database
+   * writes one half while the runs of the other decide. Otherwise they would take turns, each waiting for the other.
    */
   #takeBatch(): Waiting[] {
     let rows = 0;
@@ -248,15 +249,16 @@ export class GroupCommitLog {
   }
 }
 
-/** The primary keys of `runs` and of `run_events`, whose violation is told by the name of the partition's own key. */
+/** The primary keys of `runs` and of `run_events`; a violation has the name of the partition's own key. */
 const FENCE = /^(?:runs|run_events(?:_\w+)?)_pkey$/;
 
 /**
- * SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits, such as nesting too deep) lie in the entry; an error of
- * the driver while it serialises values likewise. Everything else, a full disk included, is not the entry's fault: nor are
- * class 42 (a column or a privilege is missing), 40 (deadlocks) and 55P03 (a lock was not to be had). `rejected` would fail
- * the steps and runs of every tenant for good, for what an operator can repair; `lost` has the leader step down, wait ever
- * longer and name the SQLSTATE in /readyz, and every run goes on afterwards.
+ * SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits, such as nesting too deep) are faults of the entry, and
+ * so is an error of the driver while it serialises values. Everything else, a full disk included, is not the entry's
+ * fault: nor are class 42 (a column or a privilege is missing), 40 (deadlocks) and 55P03 (a lock was not available).
+ * `rejected` would permanently fail the steps and runs of every tenant for a problem that an operator can repair; with
+ * `lost` the leader steps down, waits ever longer and names the SQLSTATE in /readyz, and every run continues
+ * afterwards.
  */
 function failureKind(error: unknown): AppendError['kind'] {
   if (error instanceof RangeError || error instanceof TypeError) return 'rejected';

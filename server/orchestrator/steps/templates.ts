@@ -29,7 +29,7 @@ export type Template = {
   readonly whole: Reference | null;
 };
 
-/** A string that is no template: `offset` counts UTF-16 units from the string's start. */
+/** A malformed template: `offset` counts UTF-16 units from the string's start. */
 export class TemplateSyntaxError extends Error {
   readonly offset: number;
   constructor(message: string, offset: number) {

@@ -14,14 +14,14 @@ export type ToolCall = {
   traceparent?: string | undefined;
 };
 
-/** What came of it. `unsent`: the call certainly never reached the tool, so nothing is to be paid for it. */
+/** The outcome of a call. `unsent`: the call certainly never reached the tool, so it is not charged. */
 export type ToolAnswer =
   | { kind: 'result'; result: JsonValue }
   | { kind: 'failed'; code: string; message: string; retryable: boolean; retryAfterMs?: number; unsent?: true };
 
-/** What `mcp_call` needs of the world; the domain of MCP servers provides it. */
+/** The port of `mcp_call`; the domain of MCP servers implements it. */
 export type ToolCaller = {
-  /** What is wrong with a step that names this instance and tool; templates in `args` stand for any value. */
+  /** Returns the problems of a step that names this instance and tool; templates in `args` stand for any value. */
   check(
     scope: CheckScope,
     call: { instanceId: string; toolName: string; args: JsonMap | undefined },

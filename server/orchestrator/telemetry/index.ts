@@ -1,4 +1,4 @@
-/** What the service shows of the orchestrator to the outside: metrics, traces, logs. */
+/** The orchestrator's view for operators: metrics, traces, logs. */
 export { loadMetrics } from './load-metrics.ts';
 export { createRunLog } from './run-log.ts';
 export { createRunMetrics } from './run-metrics.ts';

@@ -20,7 +20,7 @@ const throws = stepType('throws', async ({ attempt }) => {
   return { kind: 'completed', result: null };
 });
 
-/** What is logged while one run of one step of this type is run to its end. */
+/** Returns the log lines of one run of one step of this type. */
 async function logOf(type: string, level: string) {
   const lines: Record<string, unknown>[] = [];
   const logger = createLogger(level, { destination: { write: line => void lines.push(JSON.parse(line)) } });

@@ -4,7 +4,7 @@ import { type Distribution, HotHistogram, hotCounter, type Tally } from '../../p
 import { type RunEvent, type RunState, stepSpec } from '../core/index.ts';
 import { type AttemptEnd, type OrchestratorObserver, type RefusedAppend, unobserved } from '../observer.ts';
 
-/** From a condition's microseconds (by a clock of 1 ms) to a model's minutes. */
+/** Buckets from a condition's microseconds (by a clock of 1 ms) to a model's minutes. */
 const STEP_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 /** People answer within days. */
 const RUN_BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 3_600, 21_600, 86_400, 604_800];

@@ -11,9 +11,9 @@ type TracedRun = { root: Span; context: Context; attempts: Map<string, Span> };
 const ERROR = 2;
 
 /**
- * A run as one trace, each attempt of a step as a span of it (docs/observability.md). Ids come from the run, the step and the
- * attempt, times from the committed events; so a run that another process goes on with stays the same trace. Of what ran, only
- * ids, types and error codes are told: results, messages and inputs may hold anything.
+ * A run as one trace, each attempt of a step as a span of it (docs/observability.md). Ids come from the run, the step
+ * and the attempt, times from the committed events; so a run that another process continues stays the same trace. Spans
+ * contain only ids, types and error codes: results, messages and inputs may contain anything.
  */
 export function createRunTraces(tracing: Tracing): OrchestratorObserver {
   return new RunTraces(tracing);
@@ -42,7 +42,7 @@ class RunTraces implements OrchestratorObserver {
     if (isTerminal(state.status)) this.#runs.delete(run.runId);
   }
 
-  /** What the process before has begun is open again here; what it has ended was sent by it. */
+  /** Attempts that the previous process started are open again here; it has sent those that it ended. */
   runLoaded(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void {
     const typeOf = (step: string) => state.overrides.get(step)?.spec.type ?? state.graph.steps.get(step)?.spec.type;
     this.#runs.delete(run.runId);

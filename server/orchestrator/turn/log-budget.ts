@@ -4,7 +4,7 @@ import type { Outcome } from '../../contract/step-type.ts';
 export const MAX_LOG_BYTES = 64 * 1024;
 const TRUNCATED = '… further log lines are not kept (64 KiB for each step)';
 
-/** Counts the log bytes of a run's steps. Starts anew when the run is folded again: the cap then holds per fold. */
+/** Counts the log bytes of a run's steps. Starts at 0 when the run is folded again: the limit then holds per fold. */
 export class LogBudget {
   readonly #used = new Map<string, number>();
 

@@ -16,7 +16,7 @@ export function isLarge(outcome: Outcome): boolean {
 }
 const LARGE_BYTES = 64 * 1024;
 
-/** What the core is told about an attempt's end, and the text of its result where that is stored externally. */
+/** The command that reports an attempt's end to the core, and the text of its result if that is stored externally. */
 export type Ended = { command: Command; large: LargeResult | null };
 
 /**
@@ -73,7 +73,10 @@ function outcomeCommand(
   }
 }
 
-/** What is to be charged beside the step: whole, positive quantities, or a provider's odd answer would spoil the books. */
+/**
+ * Returns the usage to charge beside the step: whole, positive quantities, so that a provider's invalid answer cannot
+ * corrupt the ledger.
+ */
 function consumedIn({ consumed }: { consumed?: Consumption[] }): { consumed?: Consumption[] } {
   const charged = consumed?.filter(({ quantity }) => Number.isSafeInteger(quantity) && quantity > 0) ?? [];
   return charged.length === 0 ? {} : { consumed: charged };

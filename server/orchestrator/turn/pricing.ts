@@ -49,7 +49,7 @@ function withConsumption(command: Outcome, prices: ActionPrices, onExcess: OnExc
   return { ...command, consumed: charged, credits: creditsFor(charged, prices) };
 }
 
-/** What an attempt costs that used this. */
+/** Returns the cost of an attempt with this usage. */
 export function creditsFor(consumed: readonly Consumption[], prices: ActionPrices): number {
   return consumed.reduce((sum, { action, quantity }) => sum + cost(quantity, prices[action]), prices.workflow_step);
 }

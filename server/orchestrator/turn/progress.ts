@@ -14,7 +14,7 @@ export class RunProgress {
   /** Whether the projection in the database is older than the log. */
   behind = false;
 
-  /** What of `next` the commit at `now` (ms since the epoch) is to write; all of it if it `must`. */
+  /** Returns the fields of `next` that the commit at `now` (ms since the epoch) writes; all of them if it `must`. */
   take(next: RunProjection, { now, must }: { now: number; must: boolean }): RunProjection | null {
     // A clock that was set back does not stop the progress.
     const recent = now >= this.#writtenAt && now - this.#writtenAt < PROGRESS_LAG_MS;
@@ -29,7 +29,7 @@ export class RunProgress {
   }
 }
 
-/** What only says how far a run has come; every other field is written with the events that change it. */
+/** Fields that only describe a run's progress; every other field is written with the events that change it. */
 const PROGRESS: readonly (keyof RunProjection)[] = ['stepsDone', 'lastSeq', 'credits'];
 const WITH_ITS_EVENTS = RUN_PROJECTION_FIELDS.filter(field => !PROGRESS.includes(field));
 
@@ -39,7 +39,7 @@ const sameButForProgress = (a: RunProjection, b: RunProjection): boolean =>
 /** A run whose projection is behind. */
 export type Lagging = { catchUp(): void };
 
-/** What the sweep needs of timers: calling `ring` once at `dueAt`, in ms since the epoch. */
+/** The timers that the sweep needs: call `ring` once at `dueAt`, in ms since the epoch. */
 type Timers = { set(dueAt: number, ring: () => void): unknown };
 
 /** Has the runs that are behind catch up, all at once and at most every PROGRESS_LAG_MS. */

@@ -35,15 +35,15 @@ import {
 } from '../log/index.ts';
 import { type OnExcess, priced } from './pricing.ts';
 
-/** What attempts cost that end in a turn. */
+/** The prices of attempts that end in a turn. */
 export type Pricing = { readonly prices: ActionPrices; readonly onExcess: OnExcess; readonly types: StepTypes };
 
-/** Who a run is: what never changes and what commands are checked against. */
+/** The identity of a run: fields that never change and against which commands are checked. */
 export type RunIdentity = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };
 
 /**
- * What a run decides between two commits: commands are decided and folded one after the other, and what they brought
- * about is written as one entry. Nothing of it may be seen or acted upon before that entry is committed.
+ * The decisions of a run between two commits: commands are decided and folded one after the other, and their events are
+ * written as one entry. Nothing of it may be seen or acted upon before that entry is committed.
  */
 export class Turn {
   readonly events: RunEvent[] = [];
@@ -77,8 +77,8 @@ export class Turn {
   }
 
   /**
-   * Whether the projection must be written, whatever is known of the row. A stop is: whoever took the run over meanwhile
-   * may have called it paused, and recovery would leave it so.
+   * Whether the projection must be written even if the row seems current. This holds for a stop: another process that
+   * had the run meanwhile may have written `paused`, and recovery would leave it so.
    */
   get writesProjection(): boolean {
     return this.#isNew || this.#state.stopRequested !== null;
@@ -167,7 +167,7 @@ export class Turn {
     return entry;
   }
 
-  /** The committed events as the stream shows them: a value kept apart is a reference here too. */
+  /** The committed events as the stream shows them: a value that is stored externally is a reference here too. */
   streamItems(): StreamItem[] {
     const { runId, tenantId, projectId, workflowId } = this.#run;
     const apart = (this.#entry?.payloads.length ?? 0) > 0;
@@ -187,8 +187,8 @@ export class Turn {
   }
 
   /**
-   * A step is charged once for each attempt that came to an end of its own, and with it what the attempt used. That the run
-   * began and how it ended is counted beside it, for nothing.
+   * A step is charged once for each attempt that ended by itself, together with the usage of the attempt. The start and
+   * the end of the run are counted beside it, free of charge.
    */
   #usage(): UsageRow[] {
     const rows: UsageRow[] = [];
@@ -321,7 +321,7 @@ function statusOf(state: RunState): RunStatus {
   return state.status;
 }
 
-/** The run as its callers are told. */
+/** The run in the form that its callers get. */
 export function snapshotOf(
   { runId, tenantId, workflowId, version }: RunIdentity,
   state: RunState,
@@ -361,7 +361,7 @@ function storable(text: string): string {
   return text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '\uFFFD').toWellFormed() : text;
 }
 
-/** As usage names people, tools and models: short, and without the character that its texts travel with. */
+/** The names of people, tools and models in usage: short, and without the character that separates its texts. */
 function label(text: unknown): string {
   return typeof text === 'string' ? storable(text.slice(0, LONGEST_LABEL)).replaceAll('\u001e', ' ') : '';
 }

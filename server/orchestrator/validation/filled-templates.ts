@@ -52,8 +52,9 @@ function holdsInOrder(text: string, parts: Template['parts']): boolean {
 }
 
 /**
- * Where the first occurrence of `literal` in `text[from, to)` ends; -1 without one. By Knuth, Morris and Pratt: `indexOf` compares up
- * to the product of both lengths, and both may be a quarter of a million characters that somebody chose.
+ * Returns where the first occurrence of `literal` in `text[from, to)` ends; -1 if there is none. By Knuth, Morris and
+ * Pratt: `indexOf` takes up to the product of both lengths, and a user may choose a quarter of a million characters for
+ * both.
  */
 function endOfFirst(literal: string, text: string, from: number, to: number): number {
   const borders = new Int32Array(literal.length);

@@ -38,8 +38,8 @@ function openedFields({ overridable }: GraphStep, type: StepType | undefined): s
 }
 
 /**
- * Whoever starts a run chooses its input, and with it what such templates become. Only where no other step comes before: there may be
- * a check or an approval among them of the input as it was then.
+ * The caller of a start chooses its input, and with it the values of such templates. Only for steps without
+ * predecessors: one of them might check or approve the input as it was then.
  */
 function isFilled(step: GraphStep, type: StepType | undefined, [field, value]: [string, JsonValue]): boolean {
   if (type?.filledFields?.includes(field) !== true || (step.depends_on ?? []).length > 0) return false;
@@ -47,8 +47,8 @@ function isFilled(step: GraphStep, type: StepType | undefined, [field, value]: [
 }
 
 /**
- * What of a start's params passes steps over that others rely on: results that no step gave, and an episode that leaves out a check or
- * an approval before a step it runs.
+ * Returns the params of a start that bypass steps on which others rely: results that no step produced, and an episode
+ * that leaves out a check or an approval before a step that it runs.
  */
 export function passedOver(
   graph: Graph,

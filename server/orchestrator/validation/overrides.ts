@@ -7,7 +7,9 @@ import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { type Topology, topology } from './topology.ts';
 import { Collector, checkCommonFields, checkStep, STEPS_AT_ONCE } from './validate.ts';
 
-/** Fields that a run cannot change and that an override may hold all the same; `withOverride` (core/compile.ts) leaves them out. */
+/**
+ * Fields that a run cannot change but that an override may contain; `withOverride` (core/compile.ts) leaves them out.
+ */
 export const FIXED_FIELDS: ReadonlySet<string> = new Set(['id', 'type', 'depends_on']);
 
 /** Fields in the override of one step: several times what any type of step has. */
@@ -23,9 +25,10 @@ export function oversizedOverrides(overrides: Readonly<Record<string, JsonMap>>)
 }
 
 /**
- * What is wrong with the fields that `trigger_steps` puts over those of published steps: each step is checked as it would be
- * when published, and a problem counts where it lies in a field that the override brings. Fields that decide an approval cannot be
- * overridden at all. Overrides of steps that the graph does not have are left out. `path` is relative to the step.
+ * Returns the problems of the fields that `trigger_steps` puts over those of published steps: each step is checked as
+ * it would be when published, and a problem counts if it is in a field of the override. Fields that decide an approval
+ * cannot be overridden at all. Overrides of steps that the graph does not have are ignored. `path` is relative to the
+ * step.
  */
 export async function validateOverrides(
   graph: Graph,
@@ -36,7 +39,7 @@ export async function validateOverrides(
   const given = new Map(Object.entries(overrides));
   const found = new ProblemList();
   for (const problem of approvalProblems(graph, overrides, types)) found.push(problem);
-  // Most overrides set a time limit or a switch, for which nobody needs to know who comes before whom.
+  // Most overrides set a time limit or a switch, for which the order of steps does not matter.
   let order: Topology | undefined;
   const checking = { types, scope, patterns: new PatternBudget() };
   let checked = 0;

@@ -72,8 +72,8 @@ function notesShape(notes: unknown): ProblemList {
 }
 
 /**
- * What even a draft may not hold (docs/specification/workflows.md#drafts): the JSON
- * shape, the size and the number of steps. Empty where the graph can be saved.
+ * Returns the problems that even a draft must not have (docs/specification/workflows.md#drafts): the JSON shape, the
+ * size and the number of steps. Empty if the graph can be saved.
  */
 export function checkShape(graph: unknown): GraphProblem[] {
   if (!isObject(graph) || !Array.isArray(graph.steps)) {

@@ -1,7 +1,7 @@
 import type { GraphStep } from '../core/index.ts';
 import { ProblemList } from './problem-list.ts';
 
-/** Who comes before whom. Step ids are unique here: later duplicates are left out. */
+/** The order of steps. Step ids are unique here: later duplicates are left out. */
 export type Topology = {
   readonly steps: ReadonlyMap<string, GraphStep>;
   readonly dependents: ReadonlyMap<string, readonly string[]>;
@@ -64,7 +64,7 @@ function ancestorSets(steps: ReadonlyMap<string, GraphStep>): (ancestor: string,
       const at = index.get(other) ?? 0;
       bits[at >> 5] = (bits[at >> 5] ?? 0) | (1 << (at & 31));
       const theirs = sets.get(other);
-      // Counted by hand: this runs words × dependencies times, 16 million in the densest graph of 1 MiB.
+      // A plain loop counts: this runs words × dependencies times, 16 million in the densest graph of 1 MiB.
       for (let word = 0; theirs && word < words; word++) bits[word] = (bits[word] ?? 0) | (theirs[word] ?? 0);
     }
     sets.set(id, bits);

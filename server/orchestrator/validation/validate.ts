@@ -11,7 +11,7 @@ import { type Topology, topology } from './topology.ts';
 
 export type GraphReport = { valid: boolean; errors: GraphProblem[]; warnings: GraphProblem[] };
 
-/** So many are checked before others have their turn on the event loop. */
+/** The number of steps that are checked before other work gets a turn of the event loop. */
 export const STEPS_AT_ONCE = 25;
 
 /** Templates are also rendered in these common fields. */
@@ -106,7 +106,7 @@ function checkTemplates(step: GraphStep, type: StepType, graph: Topology, into: 
   }
 }
 
-/** What a step type asks of the graph around one of its steps. */
+/** The view of the graph that a step type gets for one of its steps. */
 function graphCheck(step: GraphStep, graph: Topology, into: Collector): GraphCheck {
   const error: Collector['error'] = (...problem) => into.error(...problem);
   const warn: Collector['error'] = (...problem) => into.warn(...problem);

@@ -30,9 +30,12 @@ import { Runtime } from './runtime.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 
 export type EmbeddedOrchestratorOptions = {
-  /** For reading; shared with the rest of the process. */
+  /** The pool for reading; shared with the rest of the process. */
   pool: Pool;
-  /** For the one session that holds the leader's lock and writes the log; not through a pooler in transaction mode. */
+  /**
+   * The address for the one session that holds the leader's lock and writes the log; not through a pooler in
+   * transaction mode.
+   */
   connectionString: string;
   clock: Clock;
   logger: Logger;
@@ -42,12 +45,12 @@ export type EmbeddedOrchestratorOptions = {
   loadVersion?: LoadVersion;
   /** 0..1, for the jitter of retries; default Math.random. */
   random?: () => number;
-  /** What waits in real time; default setTimeout. */
+  /** The alarm for waits in real time; default setTimeout. */
   alarm?: Alarm;
   writerLimits?: WriterLimits;
   /** The advisory lock's key: processes with different keys do not see each other. */
   lock?: number;
-  /** Default: nobody watches. */
+  /** Default: no observer. */
   observer?: OrchestratorObserver;
   /** Default: everything is free. */
   credits?: CreditSource;
@@ -57,7 +60,7 @@ export type EmbeddedOrchestratorOptions = {
    * message is shown by `/readyz` without authentication. `signal` aborts when the process stops.
    */
   beforeLeading?: (signal: AbortSignal) => Promise<void>;
-  /** What all of it stands on; the simulation replaces it. */
+  /** Its dependencies, which the simulation replaces. */
   ports?: Partial<OrchestratorPorts>;
 };
 
@@ -69,7 +72,7 @@ export type OrchestratorPorts = {
   journal: LoadJournal;
   /** Default: to `connectionString`. */
   connect: LeaderConnector;
-  /** What leadership waits by: its intervals are those of a connection, not of runs. Default setTimeout. */
+  /** The alarm of leadership: its intervals are those of a connection, not of runs. Default setTimeout. */
   alarm: Alarm;
   /** Default setImmediate. */
   defer: (callback: () => void) => void;
@@ -79,7 +82,7 @@ export type OrchestratorPorts = {
 export type EmbeddedOrchestrator = Orchestrator & {
   /** Settles as soon as this process knows where it stands: leading (and serving), or standby. */
   readonly ready: Promise<void>;
-  /** Settles when the runs found at the latest take-over are taken up; null while not leading. */
+  /** Settles when the runs found at the latest takeover are loaded; null while not leading. */
   readonly recovered: Promise<{ recovered: number }> | null;
   /** Runs in memory. */
   readonly liveRuns: number;
@@ -193,7 +196,7 @@ export class Embedded implements EmbeddedOrchestrator {
     return this.#closed;
   }
 
-  /** The session is not touched here: it belongs to #leadOnce alone, at whatever instant this is called. */
+  /** The session is not touched here: only #leadOnce uses it, at any moment of this call. */
   async #close(): Promise<void> {
     this.#status = 'stopping';
     // At once: a supervisor may end the process before the attempts have.
@@ -225,7 +228,7 @@ export class Embedded implements EmbeddedOrchestrator {
     }
   }
 
-  /** From the wait for the lock to the loss of the session or the shutdown; the session is released however it ends. */
+  /** From the wait for the lock to the loss of the session or the shutdown; the session is always released. */
   async #leadOnce(): Promise<{ end: LeadingEnd; cause: unknown }> {
     const { connect, alarm } = this.#ports;
     let session: LeaderSession;
@@ -283,7 +286,7 @@ export class Embedded implements EmbeddedOrchestrator {
       this.#runtime = null;
       this.recovered = null;
       runtime.abandon(new Error('the session of the leader ended'));
-      // A commit whose answer was lost with the session is in the log, and no listener was told of its events.
+      // A commit whose answer was lost with the session is in the log, and no listener has received its events.
       this.#broadcaster.interrupt();
     }
   }
@@ -307,7 +310,7 @@ export class Embedded implements EmbeddedOrchestrator {
     read.then(settled, settled);
   }
 
-  /** Of no consequence where it fails: the terms that remain open count as those of a process that died. */
+  /** A failure does no harm: terms that remain open count as those of a process that died. */
   #recordSurvival(): void {
     this.#track(this.#ports.terms.survive());
   }
@@ -335,7 +338,7 @@ export class Embedded implements EmbeddedOrchestrator {
     return createRuntime(services, session);
   }
 
-  /** In the background, again and again until all are taken up: a run must not be forgotten because a read failed. */
+  /** In the background, repeated until all are loaded: a failed read must not make a run be forgotten. */
   async #recover(runtime: Runtime, signal: AbortSignal): Promise<{ recovered: number }> {
     const began = performance.now();
     this.#observer.recoveryBegan();

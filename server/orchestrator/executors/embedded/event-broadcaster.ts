@@ -8,7 +8,7 @@ type Subscription = {
   onInterrupted: (() => void) | undefined;
 };
 
-/** Hands committed events to whoever listens in this process, in the order of their publication. */
+/** Sends committed events to the listeners in this process, in the order of their publication. */
 export class EventBroadcaster {
   readonly #byTenant = new Map<string, Set<Subscription>>();
   readonly #logger: Logger;
@@ -33,7 +33,7 @@ export class EventBroadcaster {
     };
   }
 
-  /** `items` are of one run. A listener that throws harms nobody else. */
+  /** All `items` belong to one run. A listener that throws does not affect the others. */
   publish(items: StreamItem[]): void {
     const [first] = items;
     if (first === undefined) return;
@@ -49,7 +49,7 @@ export class EventBroadcaster {
     }
   }
 
-  /** Tells everybody that events may have been committed which were not handed over. */
+  /** Tells all listeners that events may have been committed that they did not receive. */
   interrupt(): void {
     for (const { onInterrupted } of [...this.#byTenant.values()].flatMap(each => [...each])) onInterrupted?.();
   }

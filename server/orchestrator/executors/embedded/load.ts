@@ -31,7 +31,7 @@ export function loadOf(runs: ReadonlyMap<string, LiveRun>, { slots, log, timers,
   };
 }
 
-/** Of a process that does not lead. */
+/** The load of a process that does not lead. */
 export const IDLE: RuntimeLoad = {
   runsInMemory: 0,
   slotsInUse: 0,

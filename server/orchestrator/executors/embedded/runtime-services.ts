@@ -9,7 +9,7 @@ import type { EventBroadcaster } from './event-broadcaster.ts';
 import type { OwnTerm } from './leadership/leader-terms.ts';
 import type { GraphCache } from './runs/graph-cache.ts';
 
-/** What the runtime is given; constructed anew for each time that the process leads. */
+/** The dependencies of the runtime; constructed for each term of leadership. */
 export type RuntimeServices = {
   reader: LogReader;
   /** The term that begins with this runtime. */
@@ -25,7 +25,7 @@ export type RuntimeServices = {
   graphs: GraphCache;
   broadcaster: EventBroadcaster;
   writerLimits?: WriterLimits;
-  /** Default: nobody watches. */
+  /** Default: no observer. */
   observer?: OrchestratorObserver;
   /** Default: no run is ever suspected of what a process died of. */
   journal?: LoadJournal | undefined;

@@ -48,7 +48,7 @@ export class Runtime implements RunHost {
   readonly #finder: RunFinder;
   readonly resources: RunResources;
   readonly #runs = new Map<string, LiveRun>();
-  /** Starts under way: what they begin is not a run until its commit. */
+  /** Starts in progress: a run exists only after its commit. */
   readonly #starting = new Map<string, Promise<RunSnapshot>>();
   readonly #wakeUpTimers: WakeUpTimers;
   readonly meter: CreditMeter;
@@ -60,7 +60,7 @@ export class Runtime implements RunHost {
   #abandoned = false;
   #whenNoAttempts: (() => void) | null = null;
 
-  /** `onLost`: the session failed under a write; whoever made this runtime is to abandon it. */
+  /** `onLost`: the session failed during a write; the owner of this runtime must abandon it. */
   constructor(services: RuntimeServices, session: LogSession, onLost: (cause: unknown) => void) {
     this.#services = services;
     this.observer = services.observer ?? unobserved;
@@ -151,14 +151,14 @@ export class Runtime implements RunHost {
     if (!this.#wakeUpTimers.has(runId) && !this.#runs.has(runId)) this.setWakeUpAt(runId, dueAt);
   }
 
-  /** Folds a run and lets it go on; a failure is logged and tried again later. */
+  /** Folds a run and continues it; a failure is logged and tried again later. */
   async recover(runId: string): Promise<void> {
     if (this.#abandoned) return;
     try {
       // Folding it wakes it.
       await this.#finder.find(runId, false);
     } catch (error) {
-      // It is the affair of whichever process leads next.
+      // The next leader takes care of it.
       if (this.#closing || this.#abandoned) return;
       const delayMs = this.#loadRetries.delayAfter(runId, error);
       this.faults.notLoaded(runId, error, delayMs);

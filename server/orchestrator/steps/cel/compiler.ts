@@ -15,7 +15,7 @@ import {
   typeName,
 } from './values.ts';
 
-/** What an expression reads. `result` throws for a step that is no ancestor. */
+/** The values that an expression reads. `result` throws for a step that is not an ancestor. */
 export type CelScope = {
   input: JsonMap;
   result(step: string): JsonValue;

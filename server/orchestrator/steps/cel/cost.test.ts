@@ -5,9 +5,9 @@ import { expression, SMALL_UNITS } from './index.ts';
 import { arithmetic, Budget, CelError, type CelValue, compare, equal } from './values.ts';
 
 /**
- * What an evaluation is charged bounds its time: every function and operator is given the largest and most repetitive
- * arguments there are, and none may take more time for a unit than the limits of expression.ts are made for. CPU time of
- * this process, the least of three tries: what else the machine does is not counted.
+ * The cost of an evaluation bounds its time: every function and operator gets the largest and most repetitive arguments
+ * possible, and none may take more time per unit than the limits of expression.ts assume. CPU time of this process, the
+ * least of three tries, so that other load does not count.
  */
 const MOST_US_PER_UNIT = 1;
 /** A function may look at its arguments before it knows what they cost: once, and not for longer than this. */
@@ -54,7 +54,7 @@ function* combinations(count: number): Generator<CelValue[]> {
     for (const rest of combinations(count - 1)) for (const value of count > 2 ? few : extremes) yield [...rest, value];
 }
 
-/** What a call takes, in ms of CPU and in units; units of a call that was refused are the whole budget. */
+/** The cost of a call, in ms of CPU and in units; a refused call counts the whole budget. */
 function measure(call: CelFunction['call'], args: CelValue[], units: number): { ms: number; units: number } {
   const budget = new Budget(units);
   const before = process.cpuUsage();

@@ -22,11 +22,11 @@ export type Expression = {
 };
 
 /**
- * What an expression may cost (values.ts) on the event loop: ~3 ms at worst. Larger ones are evaluated from the beginning
- * in a worker (lua/pool.ts), which costs ~0.2 ms more and happens to next to none.
+ * The maximum cost of an expression (values.ts) on the event loop: ~3 ms at worst. Larger ones are evaluated again from
+ * the start in a worker (lua/pool.ts), which takes ~0.2 ms more and is rare.
  */
 export const SMALL_UNITS = 10_000;
-/** What an expression may cost at all: ~150 ms and ~50 MB at worst. */
+/** The maximum cost of any expression: ~150 ms and ~50 MB at worst. */
 const MAX_UNITS = 500_000;
 /** Ends what the units did not foresee; the worker is also ended from outside when the step's time is up. */
 const MAX_SMALL_MS = 20;

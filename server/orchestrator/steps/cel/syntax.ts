@@ -32,7 +32,7 @@ export function parse(text: string): Node {
   }
 }
 
-/** What the parser or the compiler threw, with its place in the expression. */
+/** An error of the parser or the compiler, with its place in the expression. */
 export function asSyntaxError(error: unknown): CelSyntaxError {
   if (error instanceof CelSyntaxError) return error;
   if (error instanceof RangeError) return new CelSyntaxError('the expression is nested too deeply', 0);

@@ -1,10 +1,9 @@
 import type { JsonValue } from '../../core/index.ts';
 
 /**
- * What a CEL expression computes with here: JSON values, and moments and lengths of time. Numbers are of one kind, as
- * in JSON: `1 == 1.0`, `input.n + 1 > 2.5` works for 1 and for 1.5, and `7 / 2` is 3.5
- * (docs/specification/steps.md#condition; a strict CEL rejects mixed int and double, and every author would meet that
- * first).
+ * The values of a CEL expression: JSON values, timestamps and durations. Numbers are of one kind, as in JSON:
+ * `1 == 1.0`, `input.n + 1 > 2.5` works for 1 and for 1.5, and `7 / 2` is 3.5 (docs/specification/steps.md#condition; a
+ * strict CEL rejects mixed int and double, and every author would meet that first).
  */
 export class Timestamp {
   readonly ms: number;
@@ -21,7 +20,7 @@ export class Duration {
 export type CelMap = { [key: string]: CelValue };
 export type CelValue = null | boolean | number | string | Timestamp | Duration | CelValue[] | CelMap;
 
-/** What an expression did wrong while it ran; the message is for its author. */
+/** A run-time error of an expression; the message is for its author. */
 export class CelError extends Error {
   readonly code: 'expression_failed' | 'expression_too_costly';
   constructor(message: string, code: CelError['code'] = 'expression_failed') {
@@ -32,8 +31,8 @@ export class CelError extends Error {
 }
 
 /**
- * The work that an evaluation may still do. A node costs 1 unit and whatever touches n characters or elements costs in
- * proportion to n, so that a unit is 10 to 300 ns and at most ~100 bytes (`cost.test.ts` measures every function).
+ * The remaining budget of an evaluation. A node costs 1 unit, and an operation on n characters or elements costs in
+ * proportion to n, so a unit is 10 to 300 ns and at most ~100 bytes (`cost.test.ts` measures every function).
  */
 export class Budget {
   #left: number;
@@ -43,8 +42,8 @@ export class Budget {
   #deadline: number | undefined;
 
   /**
-   * An evaluation that takes longer than `maxMs` is too costly, whatever it has left. The clock is first read after some
-   * work: most evaluations end before, and reading it would take as long as they do.
+   * An evaluation that takes longer than `maxMs` is too expensive, even if budget remains. The clock is first read
+   * after some work: most evaluations end before, and reading it would take as long as they do.
    */
   constructor(units: number, maxMs = Number.POSITIVE_INFINITY) {
     this.#left = units;
@@ -205,7 +204,10 @@ export function arithmetic(operator: Arithmetic, a: CelValue, b: CelValue, budge
   throw new CelError(`${typeName(a)} ${operator} ${typeName(b)} is not defined`);
 }
 
-/** An own member of a map or an element of a list; undefined where there is none. Nothing inherited is ever reached. */
+/**
+ * Returns an own member of a map or an element of a list; undefined if there is none. Nothing inherited is ever
+ * reached.
+ */
 export function member(value: CelValue, key: CelValue): CelValue | undefined {
   if (Array.isArray(value)) {
     if (typeof key !== 'number' || !Number.isInteger(key))

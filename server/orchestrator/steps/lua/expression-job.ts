@@ -2,7 +2,7 @@ import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { CelError, CelSyntaxError, expression, typeName } from '../cel/index.ts';
 import type { LuaData, LuaOutcome } from './sandbox.ts';
 
-/** What an expression came to: true or false, or the type of anything else. */
+/** The result of an expression: true or false, or the type of anything else. */
 export type Verdict = { value: boolean } | { type: string };
 
 /** Evaluates an expression in a worker, on the texts that it was sent. `result` is a Verdict as JSON. */

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /**
- * Lua 5.4 as WebAssembly, instantiated by hand. The binary comes from the wasmoon package; its JavaScript is not used:
- * that brings proxies into Lua, a file system and `os.execute` through child_process. Here a script's whole world is
- * the twenty-odd functions below, and none of them does anything but tell the time.
+ * Lua 5.4 as WebAssembly, instantiated without wasmoon's JavaScript. The binary comes from the wasmoon package; its
+ * JavaScript would bring proxies into Lua, a file system, and `os.execute` through child_process. Here a script can
+ * call only the twenty-odd functions below, and the only thing that they reveal of the outside is the time.
  */
 
 /** The C API as the binary exports it; pointers and sizes are plain numbers. */

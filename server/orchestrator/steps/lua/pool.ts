@@ -7,11 +7,11 @@ import { type LuaBinary, type LuaData, type LuaOutcome, MEMORY_LIMIT, prepareLua
 import { nextTurn, type Turn } from './turns.ts';
 import { jobOf, type MakeData, type Work } from './work.ts';
 
-/** What became of a job: an outcome of the script, or why there is none. */
+/** The result of a job: an outcome of the script, or why there is none. */
 export type LuaRun = LuaOutcome | { ok: false; code: 'lua_aborted' | 'lua_crashed'; message: string; log: string[] };
 
 export type LuaRunOptions = {
-  /** Whose script it is: workers are shared fairly between tenants. */
+  /** The tenant of the script: workers are shared fairly between tenants. */
   tenant: string;
   signal?: AbortSignal;
   /** Called once, within ~10 ms after the script began; not at all for one that ended before. */
@@ -42,14 +42,14 @@ type Batch = {
   atSince: number;
   beganAt: number;
   long: boolean;
-  /** As its first job; jobs that were displaced are handed out one at a time. */
+  /** How often its first job was displaced; displaced jobs are sent one at a time. */
   displaced: number;
   slot: Slot;
 };
 
 type Slot = {
   worker: Worker;
-  /** The batch under way, undefined when idle. */
+  /** The current batch, undefined when idle. */
   batch: Batch | undefined;
   readonly thread: Int32Array;
   /** It is at a script that has run for long, and gets only the CPU that nothing else wants. */
@@ -59,9 +59,12 @@ type Slot = {
 const LARGEST_BATCH = 32;
 /** A batch is full when what its scripts are given exceeds this, in characters: a worker's heap holds 256 MiB. */
 const FULL_BATCH = 4 * 1024 * 1024;
-/** How often the pool looks at what its workers are at, in ms; also how long a job may take before those behind it are given back. */
+/**
+ * How often the pool checks its workers, in ms; also how long a job may take before those behind it return to the
+ * queue.
+ */
 const LOOK_EVERY = 10;
-/** A batch under way for longer than this, in ms, is long (below). */
+/** A batch that runs for longer than this, in ms, is long (below). */
 const LONG_AFTER = 100;
 
 /** A script that has run for longer than this, in ms, gets only the CPU that nothing else wants. */
@@ -93,7 +96,10 @@ export class LuaPool {
   #watch: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** `workers`: 0 = one per core, at least 2, so that one long script costs nobody else a thread start. */
+  /**
+   * `workers`: 0 = one per core, at least 2, so that one long script does not force other scripts to wait for a new
+   * thread.
+   */
   constructor(options: { workers?: number; memoryLimit?: number } = {}) {
     this.#size = options.workers || Math.max(2, availableParallelism());
     this.#memoryLimit = options.memoryLimit ?? MEMORY_LIMIT;
@@ -197,7 +203,7 @@ export class LuaPool {
     if (batch) this.#requeue(batch, batch.pending);
   }
 
-  /** Of these jobs of the batch, those that wait for its answer wait in the queue instead. */
+  /** Moves those of these jobs that still belong to the batch back to the queue. */
   #requeue(batch: Batch, list: readonly Pending[]): void {
     const again = list.filter(pending => pending.place?.batch === batch);
     for (const pending of again) pending.place = undefined;
@@ -212,7 +218,7 @@ export class LuaPool {
     return pending.displaced > 0 ? this.#displaced : this.#fresh;
   }
 
-  /** Takes the worker of a script that has had its time; it begins anew when its turn comes again. */
+  /** Takes the worker from a script that has used its quantum; the script starts again when its turn comes. */
   #displace(batch: Batch): void {
     const pending = batch.pending[batch.at];
     if (pending) pending.displaced += 1;

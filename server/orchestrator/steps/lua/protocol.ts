@@ -7,7 +7,7 @@ export type LuaJob =
 
 /**
  * Several jobs in one message: with many short scripts the messages cost more than the scripts. `claims` is shared: the
- * worker takes job n by turning its 0 into 1; the pool takes back what was not begun by turning it into 2.
+ * worker claims job n by changing its 0 to 1; the pool reclaims a job that was not started by changing it to 2.
  */
 export type LuaBatch = { jobs: LuaJob[]; claims: Int32Array };
 export const Claim = { free: 0, taken: 1, withdrawn: 2 } as const;

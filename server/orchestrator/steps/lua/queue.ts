@@ -1,7 +1,7 @@
 /**
- * Jobs that wait, first in first out for each tenant and round robin across tenants, so that nobody's thousand
- * scripts stand before another's first (docs/specification/runs.md#fairness). A Map keeps the order of the round:
- * whoever was served goes to its end.
+ * Jobs that wait, first in first out for each tenant and round robin across tenants, so that a thousand scripts of one
+ * tenant do not delay the first of another (docs/specification/runs.md#fairness). A Map keeps the order of the round: a
+ * tenant that was served moves to its end.
  */
 export class TenantQueue<T> {
   readonly #round = new Map<string, T[]>();
@@ -13,7 +13,7 @@ export class TenantQueue<T> {
     else this.#round.set(tenant, [job]);
   }
 
-  /** Gives jobs that were taken back to the front of their tenant's; its turn in the round stays. */
+  /** Returns reclaimed jobs to the front of their tenant's queue; its turn in the round stays. */
   unshift(tenant: string, jobs: readonly T[]): void {
     if (jobs.length === 0) return;
     const waiting = this.#round.get(tenant);

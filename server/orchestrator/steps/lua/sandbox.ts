@@ -5,13 +5,13 @@ import { compileLua, instantiateLua, type LuaHost, LuaStatus, LuaType, REGISTRY 
 import { LuaValues, ValueError } from './values.ts';
 
 /**
- * What a script is given, each value as JSON text. They are parsed one after the other: as objects they take up to 30
- * times the text, and a thread whose heap is full does not fail alone, V8 ends the process.
+ * The inputs of a script, each value as JSON text. They are parsed one after the other: as objects they take up to 30
+ * times the text, and a thread whose heap is full does not fail alone, because V8 ends the process.
  */
 export type LuaData = {
-  /** What the script's own templates stand for, each value once. */
+  /** The values of the script's own templates, each once. */
   values: string[];
-  /** Which of `values` each of `__values[1]`… is; absent where that is the order of `values`. */
+  /** The indexes of `__values[1]`… in `values`; absent if they are in the same order. */
   places?: readonly number[];
   input?: string;
   /** Only the results that the script can read. */
@@ -29,7 +29,7 @@ export const MEMORY_LIMIT = 64 * 1024 * 1024;
 export const RESULT_LIMIT = 1024 * 1024;
 const LOG_LIMIT = 64 * 1024;
 const LONGEST_MESSAGE = 4_000;
-/** What `json.decode` takes at most, in bytes; see LuaData. */
+/** The maximum size of a text for `json.decode`, in bytes; see LuaData. */
 const DECODE_LIMIT = 4 * 1024 * 1024;
 
 /**
@@ -96,7 +96,7 @@ function findHeapEnd(module: WebAssembly.Module): number | undefined {
   return found === undefined ? undefined : found * 4;
 }
 
-/** What all sandboxes share, and can be sent to other threads. */
+/** Data that all sandboxes share, and that can be sent to other threads. */
 export type LuaBinary = { module: WebAssembly.Module; heapEndAt: number | undefined };
 
 /** Compiles Lua and finds its way around in it: ~40 ms, once for all workers. */
@@ -127,7 +127,7 @@ export class LuaSandbox {
   #runner = 0;
   #describer = 0;
   #compiler = 0;
-  // What the execution under way works on and leaves behind.
+  // The state of the current execution.
   #script = '';
   #data: LuaData = { values: [] };
   #result = '';
@@ -294,7 +294,7 @@ export class LuaSandbox {
     return 0;
   }
 
-  /** Tables are logged as JSON where they can be: `table: 0x…` helps nobody. */
+  /** Tables are logged as JSON if possible: `table: 0x…` would not help. */
   #logText(L: number, index: number): string {
     if (this.#host.api.lua_type(L, index) === LuaType.table) {
       const top = this.#host.api.lua_gettop(L);

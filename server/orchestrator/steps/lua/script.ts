@@ -9,15 +9,18 @@ import {
 } from '../templates.ts';
 
 /**
- * What happens to a script before Lua sees it (docs/specification/steps.md#templates): a `{{…}}` becomes a reference
- * to a bound value, so that input can never become code. In code it stands for the value itself; inside a quoted or
- * long string the string is cut and the value's text is joined in; comments are left alone. The scan also finds which
- * results the script can read, so that only those are sent to it: a chain of 1,000 scripts stays linear.
+ * Prepares a script for Lua (docs/specification/steps.md#templates): a `{{…}}` becomes a reference to a bound value, so
+ * that input can never become code. In code it stands for the value itself; inside a quoted or long string the string
+ * is cut and the value's text is joined in; comments are left unchanged. The scan also finds which results the script
+ * can read, so that only those are sent to it: a chain of 1,000 scripts stays linear.
  */
 export type PreparedScript = {
-  /** What Lua compiles. Lines are those of the author's script. */
+  /** The text that Lua compiles. Its lines are those of the author's script. */
   readonly source: string;
-  /** What `__values[1]`… are, in order, each once however often the script names it. In a string, the value is bound as text. */
+  /**
+   * The templates of `__values[1]`…, in order, each once even if the script repeats it. In a string, the value is bound
+   * as text.
+   */
   readonly bound: readonly { reference: Reference; as: 'value' | 'text' }[];
   /** Steps read through the global `steps`; `all` where the script takes `steps` as a whole or reaches globals by name. */
   readonly steps: ReadonlySet<string> | 'all';
@@ -29,7 +32,7 @@ export type PreparedScript = {
 
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /(?:0[xX][0-9a-fA-F.]*(?:[pP][+-]?[0-9]*)?|[0-9][0-9a-zA-Z.]*)/y;
-/** What begins no token that matters; matched as a whole, since most of a script is of it. */
+/** Text that starts no relevant token; matched as a whole, since it is most of a script. */
 const PLAIN = /[^A-Za-z0-9_"'[{-]+/y;
 const LONG_OPEN = /\[(=*)\[/y;
 const STATIC_STEP = /\s*(?:\.\s*([A-Za-z_][A-Za-z0-9_]*)|\[\s*(?:"([^"\\\n]*)"|'([^'\\\n]*)')\s*\])/y;
@@ -126,7 +129,7 @@ class ScriptScanner {
       if (!(error instanceof TemplateSyntaxError)) throw error;
       this.#failures += 1;
       if (report) this.errors.push(error);
-      // What follows is not looked at: `{{input.x}}` in code would be a table of tables, and nobody would know.
+      // The text after it is not read: `{{input.x}}` in code would silently become a table of tables.
       if (this.#failures === MAX_FAILURES)
         this.errors.push(new TemplateSyntaxError(`more than ${MAX_FAILURES} malformed templates`, at));
       return undefined;
@@ -169,7 +172,7 @@ class ScriptScanner {
       if (found && found.end <= end) cuts.push({ at, ...found });
       at = this.#text.indexOf('{{', found ? found.end : at + 1);
     }
-    // A line break right behind `[[` is not part of the string: where one follows a template, it is given back.
+    // A line break right behind `[[` is not part of the string: if one follows a template, it is added again.
     const reopen = (rest: number) => (/[\r\n]/.test(this.#text[rest] ?? '') ? `"\\n"..${open[0]}` : open[0]);
     this.#join(from, end + close.length, cuts, reopen, close);
   }

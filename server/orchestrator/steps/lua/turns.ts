@@ -18,20 +18,20 @@ export type RunningBatch = {
   readonly atSince: number;
 };
 
-/** Who goes next: from which queue, and in whose place if all workers are taken. */
+/** The tenant that goes next: from which queue, and in whose place if all workers are busy. */
 export type Turn<B> = { readonly tenant: string; readonly isDisplaced: boolean; readonly inPlaceOf: B | undefined };
 
 /**
  * Decides which tenant gets a worker now.
  *
- * Tenants are served round robin. One that has workers already gets another only while fewer than `size` are busy; one
- * that has none gets the next that is free and, where the busy ones are `long`, one of MAX_EXTRA_WORKERS beside `size`.
+ * Tenants are served round robin. A tenant that has workers gets another one only while fewer than `size` are busy; a
+ * tenant without one gets the next free one and, if the busy ones are `long`, one of MAX_EXTRA_WORKERS beside `size`.
  *
- * Where all of these are taken, a multilevel feedback queue keeps endless scripts from shutting others out: a tenant
- * without a worker takes the place of the script that is furthest beyond its quantum. That one waits in a queue of its own
- * and begins anew later (scripts have no side effects), with twice the quantum. Half of the workers are for those that were
- * displaced, and up to all but RESERVED_WORKERS while no others wait. So with T tenants before it, a tenant gets a worker
- * within about T / RESERVED_WORKERS seconds, whatever the others run, and long scripts come to their end too.
+ * If all of these are busy, a multilevel feedback queue keeps endless scripts from shutting others out: a tenant
+ * without a worker takes the place of the script that is furthest beyond its quantum. That script waits in a separate
+ * queue and starts again later (scripts have no side effects), with twice the quantum. Half of the workers are for
+ * displaced scripts, and up to all but RESERVED_WORKERS while no others wait. So with T tenants before it, a tenant
+ * gets a worker within about T / RESERVED_WORKERS seconds, for any scripts of the others, and long scripts end too.
  */
 export function nextTurn<B extends RunningBatch>(
   batches: readonly B[],
@@ -73,5 +73,5 @@ function overdue<B extends RunningBatch>(batches: readonly B[], now: number): B 
   return found;
 }
 
-/** For how long a script that was displaced this often keeps its worker, in ms. */
+/** The quantum of a script that was displaced this often, in ms. */
 export const quantumOf = (displaced: number): number => Math.min(MAX_QUANTUM_MS, QUANTUM_MS * 2 ** displaced);

@@ -1,10 +1,10 @@
 import type { LuaJob } from './protocol.ts';
 import type { LuaData } from './sandbox.ts';
 
-/** What a script is given, made when a worker is free: thousands may wait, each reading megabytes. */
+/** The inputs of a script, created when a worker is free: thousands may wait, each reading megabytes. */
 export type MakeData = () => LuaData;
 
-/** What is to be run in a worker; `data` null = compile only. */
+/** A script to run in a worker; `data` null = compile only. */
 export type Work =
   | { language: 'lua'; script: string; data: MakeData | null }
   | { language: 'cel'; script: string; data: MakeData };

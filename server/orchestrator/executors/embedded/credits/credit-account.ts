@@ -1,34 +1,34 @@
 import type { ActionPrices } from '../../../../contract/billable-actions.ts';
 import { FREE, type TenantCredits } from '../../../credits.ts';
 
-/** A read of a workspace's credits that is under way: when it began, among all of them, and whether no charge was under way. */
+/** A read of a workspace's credits in progress: its number, and whether no charge was in progress at its start. */
 export type CreditRead = { readonly number: number; readonly epoch: number; readonly quiet: boolean };
 
 /**
- * What the leader knows of one workspace's credits, and what of them is spoken for.
+ * The leader's knowledge of one workspace's credits, and the reservations on them.
  *
- * Only the leader charges: its session holds the lock. So whatever is read of the database, and however many of its own
- * commits are under way meanwhile, `balance + consumed` of the read moves by grants, expiries, refunds and waives alone: a
- * charge takes from the one what it adds to the other. That sum (`#granted`) less what this leader has committed by its own
- * count (`#consumed`) is the balance as of the last commit, and a read at any moment may simply replace the sum. Where a
- * read met no charge of ours under way, our count is set to the database's too: whatever could tear them apart is mended.
+ * Only the leader charges: its session holds the lock. So for any read of the database, with any number of its own
+ * commits in progress, `balance + consumed` changes only by grants, expiries, refunds and waives: a charge subtracts
+ * from one what it adds to the other. That sum (`#granted`) less what this leader has committed by its own count
+ * (`#consumed`) is the balance as of the last commit, and a read at any moment may simply replace the sum. If a read
+ * met none of our charges in progress, our count is set to the database's too, which repairs any deviation.
  */
 export class CreditAccount {
   readonly tenantId: string;
   prices: ActionPrices = FREE.prices;
   whenExhausted: TenantCredits['whenExhausted'] = FREE.whenExhausted;
   enforced = FREE.enforced;
-  /** Reads that have answered, so that it can be told whether one has since. */
+  /** The reads that have been answered, to find out whether one was answered since. */
   reads = 0;
-  /** By the clock, ms since the epoch, when it was last read. */
+  /** The clock's time of the last read, ms since the epoch. */
   readAt = Number.NEGATIVE_INFINITY;
   #allowance = 0;
   /** `balance + consumed` as last read. */
   #granted = 0;
   #consumed = 0;
-  /** Of attempts in flight, at the price known in advance. */
+  /** Reservations of attempts in flight, at the price known in advance. */
   #held = 0;
-  /** Of attempts that ended, in entries whose commit is not answered. */
+  /** Charges of attempts that ended, in entries whose commit is not answered. */
   #underWay = 0;
   /** Counts what was sent to be charged. */
   #epoch = 0;
@@ -41,7 +41,9 @@ export class CreditAccount {
     this.tenantId = tenantId;
   }
 
-  /** What is left for what has not begun, in microcredits; below 0 where attempts cost more than was known in advance. */
+  /**
+   * The credits available to new attempts, in microcredits; negative if attempts cost more than was known in advance.
+   */
   get available(): number {
     return this.#granted - this.#consumed - this.#held - this.#underWay;
   }
@@ -51,7 +53,7 @@ export class CreditAccount {
     return !this.enforced || price === 0 || this.available >= price;
   }
 
-  /** Whether one step may begin, whatever it is. */
+  /** Returns whether one step of any kind may start. */
   get affordsStep(): boolean {
     return this.affords(this.prices.workflow_step);
   }
@@ -70,7 +72,7 @@ export class CreditAccount {
     this.#epoch += 1;
   }
 
-  /** What became of it. */
+  /** Ends the reservation of an entry; `committed`: its charges are in the database. */
   sent(credits: number, committed: boolean): void {
     this.#underWay -= credits;
     if (committed) this.#consumed += credits;

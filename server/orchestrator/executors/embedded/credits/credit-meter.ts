@@ -6,16 +6,16 @@ import { CreditAccount } from './credit-account.ts';
 
 /** How soon what another process has granted or changed is known at the latest, of workspaces that use something. */
 export const REFRESH_MS = 5_000;
-/** What was read longer ago is read again before a run starts: the workspace has used nothing since. */
+/** An older balance is read again before a run starts: the workspace has used nothing since. */
 const STALE_MS = 3 * REFRESH_MS;
 const RETRY_MS = 1_000;
 
-/** What the meter needs of the runtime. */
+/** The parts of the runtime that the meter needs. */
 export type MeterHost = { readonly timers: Timers; readonly faults: FaultLog; now(): number };
 
 /**
- * What workspaces pay and have left, in memory: read before anything of theirs begins or is charged, and again every few
- * seconds while they use something. An idle process asks nothing. Made anew, and empty, for each time that the process leads.
+ * The prices and balances of workspaces, in memory: read before anything of theirs starts or is charged, and again
+ * every few seconds while they use something. An idle process reads nothing. Created empty for each term of leadership.
  */
 export class CreditMeter {
   readonly #source: CreditSource | undefined;
@@ -24,7 +24,7 @@ export class CreditMeter {
   readonly #reading = new Map<string, Promise<CreditAccount>>();
   /** Reads that follow those. */
   readonly #next = new Map<string, Promise<CreditAccount>>();
-  /** How to refuse whoever waits for a read. */
+  /** The error for callers that wait for a read. */
   readonly #waiting = new Set<(cause: unknown) => void>();
   /** Those that used something since they were last read. */
   #used = new Set<CreditAccount>();
@@ -44,14 +44,17 @@ export class CreditMeter {
     return this.#reading.get(tenantId) ?? this.reread(tenantId);
   }
 
-  /** The same for the start of a run: what seems too little for one step is read anew. */
+  /** The same for the start of a run: a balance that seems too small for one step is read again. */
   forStart(tenantId: string): CreditAccount | Promise<CreditAccount> {
     const known = this.get(tenantId);
     const readIfPoor = (account: CreditAccount) => (account.affordsStep ? account : this.reread(tenantId));
     return known instanceof Promise ? known.then(readIfPoor) : readIfPoor(known);
   }
 
-  /** Reads the workspace's credits now; whoever asks while that is under way shares the read after it. Rejects with AppError 503. */
+  /**
+   * Reads the workspace's credits now; callers that ask while a read is in progress share the one after it. Rejects
+   * with AppError 503.
+   */
   reread(tenantId: string): Promise<CreditAccount> {
     const reading = this.#reading.get(tenantId);
     if (reading === undefined) return this.#read(tenantId);
@@ -78,7 +81,7 @@ export class CreditMeter {
     return reading;
   }
 
-  /** A read that hangs keeps nobody once it is over: the workspace is the next leader's. */
+  /** A read that hangs blocks no caller once the term is over: the workspace belongs to the next leader. */
   #load(source: CreditSource, account: CreditAccount): Promise<CreditAccount> {
     const read = account.startRead();
     return new Promise((resolve, reject) => {
@@ -109,7 +112,7 @@ export class CreditMeter {
     if (!this.#over) known();
   }
 
-  /** What the workspace pays or has was changed. Of one that is not known nothing needs to be. */
+  /** Notes a change of the prices or the balance of a workspace; does nothing for an unknown one. */
   changed(tenantId: string): void {
     const account = this.#accounts.get(tenantId);
     if (account !== undefined && !this.#over) void this.rereadUntilKnown(account, () => undefined);
@@ -129,7 +132,7 @@ export class CreditMeter {
     this.#warn(account);
   }
 
-  /** Asks nothing any more, and refuses whoever waits for an answer. */
+  /** Stops reading, and refuses all callers that wait for an answer. */
   abandon(cause: unknown): void {
     this.#over = true;
     for (const refuse of this.#waiting) refuse(cause);

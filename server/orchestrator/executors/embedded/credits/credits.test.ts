@@ -157,7 +157,7 @@ test('a start without the credits for one step is refused, after they were read 
   const workflow = h.workflow(chain(1), tenant);
   await h.ended(await h.start(workflow));
   await expect(h.start(workflow)).rejects.toMatchObject({ status: 422, code: 'insufficient_credits' });
-  // By another process, which tells nobody.
+  // By another process, without a notification.
   await credits.grant(tenant, 'payg', 100);
   await h.ended(await h.start(workflow));
 });

@@ -11,13 +11,16 @@ import type { CreditMeter } from './credit-meter.ts';
  */
 export type Admission = 'admitted' | 'denied' | 'unknown';
 
-/** What one run holds of its workspace's credits: for its attempts in flight, and for what its entry under way charges. */
+/**
+ * The reservations of one run on its workspace's credits: for its attempts in flight, and for the charges of its entry
+ * in progress.
+ */
 export class RunCredits {
   readonly #account: CreditAccount;
   readonly #meter: CreditMeter;
   readonly #types: StepTypes;
   readonly #holds = new Map<string, number>();
-  /** Charged by the entry under way. */
+  /** Charged by the entry in progress. */
   #underWay = 0;
   /** Reads of the account when something was first too dear. */
   #readsThen: number | null = null;
@@ -54,7 +57,7 @@ export class RunCredits {
     return 'admitted';
   }
 
-  /** Calls back once what is left was read anew. */
+  /** Calls back once the balance was read again. */
   whenKnown(known: () => void): void {
     void this.#meter.rereadUntilKnown(this.#account, known);
   }
@@ -67,7 +70,7 @@ export class RunCredits {
     this.#account.release(held);
   }
 
-  /** What the entry that is decided now charges: it is spoken for until its commit. */
+  /** Reserves the charges of the entry that is decided now, until its commit. */
   send(credits: number): void {
     if (credits === 0) return;
     this.#underWay = credits;
@@ -75,7 +78,7 @@ export class RunCredits {
     this.#meter.use(this.#account);
   }
 
-  /** What became of that entry. */
+  /** The outcome of that entry. */
   sent(committed: boolean): void {
     if (this.#underWay === 0) return;
     this.#account.sent(this.#underWay, committed);
@@ -91,7 +94,7 @@ export class RunCredits {
   }
 }
 
-/** What an attempt costs at least, before it has used anything: an answer of a model, a token of each kind. */
+/** The minimum cost of an attempt: an answer of a model, a token of each kind. */
 function priceAhead(billable: readonly BillableAction[], prices: ActionPrices): number {
   return billable.reduce((sum, action) => sum + prices[action], prices.workflow_step);
 }

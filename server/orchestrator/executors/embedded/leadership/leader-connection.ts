@@ -13,7 +13,7 @@ export const LEASE_MS = 10_000;
 /** A peer that is gone is noticed by the kernel too, which asks after this and then every second (libuv), ten times. */
 const KEEPALIVE_DELAY_MS = 5_000;
 
-/** What the database says about the session in which it was asked. */
+/** The database's answer about the session that asked. */
 export type SessionState = {
   /** The backend that served the statement. */
   backend: number;
@@ -29,8 +29,8 @@ export type SessionState = {
 export type LockAttempt = SessionState & { acquired: boolean };
 
 /**
- * The connection of a process that leads or wants to: all that leadership asks of a database. None of its promises has a
- * time limit; whoever uses it sets one (leadership.ts).
+ * The connection of a process that leads or wants to: everything that leadership asks of a database. Its promises have
+ * no time limits; the caller sets them (leadership.ts).
  */
 export type LeaderConnection = LogSession & {
   /** Settles when the connection is gone, with the cause. */
@@ -53,9 +53,9 @@ export function postgresConnector(connectionString: string, lock: number = LEADE
 }
 
 /**
- * What a role or a database may have been given as defaults must not end commits or change what they see, except for
- * `default_transaction_read_only`, which is respected. A commit that waits is ended by the lease check, not by a timeout
- * of its own: SQLSTATE 55P03 and 57014 would otherwise cost the leadership for every lock that somebody holds.
+ * Defaults of a role or a database must not end commits or change what they see, except for
+ * `default_transaction_read_only`, which is respected. The lease check ends a waiting commit, not a timeout of its own:
+ * SQLSTATE 55P03 and 57014 would otherwise cost the leadership for every lock that another session holds.
  */
 const PREPARE = `
   SET idle_session_timeout = ${LEASE_MS};
@@ -137,7 +137,10 @@ class PostgresConnection implements LeaderConnection {
     return stateOf(only(rows));
   }
 
-  /** Sent at once, behind what is under way. PostgreSQL takes them one after the other, each a transaction of its own. */
+  /**
+   * Sent immediately, behind the statements in flight. PostgreSQL executes them one after the other, each as a
+   * transaction of its own.
+   */
   commit: LogSession['commit'] = batch => this.#client.query(commitStatement(batch));
 
   async end(): Promise<void> {

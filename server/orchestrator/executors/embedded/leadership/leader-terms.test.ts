@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const completed = { kind: 'completed', result: null } as const;
 const start = (h: Harness) => h.start(h.workflow({ steps: [{ id: 'a', type: 'gate' }] }));
-/** What a process that is killed leaves behind: nothing says that it has survived its term. */
+/** The state that a killed process leaves: nothing records that it survived its term. */
 const forgetSurvival = () => db.pool.query('UPDATE leader_terms SET survived_at = NULL');
 const cutLeader = () =>
   db.pool.query(

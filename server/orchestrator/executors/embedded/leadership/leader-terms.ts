@@ -11,7 +11,7 @@ const TERMS_KEPT = 10_000;
  */
 export type OwnTerm = { readonly term: number; readonly survived: Set<number> };
 
-/** Who led when, and which processes are known to have outlived their terms. */
+/** The leaders' terms, and which processes are known to have outlived them. */
 export type LeaderTerms = {
   /** Begins a term of this process, which has survived all terms that it had before. */
   begin(): Promise<OwnTerm>;

@@ -53,7 +53,7 @@ const cutLeader = () =>
        AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted)`,
   );
 
-/** What every log must satisfy (docs/specification/runs.md#one-end, docs/specification/runs.md#order). */
+/** The rules for every log (docs/specification/runs.md#one-end, docs/specification/runs.md#order). */
 function expectSound(events: readonly CommittedEvent[]): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   expect(events.filter(({ event }) => isEnd(event))).toHaveLength(1);

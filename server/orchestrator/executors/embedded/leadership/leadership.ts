@@ -8,8 +8,8 @@ const STANDBY_INTERVAL_MS = 1_000;
 /** The longest that a standby waits for the answer to one statement, and for a connection. */
 const STATEMENT_TIMEOUT_MS = 4_000;
 /**
- * A leader asks this often whether its session is alive and still its own. It gives up on a session on which nothing was
- * answered between this many checks, which is 7.5 s: no caller waits longer than 10 s for that (the API answers within 15 s).
+ * A leader asks this often whether its session is alive and still its own. It gives up a session that answered nothing
+ * between this many checks, which is 7.5 s: no caller waits longer than 10 s for that (the API answers within 15 s).
  */
 const LEASE_CHECK_MS = 2_500;
 const SILENT_CHECKS = 3;
@@ -26,8 +26,8 @@ export class CannotLeadError extends Error {
 }
 
 /**
- * The session of the leader: it holds the advisory lock and it alone writes the log. So a write can only be committed
- * while the lock is held, whatever has happened to the process meanwhile.
+ * The session of the leader: it holds the advisory lock, and it alone writes the log. So a write can only be committed
+ * while the lock is held, even if the process was frozen meanwhile.
  */
 export type LeaderSession = LogSession & {
   /** Settles when the session is gone, with the cause. */

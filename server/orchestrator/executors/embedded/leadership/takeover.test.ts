@@ -116,7 +116,7 @@ class Process {
 
 const TERM = { term: 1, survived: new Set([1]) };
 const NO_RUNS = { byTenant: new Map(), byStatus: new Map() };
-/** A database that lets it lead. */
+/** A database that accepts it as the leader. */
 const WELL: Partial<Record<Step, () => unknown>> = {
   open: () => undefined,
   tryLock: () => ACQUIRED,
@@ -311,7 +311,7 @@ test('a check before leading that throws keeps it from leading, with its message
 
 const FULL_DISK = Object.assign(new Error('could not extend file'), { code: '53100' });
 
-/** Loses the session for want of space, and says how long it takes to lead again. */
+/** Loses the session because the disk is full, and returns how long it takes to lead again. */
 async function relead(made: Process): Promise<number> {
   made.connections.at(-1)?.lose(FULL_DISK);
   await until(made, 'unavailable');

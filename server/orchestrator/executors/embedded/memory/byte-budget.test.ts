@@ -62,7 +62,7 @@ test('those that wait are served in turns, and one whose request does not fit ho
   expect(order).toEqual([]);
   budget.give('z', 45);
   await settled();
-  // 45 of a, 20 of b, 20 of c: nobody else may have 20 of the 15 that are left.
+  // 45 of a, 20 of b, 20 of c: no other tenant may have 20 of the 15 that are left.
   expect(order).toEqual(['b', 'c']);
   budget.give('a', 45);
   await settled();

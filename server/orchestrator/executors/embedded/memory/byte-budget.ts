@@ -13,8 +13,8 @@ export class ByteBudget {
   #used = 0;
 
   /**
-   * `isShared`: tenants share it by a dynamic threshold. One takes bytes only as long as it then holds no more than is left
-   * for all others: whatever it holds and for how long, half of what there was is left for those who come later.
+   * `isShared`: tenants share it by a dynamic threshold. A tenant gets bytes only while it then holds no more than is
+   * left for all others. So however much it holds, and however long, half of the rest is left for later tenants.
    */
   constructor(limit: number, { isShared }: { isShared: boolean }) {
     this.#limit = limit;

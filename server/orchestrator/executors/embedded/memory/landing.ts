@@ -47,7 +47,7 @@ export class Landing {
     this.#of(tenantId).add(tenantId, bytes);
   }
 
-  /** Results wait for nothing any more. */
+  /** The results no longer wait for their commit. */
   committed(tenantId: string, bytes: number): void {
     const budget = this.#of(tenantId);
     budget.give(tenantId, bytes);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   db = await createTestDatabase();
 });
 afterAll(() => db.close());
-// What a test leaves under way is not the next one's.
+// One test's unfinished work must not affect the next.
 afterEach(() => db.pool.query('UPDATE runs SET ended_at = started_at'));
 
 const LARGE = { text: 'x'.repeat(500_000) };
@@ -170,7 +170,7 @@ describe('a run that processes died of', () => {
     await dead.begin('urgent', [runId]);
     expect([...(await next.deaths())]).toEqual([[runId, 2]]);
     await next.begin('background', [runId]);
-    // Its own entry is no death: it lives.
+    // Its own entry is not a death: this process is alive.
     expect([...(await next.deaths())]).toEqual([[runId, 2]]);
     await next.forget(runId);
     expect((await next.deaths()).size).toBe(0);

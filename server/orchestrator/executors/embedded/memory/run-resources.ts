@@ -8,7 +8,9 @@ import { StoredResults } from './stored-results.ts';
 
 type Services = Pick<RuntimeServices, 'config' | 'reader' | 'writerLimits' | 'defer'>;
 
-/** What the runs of a process share and must not use up: memory, the size of commits, and the event loop. */
+/**
+ * The resources that the runs of a process share and must not exhaust: memory, the size of commits, and the event loop.
+ */
 export class RunResources {
   readonly limits: MemoryLimits;
   readonly memory: LiveMemory;
@@ -40,7 +42,7 @@ export class RunResources {
     if (messages.some(({ large }) => large !== null)) void written.finally(() => this.landed(tenantId, messages));
   }
 
-  /** Settles in a turn of the event loop that nobody else who asks for one gets. */
+  /** Settles in a turn of the event loop that no other caller gets. */
   ownTurn(): Promise<void> {
     this.#lastTurn = this.#lastTurn.then(() => new Promise(resolve => this.#defer(resolve)));
     return this.#lastTurn;

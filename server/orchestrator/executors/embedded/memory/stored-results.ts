@@ -6,7 +6,7 @@ import type { MemoryLimits } from './memory-limits.ts';
 /** Reads the JSON texts of stored values; those that the log does not have are absent. */
 export type ReadStored = (runId: string, ids: readonly string[]) => Promise<Map<string, string>>;
 
-/** What is to be loaded: the stored results that an attempt may read, by step. */
+/** The results to load: the stored results that an attempt may read, by step. */
 export type Wanted = { runId: string; tenantId: string; results: ReadonlyMap<string, StoredValue> };
 
 /** A stored result that the log does not have: it can never be read. */

@@ -9,7 +9,7 @@ export class ActiveRuns {
     this.#max = max;
   }
 
-  /** What the database knows, before any command is taken. */
+  /** Counts from the database, before any command is accepted. */
   set(counts: ReadonlyMap<string, number>): void {
     for (const [tenantId, count] of counts) this.#counts.set(tenantId, count);
   }

@@ -3,10 +3,10 @@ import type { Consumption } from '../../../core/index.ts';
 import type { ObservedRun } from '../../../observer.ts';
 import type { LiveAttempt } from './live-attempt.ts';
 
-/** So many runs are named in one line. */
+/** The number of runs that one line names. */
 const MOST_NAMED = 20;
 
-/** What an operator is told of a run's faults: always with the run and its tenant, and the step where it is about one. */
+/** The log lines about a run's faults: always with the run and its tenant, and the step if it concerns one. */
 export class FaultLog {
   readonly #logger: Logger;
 
@@ -14,7 +14,7 @@ export class FaultLog {
     this.#logger = logger;
   }
 
-  /** Whose it is is not known: it could not be read. */
+  /** The tenant is unknown: the run could not be read. */
   notLoaded(runId: string, error: unknown, againInMs: number): void {
     const fields = { err: error, run_id: runId, again_in_ms: againInMs };
     this.#logger.error(fields, 'a run could not be loaded; trying again');
@@ -27,7 +27,7 @@ export class FaultLog {
     );
   }
 
-  /** Rows that say when runs are to be woken hold a time that is none; the runs are read from the log instead. */
+  /** Rows with an invalid wake-up time; the runs are read from the log instead. */
   timersUnusable(runIds: readonly string[]): void {
     const named = runIds.slice(0, MOST_NAMED);
     this.#logger.error(

@@ -5,7 +5,7 @@ import { CACHE_LIMITS } from '../../../cache-limits.ts';
 import { type CompiledGraph, compile, type Graph } from '../../../core/index.ts';
 
 export type VersionRef = { tenantId: string; workflowId: string; version: number };
-/** Reads a published snapshot; null where there is none. */
+/** Reads a published snapshot; null if there is none. */
 export type LoadVersion = (ref: VersionRef) => Promise<Graph | null>;
 
 /** Published snapshots from `workflow_versions`. */
@@ -20,7 +20,7 @@ export function loadVersionFrom(pool: Pool): LoadVersion {
   };
 }
 
-/** What compiling adds to each step of a snapshot, and to each pair of steps (a bit, for the ancestors). */
+/** The memory that compiling adds to each step of a snapshot, and to each pair of steps (a bit, for the ancestors). */
 const COMPILED_STEP_BYTES = 600;
 
 /** Compiled graphs by version, the least recently used dropped first. Versions are immutable, so nothing expires. */

@@ -12,7 +12,7 @@ import type { TimerHandle } from './timers.ts';
 /** How long to wait before results are loaded again that could not be. */
 const RELOAD_DELAY_MS = 1_000;
 
-/** What an attempt needs of the process. */
+/** The parts of the process that an attempt needs. */
 export type AttemptHost = {
   now(): number;
   setTimer(dueAt: number, fire: () => void): TimerHandle;
@@ -29,8 +29,8 @@ export type AttemptOwner = {
 };
 
 /**
- * One attempt in flight, from the commit of its `step_started` to its first outcome, its timeout or its abort; whatever
- * the step type does after that is ignored.
+ * One attempt in flight, from the commit of its `step_started` to its first outcome, its timeout or its abort; anything
+ * that the step type does after that is ignored.
  */
 export class LiveAttempt implements Attempt {
   readonly run: Attempt['run'];
@@ -38,7 +38,7 @@ export class LiveAttempt implements Attempt {
   readonly attempt: number;
   readonly now: number;
   readonly input: JsonMap;
-  /** What it is given back as when it ends. */
+  /** The kind of slot that it releases when it ends. */
   slot: SlotKind = 'step';
   readonly #state: RunState;
   readonly #owner: AttemptOwner;
@@ -114,7 +114,7 @@ export class LiveAttempt implements Attempt {
     this.#timeout = this.#host.setTimer(this.#host.now() + timeoutS * 1000, () => this.#timedOut(timeoutS));
   }
 
-  /** Ends it without an outcome: the step was cancelled, or somebody else goes on with the run. */
+  /** Ends it without an outcome: the step was cancelled, or another process continues the run. */
   abort(): void {
     if (!this.#live) return;
     this.#observeEnd('cancelled');

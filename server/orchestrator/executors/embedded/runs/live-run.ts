@@ -28,9 +28,9 @@ import { type Claimant, type SlotKind, SlotWaits } from './slots.ts';
 type Settlements = readonly (() => void)[];
 
 /**
- * A run in memory: its state, a serial mailbox, and its attempts in flight. All that is in the mailbox is decided in one
- * turn, written as one entry, and only after its commit seen and acted upon; meanwhile mail collects. So a step's end and
- * the beginning of its dependents share a commit, and a run never has two entries under way.
+ * A run in memory: its state, a serial mailbox, and its attempts in flight. All messages in the mailbox are decided in
+ * one turn and written as one entry, whose effects start after its commit; meanwhile messages collect. So a step's end
+ * and the start of its dependents share a commit, and a run never has two entries in progress.
  */
 export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly identity: RunIdentity;
@@ -38,7 +38,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly #host: RunHost;
   readonly #credits: RunCredits;
   readonly #onExcess: Pricing['onExcess'];
-  /** Until what its workspace has left was read anew, nothing begins. */
+  /** Nothing starts until the balance of its workspace was read again. */
   #asksForCredits: 'no' | 'asked' | 'answered' = 'no';
   readonly #mailbox = new Mailbox();
   /** Slots granted and not yet used. */
@@ -49,7 +49,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly #progress = new RunProgress();
   #catchingUp = false;
   readonly #attempts = new Map<string, LiveAttempt>();
-  /** In flight by the log with nobody at work: begun before a crash. */
+  /** In flight by the log, but not being executed: started before a crash. */
   #lost: Set<string> | null;
   /** Retries whose time has come. */
   #due: Set<string> | null = null;
@@ -77,7 +77,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     return this.identity.tenantId;
   }
 
-  /** Whether nothing is under way in memory, so that the log alone can take over. */
+  /** Returns whether nothing is in progress in memory, so that the log alone is enough. */
   get quiescent(): boolean {
     if (!this.#idle || this.#attempts.size > 0 || this.#progress.behind || this.#asksForCredits !== 'no') return false;
     return !this.wants() && !this.#mustAbandon && !this.#retriesSoon;
@@ -217,7 +217,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#host.schedule(this);
   }
 
-  /** Returns what is to be told to callers once the turn is committed, in order. */
+  /** Returns the answers to callers that are sent once the turn is committed, in order. */
   #decideMessages(messages: readonly Message[], turn: Turn, now: number): (() => void)[] {
     const settlements: (() => void)[] = [];
     for (const { command, caller, large } of messages) {
@@ -279,8 +279,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   /**
-   * Whether the step may begin as far as credits go. What its workspace cannot pay fails before it does anything, or the run
-   * is paused; but nothing is denied before what is left was read anew.
+   * Returns whether the step may start as far as credits are concerned. A step that the workspace cannot pay fails
+   * before it does anything, or the run is paused; but nothing is denied before the balance was read again.
    */
   #pays(turn: Turn, step: string, now: number): boolean {
     if (!this.#advancing || this.#asksForCredits !== 'no') return false;
@@ -338,7 +338,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     }
     this.#appending = false;
     if (this.#dropped) {
-      // Committed, yet the process stopped leading in between: whoever leads next goes on from here.
+      // Committed, but the process stopped leading in between: the next leader continues from here.
       for (const settle of settlements) settle();
       return;
     }
@@ -357,7 +357,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     }
     this.#host.setWakeUpAt(this.identity.runId, ended ? null : nextTimerAt);
     this.#host.committed(this, { isNew: turn.isNew, ended });
-    // Also where it ended: whoever asked meanwhile is waiting to be refused.
+    // Also if it ended: callers that asked meanwhile wait for their refusal.
     if (!this.#idle) this.#host.schedule(this);
   }
 

@@ -69,7 +69,7 @@ export class LoadSuspects {
     this.#write(journal => journal.forget(runId)).catch(() => undefined);
   }
 
-  /** This process does not lead any more, which is no death. */
+  /** This process no longer leads, which is not a death. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#open].map(lane => this.loaded(lane)));

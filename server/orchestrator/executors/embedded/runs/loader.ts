@@ -43,8 +43,8 @@ type Parts = {
 };
 
 /**
- * Folds runs from the log. Runs asked for at about the same time are read together. Those that a caller waits for do not
- * wait for those that are taken up in the background, which are read only while there is memory for them.
+ * Folds runs from the log. Runs requested at about the same time are read together. Those for which a caller waits do
+ * not wait for those that are loaded in the background, which are read only while there is memory for them.
  */
 export class Loader {
   readonly #services: Parts & { reader: LogReader; graphs: GraphCache };
@@ -79,7 +79,7 @@ export class Loader {
     else wanted.reject(noRoom());
   }
 
-  /** Refuses whoever waits: a read of a database that hangs would keep them for longer than anybody is to wait. */
+  /** Refuses callers that wait: a read of a database that hangs would block them for longer than permitted. */
   abandon(cause: unknown): void {
     this.#abandoned = { cause };
     for (const lane of [this.#urgent, this.#background]) lane.abandon(cause);
@@ -183,7 +183,7 @@ const NONE: Suspects = { isEmpty: true, has: () => false };
 /** Runs that wait to be read, one batch after the other. */
 class Lane {
   #waiting: Wanted[] = [];
-  /** Of the batch that is being read. */
+  /** The runs of the batch that is being read. */
   #reads: readonly Wanted[] = [];
   #reading = false;
   readonly #start: () => void;

@@ -14,7 +14,7 @@ export type Message = {
 
 const NOT_STORABLE = 'not_storable';
 
-/** What ends an attempt whose outcome the database refused. */
+/** The command that ends an attempt whose outcome the database refused. */
 export function notStorable({ step, attempt }: AttemptRef, random: number): Command {
   const error = { code: NOT_STORABLE, message: 'What the step returned cannot be stored.' };
   return { type: 'attempt_failed', step, attempt, error, retryable: false, random };
@@ -34,7 +34,7 @@ export function toBlame(messages: readonly Message[]): AttemptRef[] {
 const isRefusedOutcome = (command: Command): boolean =>
   command.type === 'attempt_failed' && command.error.code === NOT_STORABLE;
 
-/** What a run is to decide, in the order in which it came. */
+/** The messages to a run, in the order of their arrival. */
 export class Mailbox {
   #messages: Message[] = [];
 
@@ -75,7 +75,7 @@ export class Mailbox {
   }
 }
 
-/** What the events of a command take in the log, as far as it may be much. */
+/** The bytes that the events of a command take in the log, if they may be many. */
 function bytesOf({ command, large }: Message): number {
   let bytes = large?.json.length ?? 0;
   switch (command.type) {

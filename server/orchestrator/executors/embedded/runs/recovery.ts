@@ -13,7 +13,7 @@ export async function recoverRuns(
   signal: AbortSignal,
 ): Promise<{ recovered: number }> {
   await runtime.suspects.recall();
-  // Where the timers cannot be read, the runs that have work to do now are taken up all the same.
+  // If the timers cannot be read, the runs that have work to do now are loaded all the same.
   const [timers] = await Promise.allSettled([recoverTimers(reader, runtime, signal)]);
   const moving = await recoverMovingRuns(reader, runtime, signal);
   if (timers.status === 'rejected') throw timers.reason;

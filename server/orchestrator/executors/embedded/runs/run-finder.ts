@@ -6,10 +6,10 @@ import type { LoadedRun, Loader } from './loader.ts';
 type Runs = {
   /** In memory. */
   live: ReadonlyMap<string, LiveRun>;
-  /** Starts under way: what they begin is not a run until its commit. */
+  /** Starts in progress: a run exists only after its commit. */
   starting: ReadonlyMap<string, Promise<RunSnapshot>>;
   loader: Loader;
-  /** Takes a run that was folded into memory; null where nothing is taken up any more. */
+  /** Takes a folded run into memory; null if no more runs are loaded. */
   takeUp: (loaded: LoadedRun) => LiveRun | null;
 };
 
@@ -41,7 +41,7 @@ export class RunFinder {
     // Whoever asks first goes on first, so all of them wait for the same promise in the same way.
     const run = live.get(runId) ?? (await (asked ?? this.#load(runId, isUrgent)));
     if (run !== null || asked === undefined) return run;
-    // The log was read before this caller came, who may know of a run that another process has started since.
+    // The log was read before this caller came, which may know of a run that another process has started since.
     return live.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId, isUrgent);
   }
 

@@ -8,15 +8,15 @@ import type { AttemptHost } from './live-attempt.ts';
 import type { LiveRun } from './live-run.ts';
 import type { SlotKind } from './slots.ts';
 
-/** What a run in memory needs of the runtime. */
+/** The parts of the runtime that a run in memory needs. */
 export type RunHost = AttemptHost & {
-  /** Whose attempts these are. */
+  /** The term of its attempts. */
   readonly leader: LeaderTerm;
   random(): number;
   stepType(name: string): StepType | undefined;
   /** Has `takeTurn` called soon, together with the other runs that want it. */
   schedule(run: LiveRun): void;
-  /** Queues the run for slots and gives out what is free. */
+  /** Queues the run for slots and grants the free ones. */
   claim(run: LiveRun): void;
   releaseSlot(tenantId: string, kind: SlotKind): void;
   /** Counts an attempt as a call from now on; returns false where it keeps its slot. */
@@ -35,7 +35,10 @@ export type RunHost = AttemptHost & {
   turnDefect(run: LiveRun, error: unknown): void;
 };
 
-/** What a run in memory begins with. `quarantined`: why it is to end at once; its state holds none of its values then. */
+/**
+ * The initial state of a run in memory. `quarantined`: the reason for ending it immediately; its state then has none of
+ * its values.
+ */
 export type HeldRun = { identity: RunIdentity; state: RunState; quarantined: string | null };
 
 export type AttemptRef = { step: string; attempt: number };

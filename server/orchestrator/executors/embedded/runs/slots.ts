@@ -3,7 +3,7 @@ export type Claimant = {
   readonly tenantId: string;
   /** Whether it would begin another step now, beside those it was granted already. */
   wants(): boolean;
-  /** Takes one slot; to be given back with `release`. */
+  /** Takes one slot, which `release` returns. */
   grant(): void;
 };
 
@@ -14,13 +14,13 @@ export type SlotLimits = {
   readonly maxCallsInFlight: number;
 };
 
-/** Which limit an attempt in flight counts against. */
+/** The limit against which an attempt in flight counts. */
 export type SlotKind = 'step' | 'call';
 
 type Tenant = {
   steps: number;
   calls: number;
-  /** In `#round`. */
+  /** The tenant's place in `#round`. */
   queued: boolean;
   /** Where it is in `#parked`; -1: it is not. */
   parkedAt: number;
@@ -28,8 +28,8 @@ type Tenant = {
 };
 
 /**
- * Slots that a tenant gets whatever the others hold, beyond the total if need be: one in 64 of what it may have. A process
- * that serves T tenants never has more than the total and T of these shares in flight.
+ * Slots that a tenant gets in any case, beyond the total if necessary: one in 64 of its limit. A process that serves T
+ * tenants never has more than the total and T of these shares in flight.
  */
 export const guaranteedSlots = (limits: SlotLimits): number =>
   Math.max(1, Math.floor(Math.min(limits.maxInFlight, limits.maxInFlightPerTenant) / 64));
@@ -75,7 +75,7 @@ export class Slots {
     return this.#round.size > 0 || (this.#parked.size > 0 && this.#parkedFrom < this.#free);
   }
 
-  /** For each tenant that has any: its attempts in flight. */
+  /** The attempts in flight of each tenant that has any. */
   inUseByTenant(): Map<string, number> {
     const inUse = new Map<string, number>();
     for (const [id, { steps, calls }] of this.#tenants) if (steps + calls > 0) inUse.set(id, steps + calls);
@@ -150,7 +150,7 @@ export class Slots {
     tenant.steps -= 1;
     this.#steps -= 1;
     if (next === tenant) this.#enter(tenant);
-    // Each slot brings a parked tenant to its turn: more than one may be released before any is given out.
+    // Each slot gives a parked tenant its turn: several may be released before one is granted.
     const other = next === tenant || next === undefined ? this.#eligible() : next;
     if (other !== undefined) {
       this.#unpark(other);
@@ -159,7 +159,9 @@ export class Slots {
     this.#enter(tenant);
   }
 
-  /** Parked tenants come to their turn before anybody begins another round, and in place of one that left its turn. */
+  /**
+   * Parked tenants get their turn before any tenant starts another round, and in place of one that skipped its turn.
+   */
   #next(isTurnLeft: boolean): Tenant | undefined {
     let tenant = (isTurnLeft ? this.#eligible() : undefined) ?? this.#round.shift() ?? this.#eligible();
     if (tenant === undefined) {

@@ -1,6 +1,6 @@
 import type { TimerHandle, Timers } from './timers.ts';
 
-/** For each run its next timer, whether the run is in memory or not. */
+/** The next timer of each run, in memory or not. */
 export class WakeUpTimers {
   readonly #timers: Timers;
   readonly #wake: (runId: string) => void;
