@@ -58,7 +58,7 @@ export type Container = {
   /** The tRPC surface for a fetch handler. */
   handleTrpc(request: Request, client: { address: string }): Promise<Response>;
   stream: Stream;
-  /** What the console's sign-in needs. */
+  /** The dependencies of the console's sign-in. */
   identity: ConsoleIdentity;
   /** Settles once the orchestrator knows where it stands: leading, or standby. */
   ready: Promise<void>;
@@ -71,7 +71,7 @@ export type ContainerOptions = {
   logger: Logger;
   database: Pick<Database, 'url' | 'pool' | 'prisma'>;
   clock?: Clock;
-  /** What waits for the daily job; default setTimeout. */
+  /** The alarm of the daily job; default setTimeout. */
   alarm?: Alarm;
 };
 
@@ -178,7 +178,7 @@ async function settleWrites(services: Services): Promise<void> {
   await settleDeliveries(services);
 }
 
-/** What is sold and how it is paid. Throws ConfigError for plans that cannot be used. */
+/** The plans and the payment provider. Throws ConfigError for plans that cannot be used. */
 async function openBilling(services: Pick<Services, 'config' | 'pool' | 'clock' | 'logger'>) {
   const { config, pool, clock } = services;
   const catalogue = readCatalogue(config.billing);
@@ -191,7 +191,7 @@ async function openBilling(services: Pick<Services, 'config' | 'pool' | 'clock' 
   };
 }
 
-/** What the leading process does by the clock. */
+/** The jobs that the leading process runs on a schedule. */
 function startJobs(
   services: Services,
   {

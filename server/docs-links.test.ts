@@ -35,7 +35,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
   return found;
 }
 
-/** What is wrong with a link, or null. */
+/** Returns what is wrong with a link, or null. */
 function problemOf(from: string, target: string): string | null {
   if (/^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])/.test(target)) return 'leads to the reader’s own machine';
   if (/^[a-z]+:/.test(target)) return null;
@@ -145,7 +145,10 @@ function referencesIn(text: string): Reference[] {
 const known = [...pages, ...sources];
 const ends = new Set(known.flatMap(path => path.split('/').map((_, at, parts) => parts.slice(at).join('/'))));
 
-/** What is wrong with a reference in a comment or page, or null. Source files may be named by the end of their path. */
+/**
+ * Returns what is wrong with a reference in a comment or page, or null. A reference may name a source file by the end
+ * of its path.
+ */
 function referenceProblem(from: string, { path, anchor }: Reference): string | null {
   if (/^docs\/adr\/\d{4}$/.test(path)) {
     return pages.some(page => page.startsWith(`${path}-`)) ? null : 'is no decision record';

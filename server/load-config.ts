@@ -16,9 +16,9 @@ const checks: FurtherChecks = {
 };
 
 /**
- * Reads the configuration of a process from its environment, before the process creates anything. Warns on standard error, whatever
- * the log level, of each BATON_* variable that does not exist: a misspelled limit is no limit. Throws ConfigError naming every bad
- * variable.
+ * Reads the configuration of a process from its environment, before the process creates anything. Warns on standard
+ * error, at every log level, about each BATON_* variable that does not exist: a misspelled limit does not limit
+ * anything. Throws ConfigError naming every bad variable.
  */
 export function loadConfig(): Config {
   for (const line of unknownVariables()) process.stderr.write(`baton: ${line} (docs/configuration.md)\n`);

@@ -18,10 +18,10 @@ import { registerProcessSecrets } from './platform/secrets/in-use.ts';
 import { stopOnSignals } from './process-end.ts';
 import { proxyNotice, startupBanner } from './startup-banner.ts';
 
-/** How long answers under way may take once the process is told to stop. */
+/** The time for answers in progress once the process is asked to stop. */
 const answerGraceMs = 5000;
 
-/** What has been started, in order; stopped in the opposite one. */
+/** The started parts, in order; they are stopped in the reverse order. */
 type Running = { edge: Edge; console?: { close(): Promise<void> }; container?: Container; database?: Database };
 
 /** Brings the service up: port, database, container, console. What was started before a failure is stopped again. */

@@ -1,8 +1,8 @@
 import type { Logger } from './platform/logger.ts';
 
-/** What an orderly stop may take beyond the time that steps in flight get. */
+/** The time of an orderly stop beyond that of steps in flight. */
 const STOP_GRACE_MS = 20_000;
-/** The same after a defect, whoever is waited for: runs survive being cut off, and nobody is served meanwhile. */
+/** The same after a defect, for every part: runs survive being cut off, and no request is served meanwhile. */
 const DEFECT_GRACE_MS = 10_000;
 
 export type ProcessEnd = {

@@ -2,8 +2,9 @@ import type { Config } from './contract/config.ts';
 import type { SeededOwner } from './domains/identity/bootstrap.ts';
 
 /**
- * What an operator reads once the service is up: where it is, and at the first start how to get in. Secrets are shown this one
- * time and go to standard output alone, never to the log. `movedTo` is a data folder other than the configured one.
+ * The text for the operator once the service is up: its address, and at the first start the credentials. Secrets are
+ * shown this one time and go to standard output alone, never to the log. `movedTo` is a data folder other than the
+ * configured one.
  */
 export function startupBanner(url: string, owner: SeededOwner, movedTo?: string, notice?: string | null): string {
   const lines = ['', `  Baton is ready at ${url}`];

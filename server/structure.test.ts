@@ -72,7 +72,7 @@ const layers: [name: string, pattern: RegExp][] = [
 ];
 const layerOf = (path: string) => layers.findIndex(([, pattern]) => pattern.test(path));
 
-/** What the console may run of the server: declarations and pure functions, with nothing of Node in them. */
+/** The server files that the console may run: declarations and pure functions, without anything of Node. */
 const sharedWithConsole =
   /^server\/(orchestrator\/(core\/|steps\/descriptions\.ts$)|domains\/([^/]+\/schemas\.ts$|workflows\/edits\/)|contract\/(wire|context|billable-actions)\.ts$|platform\/(clock|json)\.ts$)/;
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Names of metrics in PromQL: what is no function, keyword, label or label's value. */
+/** Names of metrics in PromQL: identifiers that are not functions, keywords, labels or label values. */
 function metricsIn(promql: string): string[] {
   const bare = promql
     .replace(/"[^"]*"/g, '')

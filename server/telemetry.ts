@@ -12,12 +12,12 @@ import { startTracing } from './platform/telemetry/tracing.ts';
 
 export type MetricsRegistry = Registry;
 
-/** What the service shows of itself to the outside (docs/observability.md), put together for one container. */
+/** The service's metrics, traces and logs for one container (docs/observability.md). */
 export type Telemetry = {
   registry: MetricsRegistry;
   /** Given to the orchestrator. */
   observer: OrchestratorObserver;
-  /** What is looked at when metrics are asked for. */
+  /** The values that are read when metrics are requested. */
   watch(parts: { orchestrator: EmbeddedOrchestrator; luaPool: LuaPool; pool: Pool }): void;
   /** Given to the retention job. */
   retention: { clockDoubted(doubted: boolean): void };

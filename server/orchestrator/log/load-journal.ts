@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Runs that callers wait for are loaded beside those that are taken up in the background. */
+/** Runs for which callers wait are loaded beside those that are loaded in the background. */
 export type LoadLane = 'urgent' | 'background';
 
 /**
@@ -10,11 +10,11 @@ export type LoadLane = 'urgent' | 'background';
 export type LoadJournal = {
   /** The runs that processes died of while they loaded them, each with how many did. */
   deaths(): Promise<Map<string, number>>;
-  /** From now on these runs are being loaded in this lane, and no others. */
+  /** From now on exactly these runs are being loaded in this lane. */
   begin(lane: LoadLane, runIds: readonly string[]): Promise<void>;
   /** Nothing is being loaded in this lane any more. */
   end(lane: LoadLane): Promise<void>;
-  /** The run was loaded and nobody died of it, or it has ended. */
+  /** The run was loaded without a death of the process, or it has ended. */
   forget(runId: string): Promise<void>;
 };
 

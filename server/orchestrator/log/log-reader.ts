@@ -4,7 +4,7 @@ import { type ReadOptions, type RunsRead, readPayloadTexts, readRunsToFold } fro
 /** How many runs have not ended. */
 export type ActiveRunCounts = { byTenant: Map<string, number>; byStatus: Map<string, number> };
 
-/** What the leader reads of the log and its projections; never limited to a tenant. */
+/** The leader's reads of the log and its projections; not limited to a tenant. */
 export type LogReader = {
   /** Whole runs for folding, with large results left in the log. The caller bounds `runIds`. */
   readRuns(runIds: readonly string[], options: ReadOptions): Promise<RunsRead>;
@@ -17,7 +17,7 @@ export type LogReader = {
   wakeUpTimers(): Promise<WakeUpTimer[]>;
 };
 
-/** When a run is to be woken, in ms since the epoch; null where its row holds a time that is none, such as `infinity`. */
+/** The wake-up time of a run, in ms since the epoch; null if its row has an invalid time, such as `infinity`. */
 export type WakeUpTimer = { runId: string; dueAt: number | null };
 
 /** Reads `next_timer_at` as the driver returns it: a Date, which may be invalid, or a number for `infinity`. */

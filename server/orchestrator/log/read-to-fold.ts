@@ -17,7 +17,7 @@ export type RunsRead = {
 export type ReadOptions = {
   /** Where the runs read so far hold this many bytes, no further run is read. A single run is always read whole. */
   maxBytes: number;
-  /** Leaves out what ending the run does not need: large fields of events, whatever they hold. */
+  /** Leaves out everything that ending the run does not need: all large fields of events. */
   skeleton?: boolean;
   /** Awaited before what was read is parsed, once, where it is LARGE_BYTES or more. */
   onLarge?: () => Promise<void>;

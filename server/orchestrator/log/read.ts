@@ -55,7 +55,7 @@ export async function readRun(pool: Pool, runId: string): Promise<LoggedRun | nu
   return (await readRuns(pool, [runId])).get(runId) ?? null;
 }
 
-/** Puts the values that were kept apart back into the rows' data. */
+/** Puts the values that were stored externally back into the rows' data. */
 async function resolvePayloads(pool: Pool, rows: readonly { run_id: string; data: JsonMap }[]): Promise<void> {
   const wanted = rows.flatMap(row =>
     payloadRefs(row.data).map(({ field, ref }) => ({ row, field, id: ref.payload_id })),
@@ -78,8 +78,8 @@ async function resolvePayloads(pool: Pool, rows: readonly { run_id: string; data
 }
 
 /**
- * A page of a run's events in order, for lists and for the replay of a stream. Values kept apart stay references.
- * The tenant is a condition: another tenant's run reads as empty. `limit` is a number of events.
+ * A page of a run's events in order, for lists and for the replay of a stream. Values that are stored externally stay
+ * references. The tenant is a condition: another tenant's run reads as empty. `limit` is a number of events.
  */
 export async function readEvents(
   pool: Pool,
@@ -104,7 +104,7 @@ export async function readEvents(
   }));
 }
 
-/** A value that was kept apart, or undefined where the run, the tenant or the payload does not match. */
+/** Returns a value that was stored externally, or undefined if the run, the tenant or the payload does not match. */
 export async function readPayload(
   pool: Pool,
   query: { tenantId: string; runId: string; payloadId: string },

@@ -8,7 +8,7 @@ const asGiven = (value: string): string => value;
 const fromMs = (value: string): string => `to_timestamp(${value} / 1000)`;
 const column = (name: string, field: Field, stored = asGiven): RunColumn => ({ name, field, stored });
 
-/** What the first commit of a run writes and nothing changes. */
+/** Columns that the first commit of a run writes and that never change. */
 const newRunColumns: Record<keyof NewRun, RunColumn> = {
   tenantId: column('tenant_id', text('tenant_id')),
   projectId: column('project_id', uuid('project_id')),
@@ -22,8 +22,8 @@ const newRunColumns: Record<keyof NewRun, RunColumn> = {
 };
 
 /**
- * What changes while a run moves. The commit's fields, INSERT, UPDATE and parameters all follow from this table, in its order:
- * a new field of RunProjection is one line here.
+ * Columns that change while a run advances. The commit's fields, INSERT, UPDATE and parameters all follow from this
+ * table, in its order: a new field of RunProjection is one line here.
  */
 const projectionColumns: Record<keyof RunProjection, RunColumn> = {
   status: column('status', word('status')),

@@ -8,11 +8,12 @@ import { usageColumns } from './usage-columns.ts';
 type Write = { part: Part; columns: readonly (readonly unknown[])[] };
 
 /**
- * As many rows as this go one by one, more as arrays. Setting up the functions that unfold arrays costs more than a few
- * rows themselves: a lone step's commit took 480 us with them and takes 290 without; from some ten rows on arrays are quicker.
+ * Up to this number, rows are passed one by one; above it, as arrays. Setting up the functions that unfold arrays costs
+ * more than a few rows do: a single step's commit took 480 µs with them and takes 290 without; from about ten rows on,
+ * arrays are faster.
  */
 const FEW = 4;
-/** Beyond it, rows go as arrays whatever their number: each statement is prepared once, and kept by the database. */
+/** Above it, any number of rows is passed as arrays: the database prepares each statement once, and keeps it. */
 const MOST_STATEMENTS = 250;
 const SEPARATOR = '\u001e';
 const texts = new Map<string, string>();
@@ -76,9 +77,9 @@ function listOf(values: readonly unknown[], field: Field): unknown {
 }
 
 /**
- * What a session is told before it commits. The planner must not think of reading all runs because there were few of them when the
- * statement was prepared, and its one generic plan fits every batch, so nothing is planned twice. Rows are found by their keys in
- * the order of the batch.
+ * The settings of the session that commits. The planner must not choose to scan all runs because there were few when
+ * the statement was prepared. Its one generic plan suits every batch, so nothing is planned twice. Rows are found by
+ * their keys in the order of the batch.
  */
 export const PLANNING = `SET jit = off; SET plan_cache_mode = force_generic_plan;
   SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`;

@@ -24,7 +24,7 @@ export const bigint = (name: string): Field => [name, 'bigint', 'binary'];
 export const time = (name: string): Field => [name, 'float8', 'binary'];
 /** One of a few fixed words. */
 export const word = (name: string): Field => [name, 'text', 'joined'];
-/** JSON text, or a step's id; where there is none, it is empty. */
+/** JSON text, or a step's id; empty if there is none. */
 export const joined = (name: string): Field => [name, 'text', 'joined'];
 export const text = (name: string): Field => [name, 'text', 'array'];
 
@@ -84,7 +84,10 @@ export const endedTasks: Part = {
   FROM ${rows} WHERE human_tasks.run_id = v.run_id AND human_tasks.step_id = v.step`,
 };
 
-/** What was used, and so the charge: accounts are counted from it. A joined list of one empty text reads as no text at all. */
+/**
+ * The usage, which is the charge: accounts are counted from it. A joined list of one empty text reads as no text at
+ * all.
+ */
 export const usage: Part = {
   name: 'usage',
   fields: [

@@ -14,7 +14,9 @@ export type WireEvent = {
   created_at: string;
 };
 
-/** A committed event as the events list and the stream send it. A value kept apart stays a `<field>_ref`. */
+/**
+ * A committed event as the events list and the stream send it. A value that is stored externally stays a `<field>_ref`.
+ */
 export function toWireEvent(committed: CommittedEvent): WireEvent {
   const { event } = committed;
   const wire: WireEvent = {

@@ -12,8 +12,8 @@ const PATIENCE_MS = 250;
 export type Call = { readonly server: Server; readonly what: string };
 
 /**
- * People and systems that ask things of runs. Whoever gets no answer asks again; whoever gets one relies on it, which is
- * checked against the log at that very moment (docs/specification/runs.md#durability).
+ * People and systems that send requests to runs. A client without an answer asks again; a client with an answer relies
+ * on it, which is checked against the log at that very moment (docs/specification/runs.md#durability).
  */
 export class Clients {
   readonly pending = new Set<Call>();
@@ -31,7 +31,7 @@ export class Clients {
     this.#reach = reach;
   }
 
-  /** Asks until it knows: a start is never given up. */
+  /** Repeats a start until its outcome is known. */
   start(scenario: Scenario): void {
     const { runId, tenantId, projectId, workflowId, data } = scenario;
     const call = (server: Server) => server.orchestrator.start({ runId, tenantId, projectId, workflowId, data });
@@ -90,7 +90,8 @@ export class Clients {
       if (tries > 1) this.command(scenario, command, tries - 1);
     };
     this.#ask(`${command.type} of ${scenario.runId}`, call, {
-      // What already held is answered without a write: one who no longer leads and does not know it may be out of date.
+      // A command that changes nothing is answered without a write: a process that no longer leads and does not know it
+      // may be out of date.
       resolved: (snapshot, server) =>
         this.#promises.commanded(scenario, command, snapshot, server.holdsLock && !this.#at.twoLed ? known : 0),
       rejected: error => {
@@ -102,7 +103,7 @@ export class Clients {
     if (tries === 3 && this.#at.random.chance(0.08)) this.#twice(() => this.command(scenario, command, 1));
   }
 
-  /** Whether another start is under way: of a run that has long ended it counts, until the log says so. */
+  /** Whether another start is in progress: for a run that has long ended it counts, until the log shows the end. */
   get #starting(): boolean {
     return [...this.pending].some(({ what }) => what.includes('start of'));
   }

@@ -7,16 +7,16 @@ import { TENANTS } from './scenario.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** What things cost in one simulation, and what becomes of those who cannot pay; the same for as long as it lasts. */
+/** The prices of one simulation, and the setting for workspaces that cannot pay; constant for its duration. */
 export type Economy = {
   readonly prices: ActionPrices;
   readonly enforced: boolean;
   readonly policies: ReadonlyMap<string, TenantCredits['whenExhausted']>;
-  /** What each workspace begins with. */
+  /** The initial credits of each workspace. */
   readonly funds: ReadonlyMap<string, number>;
 };
 
-/** In half of all simulations nobody ever runs out: credits are to disturb nothing else. */
+/** In half of all simulations no workspace ever runs out of credits, so that they disturb nothing else. */
 export function randomEconomy(random: Random): Economy {
   const scarce = random.chance(0.5);
   const prices: ActionPrices = {
@@ -33,7 +33,9 @@ export function randomEconomy(random: Random): Economy {
   };
 }
 
-/** Reads the simulated accounts as the ledger's source reads the real ones: slowly at times, and in vain at others. */
+/**
+ * Reads the simulated accounts as the ledger's source reads the real ones: sometimes slowly, and sometimes it fails.
+ */
 export function simulatedCredits(database: Database, server: Server, at: Surroundings): CreditSource {
   const read = (tenantId: string): TenantCredits => {
     const { balance, consumed, allowance } = database.account(tenantId);

@@ -16,7 +16,7 @@ export async function failureOf(seed: number, knobs: Knobs = FULL): Promise<Erro
   }
 }
 
-/** What a person needs to work on a failing seed: the smallest way to make it fail, the violation and the logs. */
+/** The information for work on a failing seed: the smallest way to make it fail, the violation and the logs. */
 export async function describeFailure(seed: number, options: { shrink: boolean }): Promise<string> {
   const knobs = options.shrink ? await shrink(seed) : FULL;
   let logs = '';

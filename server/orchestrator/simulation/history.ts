@@ -1,6 +1,6 @@
 import type { Graph, GraphStep, RunEvent, RunStartedData, RunStatus } from '../core/index.ts';
 
-/** What one step's events say. */
+/** The history of one step according to its events. */
 export type StepHistory = {
   readonly spec: GraphStep;
   readonly dependencies: readonly string[];

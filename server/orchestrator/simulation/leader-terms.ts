@@ -4,7 +4,7 @@ import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { SimulatedTerm, TermTable } from './term-table.ts';
 
-/** The terms of one process, as leader-terms.ts keeps them, and what really becomes of them. */
+/** The terms of one process, as leader-terms.ts stores them, and what really happens to them. */
 export class ServerTerms implements LeaderTerms {
   readonly #table: TermTable;
   readonly #server: Server;
@@ -39,7 +39,7 @@ export class ServerTerms implements LeaderTerms {
     this.#end('outlived');
   }
 
-  /** The process has shut down as SIGTERM would have it. */
+  /** The process has shut down after SIGTERM. */
   leftInOrder(): void {
     this.#end('outlived');
     this.#process.leftInOrder = this.#hasSaidSo;

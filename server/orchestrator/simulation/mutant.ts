@@ -6,7 +6,7 @@ import { MUTATIONS } from './mutations.ts';
  * node mutant.ts <index> <seeds>: breaks the engine as the mutation says, when its file is loaded, and simulates seeds
  * from 1 on until a checker notices. Prints one line of JSON: `{seed, checker, message}`, or `{}`.
  */
-// Half of the time of most mutants is the compilation of what no mutation touches. The cache goes by content.
+// Half of the time of most mutants is the compilation of unchanged files. The cache is keyed by content.
 enableCompileCache();
 const [index, seeds] = process.argv.slice(2).map(Number);
 const mutation = MUTATIONS[index ?? -1];

@@ -16,7 +16,7 @@ export type Mutation = {
   readonly replace: string;
   /** The checkers one of which must notice. */
   readonly caughtBy: readonly string[];
-  /** Of what there is to be more, where it would take thousands of seeds otherwise. */
+  /** Settings that occur more often, because it would take thousands of seeds otherwise. */
   readonly knobs?: Partial<Knobs>;
 };
 
@@ -134,7 +134,7 @@ const GROUPS: readonly (readonly Mutation[])[] = [CORE, LOG_AND_RUNTIME, CREDITS
 /** All the ways in which the tests break the engine: the simulation is worth only as much as what it catches. */
 export const MUTATIONS: readonly Mutation[] = GROUPS.flat();
 
-/** What every run of the tests tries: the first mutation of each group, and the first that names each checker. */
+/** The sample of every test run: the first mutation of each group, and the first that names each checker. */
 export const SAMPLED_MUTATIONS: readonly Mutation[] = sample();
 
 function sample(): Mutation[] {

@@ -82,7 +82,10 @@ export class ObservedRuntime extends Runtime {
     });
   }
 
-  /** A tenant that waits gets its share, unless nobody gets anything: the process is frozen or about to end, or the log is full. */
+  /**
+   * A waiting tenant gets its share, unless no tenant gets anything: the process is frozen or about to end, or the log
+   * is full.
+   */
   checkGuarantees(): void {
     this.slots.checkGuarantees(() => this.#server.isFrozen || !this.#server.leads || this.load().backlogRows > 0);
   }

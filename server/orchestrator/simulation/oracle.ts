@@ -4,8 +4,8 @@ import type { StepPlan } from './plans.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Says, from the text of docs/specification/steps.md#skips alone and with no thought of speed, what must become of a
- * step whose dependencies have all ended well: `run`, or the reason for which it is skipped.
+ * Decides, from the text of docs/specification/steps.md#skips alone and without regard to speed, about a step whose
+ * dependencies have all ended well: `run`, or the reason for which it is skipped.
  */
 export function expectedFate(history: History, id: string): 'run' | SkipReason {
   const step = effectiveFields(history, history.step(id).spec);
@@ -74,8 +74,8 @@ function resultOf(history: History, id: string): JsonValue {
 export type ExpectedEnd = { status: 'completed' | 'failed'; ends: Map<string, { result: JsonValue } | SkipReason> };
 
 /**
- * The end that a run comes to when nobody disturbs it: one step after the other, without time, slots or faults. Null
- * where it comes to none, for a step that only a stop ends.
+ * The end of an undisturbed run: one step after the other, without time, slots or faults. Null if it has none, because
+ * only a stop ends one of its steps.
  */
 export function expectedEnd({ graph, data, plans }: Scenario): ExpectedEnd | null {
   const history = new History(graph);
@@ -98,7 +98,7 @@ export function expectedEnd({ graph, data, plans }: Scenario): ExpectedEnd | nul
   return { status: 'completed', ends };
 }
 
-/** Retries that a step is given: none where that is no number, and never more than ten. */
+/** The retries of a step: 0 if the value is not a number, and never more than ten. */
 export function retriesOf({ retry_count }: GraphStep): number {
   const count: unknown = retry_count;
   return typeof count === 'number' && count >= 0 ? Math.min(10, Math.floor(count)) : 0;

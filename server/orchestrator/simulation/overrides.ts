@@ -38,7 +38,7 @@ function fieldsOf({ type }: GraphStep): Record<string, z.core.$ZodType> {
   return { ...COMMON, ...TYPES.get(type)?.fields.shape };
 }
 
-/** Overrides that somebody asks for, drawn from the schemas of the steps; empty most of the time. */
+/** Overrides of a start, drawn from the schemas of the steps; empty most of the time. */
 export function hostileRequest(random: Random, steps: readonly GraphStep[]): Overrides {
   if (steps.length === 0 || !random.chance(0.15)) return {};
   return Object.fromEntries(

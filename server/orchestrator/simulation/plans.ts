@@ -3,8 +3,8 @@ import type { Random } from './random.ts';
 import type { Knobs } from './scenario.ts';
 
 /**
- * What a step is going to do, however often and by whomever it is tried: so that a run has one right end, whatever
- * happens to those who carry it there.
+ * The behavior of a step in every attempt and every process, so that a run has one right end, whatever fails on the
+ * way.
  */
 export type StepPlan = {
   readonly kind:

@@ -4,7 +4,10 @@ import type { Database } from './database.ts';
 import type { Session } from './session.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** What serves a session in the database, and holds its lock. Behind a pooler in transaction mode several sessions share one. */
+/**
+ * The backend that serves a session in the database, and holds its lock. Behind a pooler in transaction mode several
+ * sessions share one.
+ */
 export type Backend = { readonly id: number; mark: Session | null };
 
 /**
@@ -17,7 +20,7 @@ export class Postgres {
   readonly at: Surroundings;
   /** Sessions opened so far. */
   sessions = 0;
-  /** Locks are given to whoever asks, as if the database had forgotten who holds them. */
+  /** Locks are granted to every session, as if the database had forgotten their holders. */
   lockless = false;
   /** Failed over to a standby that is not promoted yet. */
   readOnly = false;

@@ -7,7 +7,7 @@ import type { Surroundings } from './surroundings.ts';
 /** As the pool of the service has it. */
 export const QUERY_TIMEOUT_MS = 9_000;
 
-/** Reads the simulated database as log-reader.ts reads the real one: slowly at times, and in vain at others. */
+/** Reads the simulated database as log-reader.ts reads the real one: sometimes slowly, and sometimes it fails. */
 export function simulatedReader(database: Database, server: Server, at: Surroundings): LogReader {
   const ask = <T>(read: () => T, risk?: number): Promise<T> => answerOf(server, at, 'reading failed', read, risk);
   const open = (): RunsRow[] => [...database.runs.values()].map(({ row }) => row).filter(row => row.endedAt === null);
@@ -68,7 +68,7 @@ function storedTime(at: Surroundings, runId: string, time: number): Date | numbe
   return bad ?? new Date(time);
 }
 
-/** What is read is so large that the process dies of it. */
+/** The process dies because the read is too large. */
 async function dieOfLoading(server: Server, at: Surroundings, onLarge?: () => Promise<void>): Promise<never> {
   await onLarge?.();
   at.count('crash by a load');
@@ -88,7 +88,7 @@ function readOf(run: StoredRun, isSkeleton: boolean): RunRead {
   return { ok: true, run: { runId, tenantId, projectId, workflowId, version, events: read } };
 }
 
-/** As if every value were too large for a skeleton. */
+/** Treats every value as too large for a skeleton. */
 function withoutValues(event: RunEvent): RunEvent {
   if (event.type === 'run_started')
     return { ...event, data: { ...event.data, input: {}, trigger_steps: {}, seed_results: {} } };
@@ -105,7 +105,7 @@ export function loadVersionOf(
   return ({ workflowId }) => answerOf(server, at, 'graph not readable', () => graphs.get(workflowId) ?? null);
 }
 
-/** What the database answers, as of when it was asked; late at times, and never where the process is gone. */
+/** The database's answer, as of the time of the request; sometimes late, and never if the process is gone. */
 export function answerOf<T>(server: Server, at: Surroundings, failure: string, read: () => T, risk = 0.04): Promise<T> {
   if (!server.seam()) return new Promise(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<T>();

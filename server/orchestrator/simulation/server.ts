@@ -20,7 +20,7 @@ export const EPOCH = Date.UTC(2026, 0, 1);
 
 export type ServerConfig = RuntimeServices['config'] & { writerLimits: WriterLimits };
 
-/** What the runtime says of itself only where something is amiss that nobody outside caused. */
+/** Reports of the runtime that only a defect can cause. */
 const DEFECTS = /because of a defect/;
 /** Beyond the grace of a shutdown: the last commits, the release of the lock, a read of the pool, and slow statements between. */
 const SHUTDOWN_MS = 5_000 + 2_000 + QUERY_TIMEOUT_MS + 2_000;
@@ -162,7 +162,7 @@ export class Server {
     this.terms.died(this.#isStopping);
     this.#isDead = true;
     const { session, at } = this;
-    // Its statement under way may still be finished; a machine that is gone keeps its session for longer.
+    // Its statement in flight may still be finished; a machine that is gone keeps its session for longer.
     if (session !== null && !session.isSilent)
       at.agenda.after(at.random.below(at.random.chance(0.2) ? 2_000 : 20), () => this.postgres.end(session));
     this.work.gone(this);

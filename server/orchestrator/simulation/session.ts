@@ -9,7 +9,7 @@ import { DatabaseError } from './database.ts';
 import type { Backend, Postgres } from './postgres.ts';
 import type { Server } from './server.ts';
 
-/** What a server is told when its session is gone. */
+/** The error that a server gets when its session is lost. */
 class ConnectionLost extends Error {
   constructor() {
     super('Connection terminated unexpectedly');
@@ -57,7 +57,7 @@ export class Session implements LeaderConnection {
   committed = false;
   /** As the server sees it. */
   #broken = false;
-  /** Nothing passes any more, in either direction, for good; neither side is told. */
+  /** Nothing passes any more, in either direction, permanently; neither side gets an error. */
   #silent = false;
   /** Whether what is sent now still reaches the database. */
   #reaches = true;
@@ -83,7 +83,7 @@ export class Session implements LeaderConnection {
     this.#lose = resolve;
   }
 
-  /** Whether a commit is under way. */
+  /** Returns whether a commit is in flight. */
   get committing(): boolean {
     return !this.#broken && this.#underWay.some(({ batch }) => batch !== null);
   }
@@ -149,7 +149,7 @@ export class Session implements LeaderConnection {
     if (!this.#silent) at.agenda.after(at.random.below(busyMs), () => this.#postgres.end(this));
     if (this.#underWay.filter(({ batch }) => batch !== null).length > 1)
       at.count('session lost with two batches under way');
-    // The driver tells whoever waits, a moment later.
+    // The driver rejects the waiting statements, a moment later.
     this.server.later(0, () => this.#rejectAll());
   }
 
@@ -159,7 +159,7 @@ export class Session implements LeaderConnection {
     if (!this.#silent) this.server.later(afterMs, () => this.#isLost());
   }
 
-  /** Nothing passes from now on, and neither side is told, ever. */
+  /** Nothing passes from now on, and neither side ever gets an error. */
   silence(): void {
     this.#silent = true;
     this.#reaches = false;
@@ -181,7 +181,10 @@ export class Session implements LeaderConnection {
     return promise;
   }
 
-  /** What the database could not see: two batches of one run would leave a hole in its log if the first were refused. */
+  /**
+   * A hazard that the database could not see: two batches of one run would leave a gap in its log if the first were
+   * refused.
+   */
   #checkSending(batch: readonly LogEntry[]): void {
     const { at } = this.#postgres;
     const before = this.#underWay.flatMap(statement => (statement.batch === null ? [] : [statement.batch]));
@@ -256,14 +259,14 @@ export class Session implements LeaderConnection {
     this.#rejectAll();
   }
 
-  /** None of them will be answered; those that are on their way may be executed all the same. */
+  /** None of them will be answered; those already sent may still be executed. */
   #rejectAll(): void {
     for (const statement of this.#underWay) statement.reject(new ConnectionLost());
     this.#executed.length = 0;
     this.#lose(new ConnectionLost());
   }
 
-  /** What the database does with a batch. Throws why it refuses. */
+  /** Executes a batch in the database. Throws the reason for a refusal. */
   #write(batch: readonly LogEntry[], { answers }: Fate): null {
     const { at, database, auditor } = this.#postgres;
     if (this.#postgres.readOnly) throw new DatabaseError('25006');
@@ -304,7 +307,7 @@ export class Session implements LeaderConnection {
     );
   }
 
-  /** Of whatever is not a commit. */
+  /** Statements that are not commits. */
   #fate(): Fate {
     const { at } = this.#postgres;
     const { random } = at;

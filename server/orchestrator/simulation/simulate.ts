@@ -24,7 +24,7 @@ const TROUBLE_ENDS = 15_000;
 const HELP_AT_MOST = 60;
 /** Things that happen in one simulation are a few hundred; one that never rests has a loop. */
 const MOST_STEPS = 60_000;
-/** By then some process leads, once there is no more trouble and nothing else happens. */
+/** By then some process leads, if there are no more faults and nothing else happens. */
 const LEADS_WITHIN_MS = 60_000;
 
 export type Options = {
@@ -289,7 +289,7 @@ class World {
     agenda.after(TROUBLE_ENDS - 1, () => this.#postgres.unpool());
   }
 
-  /** Dies between two turns of the microtask queue, in the middle of whatever it is at. */
+  /** Dies between two turns of the microtask queue, in the middle of its work. */
   #crashBetweenTurns(server: Server, turns: number): void {
     if (turns > 0 && server.alive) {
       queueMicrotask(() => this.#crashBetweenTurns(server, turns - 1));
@@ -317,7 +317,7 @@ class World {
     for (const server of this.#servers) {
       server.heal();
       server.lightFuse(Number.POSITIVE_INFINITY);
-      // The fence keeps runs whole; that somebody takes up what another leader leaves behind is the lock's affair.
+      // The fence keeps runs consistent; the lock ensures that another leader continues them.
       if (this.at.twoLed) server.die();
     }
   }
@@ -334,7 +334,7 @@ class World {
     this.#helps += 1;
     if (this.#helps > HELP_AT_MOST)
       throw new Violation('liveness', `${[...open.map(({ id }) => id), ...postponed].length} runs never ended`);
-    // Nothing is being read now: whoever is refused from here on was refused by what is out of date.
+    // Nothing is being read now: later refusals come from outdated reads.
     for (const tenant of TENANTS) this.#postgres.database.grant(tenant, 1_000, 0);
     for (const run of open) this.#helpRun(run);
     for (const scenario of postponed) this.at.agenda.after(1_000, () => this.#clients.start(scenario));

@@ -56,7 +56,7 @@ export class Listener {
     }
   }
 
-  /** When nothing is under way, all that the present session wrote has been streamed. */
+  /** When nothing is in flight, everything that the current session wrote has been streamed. */
   checkAtRest(): void {
     const { session, postgres } = this.#server;
     for (const { row, events } of postgres.database.runs.values()) {
@@ -73,7 +73,7 @@ export class Listener {
     if (seq <= last) this.#fail(`event ${seq} of ${runId} was streamed after event ${last}`);
     const rows = this.#server.postgres.database.runs.get(runId)?.events ?? [];
     for (const row of rows.slice(last, seq - 1)) {
-      // What others wrote is missed by whoever did not know of them; otherwise the feed was interrupted in between.
+      // Subscribers miss what others wrote without their knowledge; otherwise the feed was interrupted in between.
       if (row.writer === this.#server.session?.writer || !this.#server.at.twoLed)
         this.#fail(`event ${row.seq} of ${runId} was never streamed`);
     }
@@ -84,7 +84,7 @@ export class Listener {
   }
 }
 
-/** What the driver and the log make of a value: -0 is 0. */
+/** The value after the driver and the log: -0 is 0. */
 function sameJson(stored: string, shown: string): boolean {
   return stored === shown || JSON.stringify(JSON.parse(stored)) === JSON.stringify(JSON.parse(shown));
 }

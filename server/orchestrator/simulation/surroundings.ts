@@ -8,7 +8,7 @@ import type { Knobs, Scenario } from './scenario.ts';
 /** PostgreSQL's `infinity` comes as a number, and so does its negative; a year beyond those of a Date comes as an invalid one. */
 const BAD_TIMES = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, new Date(Number.NaN)] as const;
 
-/** What all parts of one simulated world share. */
+/** The state that all parts of one simulated world share. */
 export class Surroundings {
   readonly random: Random;
   /** Draws hostile values: a source of its own, so that they change nothing else of a seed. */
@@ -27,7 +27,7 @@ export class Surroundings {
   runBytes = Number.POSITIVE_INFINITY;
   /** The lock did not hold for a while: two processes led at a time. */
   twoLed = false;
-  /** What happened when; kept only where somebody is going to read it. */
+  /** What happened when; recorded only if it will be read. */
   story: string[] | null = null;
   #violation: Error | null = null;
 
@@ -82,7 +82,7 @@ export class Surroundings {
     }
   }
 
-  /** Throws for a run that nobody was going to start. */
+  /** Throws for a run that no client would start. */
   scenario(runId: string): Scenario {
     const scenario = this.scenarios.get(runId);
     if (scenario === undefined) throw new Error(`There is no run "${runId}".`);

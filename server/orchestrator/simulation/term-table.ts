@@ -1,4 +1,4 @@
-/** `leftInOrder`: it has shut down as SIGTERM would have it, and could say so. */
+/** `leftInOrder`: it has shut down after SIGTERM, and could record that. */
 type Process = { readonly leftInOrder: boolean };
 
 /** A term as the database has it (`survived`), and as it really ended. */
@@ -6,7 +6,7 @@ export type SimulatedTerm = {
   readonly term: number;
   readonly process: Process;
   survived: boolean;
-  /** The terms whose processes had said that they live when this one began: its leader is told of no others. */
+  /** The terms whose processes had recorded that they live when this one began: its leader knows only these. */
   readonly known: ReadonlySet<number>;
   fate: 'open' | 'died' | 'outlived' | 'died while it shut down';
 };

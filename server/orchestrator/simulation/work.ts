@@ -12,10 +12,12 @@ export type Execution = { server: Server; attempt: Attempt; signal: AbortSignal;
 
 /** How long the end of a run, or of a step, may take to reach the attempts that it ends, ms: the longest answer. */
 const ABORT_WITHIN_MS = 1_000;
-/** What ends together ends at a multiple of this. */
+/** Attempts that end together end at a multiple of this. */
 const TOGETHER_MS = 200;
 
-/** What attempts do, by the plans of their steps; and what must be true whenever one begins or ends. */
+/**
+ * The behavior of attempts, by the plans of their steps, and the conditions that must hold whenever one starts or ends.
+ */
 export class Work {
   readonly executing = new Set<Execution>();
   readonly #at: Surroundings;
@@ -160,7 +162,7 @@ export class Work {
     if (!server.alive) this.#at.fail('defect', `${key} began in a dead process`);
   }
 
-  /** What a service's header may come to. */
+  /** The possible values of a service's header. */
   #oddHint(): { retryAfterMs?: number } {
     const { values, knobs } = this.#at;
     return knobs.oddities > 0 && values.chance(0.02) ? { retryAfterMs: values.pick([Number.NaN, -1]) } : {};

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { StepType } from '../../contract/step-type.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
 
-/** What a step id may look like (docs/specification/steps.md#step-ids). */
+/** The permitted form of a step id (docs/specification/steps.md#step-ids). */
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** Longest text in any field of a step, scripts and prompts included. */
 export const LONGEST_TEXT = 256 * 1024;
 
 const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and have at most 64 letters, digits, _ and -');
 
-/** The fields every step has, whatever its type (docs/specification/steps.md#common-fields). */
+/** The fields of every step type (docs/specification/steps.md#common-fields). */
 export const commonFields = {
   id: stepId.meta({ description: 'Unique within the graph' }),
   type: z.string().meta({ description: 'lua_script, condition, human_task, mcp_call, http_request or llm_call' }),

@@ -26,8 +26,8 @@ const fields = z.strictObject({
 const read = fieldReader(fields);
 
 /**
- * What an expression may read in a worker, in characters of JSON. As values they take up to 21 times as much, and a
- * thread whose heap is full does not fail alone, V8 ends the process.
+ * The maximum data that an expression may read in a worker, in characters of JSON. As values they take up to 21 times
+ * as much, and a thread whose heap is full does not fail alone, because V8 ends the process.
  */
 const MAX_DATA_CHARACTERS = 8 * 1024 * 1024;
 
@@ -57,7 +57,7 @@ function outcomeOfFalse(attempt: Attempt): Outcome {
   }
 }
 
-/** What the expression reads exceeds MAX_DATA_CHARACTERS. */
+/** The data that the expression reads exceeds MAX_DATA_CHARACTERS. */
 class DataTooLarge extends Error {}
 
 function resultText(step: string, attempt: Attempt): string | undefined {
@@ -69,8 +69,8 @@ function resultText(step: string, attempt: Attempt): string | undefined {
 }
 
 /**
- * What the expression can read, made when a worker is free: thousands may wait. Large results are there until the first
- * await alone, so that their texts are taken now. The function throws DataTooLarge.
+ * The data that the expression can read, created when a worker is free: thousands may wait. Large results are only
+ * there until the first await, so their texts are taken now. The function throws DataTooLarge.
  */
 function dataOf({ steps, readsAnyStep }: Expression, attempt: Attempt): () => LuaData {
   const names = readsAnyStep ? attempt.ancestors() : steps;

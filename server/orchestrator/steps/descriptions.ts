@@ -1,8 +1,8 @@
 import type { StepTypeDescription } from '../../contract/step-type.ts';
 
 /**
- * What the rest of the product knows of each step type beside how it runs. Pure data: the console reads it in the browser.
- * The order is that of lists of types.
+ * The facts about each step type that the rest of the product needs, beside its execution. Pure data: the console reads
+ * it in the browser. Lists of types have this order.
  */
 export const STEP_TYPES = {
   lua_script: { label: 'Lua script', icon: 'file-code', billable: [] },

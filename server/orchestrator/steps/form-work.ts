@@ -3,9 +3,9 @@ import type { JsonMap, JsonValue } from '../core/index.ts';
 import { patternSize } from './pattern.ts';
 
 /**
- * What validating a value against a form takes, counted before it is done: the schema and the value are walked together,
- * as the validator does it. A keyword costs 1 unit, and what it compares costs as much as it is long, so that a unit is
- * about 100 ns. The walk stops when the limit is passed.
+ * Computes the work of validating a value against a form before it is done: it walks the schema and the value together,
+ * as the validator does. A keyword costs 1 unit, and a comparison costs in proportion to the length of its values, so
+ * that a unit is about 100 ns. The walk stops at the limit.
  */
 class Work {
   left: number;

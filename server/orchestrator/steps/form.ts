@@ -16,7 +16,7 @@ const LARGEST_FORM = 64 * 1024;
 const LONGEST_FORMATTED = 2_000;
 /** Units of form-work.ts: ~100 ms at worst. */
 const MAX_WORK = 1_000_000;
-/** Up to here everything that is wrong is told; beyond it the first problem alone, since each keeps its text in memory. */
+/** Up to this size all problems are reported; above it only the first one, since each keeps its text in memory. */
 const MAX_FULL_REPORT_WORK = 50_000;
 /** uniqueItems compares every pair. */
 const MOST_UNIQUE = 500;
@@ -68,7 +68,7 @@ formats['bounded url'] = text => text.length <= LONGEST_FORMATTED && URL.canPars
 
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(item => typeof item === 'string');
 
-/** What is wrong with one keyword, or undefined. */
+/** Returns what is wrong with one keyword, or undefined. */
 function keywordProblem(keyword: string, value: JsonValue): string | undefined {
   if (numberIn.has(keyword)) return typeof value === 'number' ? undefined : 'must be a number';
   if (countIn.has(keyword)) return Number.isInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number';
@@ -111,7 +111,10 @@ function subschemas(keyword: string, value: JsonValue): [string, JsonValue][] | 
   return undefined;
 }
 
-/** What is wrong with a form, as problems of the step; empty where it can be used. `field` is where it stands, for paths and codes. */
+/**
+ * Returns the problems of a form, as problems of the step; empty if it can be used. `field` is its place, for paths and
+ * codes.
+ */
 export function checkForm(form: JsonMap, field = 'form'): StepProblem[] {
   const problems: StepProblem[] = [];
   if (JSON.stringify(form).length > LARGEST_FORM) {
@@ -159,7 +162,7 @@ type Prepared = {
   patterns: ReadonlyMap<string, RE2JS>;
 };
 
-/** The same values under a shorter name: a problem quotes all of them, for each item that is none of them. */
+/** The same values under a shorter name: a problem quotes all of them, for each item that matches none. */
 function quotedShort(values: JsonValue[]): JsonValue[] {
   const text = JSON.stringify(values);
   if (text.length <= LONGEST_EXPECTATION) return values;
@@ -243,7 +246,7 @@ function readable(keyword: string, error: string): string {
   return name[1] === 'pattern' ? `String does not match pattern ${name[2]}.` : `String is not a valid ${name[2]}.`;
 }
 
-/** What the validator found, in the terms of a 422's `details`, with paths that begin with `root`. */
+/** The validator's findings, in the form of a 422's `details`, with paths that start with `root`. */
 export function describeErrors(errors: readonly OutputUnit[], root: string): ErrorDetail[] {
   const telling = errors.filter(error => !UNHELPFUL.has(error.keyword));
   return (telling.length > 0 ? telling : errors).slice(0, 50).map(error => ({

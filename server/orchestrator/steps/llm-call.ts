@@ -12,7 +12,10 @@ import { Rendering } from './rendering.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
 
 const unavailable = unavailableMessage('llm_call', 'this server has no model providers configured');
-/** Of prompt and system each, once rendered: what templates bring in may be larger than the step, but no model reads more. */
+/**
+ * The limit for prompt and system each, once rendered: templates may insert more text than a step can contain, but no
+ * model reads more.
+ */
 const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
 
 const fields = z.strictObject({

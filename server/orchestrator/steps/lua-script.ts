@@ -13,7 +13,7 @@ const fields = z.strictObject({
   }),
 });
 const read = fieldReader(fields);
-/** What is sent to a worker at most; Lua's own memory would not hold more. */
+/** The maximum data that is sent to a worker; Lua's own memory could not hold more. */
 const LARGEST_DATA = 32 * 1024 * 1024;
 /** Parsing a result of this length takes about a millisecond. */
 const LARGE_RESULT = 64 * 1024;
@@ -40,12 +40,12 @@ function textOf(step: string, attempt: Attempt): string | undefined {
   }
 }
 
-/** What the script read exceeds LARGEST_DATA. */
+/** The data that the script read exceeds LARGEST_DATA. */
 class DataTooLarge extends Error {}
 
 /**
- * What the templates of the script stand for. A value is serialized and sent once, however many of them read it. Throws
- * TemplateUnresolved and DataTooLarge.
+ * The values of the script's templates. A value is serialized and sent once, for any number of templates that read it.
+ * Throws TemplateUnresolved and DataTooLarge.
  */
 function boundValues({ bound }: PreparedScript, attempt: Attempt): LuaData {
   const values: string[] = [];
@@ -69,7 +69,7 @@ function boundValues({ bound }: PreparedScript, attempt: Attempt): LuaData {
   return { values, places };
 }
 
-/** What the script can read. Throws TemplateUnresolved and DataTooLarge. */
+/** The data that the script can read. Throws TemplateUnresolved and DataTooLarge. */
 function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): LuaData {
   const data: LuaData = script.bound.length === 0 ? { values: [] } : boundValues(script, attempt);
   if (script.readsInput) data.input = input.of(attempt.input);

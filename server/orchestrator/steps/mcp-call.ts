@@ -42,7 +42,7 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
       const parsed = fields.partial().loose().safeParse(step);
       if (!tools || !parsed.success) return [];
       const { tool_name: toolName, instance_id: instanceId, tool_args: args } = parsed.data;
-      // What is missing is told as a missing field; what a template names is known when the step runs.
+      // Missing fields are reported as such; the values of templates are known when the step runs.
       if (toolName === undefined || instanceId === undefined) return [];
       if (hasTemplate(toolName) || hasTemplate(instanceId)) return [];
       return tools.check(scope, { instanceId, toolName, args: args as JsonMap | undefined });

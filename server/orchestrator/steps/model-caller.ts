@@ -22,8 +22,8 @@ export type ModelCall = {
 export type TokenUsage = { inputTokens: number; outputTokens: number };
 
 /**
- * What came of it; `usage` is what the provider counted, also where the answer was of no use. `log` holds lines that were not worth
- * an event of their own.
+ * The outcome of a call; `usage` is what the provider counted, even if the answer was unusable. `log` contains lines
+ * for which separate events would cost too much.
  */
 export type ModelAnswer = { log?: string[] } & (
   | {
@@ -47,9 +47,9 @@ export type ModelAnswer = { log?: string[] } & (
     }
 );
 
-/** What `llm_call` needs of the world; the domain of models provides it. */
+/** The port of `llm_call`; the domain of models implements it. */
 export type ModelCaller = {
-  /** What is wrong with a step that names this model: an unknown provider or model, or one without a key here. */
+  /** Returns the problems of a step that names this model: an unknown provider or model, or one without a key here. */
   check(scope: CheckScope, call: { model: string }): Promise<StepProblem[]>;
   /**
    * Asks once, streaming text into `log` in lines few enough to be events each. Resolves soon after `signal` aborts. Keys are redacted

@@ -8,7 +8,7 @@ import { CACHE_LIMITS } from '../cache-limits.ts';
  * text as long. So a pattern's size is known before it is compiled, is limited, and is part of what matching costs.
  */
 export const MAX_PATTERN_CHARACTERS = 1_000;
-/** Instructions; compiling one takes up to 9 µs. */
+/** The maximum number of instructions; compiling one takes up to 9 µs. */
 export const MAX_PATTERN_SIZE = 3_200;
 /** Reading the tables of a Unicode class, in both cases of each letter, takes as long as compiling so many instructions. */
 const UNICODE_CLASS_SIZE = 100;
@@ -85,7 +85,7 @@ class SizeScanner {
   }
 }
 
-/** At least the number of instructions that a pattern compiles to, found in linear time and without compiling it. */
+/** Returns at least the number of instructions to which a pattern compiles, in linear time and without compiling it. */
 export function patternSize(source: string): number {
   const unicodeClasses = source.match(/\\[pP]/g)?.length ?? 0;
   return new SizeScanner(source).scan() + unicodeClasses * UNICODE_CLASS_SIZE;

@@ -1,10 +1,13 @@
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { hasTemplate, MAX_REFERENCES, parseTemplate, type Reference, tooManyReferences } from './templates.ts';
 
-/** What is rendered into one field unless it says otherwise, in bytes of UTF-8. */
+/** The limit for one rendered field unless it has its own, in bytes of UTF-8. */
 export const MAX_RENDERED_BYTES = 1024 * 1024;
 
-/** What references are resolved against. `result` is asked only for steps that a template names; it throws for one that is no ancestor. */
+/**
+ * The values against which references are resolved. `result` is called only for steps that a template names; it throws
+ * for a step that is not an ancestor.
+ */
 export type TemplateScope = { input: JsonMap; result(step: string): JsonValue };
 
 /** A reference that does not resolve; the message names the path. */
@@ -35,7 +38,10 @@ function lookUp(value: JsonValue, key: string | number): JsonValue | typeof MISS
   return Object.hasOwn(value, name) ? (value[name] ?? null) : MISSING;
 }
 
-/** A step that is no ancestor: validation refuses it, but a log from before overrides were checked can still name one. */
+/**
+ * A step that is not an ancestor: validation refuses it, but a log from before overrides were checked can still name
+ * one.
+ */
 function stepResult(step: string, text: string, scope: TemplateScope): JsonValue {
   try {
     return scope.result(step);
@@ -143,7 +149,7 @@ export class Rendering {
     if (whole === null) return this.#text(text, budget);
     budget.refer();
     const value = resolve(whole, this.#scope);
-    // A string is shared, not copied, but whoever sends the value on writes it out each time.
+    // A string is shared, not copied, but each serialization of the value writes it again.
     budget.take(typeof value === 'string' ? Buffer.byteLength(value) : this.#json.of(value).bytes);
     return value;
   }

@@ -11,7 +11,7 @@ const READ_WITHIN_MS = 5_000;
 
 const fail = (message: string) => new Violation('credits', message);
 
-/** What an event charges, by the prices and by what it says was used: worked out anew. */
+/** The charge of an event, recomputed from the prices and the usage in it. */
 function priceOf(event: RunEvent, at: Surroundings): number {
   const { prices } = at.economy;
   if (!isPaidFor(event)) return 0;
@@ -22,7 +22,7 @@ function priceOf(event: RunEvent, at: Surroundings): number {
 const saidOf = (event: RunEvent): number => ('credits' in event.data ? (event.data.credits ?? 0) : 0);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-/** What the commit charges is what the events in it cost, and what they say they cost. */
+/** Checks that the commit charges what the events in it cost, by the prices and by their own amounts. */
 export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings): void {
   const { events } = run.history;
   const fresh = events.slice(events.length - entry.rows.length);
@@ -49,7 +49,7 @@ export function checkBooks(runs: Iterable<AuditedRun>, database: Database, at: S
   }
 }
 
-/** Where every price is known in advance and nobody but attempts is charged, what was held is what is charged. */
+/** If every price is known in advance and only attempts are charged, the reservation is the charge. */
 function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
   const { enforced, prices } = at.economy;
   if (!enforced || at.twoLed || prices.llm_input_tokens > 0) return false;
@@ -59,8 +59,8 @@ function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
 }
 
 /**
- * Counts what of each workspace is spoken for, by what one leader hands to its log: a step from its beginning to its end, a
- * charge until it is answered. With it, what is begun can be paid, and what is denied cannot.
+ * Counts the reservations of each workspace by the entries that one leader hands to its log: a step from its start to
+ * its end, a charge until it is answered. So an attempt that starts can be paid for, and one that is denied could not.
  */
 export class CreditWatch {
   readonly #at: Surroundings;
@@ -105,7 +105,7 @@ export class CreditWatch {
     };
   }
 
-  /** A start was refused for want of credits. */
+  /** A start was refused for lack of credits. */
   checkRefused(tenantId: string): void {
     const { prices } = this.#at.economy;
     if (this.#left(tenantId) >= prices.workflow_step && !this.#grantedLately(tenantId))
@@ -131,7 +131,7 @@ export class CreditWatch {
     return !this.#at.twoLed && this.#holdsLock();
   }
 
-  /** What the database has, less what is spoken for. */
+  /** The balance in the database, less the reservations. */
   #left(tenantId: string): number {
     const held = sum([...(this.#held.get(tenantId)?.values() ?? [])]);
     return this.#database.account(tenantId).balance - held - (this.#sending.get(tenantId) ?? 0);

@@ -4,7 +4,7 @@ import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('effects', message);
 
-/** What the core says should be going on is what the log says: nothing forgotten, nothing twice. */
+/** Checks that the core's effects agree with the log: nothing is forgotten, nothing is there twice. */
 export function checkEffects(history: History, state: RunState): void {
   const { ready, inFlight, timers } = effects(state);
   const steps = [...history.steps].filter(([, step]) => step.end === null);

@@ -2,16 +2,19 @@ import type { Server } from '../server.ts';
 import type { Session } from '../session.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** By then a leader knows that another one has taken over: it was told, a check says so, or three checks were not answered. */
+/**
+ * By then a leader knows that another one has taken over: it got an error, a check showed it, or three checks were not
+ * answered.
+ */
 const STEPS_DOWN_WITHIN_MS = 11_000;
-/** A leader whose session was in order for so long may begin anew with short waits. */
+/** A leader whose session worked for this long may start again with short waits. */
 const STEADY_MS = 59_000;
 /** Longest wait that is expected here; the real one is longer. */
 const LONGEST_WAIT_MS = 5_000;
 
 type Leadership = { session: Session; at: number; fruitless: number };
 
-/** Who begins to lead, on what, and how soon after the last time. */
+/** Who starts to lead, on which session, and how soon after the last time. */
 export class LeadershipWatch {
   readonly #at: Surroundings;
   readonly #last = new Map<Server, Leadership>();

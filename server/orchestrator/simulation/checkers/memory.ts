@@ -6,7 +6,7 @@ import { Violation } from './violation.ts';
 /** Answers of people may be taken beyond it: each takes a few hundred bytes. */
 const ANSWERS_BYTES = 5_000;
 
-/** What is counted is what the runs in memory take, and nothing else. */
+/** Checks that the counted bytes are exactly those of the runs in memory. */
 export function checkMemory(runtime: ObservedRuntime, resident: readonly AuditedRun[], attempts: number): void {
   const { memory, storedResults, landing, limits } = runtime.resources;
   if (attempts === 0 && landing.bytes !== 0)

@@ -12,7 +12,7 @@ export function checkProjection(run: AuditedRun, written: boolean): void {
   const { state, history } = run;
   const expected = {
     status: history.status,
-    // A paused run drains what is at work, which the log does not know; checkRest does.
+    // A paused run drains its executing attempts, which the log does not know; checkRest does.
     phase: phase(state, row.phase === 'paused' ? state.inFlight.size : 0),
     pendingTasks: [...history.steps.values()].filter(step => step.asked !== null && step.end === null).length,
     endedAt: history.isTerminal ? (history.events.at(-1)?.at ?? null) : null,
@@ -30,7 +30,7 @@ export function checkProjection(run: AuditedRun, written: boolean): void {
   if (written) checkProgress(run);
 }
 
-/** At rest nothing of the row may be behind. */
+/** At rest, no field of the row may be behind. */
 export function checkProgress(run: AuditedRun): void {
   const { row } = run.stored;
   const done = [...run.history.steps.values()].filter(step => step.end !== null).length;

@@ -9,8 +9,7 @@ import type { Surroundings } from '../surroundings.ts';
 type Asked = Exclude<Command, { type: 'start' }>;
 
 /**
- * Whether what callers were told is in the log at the moment in which they are told
- * (docs/specification/runs.md#durability).
+ * Checks that every answer is in the log at the moment when a caller gets it (docs/specification/runs.md#durability).
  */
 export class Promises {
   readonly #at: Surroundings;
@@ -23,7 +22,7 @@ export class Promises {
     this.#maxActive = maxActive;
   }
 
-  /** Events of the run that are written by now: what somebody who asks now can rely on. */
+  /** Events of the run that are written by now, on which a caller can rely. */
   known(runId: string): number {
     return this.#auditor.run(runId)?.history.events.length ?? 0;
   }
@@ -120,7 +119,7 @@ export class Promises {
   }
 }
 
-/** Whether the event is what exactly this command brings about: everybody who asks has a name of their own. */
+/** Returns whether exactly this command caused the event: every client has a name of its own. */
 function bringsAbout(event: RunEvent, command: Asked): boolean {
   if (!('by' in command)) return false;
   switch (event.type) {

@@ -19,8 +19,8 @@ export type AtRest = {
 };
 
 /**
- * Nothing is going to happen any more unless somebody asks for it: then everybody has been answered, and each open run
- * is paused, waits for people without a limit of time, or has an attempt at work that nothing limits.
+ * Nothing more happens without a request: then every caller has been answered, and each open run is paused, waits for
+ * people without a time limit, or has an executing attempt without a limit.
  */
 export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   const leader = servers.find(server => server.leads);
@@ -47,7 +47,7 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
     const isLeftOut = !leader.runtime.resources.memory.hasRoom && !busy.has(run.id);
     const waits = slots.queues(run.id) || (isLeftOut && !run.history.isTerminal);
     checkRunAtRest(run, busy.has(run.id) || waits);
-    // The row that a dead process left says that it drains until somebody loads the run.
+    // The row of a dead process says that it drains until the run is loaded.
     const drains = isLeftOut && run.stored.events.at(-1)?.writer !== leader.session?.writer;
     if (run.history.status === 'paused' && !run.history.stopping && !drains) checkPaused(run, busy.has(run.id));
     if (run.stored.events.at(-1)?.writer === leader.session?.writer) checkProgress(run);
@@ -62,7 +62,7 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   checkTimers(leader.runtime.timers);
 }
 
-/** A time that is none would unsort the timers of everybody: it is refused. */
+/** An invalid time would break the order of all timers, so it is refused. */
 function checkTimers(timers: Timers): void {
   for (const dueAt of [Number.NaN, Number.POSITIVE_INFINITY]) {
     const { size } = timers;
@@ -75,7 +75,7 @@ function checkTimers(timers: Timers): void {
   }
 }
 
-/** Its row is up to date whoever wrote it, and says that it drains only while something is at work. */
+/** Its row is up to date, written by any process, and says that it drains only while an attempt is executing. */
 function checkPaused(run: AuditedRun, isBusy: boolean): void {
   checkProgress(run);
   const { phase } = run.stored.row;

@@ -24,7 +24,7 @@ export class SlotWatch {
   /** Runs that asked for a slot and still want one. */
   readonly #claiming = new Set<LiveRun>();
   readonly #watched = new WeakSet<LiveRun>();
-  /** For each tenant that waits: who was served since it began to wait. */
+  /** For each waiting tenant, the tenants that were served since it began to wait. */
   readonly #passedBy = new Map<string, Set<string>>();
   readonly #runsPassedBy = new Map<LiveRun, Set<LiveRun>>();
   /** Since when a tenant waits for a slot that it is guaranteed. */
@@ -125,7 +125,7 @@ export class SlotWatch {
     return inUse < this.#guaranteed || inUse < this.#limits.maxInFlight - this.#total;
   }
 
-  /** `served` gets a slot now: nobody of equal claim may have waited through an earlier turn of the same. */
+  /** `served` gets a slot now: no tenant of equal claim may have waited through an earlier turn of it. */
   #checkFairness(served: LiveRun): void {
     const waiting = new Map<string, LiveRun[]>();
     for (const run of this.#claiming) {

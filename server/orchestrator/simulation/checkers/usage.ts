@@ -3,7 +3,7 @@ import type { LogEntry, UsageRow } from '../../log/index.ts';
 import type { AuditedRun } from '../auditor.ts';
 import { Violation } from './violation.ts';
 
-/** What the commit charges is what ended in it; and all that was ever charged is what ever ended, counted anew. */
+/** Checks that the commit charges what ended in it, and that the total charge is the recomputed total of all ends. */
 export function checkUsage(run: AuditedRun, entry: LogEntry): void {
   const { events } = run.history;
   const ended = events.slice(events.length - entry.rows.length).filter(isPaidFor);
@@ -33,7 +33,7 @@ function linesOf(event: RunEvent): string[] {
   );
 }
 
-/** Of what is paid for; that runs began and ended is counted beside it. */
+/** Charged usage; the starts and ends of runs are counted beside it. */
 function lines(usage: readonly UsageRow[]): string[] {
   return usage
     .filter(({ action }) => action !== 'run_started' && action !== 'run_ended')

@@ -44,7 +44,7 @@ const extremes: CelValue[] = [
   1,
 ];
 
-/** For a third argument. */
+/** Values for a third argument. */
 const few: CelValue[] = [long, '', 'a', 1];
 
 /** Every combination of as many extremes. */
