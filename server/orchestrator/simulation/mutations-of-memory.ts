@@ -21,7 +21,7 @@ export const MEMORY: readonly Mutation[] = [
     caughtBy: ['not-stuck', 'answers', 'shutdown'],
   },
   {
-    name: 'runs are taken up although memory is used up',
+    name: 'runs are loaded although memory is used up',
     file: LOADER,
     find: 'while (!memory.hasRoom && !lane.isEmpty) {',
     replace: 'while (false as boolean) {',
@@ -35,14 +35,14 @@ export const MEMORY: readonly Mutation[] = [
     caughtBy: ['memory'],
   },
   {
-    name: 'a run that has ended goes on being counted',
+    name: 'a run that has ended still counts',
     file: 'executors/embedded/runtime.ts',
     find: 'run.leaveMemory();\n    this.observer.runReleased(run.identity.runId);',
     replace: 'this.observer.runReleased(run.identity.runId);',
     caughtBy: ['memory', 'not-stuck', 'liveness'],
   },
   {
-    name: 'nothing is taken up when there is memory again',
+    name: 'no run is loaded when memory is free again',
     file: 'executors/embedded/memory/live-memory.ts',
     find: 'for (const act of this.#whenRoom.splice(0)) act();',
     replace: 'this.#whenRoom.length = 0;',
@@ -72,7 +72,7 @@ export const MEMORY: readonly Mutation[] = [
     knobs: { heavy: 60 },
   },
   {
-    name: 'a step begins before its large results are loaded',
+    name: 'a step starts before its large results are loaded',
     file: 'executors/embedded/runs/live-attempt.ts',
     find: 'else void this.#loadAndExecute(type, wanted);',
     replace: 'else void this.#execute(type);',
@@ -94,7 +94,7 @@ export const MEMORY: readonly Mutation[] = [
     caughtBy: ['replay'],
   },
   {
-    name: 'a turn takes all results that have come',
+    name: 'a turn takes all results that have arrived',
     file: 'executors/embedded/runs/mailbox.ts',
     find: 'if (count > 0 && bytes > maxBytes) return this.#messages.splice(0, count);',
     replace: '',
@@ -118,7 +118,7 @@ export const MEMORY: readonly Mutation[] = [
     knobs: { heavy: 100 },
   },
   {
-    name: 'the process dies of the same run again and again',
+    name: 'the process dies repeatedly while it loads the same run',
     file: 'executors/embedded/runs/load-suspects.ts',
     find: 'return deaths < MAX_LOAD_DEATHS ? null :',
     replace: 'return deaths < 1_000 ? null :',
@@ -126,7 +126,7 @@ export const MEMORY: readonly Mutation[] = [
     knobs: { faults: 12 },
   },
   {
-    name: 'a run that processes died of is loaded with others',
+    name: 'a run during whose loading processes died is loaded with others',
     file: LOADER,
     find: 'suspects.isEmpty ? this.#waiting.splice(0, most)',
     replace: 'most > 0 ? this.#waiting.splice(0, most)',

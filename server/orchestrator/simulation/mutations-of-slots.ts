@@ -3,7 +3,7 @@ import type { Mutation } from './mutations.ts';
 /** Ways to break how slots are shared between tenants, and what counts as a step that kills its process. */
 export const SLOTS: readonly Mutation[] = [
   {
-    name: 'a run takes all the slots that it wants at once',
+    name: 'a run takes all the slots that it wants in one turn',
     file: 'executors/embedded/runs/slots.ts',
     find: 'claimant.grant();\n      if (claimant.wants()) {',
     replace:
@@ -46,7 +46,7 @@ export const SLOTS: readonly Mutation[] = [
     caughtBy: ['not-stuck', 'fairness'],
   },
   {
-    name: 'a tenant that waits for its share comes after those who hold as much',
+    name: 'a tenant that waits for its share comes after those that hold as much',
     file: 'executors/embedded/runs/slots.ts',
     find: 'if (other !== undefined) {',
     replace: 'if (other !== undefined && other === tenant) {',
@@ -60,7 +60,7 @@ export const SLOTS: readonly Mutation[] = [
     caughtBy: ['slots'],
   },
   {
-    name: 'the slot that a call leaves is not given out',
+    name: 'the slot that a call leaves is not granted',
     file: 'executors/embedded/runtime.ts',
     find: 'if (moved) this.#slotFreed();',
     replace: '',
@@ -68,21 +68,21 @@ export const SLOTS: readonly Mutation[] = [
     knobs: { hostile: 40 },
   },
   {
-    name: 'a call is given back as a slot',
+    name: 'a call slot is released as a step slot',
     file: 'executors/embedded/runs/live-run.ts',
     find: 'this.#host.releaseSlot(this.tenantId, live.slot);',
     replace: "this.#host.releaseSlot(this.tenantId, 'step');",
     caughtBy: ['slots'],
   },
   {
-    name: 'a paused run goes on draining what a crash has interrupted',
+    name: 'a paused run still drains the attempts that a crash has interrupted',
     file: 'executors/embedded/runs/live-run.ts',
     find: "this.#lost !== null && state.status === 'paused'",
     replace: "this.#lost !== null && state.status === 'stopped'",
     caughtBy: ['projection'],
   },
   {
-    name: 'a paused run is said not to drain while attempts are at work',
+    name: 'a paused run does not show that its attempts are still executing',
     file: 'core/effects.ts',
     find: "state.inFlight.size > interrupted ? 'draining'",
     replace: "state.inFlight.size < interrupted ? 'draining'",

@@ -17,7 +17,7 @@ const LOG: readonly Mutation[] = [
     knobs: { oddities: 40, failures: 0 },
   },
   {
-    name: 'a fence is taken for a bad value',
+    name: 'a fence counts as a bad value',
     file: 'log/group-commit.ts',
     find: "return 'fenced';",
     replace: "return 'rejected';",
@@ -31,7 +31,7 @@ const LOG: readonly Mutation[] = [
     caughtBy: ['durability', 'undisturbed', 'stream'],
   },
   {
-    name: 'who waited for room and appends is forgotten',
+    name: 'an entry appended after waiting for room is forgotten',
     file: 'log/group-commit.ts',
     find: 'this.#sending = false;\n        this.#sendQueued();',
     replace: 'this.#sending = false;\n        if (!this.full) this.#sendQueued();',
@@ -60,14 +60,14 @@ const LOG: readonly Mutation[] = [
     caughtBy: ['log'],
   },
   {
-    name: 'what was left for the next batch is not sent when the last one was answered',
+    name: 'the rest of a batch is not sent when the previous one is answered',
     file: 'log/group-commit.ts',
     find: 'the database works while the runs decide.\n    this.#sendQueued();',
     replace: 'the database works while the runs decide.',
     caughtBy: ['not-stuck', 'answers', 'memory', 'shutdown', 'slots'],
   },
   {
-    name: 'a value kept apart is not written',
+    name: 'a value that is stored externally is not written',
     file: 'log/encode.ts',
     find: 'payloads.push({ id, json: text, at });',
     replace: '',
@@ -99,7 +99,7 @@ const RUN: readonly Mutation[] = [
     caughtBy: ['durability'],
   },
   {
-    name: 'attempts begin before the commit that says so',
+    name: 'attempts start before their commit',
     file: 'executors/embedded/runs/live-run.ts',
     find: 'this.#appending = true;\n    try {',
     replace:
@@ -114,7 +114,7 @@ const RUN: readonly Mutation[] = [
     caughtBy: ['stream'],
   },
   {
-    name: 'mail that came while the end of the run was written is forgotten',
+    name: 'messages that came while the end of the run was written are forgotten',
     file: 'executors/embedded/runs/live-run.ts',
     find: 'if (!this.#idle) this.#host.schedule(this);',
     replace: 'if (!ended && !this.#idle) this.#host.schedule(this);',
@@ -122,14 +122,14 @@ const RUN: readonly Mutation[] = [
     knobs: { commands: 16, steps: 4 },
   },
   {
-    name: 'what a crash has interrupted is not begun again',
+    name: 'attempts that a crash has interrupted are not started again',
     file: 'executors/embedded/runs/live-run.ts',
     find: 'this.#lost = state.inFlight.size > 0 ? new Set(state.inFlight) : null;',
     replace: 'this.#lost = null;',
     caughtBy: ['not-stuck', 'projection'],
   },
   {
-    name: 'what a crash has interrupted is not given up when the run is to stop',
+    name: 'attempts that a crash has interrupted are not abandoned when the run stops',
     file: 'executors/embedded/runs/live-run.ts',
     find: 'if (this.#mustAbandon) this.#abandonLost(turn, now);',
     replace: '',
@@ -158,14 +158,14 @@ const RUN: readonly Mutation[] = [
     knobs: { oddities: 60, failures: 0, commands: 1 },
   },
   {
-    name: 'a run has two entries under way',
+    name: 'a run has two entries in progress',
     file: 'executors/embedded/runs/live-run.ts',
     find: 'if (this.#appending || this.#dropped) return;',
     replace: 'if (this.#dropped) return;',
     caughtBy: ['log', 'replay', 'durability', 'slots', 'projection'],
   },
   {
-    name: 'retries and time-outs are not looked at when their timer rings',
+    name: 'retries and timeouts are not processed when their timer rings',
     file: 'executors/embedded/runs/live-run.ts',
     find: 'if (this.#timerRang) this.#decideDue(turn, now);',
     replace: 'this.#timerRang = false;',
@@ -179,14 +179,14 @@ const RUN: readonly Mutation[] = [
     caughtBy: ['projection', 'memory'],
   },
   {
-    name: 'a run leaves memory while its attempts are at work',
+    name: 'a run leaves memory while its attempts are executing',
     file: 'executors/embedded/runs/live-run.ts',
     find: '!this.#idle || this.#attempts.size > 0 ||',
     replace: '!this.#idle ||',
     caughtBy: ['log', 'shutdown', 'abort', 'replay', 'memory', 'slots', 'fairness', 'projection', 'durability'],
   },
   {
-    name: 'what an attempt says after its end counts',
+    name: "an attempt's reports after its end count",
     file: 'executors/embedded/runs/live-attempt.ts',
     find: '= outcome.kind): void {\n    if (!this.#live) return;',
     replace: '= outcome.kind): void {',
@@ -267,7 +267,7 @@ const RUNTIME: readonly Mutation[] = [
     caughtBy: ['not-stuck'],
   },
   {
-    name: 'the slots of cancelled attempts are not given out',
+    name: 'the slots of cancelled attempts are not granted',
     file: 'executors/embedded/runtime.ts',
     find: 'if (this.#slots.waiting && !this.#abandoned) this.#tickSoon();',
     replace: '',
@@ -275,7 +275,7 @@ const RUNTIME: readonly Mutation[] = [
     knobs: { commands: 8, oddities: 50, faults: 1 },
   },
   {
-    name: 'nothing goes on after the writer was full',
+    name: 'no run continues after the writer was full',
     file: 'executors/embedded/runtime.ts',
     find: 'this.#log.onRoom(() => this.#tick());',
     replace: '',
@@ -322,7 +322,7 @@ const RUNTIME: readonly Mutation[] = [
     caughtBy: ['tenant'],
   },
   {
-    name: 'whoever waits when the process ceases to lead is not told',
+    name: 'callers that wait when the process stops leading get no answer',
     file: 'executors/embedded/runtime.ts',
     find: 'for (const run of [...this.#runs.values(), ...this.#scheduled]) run.drop(error);',
     replace: '',
