@@ -60,7 +60,7 @@ const requestHeaders = {
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The `ETag` the resource was read with; 412 where it was changed since.',
+    description: 'The `ETag` with which the resource was read; 412 if it has changed since.',
     schema: { type: 'string' },
   },
 } as const;

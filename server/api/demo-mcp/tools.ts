@@ -84,7 +84,7 @@ function registerSlowCount(server: McpServer): void {
     'slow_count',
     {
       title: 'Count slowly',
-      description: 'Counts, telling its progress, until it is done or cancelled. Shows what a long call looks like.',
+      description: 'Counts and reports progress until it is done or cancelled, as an example of a long call.',
       inputSchema: { to: z.int().min(1).max(60).default(5), delay_ms: z.int().min(10).max(1_000).default(500) },
       outputSchema: { counted: z.int() },
       annotations: { readOnlyHint: true, openWorldHint: false },

@@ -11,7 +11,7 @@ export function healthTool({ services }: McpOptions): PlatformTool {
     risk: false,
     definition: {
       name: 'health_summary',
-      title: 'Whether the service is well, and who this token speaks for',
+      title: 'Get the health of the service, and the identity of this token',
       description:
         'The state of the database and the orchestrator, and the tenant, project, role and scopes of the token.',
       inputSchema: argumentsSchema(NoInput),

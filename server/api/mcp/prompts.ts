@@ -9,7 +9,7 @@ export const prompts = [
     name: 'build_workflow',
     title: 'Build a workflow',
     description: 'Design, validate and publish a workflow for a goal.',
-    arguments: [{ name: 'goal', description: 'What the workflow is to do, in your words', required: true }],
+    arguments: [{ name: 'goal', description: 'What the workflow should do, in your words', required: true }],
   },
   {
     name: 'explain_failed_run',

@@ -19,7 +19,7 @@ export const resourceTemplates = [
     name: 'run',
     title: 'Run',
     uriTemplate: 'baton://workflows/{id}/runs/{run_id}',
-    description: 'How a run stands, step by step.',
+    description: 'Get the state of a run, step by step.',
     mimeType: json,
   },
 ];

@@ -28,7 +28,8 @@ export const accountOperations = [
     status: 204,
     tag: 'Identity',
     summary: 'Mail a link that resets the password, if the address has an account',
-    description: 'Where the deployment sends mail. The answer does not tell whether the address has an account.',
+    description:
+      'Available if the deployment sends mail. The answer does not reveal whether the address has an account.',
     access: 'public',
     feature: 'mail',
     input: schema.RequestPasswordResetInput,

@@ -96,7 +96,7 @@ export const DeleteServerInput = z.strictObject({
 });
 export const WithConnection = z.strictObject({
   id: Id,
-  connection_id: Id.optional().meta({ description: 'Whose credentials to call with; default: none' }),
+  connection_id: Id.optional().meta({ description: 'The connection whose credentials are sent; default: none' }),
 });
 
 export const PublishServerInput = z.strictObject({ id: Id, changelog: PlainText(2_000).optional() });

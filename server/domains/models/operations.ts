@@ -17,7 +17,7 @@ export const modelOperations = [
     method: 'GET',
     path: '/v1/llm-provider-keys/catalog',
     status: 200,
-    summary: 'Models to choose from, and whose providers have a key here',
+    summary: 'List models, and which providers have a key here',
     description: 'A short list: any other model of a provider can be named as well.',
     access: 'project_viewer',
     scope: 'ai:use',

@@ -22,7 +22,7 @@ const BaseUrl = z
 export const KeyConfig = z.object({ base_url: BaseUrl.optional(), models: Models.optional() });
 
 const CatalogModel = z.strictObject({
-  id: z.string().meta({ description: 'provider/model: what a step names' }),
+  id: z.string().meta({ description: 'provider/model, as steps name it' }),
   name: z.string(),
   context_window: z.number().int().optional().meta({ description: 'Tokens' }),
   max_output: z.number().int().optional().meta({ description: 'Tokens' }),

@@ -12,7 +12,7 @@ export const Pat = z.strictObject({
   /** The user the token acts as. */
   user_id: Id,
   user_email: z.string(),
-  created_by_pat_id: Id.nullable().meta({ description: 'The token that made this one; null where a session did' }),
+  created_by_pat_id: Id.nullable().meta({ description: 'The token that created this one; null if a session did' }),
 });
 export const ListPatsInput = z.strictObject({ ...page });
 export const ListPatsOutput = z.strictObject({ pats: z.array(Pat), ...nextCursor });

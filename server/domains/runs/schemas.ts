@@ -58,7 +58,7 @@ export const StepSummary = z.strictObject({
   started_at: Timestamp.nullable(),
   ended_at: Timestamp.nullable(),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  credits_microcredits: z.number().int().meta({ description: 'What its attempts were charged, all together' }),
+  credits_microcredits: z.number().int().meta({ description: 'The total charge of its attempts' }),
 });
 /**
  * `pending_tasks` is a count (docs/specification/runs.md#run-record); `last_seq` lets a client stream on from exactly
@@ -158,13 +158,7 @@ export const ListEventsInput = z
       .max(MAX_INTEGER)
       .optional()
       .meta({ description: 'Only events with a larger `seq`; instead of a cursor' }),
-    limit: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(1000)
-      .default(200)
-      .meta({ description: 'Events are small: 200 where other lists have 50, and up to 1,000' }),
+    limit: z.coerce.number().int().min(1).max(1000).default(200).meta({ description: 'Default 200, at most 1,000' }),
     step_id: z.string().max(64).optional(),
   })
   .refine(({ cursor, after }) => cursor === undefined || after === undefined, {

@@ -21,7 +21,7 @@ export const taskOperations = [
     path: '/v1/tasks/pending',
     status: 200,
     tag,
-    summary: 'List what waits for a person, newest first',
+    summary: 'List the pending tasks, newest first',
     description: `All projects of the tenant that the user is a member of; to a \`tenant_admin\`, all. A token sees what its user sees here,
 though it is bound to one project for everything else. \`assignee\` shows only tasks that name this email address or role.`,
     access: 'project_viewer',
@@ -37,7 +37,7 @@ though it is bound to one project for everything else. \`assignee\` shows only t
     path: '/v1/workflows/{id}/runs/{runID}/tasks/pending',
     status: 200,
     tag,
-    summary: 'List what waits for a person in one run',
+    summary: 'List the pending tasks of one run',
     access: 'project_contributor',
     scope: 'workflow:read',
     input: RunTasksInput,
@@ -65,8 +65,8 @@ though it is bound to one project for everything else. \`assignee\` shows only t
     status: 200,
     tag,
     summary: 'Approve or reject a task',
-    description: `\`result\` is checked against the form of the task and merged into the step's result. A rejection without a \`result\` is taken
-whatever the form demands. Where the task names assignees, only they may answer, and any \`tenant_admin\`.`,
+    description: `\`result\` is checked against the form of the task and merged into the step's result. A rejection without a \`result\` is
+always accepted. If the task has assignees, only they and any \`tenant_admin\` may answer.`,
     access: 'project_contributor',
     scope: 'task:complete',
     input: CompleteTaskInput,

@@ -85,7 +85,7 @@ a contributor may name only a token of their own.`,
     method: 'GET',
     path: '/v1/inbound-webhooks/{id}/deliveries',
     status: 200,
-    summary: 'What came in lately and what became of it, newest first',
+    summary: 'List the latest deliveries and their outcomes, newest first',
     description: `The newest 200 are kept; of refusals that can come by the thousand (400, 401, 413, 415, 429, 503) the newest 50. Of those at
 most ten a minute are written down; the next one says how many were not.`,
     input: schema.ListDeliveriesInput,
@@ -115,7 +115,7 @@ most ten a minute are written down; the next one says how many were not.`,
     status: 202,
     tag: 'Inbound webhooks',
     summary: 'Deliver to a webhook: starts a run of its workflow',
-    description: `The body (any JSON, at most 256 KiB) becomes the run's input, read as \`{{input.<field>}}\`; what is no object is wrapped as
+    description: `The body (any JSON, at most 256 KiB) becomes the run's input, read as \`{{input.<field>}}\`; anything but an object is wrapped as
 \`{"body": …}\`. \`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the signing secret; with
 \`X-Service-Timestamp\` of \`<timestamp>.<raw body>\`. An unknown or switched-off webhook, a bad signature, timestamp or token are one and the same 401.
 A token that proves all that and lacks the scope of one of the workflow's types of step (\`mcp:execute\` for \`mcp_call\` and \`http_request\`, \`ai:use\` for

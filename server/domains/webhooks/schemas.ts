@@ -17,7 +17,7 @@ export const Extras = z.strictObject({
     .boolean()
     .optional()
     .meta({ description: 'Merge the version’s saved run-setup defaults beneath the input. Default: no.' }),
-  trigger_payload: AnyObject.optional().meta({ description: 'A fixed payload; what is posted is laid over it.' }),
+  trigger_payload: AnyObject.optional().meta({ description: 'A fixed payload; the posted one is merged over it.' }),
 });
 export const DeliveryOutcome = z.enum(['accepted', 'duplicate', 'rejected', 'unauthorized', 'error']);
 
@@ -64,7 +64,7 @@ export const CreateWebhookInput = z.strictObject({
     .string()
     .max(200)
     .optional()
-    .meta({ description: 'Instead of its id, a token itself; only its id is kept' }),
+    .meta({ description: 'A token itself, instead of its id; only its id is stored' }),
   extras: Extras.default({}),
   require_timestamp: z.boolean().default(false).meta({ description: 'Refuse deliveries without X-Service-Timestamp' }),
 });

@@ -181,7 +181,7 @@ const transfer = [
     method: 'GET',
     path: '/v1/workflows/{id}/export',
     status: 200,
-    summary: 'The draft as one self-contained document, without ids of its own and without secrets',
+    summary: 'Export the draft as one self-contained document, without ids and secrets',
     description: '`format=json` (default) answers the document itself, `format=yaml` its text in `document`.',
     input: ExportInput,
     output: ExportOutput,

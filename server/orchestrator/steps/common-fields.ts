@@ -26,7 +26,7 @@ export const commonFields = {
     .meta({ description: 'Seconds before the first retry, doubled at each, at most 60, with jitter. Default 1' }),
   depends_on: z.array(z.string()).max(2_000).optional().meta({ description: 'Ids of the steps that must end first' }),
   disabled: z.boolean().optional().meta({ description: 'Skipped with reason step_disabled; counts as done' }),
-  gated: z.boolean().optional().meta({ description: 'Runs only where trigger_steps names it' }),
+  gated: z.boolean().optional().meta({ description: 'Runs only if trigger_steps names it' }),
   overridable: z
     .array(z.string().max(80))
     .max(50)

@@ -15,8 +15,8 @@ const fields = z.strictObject({
       'CEL over input and steps; true or false. Numbers are of one kind, as in JSON: 1 == 1.0 and 7 / 2 is 3.5.',
   }),
   mode: z.enum(['branch', 'validate']).optional().meta({ description: 'Default branch' }),
-  then: z.array(z.string()).optional().meta({ description: 'Dependents that run where the expression is true' }),
-  else: z.array(z.string()).optional().meta({ description: 'Dependents that run where the expression is false' }),
+  then: z.array(z.string()).optional().meta({ description: 'Dependents that run if the expression is true' }),
+  else: z.array(z.string()).optional().meta({ description: 'Dependents that run if the expression is false' }),
   message: z
     .string()
     .max(4_000)

@@ -21,7 +21,7 @@ const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
 const fields = z.strictObject({
   model: z.string().min(1).max(200).meta({ description: 'provider/model, such as openai/gpt-5' }),
   prompt: z.string().min(1).max(LONGEST_TEXT).meta({ description: 'May contain templates' }),
-  system: z.string().max(LONGEST_TEXT).optional().meta({ description: 'Instructions; may hold templates' }),
+  system: z.string().max(LONGEST_TEXT).optional().meta({ description: 'Instructions; may contain templates' }),
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.number().int().min(1).max(1_000_000).optional().meta({ description: 'Of the answer' }),
   response_schema: JsonObjectSchema.optional().meta({

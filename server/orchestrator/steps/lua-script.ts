@@ -9,7 +9,7 @@ import { JsonTexts, resolve } from './rendering.ts';
 
 const fields = z.strictObject({
   script: z.string().min(1).max(LONGEST_TEXT).meta({
-    description: 'Lua 5.4. Globals: input, steps, run, json, log. What it returns is the result.',
+    description: 'Lua 5.4. Globals: input, steps, run, json, log. Its return value is the result.',
   }),
 });
 const read = fieldReader(fields);

@@ -20,7 +20,7 @@ export const codeOperations = [
     path: '/v1/billing/codes/apply',
     summary: 'Apply a billing code: credits, a longer trial, or a discount',
     description: `Case does not matter. 422 \`code_not_valid\` is the one answer to a code that is unknown, used up, over, not yet valid or disabled. A
-discount goes on the present subscription, or waits for the next one. 409: \`code_already_used\` (by this workspace), \`no_running_trial\`,
+discount applies to the current subscription, or waits for the next one. 409: \`code_already_used\` (by this workspace), \`no_running_trial\`,
 \`discount_present\`. After too many wrong codes in an hour: 429. After 503 the same code again goes on where it ended.`,
     input: schema.ApplyCodeInput,
     output: schema.ApplyCodeOutput,

@@ -42,7 +42,7 @@ export const paymentOperations = [
     path: '/v1/billing/topups/payg/intent',
     status: 201,
     scope: 'billing:manage',
-    summary: 'Ask for pay-as-you-go credits',
+    summary: 'Top up pay-as-you-go credits',
     description: `Answers with a payment that waits to be confirmed: in the browser with the provider's own form where \`checkout\` is given, else
 as \`instructions\` say. The credits, which never expire, are there as soon as it is.`,
     input: schema.TopUpInput,
@@ -58,7 +58,7 @@ as \`instructions\` say. The credits, which never expire, are there as soon as i
     tag: 'Billing',
     access: 'member',
     scope: 'billing:read',
-    summary: 'How this deployment is paid',
+    summary: 'Get the payment settings of this deployment',
     description:
       'The publishable key of the payment provider, for its own form in the browser; null where an operator confirms payments.',
     input: z.strictObject({}),

@@ -44,7 +44,7 @@ const instances = [
     method: 'POST',
     path: '/v1/mcp/instances/resolve',
     status: 200,
-    summary: 'Tell what each mcp_call step of a workflow would call now',
+    summary: 'Resolve what each mcp_call step of a workflow would call now',
     description: 'Takes `workflow_id` (its draft) or a `graph`. Calls nothing.',
     input: schema.ResolveInput,
     output: schema.ResolveOutput,

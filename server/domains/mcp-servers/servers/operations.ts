@@ -110,7 +110,7 @@ const servers = [
     method: 'POST',
     path: '/v1/mcp/servers/{id}/discover',
     status: 200,
-    summary: 'Ask the live server for its tools',
+    summary: 'Discover the tools of the live server',
     description:
       'Stores them for the next version. A server that cannot be reached is 422 `discovery_failed`, with its reason in `details`.',
     input: schema.WithConnection,
@@ -124,7 +124,7 @@ const servers = [
     method: 'POST',
     path: '/v1/mcp/servers/{id}/validate',
     status: 200,
-    summary: 'Check a server: address, protocol, credentials, tools, and that what is published is what it offers',
+    summary: 'Check a server: address, protocol, credentials, tools, and that the published tools are current',
     input: schema.WithConnection,
     output: schema.CheckReport,
     errors: [409, 503],
