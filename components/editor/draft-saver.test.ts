@@ -6,7 +6,7 @@ function setUp() {
   const calls: { text: string; etag: string; answer: (outcome: SaveOutcome) => void }[] = [];
   const states: SaveState['kind'][] = [];
   const saver = new DraftSaver({
-    text: 'v1',
+    value: 'v1',
     etag: '1',
     save: (text, etag) => new Promise(answer => calls.push({ text, etag, answer })),
     check: text => (text.includes('bad') ? 'does not parse' : null),
@@ -72,7 +72,7 @@ describe('saving a draft while it is typed', () => {
     expect(answered.at(-1)).toBe('failed');
   });
 
-  it('never overwrites after a conflict until the user says so', async () => {
+  it('never overwrites after a conflict until both sides are brought together', async () => {
     const { saver, calls } = setUp();
     saver.edit('mine');
     await vi.advanceTimersByTimeAsync(100);
@@ -83,8 +83,9 @@ describe('saving a draft while it is typed', () => {
     await saver.flush();
     expect(calls).toHaveLength(1);
     expect(saver.state.kind).toBe('conflict');
-    void saver.overwrite('7');
-    expect(calls.slice(1).map(({ text, etag }) => [text, etag])).toEqual([['mine too', '7']]);
+    void saver.rebase('both', 'theirs', '7');
+    expect(calls.slice(1).map(({ text, etag }) => [text, etag])).toEqual([['both', '7']]);
+    expect(saver.saved).toBe('theirs');
   });
 
   it('does not send what does not parse, and keeps it', async () => {

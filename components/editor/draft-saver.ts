@@ -5,41 +5,43 @@ export type SaveState =
   | { kind: 'saving' }
   /** Cannot be saved as it is: it does not parse. */
   | { kind: 'invalid'; message: string }
-  /** Somebody else saved meanwhile; nothing is overwritten until the user decides. */
+  /** Somebody else saved meanwhile; nothing is overwritten until the two are brought together. */
   | { kind: 'conflict' }
   | { kind: 'failed'; error: unknown };
 
 export type SaveOutcome = { kind: 'saved'; etag: string } | { kind: 'conflict' } | { kind: 'failed'; error: unknown };
 
-export type DraftSaverOptions = {
-  text: string;
+export type DraftSaverOptions<T> = {
+  value: T;
   etag: string;
   /** Must not throw: failures are outcomes. `etag` is what the change is based on. */
-  save: (text: string, etag: string) => Promise<SaveOutcome>;
-  /** Why a text cannot be saved, or null. */
-  check: (text: string) => string | null;
+  save: (value: T, etag: string) => Promise<SaveOutcome>;
+  /** Why a value cannot be saved, or null. */
+  check: (value: T) => string | null;
+  /** Whether two values need not be saved one after the other. Default: identity. */
+  same?: (a: T, b: T) => boolean;
   onState: (state: SaveState) => void;
   /** Quiet time before an edit is saved, in ms. Default 800. */
   delayMs?: number;
 };
 
 /**
- * Saves a draft while it is being typed: one save at a time, each based on the one before, so that two editors never
- * overwrite each other unseen. What was typed during a save is saved by the next one.
+ * Saves a draft while it is being edited: one save at a time, each based on the one before, so that two editors never
+ * overwrite each other unseen. What was edited during a save is saved by the next one.
  */
-export class DraftSaver {
-  readonly #options: DraftSaverOptions;
-  #text: string;
-  #savedText: string;
+export class DraftSaver<T> {
+  readonly #options: DraftSaverOptions<T>;
+  #value: T;
+  #saved: T;
   #etag: string;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #underWay: Promise<SaveState> | null = null;
   #state: SaveState = { kind: 'saved' };
 
-  constructor(options: DraftSaverOptions) {
+  constructor(options: DraftSaverOptions<T>) {
     this.#options = options;
-    this.#text = options.text;
-    this.#savedText = options.text;
+    this.#value = options.value;
+    this.#saved = options.value;
     this.#etag = options.etag;
   }
 
@@ -47,17 +49,27 @@ export class DraftSaver {
     return this.#state;
   }
 
-  /** Whether leaving now would lose something. */
-  get dirty(): boolean {
-    return this.#text !== this.#savedText;
+  /** The value that the server has, as far as this saver knows: what the present one is based on. */
+  get saved(): T {
+    return this.#saved;
   }
 
-  /** The text is now this one; it is saved when typing pauses. */
-  edit(text: string): void {
-    this.#text = text;
+  get etag(): string {
+    return this.#etag;
+  }
+
+  /** Whether leaving now would lose something. */
+  get dirty(): boolean {
+    const { same = Object.is } = this.#options;
+    return !same(this.#value, this.#saved);
+  }
+
+  /** Replaces the value; it is saved when editing pauses. */
+  edit(value: T): void {
+    this.#value = value;
     this.#stopTimer();
     if (this.#state.kind === 'conflict') return;
-    const problem = this.dirty ? this.#options.check(text) : null;
+    const problem = this.dirty ? this.#options.check(value) : null;
     if (!this.dirty) this.#set(this.#underWay !== null ? { kind: 'saving' } : { kind: 'saved' });
     else if (problem !== null) this.#set({ kind: 'invalid', message: problem });
     else {
@@ -69,46 +81,48 @@ export class DraftSaver {
   /** Saves at once what can be saved; resolves when nothing is left to save, or saving is not possible. */
   async flush(): Promise<SaveState> {
     this.#stopTimer();
-    // It goes on with what was typed meanwhile.
+    // It goes on with what was edited meanwhile.
     if (this.#underWay !== null) return this.#underWay;
     if (this.#state.kind === 'conflict' || !this.dirty) return this.#state;
-    const problem = this.#options.check(this.#text);
+    const problem = this.#options.check(this.#value);
     if (problem !== null) {
       this.#set({ kind: 'invalid', message: problem });
       return this.#state;
     }
-    this.#underWay = this.#save(this.#text);
+    this.#underWay = this.#save(this.#value);
     return this.#underWay;
   }
 
-  async #save(text: string): Promise<SaveState> {
+  async #save(value: T): Promise<SaveState> {
     this.#set({ kind: 'saving' });
-    const outcome = await this.#options.save(text, this.#etag);
+    const outcome = await this.#options.save(value, this.#etag);
     this.#underWay = null;
     if (outcome.kind !== 'saved') {
       this.#set(outcome);
       return this.#state;
     }
     this.#etag = outcome.etag;
-    this.#savedText = text;
+    this.#saved = value;
     this.#set({ kind: 'saved' });
-    // Typed meanwhile.
+    // Edited meanwhile.
     if (this.dirty) return this.flush();
     return this.#state;
   }
 
-  /** After a conflict: bases the text on what is stored now, and saves it over that. */
-  async overwrite(etag: string): Promise<SaveState> {
+  /** After a conflict: bases `value` on what the server has now, `stored` with `etag`, and saves it over that. */
+  async rebase(value: T, stored: T, etag: string): Promise<SaveState> {
+    this.#value = value;
+    this.#saved = stored;
     this.#etag = etag;
-    this.#set({ kind: 'unsaved' });
+    this.#set(this.dirty ? { kind: 'unsaved' } : { kind: 'saved' });
     return this.flush();
   }
 
-  /** Takes what is stored (after a conflict, or a restored version) as the text. */
-  reset(text: string, etag: string): void {
+  /** Takes what is stored, such as a restored version, as the value. */
+  reset(value: T, etag: string): void {
     this.#stopTimer();
-    this.#text = text;
-    this.#savedText = text;
+    this.#value = value;
+    this.#saved = value;
     this.#etag = etag;
     this.#set({ kind: 'saved' });
   }

@@ -18,6 +18,8 @@ type Props = {
   problems?: readonly (GraphProblem & { severity: 'error' | 'warning' })[];
   handle?: RefObject<JsonEditorHandle | null>;
   height?: string;
+  /** False: the page undoes and redoes what is typed, together with what is done elsewhere on it. */
+  ownHistory?: boolean;
 };
 
 const theme = EditorView.theme({
@@ -28,6 +30,10 @@ const theme = EditorView.theme({
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
   '.cm-tooltip': { backgroundColor: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--line)' },
 });
+
+/** Objects that stay the same: the component configures its editor again for each new one. */
+const WITH_HISTORY = { history: true, historyKeymap: true };
+const WITHOUT_HISTORY = { history: false, historyKeymap: false };
 
 const parseLinter = linter(jsonParseLinter(), { delay: 300 });
 
@@ -65,7 +71,16 @@ function useText(value: string, onChange: ((text: string) => void) | undefined) 
 }
 
 /** JSON with syntax errors and given problems marked in place. Tab moves the focus on, so that no one is caught inside. */
-export function JsonEditor({ value, onChange, label, readOnly = false, problems, handle, height = '100%' }: Props) {
+export function JsonEditor({
+  value,
+  onChange,
+  label,
+  readOnly = false,
+  problems,
+  handle,
+  height = '100%',
+  ownHistory = true,
+}: Props) {
   const { resolvedTheme } = useTheme();
   const editor = useRef<ReactCodeMirrorRef>(null);
   const text = useText(value, onChange);
@@ -117,6 +132,7 @@ export function JsonEditor({ value, onChange, label, readOnly = false, problems,
       height={height}
       theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
       indentWithTab={false}
+      basicSetup={ownHistory ? WITH_HISTORY : WITHOUT_HISTORY}
       extensions={extensions}
       className="h-full overflow-hidden rounded-lg border"
     />

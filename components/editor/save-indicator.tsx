@@ -7,7 +7,7 @@ import type { Draft } from './use-draft.ts';
 
 /** Whether the draft is saved, and what to do where it is not. Always visible: a lost edit is the worst thing an editor can do. */
 export function SaveIndicator({ draft }: { draft: Draft }) {
-  const { state } = draft;
+  const state = draft.state.saveState;
   switch (state.kind) {
     case 'saved':
       return <Line icon={<CloudCheck aria-hidden className="size-4 text-ok" />} text="Saved" />;
@@ -40,15 +40,8 @@ export function SaveIndicator({ draft }: { draft: Draft }) {
         <Line
           tone="text-bad"
           icon={<CircleAlert aria-hidden className="size-4" />}
-          text="Somebody else has changed this draft. Your changes are not saved."
-        >
-          <Button size="sm" onClick={() => void draft.resolve('theirs')}>
-            Take theirs
-          </Button>
-          <Button size="sm" variant="danger" onClick={() => void draft.resolve('mine')}>
-            Keep mine
-          </Button>
-        </Line>
+          text="Not saved: choose between your changes and somebody else's."
+        />
       );
   }
 }

@@ -1,143 +1,132 @@
 'use client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import type { Choose } from '../../server/domains/workflows/edits/index.ts';
 import { readError } from '../trpc/errors.ts';
-import { ifMatch, type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { type Inputs, ifMatch, type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
-import { DraftSaver, type SaveState } from './draft-saver.ts';
+import type { SaveState } from './draft-saver.ts';
+import { type EditorState, EditorStore, type Stored } from './editor-store.ts';
+import type { DraftGraph } from './graph-text.ts';
 import type { GraphProblem } from './locate-problem.ts';
+import { forgetUnfinished, keepUnfinished, readUnfinished } from './unfinished.ts';
 
 export type Workflow = Outputs['workflows_get'];
 export type Graph = Workflow['graph'];
 
-export const formatGraph = (graph: Graph): string => `${JSON.stringify(graph, null, 2)}\n`;
-
-/**
- * A text as a graph, or why it is none. Only the shape is checked: a draft may be incomplete
- * (docs/specification/workflows.md#drafts).
- */
-export function parseGraph(text: string): { graph: Graph } | { problem: string } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
-  }
-  const steps = typeof value === 'object' && value !== null && 'steps' in value ? value.steps : undefined;
-  if (!Array.isArray(steps)) return { problem: 'A graph is an object with a list named "steps".' };
-  const bad = steps.findIndex(step => typeof step?.id !== 'string' || typeof step?.type !== 'string');
-  return bad < 0 ? { graph: value as Graph } : { problem: `Step ${bad + 1} needs an "id" and a "type".` };
-}
-
+/** The draft of a workflow while it is edited: its state, and what changes it. */
 export type Draft = {
-  text: string;
-  /** The last text that was a graph. */
-  graph: Graph;
-  state: SaveState;
-  edit: (text: string) => void;
+  state: EditorState;
+  store: EditorStore;
   save: () => Promise<SaveState>;
-  /** After a conflict: `mine` writes this text over what is stored, `theirs` takes what is stored. */
-  resolve: (keep: 'mine' | 'theirs') => Promise<void>;
+  /** Ends a conflict by the side chosen for each part of it. */
+  resolve: (choose: Choose) => Promise<SaveState>;
   /** Takes a workflow that the server just returned, as after restoring a version. */
   take: (workflow: Workflow) => void;
 };
+
+const storedOf = ({ name, description, graph, run_setup, etag }: Workflow): Stored => ({
+  draft: { name, description, graph, run_setup } as Stored['draft'],
+  etag,
+});
 
 /** The draft of a workflow while it is edited: saved by itself, never over somebody else's change. */
 export function useDraft(workflow: Workflow): Draft {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const queryClient = useQueryClient();
-  const id = workflow.id;
-  const [text, setText] = useState(() => formatGraph(workflow.graph));
-  const [graph, setGraph] = useState(workflow.graph);
-  const [state, setState] = useState<SaveState>({ kind: 'saved' });
-  const saver = useRef<DraftSaver | null>(null);
-  saver.current ??= new DraftSaver({
-    text,
-    etag: workflow.etag,
-    onState: setState,
-    check: candidate => {
-      const parsed = parseGraph(candidate);
-      return 'problem' in parsed ? parsed.problem : null;
-    },
-    save: async (candidate, etag) => {
-      const parsed = parseGraph(candidate);
-      if ('problem' in parsed) return { kind: 'failed', error: new Error(parsed.problem) };
-      try {
-        const saved = await client.workflows_patch.mutate({ id, graph: parsed.graph }, { context: ifMatch(etag) });
-        queryClient.setQueryData(trpc.workflows_get.queryKey({ id }), saved);
-        return { kind: 'saved', etag: saved.etag };
-      } catch (error) {
-        return readError(error).status === 412 ? { kind: 'conflict' } : { kind: 'failed', error };
-      }
-    },
+  const { id } = workflow;
+  const [store] = useState(() => {
+    const unfinished = readUnfinished(id);
+    const stored = storedOf(workflow);
+    const created = new EditorStore({
+      // Unfinished JSON continues from the draft that it was typed over; saving it merges it with what came later.
+      ...(unfinished ? { draft: { ...stored.draft, graph: unfinished.graph }, etag: unfinished.etag } : stored),
+      read: async () => storedOf(await client.workflows_get.query({ id })),
+      save: async (draft, etag) => {
+        try {
+          const graph = draft.graph as Inputs['workflows_patch']['graph'];
+          const saved = await client.workflows_patch.mutate({ id, graph }, { context: ifMatch(etag) });
+          queryClient.setQueryData(trpc.workflows_get.queryKey({ id }), saved);
+          return { kind: 'saved', etag: saved.etag };
+        } catch (error) {
+          return readError(error).status === 412 ? { kind: 'conflict' } : { kind: 'failed', error };
+        }
+      },
+    });
+    if (unfinished) created.typeText(unfinished.text);
+    return created;
   });
-  const current = saver.current;
+  const state = useSyncExternalStore(
+    useCallback(listener => store.subscribe(listener), [store]),
+    () => store.state,
+    () => store.state,
+  );
+  useUnfinishedText(id, store, state);
+  useLeaveGuard(store);
+  return useMemo(
+    () => ({
+      state,
+      store,
+      save: () => store.save(),
+      resolve: choose => store.resolve(choose),
+      take: stored => {
+        store.take(storedOf(stored));
+        queryClient.setQueryData(trpc.workflows_get.queryKey({ id: stored.id }), stored);
+      },
+    }),
+    [state, store, queryClient, trpc],
+  );
+}
 
-  const show = useCallback((next: string) => {
-    setText(next);
-    const parsed = parseGraph(next);
-    if ('graph' in parsed) setGraph(parsed.graph);
-  }, []);
-  const edit = useCallback(
-    (next: string) => {
-      show(next);
-      current.edit(next);
-    },
-    [current, show],
-  );
-  const take = useCallback(
-    (stored: Workflow) => {
-      const next = formatGraph(stored.graph);
-      show(next);
-      current.reset(next, stored.etag);
-      queryClient.setQueryData(trpc.workflows_get.queryKey({ id }), stored);
-    },
-    [current, show, queryClient, trpc, id],
-  );
-  const resolve = useCallback(
-    async (keep: 'mine' | 'theirs') => {
-      const stored = await client.workflows_get.query({ id });
-      if (keep === 'mine') await current.overwrite(stored.etag);
-      else take(stored);
-    },
-    [client, current, take, id],
-  );
-  const save = useCallback(() => current.flush(), [current]);
-  useLeaveGuard(current);
-  return { text, graph, state, edit, save, resolve, take };
+/** JSON that does not parse cannot be saved on the server; this browser keeps it until it does, or is discarded. */
+function useUnfinishedText(id: string, store: EditorStore, { text, textProblem }: EditorState): void {
+  useEffect(() => {
+    if (textProblem === null || text === null) forgetUnfinished(id);
+    else {
+      const { draft, etag } = store.base;
+      keepUnfinished(id, { text, etag, graph: draft.graph });
+    }
+  }, [id, store, text, textProblem]);
 }
 
 /** Asks before the tab is closed on something unsaved, and saves at once when the page is left inside the console. */
-function useLeaveGuard(saver: DraftSaver): void {
+function useLeaveGuard(store: EditorStore): void {
   useEffect(() => {
     const guard = (event: BeforeUnloadEvent) => {
-      if (saver.dirty) event.preventDefault();
+      if (store.dirty) event.preventDefault();
     };
     window.addEventListener('beforeunload', guard);
     return () => {
       window.removeEventListener('beforeunload', guard);
-      void saver.flush();
+      void store.save();
     };
-  }, [saver]);
+  }, [store]);
 }
 
 export type Problem = GraphProblem & { severity: 'error' | 'warning' };
 
 /** What the server finds in a graph, asked again when it stands still; `checking` while the answer is of an older one. */
-export function useValidation(id: string, graph: Graph): { problems: Problem[]; checking: boolean; error: unknown } {
+export function useValidation(
+  id: string,
+  draft: DraftGraph,
+): { problems: Problem[]; checking: boolean; error: unknown } {
   const trpc = useTRPC();
-  const settled = useDebounced(graph, 400);
+  const settled = useDebounced(draft, 400);
   const client = useTRPCClient();
   const report = useQuery({
     queryKey: [...trpc.workflows_validate.mutationKey(), id, settled],
-    queryFn: () => client.workflows_validate.mutate({ id, graph: settled }),
+    queryFn: () =>
+      client.workflows_validate.mutate({ id, graph: settled as NonNullable<Inputs['workflows_validate']['graph']> }),
     placeholderData: previous => previous,
     gcTime: 10_000,
   });
-  const problems: Problem[] = [
-    ...(report.data?.errors ?? []).map(problem => ({ ...problem, severity: 'error' as const })),
-    ...(report.data?.warnings ?? []).map(problem => ({ ...problem, severity: 'warning' as const })),
-  ];
-  return { problems, checking: report.isFetching || settled !== graph, error: report.error };
+  const problems = useMemo(
+    (): Problem[] => [
+      ...(report.data?.errors ?? []).map(problem => ({ ...problem, severity: 'error' as const })),
+      ...(report.data?.warnings ?? []).map(problem => ({ ...problem, severity: 'warning' as const })),
+    ],
+    [report.data],
+  );
+  return { problems, checking: report.isFetching || settled !== draft, error: report.error };
 }

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Play, Rocket } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
+import type { GraphStepInput } from '../graph/layout.ts';
 import { WorkflowGraph } from '../graph/workflow-graph.tsx';
 import { RunTable } from '../run-feed/run-table.tsx';
 import { usePermissions } from '../shell/session.tsx';
@@ -17,11 +18,14 @@ import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { RunDialog } from '../workflows/run-dialog.tsx';
+import { ConflictPanel } from './conflict-panel.tsx';
+import { formatGraph } from './graph-text.ts';
 import { JsonEditor, type JsonEditorHandle } from './json-editor.tsx';
 import { ProblemList } from './problem-list.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
 import { SaveIndicator } from './save-indicator.tsx';
 import { type Draft, type Problem, useDraft, useValidation, type Workflow } from './use-draft.ts';
+import { useHistoryKeys } from './use-history-keys.ts';
 import { VersionList } from './version-list.tsx';
 
 /** One workflow: its draft as a graph and as JSON, its versions, its runs. */
@@ -46,7 +50,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
   const { canWrite } = usePermissions();
   const editable = canWrite && workflow.status !== 'archived';
   const draft = useDraft(workflow);
-  const validation = useValidation(workflow.id, draft.graph);
+  const validation = useValidation(workflow.id, draft.state.draft.graph);
   const [publishing, setPublishing] = useState(false);
   const running = url.get('run') === '1';
   const runnable = editable && workflow.latest_version !== null;
@@ -156,6 +160,9 @@ function DraftView({ draft, validation, editable }: DraftViewProps) {
   const url = useUrlState();
   const editor = useRef<JsonEditorHandle>(null);
   const selected = url.get('step') || null;
+  const { graph } = draft.state.draft;
+  const text = useMemo(() => draft.state.text ?? formatGraph(graph), [draft.state.text, graph]);
+  useHistoryKeys(draft.store, editable);
   const counts = useMemo(() => countErrors(validation.problems), [validation.problems]);
   const jump = (problem: Pick<Problem, 'step_id' | 'path'>) => {
     if (problem.step_id) url.set({ step: problem.step_id });
@@ -167,7 +174,7 @@ function DraftView({ draft, validation, editable }: DraftViewProps) {
         <div className="h-[45dvh] sm:h-[60dvh]">
           <WorkflowGraph
             label="Graph of the draft"
-            steps={draft.graph.steps}
+            steps={graph.steps as readonly GraphStepInput[]}
             problems={counts}
             selected={selected}
             onSelect={step => {
@@ -179,8 +186,9 @@ function DraftView({ draft, validation, editable }: DraftViewProps) {
         <div className="h-[60dvh] min-w-0">
           <JsonEditor
             label="Graph as JSON"
-            value={draft.text}
-            onChange={draft.edit}
+            value={text}
+            onChange={next => draft.store.typeText(next)}
+            ownHistory={false}
             readOnly={!editable}
             problems={validation.problems}
             handle={editor}
@@ -188,6 +196,7 @@ function DraftView({ draft, validation, editable }: DraftViewProps) {
         </div>
       </div>
       {editable ? <SaveIndicator draft={draft} /> : null}
+      <ConflictPanel draft={draft} />
       {validation.error ? (
         <ErrorState title="The draft could not be checked" error={validation.error} />
       ) : (

@@ -45,15 +45,34 @@ test('a draft saves itself, shows its problems in place, and is published when t
 });
 
 test('two editors never overwrite each other unseen', async ({ member, api }) => {
-  const { id } = await api.call('POST', '/v1/workflows', { name: 'Two', graph: { steps: [lua('mine', 'return 1')] } });
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Two', graph: { steps: [lua('a', 'return 1')] } });
+  const path = `/v1/workflows/${String(id)}`;
+  const stored = () => api.call('GET', path);
   await member.goto(`/workflows/${String(id)}`);
   const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
-  await expect(editor).toContainText('mine');
-  await api.call('PATCH', `/v1/workflows/${String(id)}`, { graph: { steps: [lua('theirs', 'return 2')] } });
-  await replaceText(editor, JSON.stringify({ steps: [lua('mine2', 'return 3')] }));
-  await expect(member.getByText('Somebody else has changed this draft')).toBeVisible();
-  expect(await api.call('GET', `/v1/workflows/${String(id)}`)).toMatchObject({ graph: { steps: [{ id: 'theirs' }] } });
-  await member.getByRole('button', { name: 'Take theirs' }).click();
+  await expect(editor).toContainText('return 1');
+
+  // Different steps are merged.
+  await api.call('PATCH', path, { graph: { steps: [lua('a', 'return 1'), lua('theirs', 'return 2')] } });
+  await replaceText(editor, JSON.stringify({ steps: [lua('a', 'return 1'), lua('mine', 'return 3')] }));
+  await expect(member.locator('[data-step="theirs"]')).toBeVisible();
+  await expect(member.getByText('Saved', { exact: true })).toBeVisible();
+  await expect(member.locator('[data-step="mine"]')).toBeVisible();
+
+  // The same field asks.
+  const { graph } = await stored();
+  const { steps } = graph as { steps: { id: string }[] };
+  const withScript = (script: string) => ({ steps: steps.map(step => (step.id === 'a' ? lua('a', script) : step)) });
+  await api.call('PATCH', path, { graph: withScript('return "theirs"') });
+  await replaceText(editor, JSON.stringify(withScript('return "mine"')));
+  const conflict = member.getByRole('region', { name: 'Conflict' });
+  await expect(conflict).toContainText('Somebody else has changed this draft');
+  await expect(conflict.getByRole('radio', { name: /Mine/ })).toContainText('return "mine"');
+  await expect(conflict.getByRole('radio', { name: /Theirs/ })).toContainText('return "theirs"');
+  expect(JSON.stringify(await stored())).not.toContain('mine"');
+  await expectAccessible(member);
+  await conflict.getByRole('radio', { name: /Theirs/ }).click();
+  await conflict.getByRole('button', { name: 'Use my choices' }).click();
   await expect(editor).toContainText('theirs');
   await expect(member.getByText('Saved', { exact: true })).toBeVisible();
 });

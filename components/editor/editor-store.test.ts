@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Draft, Step } from '../../server/domains/workflows/edits/index.ts';
+import type { SaveOutcome } from './draft-saver.ts';
+import { EditorStore, type Stored } from './editor-store.ts';
+import { formatGraph } from './graph-text.ts';
+
+const step = (id: string, ...depends_on: string[]): Step => ({
+  id,
+  type: 'lua_script',
+  script: 'return 1',
+  ...(depends_on.length > 0 ? { depends_on } : {}),
+});
+const draftOf = (...steps: Step[]): Draft => ({ name: 'n', description: '', graph: { steps }, run_setup: {} });
+const textOf = (...steps: Step[]) => formatGraph({ steps });
+
+/** A store over a server in memory, which checks ETags. */
+function setUp(...steps: Step[]) {
+  let stored: Stored = { draft: draftOf(...steps), etag: '1' };
+  const refusals: Error[] = [];
+  let now = 0;
+  const save = async (draft: Draft, etag: string): Promise<SaveOutcome> => {
+    const error = refusals.shift();
+    if (error) return { kind: 'failed', error };
+    if (etag !== stored.etag) return { kind: 'conflict' };
+    stored = { draft, etag: String(Number(etag) + 1) };
+    return { kind: 'saved', etag: stored.etag };
+  };
+  const store = new EditorStore({ ...stored, save, read: async () => stored, delayMs: 100, now: () => now });
+  const other = (...theirs: Step[]) => {
+    stored = { draft: draftOf(...theirs), etag: String(Number(stored.etag) + 1) };
+  };
+  const ids = () => store.state.draft.graph.steps.map(({ id }) => id);
+  return {
+    store,
+    other,
+    refusals,
+    ids,
+    server: () => stored.draft.graph.steps,
+    later: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+const pause = () => vi.advanceTimersByTimeAsync(100);
+
+describe('one history', () => {
+  test('undoes and redoes edits and typed JSON in turn', () => {
+    const { store, ids } = setUp(step('a'));
+    store.change([{ type: 'add_step', step: step('b', 'a') }]);
+    store.typeText(textOf(step('a'), step('b', 'a'), step('c', 'b')));
+    store.change([{ type: 'remove_step', step: 'b', heal: true }]);
+    expect(ids()).toEqual(['a', 'c']);
+    store.undo();
+    expect(ids()).toEqual(['a', 'b', 'c']);
+    store.undo();
+    expect(ids()).toEqual(['a', 'b']);
+    store.undo();
+    expect(ids()).toEqual(['a']);
+    expect(store.state.canUndo).toBe(false);
+    store.redo();
+    store.redo();
+    store.redo();
+    expect(ids()).toEqual(['a', 'c']);
+    expect(store.state.canRedo).toBe(false);
+    store.undo();
+    store.change([{ type: 'add_step', step: step('d') }]);
+    expect(store.state.canRedo).toBe(false);
+  });
+
+  test('takes what is typed in one go as one step', () => {
+    const { store, later } = setUp(step('a'));
+    const type = (name: string) => store.change([{ type: 'update_step', step: 'a', set: { name } }], 'a.name');
+    type('R');
+    later(200);
+    type('Re');
+    later(2_000);
+    type('Rea');
+    store.undo();
+    expect(store.state.draft.graph.steps[0]?.name).toBe('Re');
+    store.undo();
+    expect(store.state.draft.graph.steps[0]).toEqual(step('a'));
+  });
+
+  test('undoes several edits at once, and none of them where one does not fit', () => {
+    const { store, ids } = setUp(step('a'), step('b', 'a'));
+    const refused = store.change([
+      { type: 'remove_step', step: 'a' },
+      { type: 'remove_step', step: 'nowhere' },
+    ]);
+    expect(refused).toEqual({ ok: false, message: 'There is no step "nowhere".' });
+    expect(ids()).toEqual(['a', 'b']);
+    store.change([
+      { type: 'remove_step', step: 'a' },
+      { type: 'remove_step', step: 'b' },
+    ]);
+    store.undo();
+    expect(store.state.draft.graph.steps).toEqual([step('a'), step('b', 'a')]);
+  });
+
+  test('undoes a rename', () => {
+    const { store } = setUp(step('a'), step('b', 'a'));
+    store.change([{ type: 'rename_step', step: 'a', to: 'first' }]);
+    expect(store.state.draft.graph.steps[1]?.depends_on).toEqual(['first']);
+    store.undo();
+    expect(store.state.draft.graph.steps).toEqual([step('a'), step('b', 'a')]);
+  });
+
+  test('keeps JSON that does not parse, and the canvas waits for it', async () => {
+    const { store, ids, server } = setUp(step('a'));
+    store.typeText('{"steps": [');
+    await pause();
+    expect(store.state).toMatchObject({ text: '{"steps": [', saveState: { kind: 'invalid' } });
+    expect(store.change([{ type: 'add_step', step: step('b') }])).toMatchObject({ ok: false });
+    expect(ids()).toEqual(['a']);
+    store.discardText();
+    expect(store.state).toMatchObject({ text: null, textProblem: null });
+    store.undo();
+    expect(store.state.text).toBe('{"steps": [');
+    store.undo();
+    expect(store.state.text).toBeNull();
+    expect(server()).toEqual([step('a')]);
+  });
+
+  test('undoes JSON with two steps of one id', () => {
+    const { store, ids } = setUp(step('a'), step('b'));
+    store.typeText(textOf(step('a'), step('a'), step('b')));
+    store.typeText(textOf(step('a'), step('a')));
+    expect(ids()).toEqual(['a', 'a']);
+    store.undo();
+    expect(store.state.draft.graph.steps).toEqual([step('a'), step('b')]);
+  });
+});
+
+describe('saving', () => {
+  test('follows a pause', async () => {
+    const { store, server } = setUp(step('a'));
+    store.change([{ type: 'add_step', step: step('b') }]);
+    expect(server()).toHaveLength(1);
+    await pause();
+    expect(server()).toHaveLength(2);
+    expect(store.state.saveState.kind).toBe('saved');
+  });
+
+  test('merges with what somebody else saved, and undo leaves their part', async () => {
+    const { store, other, server, ids } = setUp(step('a'));
+    other(step('a'), step('theirs', 'a'));
+    store.change([{ type: 'add_step', step: step('mine', 'a') }]);
+    await pause();
+    expect(ids()).toEqual(['a', 'mine', 'theirs']);
+    expect(server().map(({ id }) => id)).toEqual(ids());
+    store.undo();
+    await pause();
+    expect(server().map(({ id }) => id)).toEqual(['a', 'theirs']);
+  });
+
+  test('asks where both changed the same, and loses neither side', async () => {
+    const { store, other, server } = setUp(step('a'));
+    other({ ...step('a'), name: 'Theirs', timeout_s: 5 });
+    store.change([{ type: 'update_step', step: 'a', set: { name: 'Mine' } }]);
+    await pause();
+    expect(store.state.saveState.kind).toBe('conflict');
+    expect(store.state.conflicts).toMatchObject([{ step: 'a', field: 'name', ours: 'Mine', theirs: 'Theirs' }]);
+    expect(server()[0]?.name).toBe('Theirs');
+    store.change([{ type: 'add_step', step: step('b') }]);
+    await store.resolve(() => 'ours');
+    expect(server()).toEqual([{ ...step('a'), name: 'Mine', timeout_s: 5 }, step('b')]);
+    expect(store.state).toMatchObject({ saveState: { kind: 'saved' }, conflicts: [] });
+  });
+
+  test('asked to save, answers once the merge is saved', async () => {
+    const { store, other, server } = setUp(step('a'));
+    other(step('a'), step('theirs'));
+    store.change([{ type: 'add_step', step: step('mine') }]);
+    expect((await store.save()).kind).toBe('saved');
+    expect(server()).toHaveLength(3);
+  });
+
+  test('does not lose what others saved while the JSON was unfinished', async () => {
+    const { store, other, server } = setUp(step('a'));
+    store.change([{ type: 'add_step', step: step('mine') }]);
+    other(step('a'), step('theirs'));
+    const saving = store.save();
+    store.typeText('{"steps": [');
+    await saving;
+    expect(store.state.saveState.kind).toBe('invalid');
+    store.typeText(textOf(step('a'), step('mine'), step('more')));
+    await store.save();
+    expect(server().map(({ id }) => id)).toEqual(['a', 'mine', 'more', 'theirs']);
+  });
+
+  test('tries again after a failure', async () => {
+    const { store, refusals, server } = setUp(step('a'));
+    refusals.push(new Error('away'));
+    store.change([{ type: 'add_step', step: step('b') }]);
+    await pause();
+    expect(store.state.saveState.kind).toBe('failed');
+    expect((await store.save()).kind).toBe('saved');
+    expect(server()).toHaveLength(2);
+  });
+
+  test('takes a restored version, and undo leads back', async () => {
+    const { store, ids } = setUp(step('a'));
+    store.take({ draft: draftOf(step('old')), etag: '1' });
+    expect(ids()).toEqual(['old']);
+    expect(store.dirty).toBe(false);
+    store.undo();
+    expect(ids()).toEqual(['a']);
+  });
+});

@@ -1,0 +1,288 @@
+import {
+  apply,
+  type Choose,
+  type Conflict,
+  type Draft,
+  type Edit,
+  merge,
+  sameJson,
+  type Unrewritten,
+} from '../../server/domains/workflows/edits/index.ts';
+import { restoreOf } from '../../server/domains/workflows/edits/restore.ts';
+import { DraftSaver, type SaveOutcome, type SaveState } from './draft-saver.ts';
+import { hasDuplicateIds, parseGraph, shareUnchanged } from './graph-text.ts';
+
+export type EditorState = {
+  readonly draft: Draft;
+  /** The JSON as somebody typed it; null: the draft's own. */
+  readonly text: string | null;
+  /** Why the text is not a graph. The draft is then the last text that was one. */
+  readonly textProblem: string | null;
+  readonly canUndo: boolean;
+  readonly canRedo: boolean;
+  readonly saveState: SaveState;
+  /** What this editor and somebody else changed differently; empty unless saving waits for a decision. */
+  readonly conflicts: readonly Conflict[];
+};
+
+/** What the server has. */
+export type Stored = { draft: Draft; etag: string };
+
+export type StoreOptions = Stored & {
+  /** Must not throw: failures are outcomes. */
+  save: (draft: Draft, etag: string) => Promise<SaveOutcome>;
+  /** Reads what the server has. Throws where it cannot. */
+  read: () => Promise<Stored>;
+  delayMs?: number;
+  /** Milliseconds since any moment; for grouping what is typed. */
+  now?: () => number;
+};
+
+export type ChangeResult = { ok: true; unrewritten: readonly Unrewritten[] } | { ok: false; message: string };
+
+/** One step of the history: how to leave the present draft for the one before. */
+type Entry = {
+  back: Edit | { type: 'replace'; draft: Draft };
+  text: string | null;
+  /** Changes with the same key that follow each other soon are one step. */
+  key: string | null;
+  at: number;
+  before: Draft;
+};
+type Work = Pick<EditorState, 'draft' | 'textProblem'>;
+
+/** Keys of a name typed in one go undo together. */
+const GROUP_MS = 1_000;
+const MAX_ENTRIES = 500;
+
+const noConflicts: readonly Conflict[] = [];
+
+/**
+ * The draft of a workflow while it is edited. Canvas, inspector and JSON change it through one history, and it saves itself,
+ * merging with what others save. Everything but the shape of the JSON is left to the server to check.
+ */
+export class EditorStore {
+  readonly #options: StoreOptions;
+  readonly #saver: DraftSaver<Work>;
+  readonly #listeners = new Set<() => void>();
+  readonly #past: Entry[] = [];
+  readonly #future: Entry[] = [];
+  #state: EditorState;
+  #merging: Promise<SaveState> | null = null;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+    const { draft, etag, delayMs } = options;
+    this.#state = {
+      draft,
+      text: null,
+      textProblem: null,
+      canUndo: false,
+      canRedo: false,
+      saveState: { kind: 'saved' },
+      conflicts: noConflicts,
+    };
+    this.#saver = new DraftSaver<Work>({
+      value: { draft, textProblem: null },
+      etag,
+      save: (work, tag) => options.save(work.draft, tag),
+      check: work => work.textProblem,
+      same: (a, b) => a.textProblem === b.textProblem && sameJson(a.draft.graph, b.draft.graph),
+      onState: save => this.#onSaveState(save),
+      ...(delayMs === undefined ? {} : { delayMs }),
+    });
+  }
+
+  get state(): EditorState {
+    return this.#state;
+  }
+
+  /** Whether leaving now would lose something. */
+  get dirty(): boolean {
+    return this.#saver.dirty;
+  }
+
+  /** The draft that the present one is based on, and its ETag. */
+  get base(): Stored {
+    return { draft: this.#saver.saved.draft, etag: this.#saver.etag };
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Applies edits as one step of the history, all or none. Edits with the same `key` that follow each other are one step. */
+  change(edits: readonly Edit[], key: string | null = null): ChangeResult {
+    if (this.#state.textProblem !== null) {
+      return { ok: false, message: 'The JSON is unfinished. Finish it or discard it first.' };
+    }
+    let { draft } = this.#state;
+    const unrewritten: Unrewritten[] = [];
+    let inverse: Edit | null = null;
+    for (const edit of edits) {
+      const result = apply(draft, edit);
+      if (!result.ok) return { ok: false, message: result.problem.message };
+      draft = result.draft;
+      // A rename is undone by its own inverse: by ids alone, the step would be another one.
+      inverse = edits.length === 1 ? result.inverse : null;
+      unrewritten.push(...result.unrewritten);
+    }
+    this.#move(draft, { text: null, textProblem: null }, key, inverse);
+    return { ok: true, unrewritten };
+  }
+
+  /** Takes a text as the JSON of the graph. What does not parse is kept as text, and is not saved. */
+  typeText(text: string): void {
+    const { draft } = this.#state;
+    const parsed = parseGraph(text);
+    if ('problem' in parsed) this.#move(draft, { text, textProblem: parsed.problem }, 'text', null);
+    else {
+      const graph = shareUnchanged(draft.graph, parsed.graph);
+      this.#move(graph === draft.graph ? draft : { ...draft, graph }, { text, textProblem: null }, 'text', null);
+    }
+  }
+
+  /** Returns the JSON to the last text that was a graph. */
+  discardText(): void {
+    this.#move(this.#state.draft, { text: null, textProblem: null }, null, null);
+  }
+
+  undo(): void {
+    this.#travel(this.#past, this.#future);
+  }
+
+  redo(): void {
+    this.#travel(this.#future, this.#past);
+  }
+
+  /** Saves at once, merging with what others have saved; resolves when nothing is left to save, or saving is not possible. */
+  async save(): Promise<SaveState> {
+    const state = await this.#saver.flush();
+    if (state.kind !== 'conflict' || this.#state.textProblem !== null) return this.#state.saveState;
+    this.#mergeUnlessAsking();
+    return (await this.#merging) ?? this.#state.saveState;
+  }
+
+  /** Takes a draft that the server just returned, such as a restored version; undo leads back. */
+  take({ draft, etag }: Stored): void {
+    this.#move(draft, { text: null, textProblem: null }, null, null);
+    this.#saver.reset({ draft: this.#state.draft, textProblem: null }, etag);
+    this.#set({ conflicts: noConflicts });
+  }
+
+  /** Ends a conflict by the side that `choose` returns for each one. */
+  async resolve(choose: Choose): Promise<SaveState> {
+    this.#merging = this.#merge(choose).finally(() => {
+      this.#merging = null;
+    });
+    return this.#merging;
+  }
+
+  #move(draft: Draft, text: Pick<EditorState, 'text' | 'textProblem'>, key: string | null, inverse: Edit | null): void {
+    const before = this.#state;
+    if (draft === before.draft && text.text === before.text) return;
+    const at = this.#options.now?.() ?? performance.now();
+    const last = this.#past.at(-1);
+    if (key !== null && last?.key === key && at - last.at < GROUP_MS) {
+      last.back = wayBack(last.before, draft);
+      last.at = at;
+    } else {
+      const back = inverse ?? wayBack(before.draft, draft);
+      this.#past.push({ back, text: before.text, key, at, before: before.draft });
+      if (this.#past.length > MAX_ENTRIES) this.#past.shift();
+    }
+    this.#future.length = 0;
+    this.#show(draft, text);
+  }
+
+  #travel(from: Entry[], to: Entry[]): void {
+    const entry = from.pop();
+    if (entry === undefined) return;
+    const { draft: present, text } = this.#state;
+    let after = present;
+    let back: Entry['back'] = { type: 'replace', draft: present };
+    if (entry.back.type === 'replace') after = entry.back.draft;
+    else {
+      const result = apply(present, entry.back);
+      if (result.ok) ({ draft: after, inverse: back } = result);
+    }
+    to.push({ back, text, key: null, at: 0, before: present });
+    // A text of its own is shown again only where it still says what the draft is.
+    const parsed = entry.text === null ? null : parseGraph(entry.text);
+    const keeps = parsed !== null && ('problem' in parsed || sameJson(parsed.graph, after.graph));
+    const problem = parsed !== null && 'problem' in parsed ? parsed.problem : null;
+    this.#show(after, { text: keeps ? entry.text : null, textProblem: problem });
+  }
+
+  #show(draft: Draft, text: Pick<EditorState, 'text' | 'textProblem'>): void {
+    this.#set({ draft, ...text, canUndo: this.#past.length > 0, canRedo: this.#future.length > 0 });
+    this.#saver.edit({ draft, textProblem: text.textProblem });
+    if (this.#saver.state.kind === 'conflict') this.#mergeUnlessAsking();
+  }
+
+  #onSaveState(save: SaveState): void {
+    if (save.kind === 'conflict') this.#mergeUnlessAsking();
+    else this.#set({ saveState: save });
+  }
+
+  /** Starts a merge unless one is under way, a person has to decide, or unfinished JSON would later overwrite what it brings. */
+  #mergeUnlessAsking(): void {
+    const { textProblem, conflicts } = this.#state;
+    if (textProblem !== null) this.#set({ saveState: { kind: 'invalid', message: textProblem } });
+    else if (this.#merging === null && conflicts.length === 0) {
+      this.#set({ saveState: { kind: 'saving' } });
+      this.#merging = this.#merge().finally(() => {
+        this.#merging = null;
+      });
+    }
+  }
+
+  /** Brings together what others saved and what was edited here since the last save; asks where both changed the same. */
+  async #merge(choose?: Choose): Promise<SaveState> {
+    let stored: Stored;
+    try {
+      stored = await this.#options.read();
+    } catch (error) {
+      const save: SaveState = { kind: 'failed', error };
+      this.#set({ saveState: save });
+      return save;
+    }
+    const { draft } = this.#state;
+    const result = merge(this.#saver.saved.draft, draft, stored.draft, choose);
+    if (!result.ok) {
+      const save: SaveState = { kind: 'conflict' };
+      this.#set({ saveState: save, conflicts: result.conflicts });
+      return save;
+    }
+    this.#forgetTexts();
+    this.#set({ draft: result.draft, text: null, textProblem: null, conflicts: noConflicts });
+    const value = { draft: result.draft, textProblem: null };
+    return this.#saver.rebase(value, { draft: stored.draft, textProblem: null }, stored.etag);
+  }
+
+  /** After a merge the history leads through edits alone: a text or a whole draft of before lacks what others have saved. */
+  #forgetTexts(): void {
+    for (const stack of [this.#past, this.#future]) {
+      const whole = stack.findLastIndex(entry => entry.back.type === 'replace');
+      stack.splice(0, whole + 1);
+      for (const entry of stack) {
+        entry.text = null;
+        entry.key = null;
+      }
+    }
+    this.#set({ canUndo: this.#past.length > 0, canRedo: this.#future.length > 0 });
+  }
+
+  #set(change: Partial<EditorState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Returns the edit that leads from `after` back to `before`; a copy of the whole draft where steps cannot be told apart by id. */
+function wayBack(before: Draft, after: Draft): Entry['back'] {
+  return hasDuplicateIds(before.graph) || hasDuplicateIds(after.graph)
+    ? { type: 'replace', draft: before }
+    : restoreOf(before, after);
+}

@@ -1,0 +1,53 @@
+import { type Draft, type Json, type Step, sameJson } from '../../server/domains/workflows/edits/index.ts';
+
+export type DraftGraph = Draft['graph'];
+
+/** Returns a graph as the JSON text that people edit. */
+export const formatGraph = (graph: DraftGraph): string => `${JSON.stringify(graph, null, 2)}\n`;
+
+/**
+ * Returns a text as a graph, or why it is none. Only the shape is checked: a draft may be incomplete
+ * (docs/specification/workflows.md#drafts).
+ */
+export function parseGraph(text: string): { graph: DraftGraph } | { problem: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
+  }
+  const steps = typeof value === 'object' && value !== null && 'steps' in value ? value.steps : undefined;
+  if (!Array.isArray(steps)) return { problem: 'A graph is an object with a list named "steps".' };
+  const bad = steps.findIndex(step => typeof step?.id !== 'string' || typeof step?.type !== 'string');
+  return bad < 0 ? { graph: value as DraftGraph } : { problem: `Step ${bad + 1} needs an "id" and a "type".` };
+}
+
+/**
+ * Returns `next` built from the objects of `present` wherever nothing differs, so that an edit of the text changes, in the
+ * history and on the canvas, only the steps and fields that it touches.
+ */
+export function shareUnchanged(present: DraftGraph, next: DraftGraph): DraftGraph {
+  const byId = new Map(present.steps.map(step => [step.id, step]));
+  const steps = next.steps.map(step => {
+    const before = byId.get(step.id);
+    return before === undefined ? step : sharedStep(before, step);
+  });
+  const { steps: _, ...others } = next;
+  const { steps: __, ...presentOthers } = present;
+  const isSame = steps.length === present.steps.length && steps.every((step, at) => step === present.steps[at]);
+  return isSame && sameJson(others as Json, presentOthers as Json) ? present : { ...next, steps };
+}
+
+function sharedStep(before: Step, step: Step): Step {
+  if (sameJson(before, step)) return before;
+  const entries = Object.entries(step).map(([field, value]): [string, Json] => {
+    const was = Object.hasOwn(before, field) ? before[field] : undefined;
+    return [field, was !== undefined && sameJson(was, value) ? was : value];
+  });
+  return Object.fromEntries(entries) as Step;
+}
+
+/** Whether two steps of a graph have the same id: a text may hold such a graph while it is being edited. */
+export function hasDuplicateIds({ steps }: DraftGraph): boolean {
+  return new Set(steps.map(({ id }) => id)).size < steps.length;
+}
