@@ -1,9 +1,8 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { Play, Rocket } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
-import type { GraphStepInput } from '../graph/layout.ts';
-import { WorkflowGraph } from '../graph/workflow-graph.tsx';
+import dynamic from 'next/dynamic';
+import { useState } from 'react';
 import { RunTable } from '../run-feed/run-table.tsx';
 import { usePermissions } from '../shell/session.tsx';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
@@ -12,24 +11,26 @@ import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Markdown } from '../ui/markdown.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { RunDialog } from '../workflows/run-dialog.tsx';
-import { ConflictPanel } from './conflict-panel.tsx';
-import { formatGraph } from './graph-text.ts';
-import { JsonEditor, type JsonEditorHandle } from './json-editor.tsx';
-import { ProblemList } from './problem-list.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
-import { SaveIndicator } from './save-indicator.tsx';
-import { type Draft, type Problem, useDraft, useValidation, type Workflow } from './use-draft.ts';
-import { useHistoryKeys } from './use-history-keys.ts';
+import type { StepTypeForm } from './step-fields.ts';
+import { useDraft, useValidation, type Workflow } from './use-draft.ts';
 import { VersionList } from './version-list.tsx';
 
+// React Flow and the forms, which the other views of a workflow do without.
+const DraftEditor = dynamic(() => import('./draft-editor.tsx').then(module => module.DraftEditor), {
+  ssr: false,
+  loading: () => <Skeleton className="h-[68dvh] w-full" />,
+});
+
 /** One workflow: its draft as a graph and as JSON, its versions, its runs. */
-export function WorkflowPage({ id }: { id: string }) {
+export function WorkflowPage({ id, stepTypes }: { id: string; stepTypes: readonly StepTypeForm[] }) {
   const trpc = useTRPC();
   const workflow = useQuery(trpc.workflows_get.queryOptions({ id }));
   if (workflow.isError && !workflow.data)
@@ -39,13 +40,13 @@ export function WorkflowPage({ id }: { id: string }) {
       </Page>
     );
   if (!workflow.data) return <PageSkeleton />;
-  return <WorkflowView key={id} workflow={workflow.data} />;
+  return <WorkflowView key={id} workflow={workflow.data} stepTypes={stepTypes} />;
 }
 
 type TabName = 'draft' | 'versions' | 'runs';
 const tabNames: readonly TabName[] = ['draft', 'versions', 'runs'];
 
-function WorkflowView({ workflow }: { workflow: Workflow }) {
+function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: readonly StepTypeForm[] }) {
   const url = useUrlState();
   const { canWrite } = usePermissions();
   const editable = canWrite && workflow.status !== 'archived';
@@ -106,7 +107,15 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
           {
             value: 'draft',
             label: 'Draft',
-            content: <DraftView draft={draft} validation={validation} editable={editable} />,
+            content: (
+              <DraftEditor
+                workflowId={workflow.id}
+                draft={draft}
+                validation={validation}
+                stepTypes={stepTypes}
+                editable={editable}
+              />
+            ),
           },
           {
             value: 'versions',
@@ -151,65 +160,4 @@ function Description({ text }: { text: string }) {
       ) : null}
     </div>
   );
-}
-
-type DraftViewProps = { draft: Draft; validation: ReturnType<typeof useValidation>; editable: boolean };
-
-/** The draft as a graph beside its JSON, with what is wrong shown in both. */
-function DraftView({ draft, validation, editable }: DraftViewProps) {
-  const url = useUrlState();
-  const editor = useRef<JsonEditorHandle>(null);
-  const selected = url.get('step') || null;
-  const { graph } = draft.state.draft;
-  const text = useMemo(() => draft.state.text ?? formatGraph(graph), [draft.state.text, graph]);
-  useHistoryKeys(draft.store, editable);
-  const counts = useMemo(() => countErrors(validation.problems), [validation.problems]);
-  const jump = (problem: Pick<Problem, 'step_id' | 'path'>) => {
-    if (problem.step_id) url.set({ step: problem.step_id });
-    editor.current?.jumpTo(problem);
-  };
-  return (
-    <div className="flex flex-col gap-3">
-      <div className="grid gap-4 lg:grid-cols-2">
-        <div className="h-[45dvh] sm:h-[60dvh]">
-          <WorkflowGraph
-            label="Graph of the draft"
-            steps={graph.steps as readonly GraphStepInput[]}
-            problems={counts}
-            selected={selected}
-            onSelect={step => {
-              url.set({ step: step ?? undefined });
-              if (step !== null) editor.current?.jumpTo({ step_id: step, path: '' });
-            }}
-          />
-        </div>
-        <div className="h-[60dvh] min-w-0">
-          <JsonEditor
-            label="Graph as JSON"
-            value={text}
-            onChange={next => draft.store.typeText(next)}
-            ownHistory={false}
-            readOnly={!editable}
-            problems={validation.problems}
-            handle={editor}
-          />
-        </div>
-      </div>
-      {editable ? <SaveIndicator draft={draft} /> : null}
-      <ConflictPanel draft={draft} />
-      {validation.error ? (
-        <ErrorState title="The draft could not be checked" error={validation.error} />
-      ) : (
-        <ProblemList problems={validation.problems} checking={validation.checking} onJump={jump} />
-      )}
-    </div>
-  );
-}
-
-function countErrors(problems: readonly Problem[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const problem of problems)
-    if (problem.step_id !== null && problem.severity === 'error')
-      counts.set(problem.step_id, (counts.get(problem.step_id) ?? 0) + 1);
-  return counts;
 }

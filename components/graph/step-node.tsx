@@ -39,6 +39,19 @@ const text: Record<string, string> = {
 
 /** A step in the graph: its type as an icon, its name, and how it goes (icon, word and colour). */
 export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps<StepFlowNode>) {
+  return (
+    <>
+      <Handle type="target" position={Position.Top} isConnectable={false} className="opacity-0!" />
+      <StepCard id={id} data={data} selected={selected} />
+      <Handle type="source" position={Position.Bottom} isConnectable={false} className="opacity-0!" />
+    </>
+  );
+});
+
+type StepCardProps = { id: string; data: StepNodeData; selected: boolean; found?: boolean };
+
+/** The face of a step, without the ends of its edges. */
+export function StepCard({ id, data, selected, found = false }: StepCardProps) {
   const type = stepTypeLook(data.type);
   const look = data.status === null ? null : statusLook('step', data.status);
   const StatusIcon = look?.icon;
@@ -53,10 +66,10 @@ export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps
         'flex flex-col justify-center gap-0.5 rounded-lg border bg-surface px-3 shadow-sm transition-colors',
         data.problems > 0 ? 'border-bad' : look ? edge[look.tone] : 'border-line-strong/60',
         selected && 'ring-2 ring-accent',
+        found && !selected && 'ring-2 ring-warn',
         quiet && 'border-dashed',
       )}
     >
-      <Handle type="target" position={Position.Top} isConnectable={false} className="opacity-0!" />
       <div className="flex items-center gap-2">
         <TypeIcon aria-hidden className="size-4 shrink-0 text-muted" />
         <span className="truncate text-sm font-medium">{data.title}</span>
@@ -73,10 +86,9 @@ export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps
         )}
         {data.attempt > 1 ? <span className="ml-auto shrink-0 tabular-nums">attempt {data.attempt}</span> : null}
       </div>
-      <Handle type="source" position={Position.Bottom} isConnectable={false} className="opacity-0!" />
     </div>
   );
-});
+}
 
 function note(data: StepNodeData): string | null {
   if (data.problems > 0) return data.problems === 1 ? '1 problem' : `${data.problems} problems`;

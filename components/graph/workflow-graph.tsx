@@ -17,10 +17,10 @@ import { type StepFlowNode, StepNode } from './step-node.tsx';
 
 const nodeTypes = { step: StepNode };
 /** Past this a map of the whole is of more use than its room costs. */
-const mapFrom = 24;
+export const mapFrom = 24;
 
 /** React Flow's own parts, in our colours. */
-const theme = {
+export const flowTheme = {
   '--xy-background-color': 'var(--sunken)',
   '--xy-controls-button-background-color': 'var(--surface)',
   '--xy-controls-button-background-color-hover': 'var(--hover)',
@@ -101,7 +101,7 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
         minZoom={0.05}
         maxZoom={1.5}
         colorMode={resolvedTheme === 'dark' ? 'dark' : 'light'}
-        style={theme}
+        style={flowTheme}
         proOptions={{ hideAttribution: true }}
       >
         <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
@@ -123,7 +123,7 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
 }
 
 /** The object of the last drawing where nothing about it has changed: React Flow draws again only what is a new object. */
-function kept<T extends { id: string }>(last: Map<string, T>, next: T): T {
+export function kept<T extends { id: string }>(last: Map<string, T>, next: T): T {
   const before = last.get(next.id);
   if (before && JSON.stringify(before) === JSON.stringify(next)) return before;
   last.set(next.id, next);

@@ -10,7 +10,6 @@ export const exampleGraph: Graph = {
       type: 'lua_script',
       name: 'Read the order',
       script: 'return {\n  customer = input.customer or "Ada",\n  amount = input.amount or 250\n}',
-      position: { x: 0, y: 80 },
     },
     {
       id: 'is_large',
@@ -20,7 +19,6 @@ export const exampleGraph: Graph = {
       then: ['review'],
       else: [],
       depends_on: ['order'],
-      position: { x: 260, y: 80 },
     },
     {
       id: 'review',
@@ -30,7 +28,6 @@ export const exampleGraph: Graph = {
         '**{{steps.order.result.customer}}** orders for **{{steps.order.result.amount}}**. Is that all right?',
       form: { type: 'object', properties: { comment: { type: 'string', title: 'Comment' } } },
       depends_on: ['is_large'],
-      position: { x: 520, y: 0 },
     },
     {
       id: 'book',
@@ -39,7 +36,6 @@ export const exampleGraph: Graph = {
       script:
         'local review = steps.review and steps.review.result\nif review and not review.approved then\n  return { booked = false }\nend\nreturn { booked = true, amount = steps.order.result.amount }',
       depends_on: ['order', 'is_large', 'review'],
-      position: { x: 780, y: 80 },
     },
   ],
 };

@@ -15,7 +15,7 @@ test('a draft saves itself, shows its problems in place, and is published when t
   api,
 }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Draft', graph: { steps: [lua('a', 'return 1')] } });
-  await member.goto(`/workflows/${String(id)}`);
+  await member.goto(`/workflows/${String(id)}?panel=json`);
   const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
   await replaceText(editor, JSON.stringify({ steps: [lua('a', 'return 1', { depends_on: ['nowhere'] })] }, null, 2));
   await expect(member.getByText('Saved', { exact: true })).toBeVisible();
@@ -48,7 +48,7 @@ test('two editors never overwrite each other unseen', async ({ member, api }) =>
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Two', graph: { steps: [lua('a', 'return 1')] } });
   const path = `/v1/workflows/${String(id)}`;
   const stored = () => api.call('GET', path);
-  await member.goto(`/workflows/${String(id)}`);
+  await member.goto(`/workflows/${String(id)}?panel=json`);
   const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
   await expect(editor).toContainText('return 1');
 
@@ -79,7 +79,7 @@ test('two editors never overwrite each other unseen', async ({ member, api }) =>
 
 test('what does not parse is kept and not sent', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Broken', graph: { steps: [lua('a', 'return 1')] } });
-  await member.goto(`/workflows/${String(id)}`);
+  await member.goto(`/workflows/${String(id)}?panel=json`);
   await replaceText(member.getByRole('textbox', { name: 'Graph as JSON' }), '{"steps": [');
   await expect(member.getByText(/^Not saved:/)).toBeVisible();
   await expect(member.locator('[data-step="a"]')).toBeVisible();
@@ -151,6 +151,8 @@ test('every view of a workflow and a run is accessible, in light and dark @phone
   const run = `/workflows/${workflow}/runs/${String(run_id)}`;
   await expectPagesAccessible(page, [
     `/workflows/${workflow}`,
+    `/workflows/${workflow}?step=a`,
+    `/workflows/${workflow}?panel=json`,
     `/workflows/${workflow}?tab=versions`,
     `/workflows/${workflow}?tab=runs`,
     `/workflows/${workflow}?run=1`,

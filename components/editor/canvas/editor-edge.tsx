@@ -1,0 +1,45 @@
+'use client';
+import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react';
+import { Plus } from 'lucide-react';
+import { memo } from 'react';
+import { useCanvasActions } from './canvas-actions.tsx';
+
+export type EditorFlowEdge = Edge<{ branch: 'then' | 'else' | null; editable: boolean; crowded: boolean }, 'step'>;
+
+/** A connection: labeled with its branch, and with a “+” that puts a step between its ends. */
+export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEdge>) {
+  const { id, source, target, data, selected, markerEnd, style } = props;
+  const { add } = useCanvasActions();
+  const [path, x, y] = getBezierPath(props);
+  return (
+    <>
+      <BaseEdge
+        id={id}
+        path={path}
+        markerEnd={markerEnd}
+        interactionWidth={24}
+        style={{ ...style, ...(selected ? { stroke: 'var(--accent)', strokeWidth: 2 } : {}) }}
+      />
+      <EdgeLabelRenderer>
+        <div
+          style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+          className="nodrag nopan pointer-events-auto absolute flex items-center gap-1"
+        >
+          {data?.branch ? <span className="rounded-sm bg-sunken px-1 text-xs text-muted">{data.branch}</span> : null}
+          {data?.editable && !data.crowded ? (
+            <button
+              type="button"
+              tabIndex={-1}
+              aria-label={`Insert a step between ${source} and ${target}`}
+              title="Insert a step here"
+              onClick={() => add({ kind: 'between', from: source, to: target })}
+              className="flex size-5 items-center justify-center rounded-full border bg-surface text-faint hover:border-accent hover:text-accent-text"
+            >
+              <Plus aria-hidden className="size-3" />
+            </button>
+          ) : null}
+        </div>
+      </EdgeLabelRenderer>
+    </>
+  );
+});

@@ -1,0 +1,74 @@
+'use client';
+import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
+import { Plus } from 'lucide-react';
+import { memo } from 'react';
+import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
+import { nodeSize } from '../../graph/layout.ts';
+import { StepCard, type StepNodeData } from '../../graph/step-node.tsx';
+import { useCanvasActions } from './canvas-actions.tsx';
+
+export type EditorNodeData = StepNodeData & {
+  /** A condition: what comes after it belongs to a branch. */
+  branches: boolean;
+  /** Found by the search. */
+  found: boolean;
+  editable: boolean;
+};
+export type EditorFlowNode = Node<EditorNodeData, 'step'>;
+
+const outlets: { id: string; branch: Branch | undefined; left: string; name: string }[] = [
+  { id: 'then', branch: 'then', left: '20%', name: 'then' },
+  { id: 'out', branch: undefined, left: '50%', name: 'in either case' },
+  { id: 'else', branch: 'else', left: '80%', name: 'else' },
+];
+const handleClass =
+  'size-2.5! border-2! border-surface! bg-line-strong! transition-transform hover:scale-150 hover:bg-accent!';
+
+/** A step on the canvas of the editor: it can be dragged, connected by its handles, and continued with “+”. */
+export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeProps<EditorFlowNode>) {
+  const { add } = useCanvasActions();
+  const shown = data.branches ? outlets : outlets.filter(outlet => outlet.id === 'out');
+  return (
+    <div className="group relative" style={{ width: nodeSize.width, height: nodeSize.height }}>
+      <Handle type="target" position={Position.Top} isConnectable={data.editable} className={handleClass} />
+      <StepCard id={id} data={data} selected={selected} found={data.found} />
+      {shown.map(outlet => (
+        <Handle
+          key={outlet.id}
+          id={outlet.id}
+          type="source"
+          position={Position.Bottom}
+          isConnectable={data.editable}
+          style={{ left: outlet.left }}
+          title={data.branches ? outlet.name : undefined}
+          className={handleClass}
+        />
+      ))}
+      {data.editable
+        ? shown.map(outlet => (
+            <span
+              key={outlet.id}
+              style={{ left: outlet.left }}
+              className={`absolute top-full -translate-x-1/2 pt-1.5 transition-opacity group-hover:opacity-100 ${selected ? '' : 'opacity-0'}`}
+            >
+              {/* The keyboard has its own way (Tab); a stop at every "+" would be in its way. */}
+              <button
+                type="button"
+                tabIndex={-1}
+                aria-label={`Add a step after ${data.title}${data.branches ? `, ${outlet.name}` : ''}`}
+                title={data.branches ? `Add a step: ${outlet.name}` : 'Add a step after this one'}
+                onClick={event => {
+                  event.stopPropagation();
+                  add({ kind: 'after', step: id, ...(outlet.branch ? { branch: outlet.branch } : {}) });
+                }}
+                className="nodrag nopan flex h-6 min-w-6 items-center justify-center gap-0.5 rounded-full border bg-surface px-1 text-xs text-muted shadow-sm hover:border-accent hover:text-accent-text"
+              >
+                <Plus aria-hidden className="size-3.5" />
+                {data.branches && outlet.branch ? outlet.name : null}
+              </button>
+            </span>
+          ))
+        : null}
+    </div>
+  );
+});

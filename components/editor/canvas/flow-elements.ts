@@ -1,0 +1,76 @@
+import { MarkerType } from '@xyflow/react';
+import { type GraphEdge, type GraphStepInput, nodeSize, type Point } from '../../graph/layout.ts';
+import type { EditorFlowEdge } from './editor-edge.tsx';
+import type { EditorFlowNode } from './editor-node.tsx';
+
+export type NodeState = { problems: number; selected: boolean; found: boolean; editable: boolean };
+
+/** Whether what comes after a step belongs to one of its branches. */
+export const hasBranches = (step: GraphStepInput & { mode?: unknown }): boolean =>
+  step.type === 'condition' && step.mode !== 'validate';
+
+/** Returns a step as React Flow draws it. */
+export function toEditorNode(step: GraphStepInput, place: Point | undefined, state: NodeState): EditorFlowNode {
+  const title = (typeof step.name === 'string' && step.name) || step.id;
+  return {
+    id: step.id,
+    type: 'step',
+    position: place ?? { x: 0, y: 0 },
+    width: nodeSize.width,
+    height: nodeSize.height,
+    selected: state.selected,
+    ariaLabel: `${title}${state.problems > 0 ? `: ${state.problems === 1 ? '1 problem' : `${state.problems} problems`}` : ''}`,
+    data: {
+      title,
+      type: step.type,
+      status: null,
+      statusLabel: null,
+      attempt: 0,
+      problems: state.problems,
+      disabled: step.disabled === true,
+      gated: step.gated === true,
+      branches: hasBranches(step),
+      found: state.found,
+      editable: state.editable,
+    },
+  };
+}
+
+type EdgeState = { branches: boolean; selected: boolean; editable: boolean; crowded: boolean };
+
+/** Returns a connection as React Flow draws it. */
+export function toEditorEdge(edge: GraphEdge, state: EdgeState): EditorFlowEdge {
+  return {
+    id: edge.id,
+    type: 'step',
+    source: edge.from,
+    target: edge.to,
+    sourceHandle: state.branches ? (edge.branch ?? 'out') : 'out',
+    selected: state.selected,
+    focusable: false,
+    reconnectable: state.editable,
+    style: { stroke: 'var(--line-strong)' },
+    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: 'var(--line-strong)' },
+    data: { branch: edge.branch, editable: state.editable, crowded: state.crowded },
+  };
+}
+
+export type Direction = 'up' | 'down' | 'left' | 'right';
+
+/** Returns the step that an arrow key leads to: the nearest one in its direction. */
+export function neighbour(places: ReadonlyMap<string, Point>, from: string, direction: Direction): string | null {
+  const start = places.get(from);
+  if (start === undefined) return null;
+  const vertical = direction === 'up' || direction === 'down';
+  const sign = direction === 'up' || direction === 'left' ? -1 : 1;
+  let best: { id: string; distance: number } | null = null;
+  for (const [id, { x, y }] of places) {
+    const ahead = (vertical ? y - start.y : x - start.x) * sign;
+    const aside = Math.abs(vertical ? x - start.x : y - start.y);
+    // Half a step at least: rows of a layout are not exactly level.
+    if (id === from || ahead < nodeSize.height / 2) continue;
+    const distance = ahead + 2 * aside;
+    if (best === null || distance < best.distance) best = { id, distance };
+  }
+  return best?.id ?? null;
+}

@@ -1,0 +1,38 @@
+'use client';
+import { useReactFlow } from '@xyflow/react';
+import { type DragEvent, useMemo } from 'react';
+import { nodeSize } from '../../graph/layout.ts';
+import type { Place } from '../editor-actions.ts';
+
+/** Under which a dragged type of step travels. */
+export const STEP_TYPE_FORMAT = 'application/x-baton-step-type';
+
+/** Dropping a type of step: on a connection it goes between, elsewhere where it is dropped. */
+export function useDrop(onAdd: (place: Place, type?: string) => void) {
+  const flow = useReactFlow();
+  return useMemo(
+    () => ({
+      onDragOver: (event: DragEvent) => {
+        if (event.dataTransfer.types.includes(STEP_TYPE_FORMAT)) event.preventDefault();
+      },
+      onDrop: (event: DragEvent) => {
+        const type = event.dataTransfer.getData(STEP_TYPE_FORMAT);
+        if (type === '') return;
+        event.preventDefault();
+        const over = document.elementFromPoint(event.clientX, event.clientY);
+        const edgeId = over?.closest<SVGElement>('.react-flow__edge')?.dataset.id;
+        const edge = edgeId === undefined ? undefined : flow.getEdge(edgeId);
+        if (edge !== undefined) onAdd({ kind: 'between', from: edge.source, to: edge.target }, type);
+        else {
+          const point = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+          const position = {
+            x: Math.round(point.x - nodeSize.width / 2),
+            y: Math.round(point.y - nodeSize.height / 2),
+          };
+          onAdd({ kind: 'free', position }, type);
+        }
+      },
+    }),
+    [flow, onAdd],
+  );
+}

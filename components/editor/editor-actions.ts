@@ -1,0 +1,224 @@
+import {
+  apply,
+  type Branch,
+  type Draft,
+  type Edit,
+  type Fields,
+  type Json,
+  STEP_ID,
+  type Step,
+} from '../../server/domains/workflows/edits/index.ts';
+import { edgesOf, type GraphStepInput, nodeSize, ownPosition, type Point } from '../graph/layout.ts';
+
+/** Where a new step goes. */
+export type Place =
+  | { kind: 'free'; position?: Point }
+  | { kind: 'after'; step: string; branch?: Branch }
+  | { kind: 'between'; from: string; to: string };
+/** Where each step is drawn. */
+export type Places = ReadonlyMap<string, Point>;
+/** Edits that belong together, and the ids of the steps that they add. */
+export type Plan = { edits: Edit[]; added: string[] };
+
+/** What a new step of a type starts with, so that it can run before anything is typed. */
+const STARTERS: Readonly<Record<string, Fields>> = {
+  lua_script: { script: 'return {}' },
+  condition: { expression: 'true' },
+  human_task: { instructions: '' },
+};
+const GAP = { x: nodeSize.width + 32, y: nodeSize.height + 44 };
+
+const idsOf = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
+/** A draft's steps as the drawing reads them. */
+export const graphSteps = (draft: Draft) => draft.graph.steps as readonly GraphStepInput[];
+
+/** Whether people have placed the steps; otherwise the layout does. */
+export function isPlaced(draft: Draft): boolean {
+  const steps = graphSteps(draft);
+  return steps.length > 0 && steps.every(step => ownPosition(step) !== null);
+}
+
+/** Returns an id that no step of the draft has: `base`, or `base_2` and so on. */
+export function freeId(taken: ReadonlySet<string>, base: string): string {
+  const start = STEP_ID.test(base) ? base.slice(0, 58) : 'step';
+  if (!taken.has(start)) return start;
+  let n = 2;
+  while (taken.has(`${start}_${n}`)) n += 1;
+  return `${start}_${n}`;
+}
+
+/** Plans a new step of a type. `places` says where the steps are drawn now. */
+export function planStep(draft: Draft, type: string, place: Place, places: Places): Plan {
+  const taken = new Set(draft.graph.steps.map(({ id }) => id));
+  const id = freeId(taken, type);
+  const step: Step = { id, type, ...STARTERS[type] };
+  const added = [id];
+  if (place.kind === 'between') {
+    const edit: Edit = { type: 'insert_between', from: place.from, to: place.to, step };
+    if (!isPlaced(draft)) return { edits: [edit], added };
+    const position = places.get(place.to) ?? { x: 0, y: 0 };
+    return { edits: [{ ...edit, step: { ...step, position } }, ...moveDown(draft, place.to, places)], added };
+  }
+  if (place.kind === 'after') {
+    const at = draft.graph.steps.findIndex(each => each.id === place.step) + 1;
+    const placed: Step = isPlaced(draft)
+      ? { ...step, position: freePoint(places, below(places.get(place.step))) }
+      : step;
+    const edits: Edit[] = [{ type: 'add_step', step: placed, at }];
+    return { edits: [...edits, { type: 'connect', from: place.step, to: id, branch: place.branch }], added };
+  }
+  const { position } = place;
+  // Once a person has placed one step, the layout no longer moves the others.
+  if (position !== undefined && draft.graph.steps.length > 0)
+    return { edits: [...pinAll(draft, places), { type: 'add_step', step: { ...step, position } }], added };
+  if (!isPlaced(draft)) return { edits: [{ type: 'add_step', step }], added };
+  const lowest = Math.max(...[...places.values()].map(({ y }) => y));
+  const left = Math.min(...[...places.values()].map(({ x }) => x));
+  const free = freePoint(places, { x: left, y: lowest + GAP.y });
+  return { edits: [{ type: 'add_step', step: { ...step, position: free } }], added };
+}
+
+/** Where the next step goes after `id`: a condition's branches are filled one after the other. */
+export function placeAfter(draft: Draft, id: string): Place {
+  const step = draft.graph.steps.find(each => each.id === id);
+  if (step === undefined) return { kind: 'free' };
+  const branches: readonly Branch[] = step.type === 'condition' && step.mode !== 'validate' ? ['then', 'else'] : [];
+  const branch = branches.find(each => idsOf(step[each]).length === 0);
+  return { kind: 'after', step: id, ...(branch === undefined ? {} : { branch }) };
+}
+
+const below = (point: Point | undefined): Point => ({ x: point?.x ?? 0, y: (point?.y ?? 0) + GAP.y });
+
+/** The point, or the next one to its right where no step is drawn. */
+function freePoint(places: Places, wanted: Point): Point {
+  const isTaken = ({ x, y }: Point) =>
+    [...places.values()].some(each => Math.abs(each.x - x) < GAP.x && Math.abs(each.y - y) < nodeSize.height + 12);
+  let { x } = wanted;
+  while (isTaken({ x, y: wanted.y })) x += GAP.x;
+  return { x, y: wanted.y };
+}
+
+/** Moves a step and everything that comes after it down by one row. */
+function moveDown(draft: Draft, from: string, places: Places): Edit[] {
+  const edges = edgesOf(graphSteps(draft));
+  const moved = new Set<string>();
+  const open = [from];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (moved.has(id)) continue;
+    moved.add(id);
+    open.push(...edges.filter(edge => edge.from === id).map(edge => edge.to));
+  }
+  return [...moved].map(step => ({ type: 'move', step, position: below(places.get(step)) }));
+}
+
+/** Gives every step the position at which it is drawn. */
+export function pinAll(draft: Draft, places: Places): Edit[] {
+  return graphSteps(draft)
+    .filter(step => ownPosition(step) === null)
+    .map(({ id }) => ({ type: 'move', step: id, position: places.get(id) ?? { x: 0, y: 0 } }));
+}
+
+/** Plans what dragging steps to other places does. */
+export function planMoves(draft: Draft, moved: Places, places: Places): Edit[] {
+  const moves = [...moved].map(([step, { x, y }]): Edit => {
+    return { type: 'move', step, position: { x: Math.round(x), y: Math.round(y) } };
+  });
+  return [...pinAll(draft, places), ...moves];
+}
+
+/** Leaves all places to the layout again. */
+export const planLayout = (draft: Draft): Edit[] =>
+  draft.graph.steps.filter(step => 'position' in step).map(({ id }) => ({ type: 'move', step: id, position: null }));
+
+/** Plans the removal of steps; what depended on them depends on what they depended on. */
+export const planRemoval = (ids: readonly string[]): Edit[] =>
+  ids.map(step => ({ type: 'remove_step', step, heal: true }));
+
+/** Disables the steps, or enables them where all are disabled. */
+export function planDisabling(draft: Draft, ids: readonly string[]): Edit[] {
+  const steps = draft.graph.steps.filter(({ id }) => ids.includes(id));
+  const all = steps.every(step => step.disabled === true);
+  return steps.map(({ id }) =>
+    all
+      ? { type: 'update_step', step: id, unset: ['disabled'] }
+      : { type: 'update_step', step: id, set: { disabled: true } },
+  );
+}
+
+/** Moves a dependent of a condition into a branch; null: it runs in either case. */
+export function planBranch(from: string, to: string, branch: Branch | null): Edit[] {
+  if (branch !== null) return [{ type: 'connect', from, to, branch }];
+  return [
+    { type: 'disconnect', from, to },
+    { type: 'connect', from, to },
+  ];
+}
+
+/** Returns steps as text that can be pasted into another workflow, or read by people. */
+export function copyText(draft: Draft, ids: readonly string[]): string {
+  return JSON.stringify({ steps: draft.graph.steps.filter(({ id }) => ids.includes(id)) }, null, 2);
+}
+
+/** Returns the steps in a text that was copied, or in any graph; null where there are none. */
+export function pastedSteps(text: string): Step[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const steps = typeof value === 'object' && value !== null && 'steps' in value ? value.steps : value;
+    const list: unknown[] = Array.isArray(steps) ? steps : [steps];
+    const isStep = (step: unknown): step is Step =>
+      typeof step === 'object' &&
+      step !== null &&
+      'id' in step &&
+      typeof step.id === 'string' &&
+      'type' in step &&
+      typeof step.type === 'string';
+    return list.length > 0 && list.every(isStep) ? list : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Plans the addition of copied steps under free ids; what they say of each other is renamed with them. */
+export function planPaste(draft: Draft, copied: readonly Step[]): Plan {
+  const unique = [...new Map(copied.map(step => [step.id, step])).values()];
+  let pasted: Draft = { ...draft, graph: { steps: unique }, run_setup: {} };
+  const taken = new Set(draft.graph.steps.map(({ id }) => id));
+  for (const { id } of unique) {
+    if (!taken.has(id) && STEP_ID.test(id)) continue;
+    const others = new Set([...taken, ...pasted.graph.steps.map(step => step.id)]);
+    const renamed = apply(pasted, { type: 'rename_step', step: id, to: freeId(others, id.replace(/_\d+$/, '')) });
+    if (renamed.ok) pasted = renamed.draft;
+  }
+  const own = new Set(pasted.graph.steps.map(({ id }) => id));
+  const placed = isPlaced(draft) && isPlaced(pasted);
+  const edits = pasted.graph.steps.map((step): Edit => {
+    const { depends_on, then, else: otherwise, position, ...fields } = step;
+    const lists = Object.entries({ depends_on, then, else: otherwise }).flatMap(([field, value]): [string, Json][] => {
+      const ids = idsOf(value).filter(id => own.has(id));
+      return ids.length === 0 ? [] : [[field, ids]];
+    });
+    const at = placed ? ownPosition(step as GraphStepInput) : null;
+    const moved = at === null ? {} : { position: { x: at.x + 40, y: at.y + 40 } };
+    return { type: 'add_step', step: { ...fields, ...Object.fromEntries(lists), ...moved } as Step };
+  });
+  return { edits, added: [...own] };
+}
+
+/** Plans copies of steps beside them: they run after the same steps, in the same branches. */
+export function planDuplicate(draft: Draft, ids: readonly string[]): Plan {
+  const steps = draft.graph.steps.filter(({ id }) => ids.includes(id));
+  const plan = planPaste(draft, steps);
+  const edges = edgesOf(graphSteps(draft));
+  const outside = steps.flatMap(({ id }, at): Edit[] =>
+    edges
+      .filter(edge => edge.to === id && !ids.includes(edge.from))
+      .map(edge => ({
+        type: 'connect',
+        from: edge.from,
+        to: plan.added[at] ?? id,
+        ...(edge.branch === null ? {} : { branch: edge.branch }),
+      })),
+  );
+  return { edits: [...plan.edits, ...outside], added: plan.added };
+}

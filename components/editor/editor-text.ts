@@ -1,0 +1,50 @@
+'use client';
+import { EditorView, ExternalChange, Prec } from '@uiw/react-codemirror';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { Echoes } from './echoes.ts';
+
+const theme = EditorView.theme({
+  '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
+  '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--faint)', borderRight: '1px solid var(--line)' },
+  '.cm-content': { fontFamily: 'var(--font-mono)' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--hover) 60%, transparent)' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '.cm-tooltip': { backgroundColor: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--line)' },
+});
+
+/** Before the themes that the component brings, which have backgrounds of their own. */
+export const editorLook = Prec.highest(theme);
+
+/** Objects that stay the same: the component configures its editor again for each new one. */
+export const WITH_HISTORY = { history: true, historyKeymap: true };
+export const WITHOUT_HISTORY = { history: false, historyKeymap: false };
+
+/**
+ * The text of the editor and of whoever holds it. CodeMirror's component is given its text once: left to follow `value`, it puts back an
+ * older one 200 ms after the last key where the page renders more slowly than somebody types, and says nothing of it.
+ */
+export function useEditorText(value: string, onChange: ((text: string) => void) | undefined) {
+  const [view, setView] = useState<EditorView | null>(null);
+  const [initial] = useState(value);
+  const [echoes] = useState(() => new Echoes());
+  const seen = useRef(value);
+  const change = useCallback(
+    (text: string) => {
+      echoes.tell(text);
+      onChange?.(text);
+    },
+    [echoes, onChange],
+  );
+  useEffect(() => {
+    if (!view || value === seen.current) return;
+    seen.current = value;
+    if (echoes.hears(value)) return;
+    const present = view.state.doc;
+    if (present.toString() === value) return;
+    view.dispatch({
+      changes: { from: 0, to: present.length, insert: value },
+      annotations: ExternalChange.of(true),
+    });
+  }, [value, view, echoes]);
+  return { value: initial, onChange: change, onCreateEditor: setView };
+}

@@ -1,0 +1,139 @@
+'use client';
+import { Plus, X } from 'lucide-react';
+import { useMemo } from 'react';
+import { apply, type Branch, type Draft, type Step } from '../../../server/domains/workflows/edits/index.ts';
+import type { GraphEdge, GraphStepInput } from '../../graph/layout.ts';
+import { IconButton } from '../../ui/button.tsx';
+import { controlClass } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { hasBranches } from '../canvas/flow-elements.ts';
+import type { Place } from '../editor-actions.ts';
+import type { EditorStore } from '../editor-store.ts';
+import type { Editor } from '../use-editor.ts';
+
+type Props = { store: EditorStore; editor: Editor; step: Step; editable: boolean; onAdd: (place: Place) => void };
+
+const nameOf = (draft: Draft, id: string): string => {
+  const name = draft.graph.steps.find(step => step.id === id)?.name;
+  return typeof name === 'string' && name !== '' ? name : id;
+};
+
+/** What a step runs after and what runs after it, with the branches of conditions. */
+export function Connections(props: Props) {
+  const { editor, step } = props;
+  const before = editor.drawing.edges.filter(edge => edge.to === step.id);
+  const after = editor.drawing.edges.filter(edge => edge.from === step.id);
+  return (
+    <>
+      <ConnectionList {...props} title="Runs after" edges={before} far="from" />
+      <ConnectionList {...props} title="Followed by" edges={after} far="to" />
+    </>
+  );
+}
+
+type ListProps = Props & { title: string; edges: readonly GraphEdge[]; far: 'from' | 'to' };
+
+function ConnectionList({ title, edges, far, ...props }: ListProps) {
+  const { editor, editable, store } = props;
+  const { draft } = store.state;
+  return (
+    <section aria-label={title} className="flex flex-col gap-1">
+      <h3 className="text-sm font-medium">{title}</h3>
+      {edges.length === 0 ? (
+        <p className="text-xs text-muted">
+          {far === 'from' ? 'Nothing: it runs at the start.' : 'Nothing: it is the end.'}
+        </p>
+      ) : null}
+      <ul className="flex flex-col gap-1">
+        {edges.map(edge => (
+          <li key={edge.id} className="flex items-center gap-1">
+            <button
+              type="button"
+              onClick={() => editor.show([edge[far]], true)}
+              className="min-w-0 flex-1 truncate rounded-md px-1 py-0.5 text-left text-sm hover:bg-hover"
+            >
+              {nameOf(draft, edge[far])}
+            </button>
+            <BranchSelect {...props} edge={edge} />
+            {editable ? (
+              <>
+                <IconButton
+                  label={`Insert a step between ${edge.from} and ${edge.to}`}
+                  size="sm"
+                  onClick={() => props.onAdd({ kind: 'between', from: edge.from, to: edge.to })}
+                >
+                  <Plus aria-hidden className="size-3.5" />
+                </IconButton>
+                <IconButton
+                  label={`Disconnect ${edge.from} from ${edge.to}`}
+                  size="sm"
+                  onClick={() => editor.disconnect(edge.from, edge.to)}
+                >
+                  <X aria-hidden className="size-3.5" />
+                </IconButton>
+              </>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {editable ? <StepPicker {...props} title={title} far={far} edges={edges} /> : null}
+    </section>
+  );
+}
+
+const branches: readonly { value: Branch | ''; label: string }[] = [
+  { value: 'then', label: 'then' },
+  { value: 'else', label: 'else' },
+  { value: '', label: 'in either case' },
+];
+
+function BranchSelect({ editor, editable, store, edge }: Props & { edge: GraphEdge }) {
+  const source = store.state.draft.graph.steps.find(({ id }) => id === edge.from);
+  if (source === undefined || !hasBranches(source as GraphStepInput)) return null;
+  return (
+    <Select
+      label={`Branch from ${edge.from} to ${edge.to}`}
+      size="sm"
+      className="w-28 shrink-0"
+      disabled={!editable}
+      value={edge.branch ?? ''}
+      options={branches}
+      onChange={branch => editor.setBranch(edge.from, edge.to, branch === '' ? null : branch)}
+    />
+  );
+}
+
+/** Connects another step. Those that would close a circle are not offered. */
+function StepPicker({ store, editor, step, title, far, edges }: ListProps) {
+  const { draft } = store.state;
+  const options = useMemo(() => {
+    const connected = new Set(edges.map(edge => edge[far]));
+    return draft.graph.steps.filter(({ id }) => {
+      if (id === step.id || connected.has(id)) return false;
+      const ends = far === 'from' ? { from: id, to: step.id } : { from: step.id, to: id };
+      return apply(draft, { type: 'connect', ...ends }).ok;
+    });
+  }, [draft, edges, far, step.id]);
+  if (options.length === 0) return null;
+  return (
+    <select
+      aria-label={`${title}: add a step`}
+      value=""
+      onChange={event => {
+        const { value } = event.target;
+        if (far === 'from') editor.connect(value, step.id, undefined);
+        else editor.connect(step.id, value, undefined);
+      }}
+      className={`${controlClass} h-8 text-muted`}
+    >
+      <option value="" disabled>
+        Add a step …
+      </option>
+      {options.map(({ id }) => (
+        <option key={id} value={id}>
+          {nameOf(draft, id) === id ? id : `${nameOf(draft, id)} (${id})`}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,234 @@
+'use client';
+import { Ban, Copy, MousePointerClick, Plus, Trash2 } from 'lucide-react';
+import { type RefObject, useState } from 'react';
+import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import { stepTypeLook } from '../../graph/step-icon.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Field, Input } from '../../ui/field.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import type { Place } from '../editor-actions.ts';
+import type { EditorStore } from '../editor-store.ts';
+import { fieldsOf, labelOf, type StepField, type StepTypeForm } from '../step-fields.ts';
+import type { Problem } from '../use-draft.ts';
+import { change, type Editor } from '../use-editor.ts';
+import { Connections } from './connections.tsx';
+import { SchemaField } from './schema-field.tsx';
+import type { UnfinishedFields } from './unfinished-fields.ts';
+
+export type InspectorProps = {
+  store: EditorStore;
+  editor: Editor;
+  types: readonly StepTypeForm[];
+  problems: readonly Problem[];
+  editable: boolean;
+  unfinished: UnfinishedFields;
+  onAdd: (place: Place) => void;
+  /** Receives the focus when a step is opened from the canvas. */
+  first: RefObject<HTMLInputElement | null>;
+};
+
+/** The selected step as a form. */
+export function Inspector(props: InspectorProps) {
+  const { store, editor } = props;
+  const { steps } = store.state.draft.graph;
+  const chosen = steps.filter(({ id }) => editor.selected.has(id));
+  const [step] = chosen;
+  if (step === undefined)
+    return (
+      <EmptyState icon={MousePointerClick} title="No step selected">
+        Select a step to edit it.{props.editable ? ' Press Tab on the canvas, or use “+”, to add one.' : ''}
+      </EmptyState>
+    );
+  if (chosen.length > 1) return <ManySteps {...props} count={chosen.length} />;
+  return <StepForm key={step.id} {...props} step={step} />;
+}
+
+function ManySteps({ editor, editable, count }: InspectorProps & { count: number }) {
+  return (
+    <div className="flex flex-col gap-3 p-4">
+      <h2 className="text-base font-semibold">{count} steps selected</h2>
+      {editable ? <StepButtons editor={editor} /> : null}
+    </div>
+  );
+}
+
+function StepButtons({ editor }: { editor: Editor }) {
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button size="sm" icon={<Copy aria-hidden className="size-3.5" />} onClick={editor.duplicateSelected}>
+        Duplicate
+      </Button>
+      <Button size="sm" icon={<Ban aria-hidden className="size-3.5" />} onClick={editor.toggleDisabled}>
+        Disable or enable
+      </Button>
+      <Button
+        size="sm"
+        variant="danger"
+        icon={<Trash2 aria-hidden className="size-3.5" />}
+        onClick={editor.removeSelected}
+      >
+        Delete
+      </Button>
+    </div>
+  );
+}
+
+type StepProps = InspectorProps & { step: Step };
+
+function StepForm(props: StepProps) {
+  const { store, step, types, problems, editable, unfinished, first } = props;
+  const form = types.find(({ type }) => type === step.type);
+  const own = problems.filter(problem => problem.step_id === step.id);
+  const { fields, more } = formOf(step, form);
+  const shown = new Set([...fields, ...more].map(({ name }) => name));
+  const set = (name: string, value: Json | undefined) => {
+    const edit: Edit =
+      value === undefined
+        ? { type: 'update_step', step: step.id, unset: [name] }
+        : { type: 'update_step', step: step.id, set: { [name]: value } };
+    change(store, [edit], `${step.id}.${name}`);
+  };
+  const draw = (field: StepField) => (
+    <SchemaField
+      key={field.name}
+      id={`${step.id}.${field.name}`}
+      field={field}
+      value={Object.hasOwn(step, field.name) ? step[field.name] : undefined}
+      onChange={value => set(field.name, value)}
+      problem={own.find(problem => fieldOf(problem.path) === field.name)?.message}
+      readOnly={!editable}
+      unfinished={unfinished}
+    />
+  );
+  const elsewhere = own.filter(problem => !shown.has(fieldOf(problem.path)));
+  const open = own.some(problem => more.some(({ name }) => name === fieldOf(problem.path)));
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      <StepHeader {...props} />
+      {form?.unavailable ? <p className="text-xs text-warn">{form.unavailable}</p> : null}
+      {elsewhere.map(problem => (
+        <p key={`${problem.path}:${problem.code}`} role="alert" className="text-xs wrap-anywhere text-bad">
+          {problem.message}
+        </p>
+      ))}
+      <Field label="Name" optional hint="For people; without one the ID is shown.">
+        <Input
+          ref={first}
+          value={typeof step.name === 'string' ? step.name : ''}
+          maxLength={200}
+          readOnly={!editable}
+          onChange={event => set('name', event.target.value === '' ? undefined : event.target.value)}
+        />
+      </Field>
+      <StepId {...props} />
+      {fields.map(draw)}
+      <Connections {...props} />
+      <details open={open || undefined} className="border-t pt-3">
+        <summary className="text-sm font-medium">Settings</summary>
+        <div className="mt-3 flex flex-col gap-4">{more.map(draw)}</div>
+      </details>
+    </div>
+  );
+}
+
+function StepHeader({ step, editor, editable, onAdd }: StepProps) {
+  const { icon: Icon, label } = stepTypeLook(step.type);
+  return (
+    <div className="flex items-center gap-2">
+      <Icon aria-hidden className="size-4 shrink-0 text-muted" />
+      <h2 className="min-w-0 flex-1 truncate text-base font-semibold">{label}</h2>
+      {editable ? (
+        <>
+          <IconButton label="Add a step after this one" size="sm" onClick={() => onAdd(editor.placeAfter(step.id))}>
+            <Plus aria-hidden className="size-4" />
+          </IconButton>
+          <IconButton label="Duplicate" shortcut="⌘ D" size="sm" onClick={editor.duplicateSelected}>
+            <Copy aria-hidden className="size-4" />
+          </IconButton>
+          <IconButton label="Delete" shortcut="⌫" size="sm" onClick={editor.removeSelected}>
+            <Trash2 aria-hidden className="size-4" />
+          </IconButton>
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+/** The id of a step. Renaming it renames what refers to it, so it is done at once, when the field is left. */
+function StepId({ store, editor, step, editable }: StepProps) {
+  const [text, setText] = useState(step.id);
+  const [problem, setProblem] = useState<string | null>(null);
+  const rename = () => {
+    const to = text.trim();
+    if (to === step.id) return;
+    if (change(store, [{ type: 'rename_step', step: step.id, to }])) editor.show([to], true);
+    else setProblem('The step keeps its ID until this one can be used.');
+  };
+  return (
+    <Field label="ID" hint="How other steps refer to this one: steps.<ID>.result" error={problem}>
+      <Input
+        value={text}
+        maxLength={64}
+        spellCheck={false}
+        readOnly={!editable}
+        className="font-mono"
+        onChange={event => {
+          setText(event.target.value);
+          setProblem(null);
+        }}
+        onBlur={rename}
+        onKeyDown={event => event.key === 'Enter' && rename()}
+      />
+    </Field>
+  );
+}
+
+/** The field that a problem's path begins with: `tool_args.url` → `tool_args`. */
+const fieldOf = (path: string) => /^[^.[]*/.exec(path)?.[0] ?? '';
+
+const setting = (name: string, kind: StepField['kind'], hint: string, integer = false): StepField => ({
+  name,
+  label: labelOf(name),
+  kind,
+  required: false,
+  hint,
+  choices: [],
+  integer,
+});
+
+/** The fields of a step's form: those of its type, fields that no type declares, and the settings that every step has. */
+function formOf(step: Step, form: StepTypeForm | undefined): { fields: StepField[]; more: StepField[] } {
+  const timeout = form?.defaultTimeoutS ?? null;
+  const settings = [
+    setting(
+      'timeout_s',
+      'number',
+      timeout === null ? 'Seconds. Default: none.' : `Seconds. Default: ${timeout}.`,
+      true,
+    ),
+    ...(form === undefined || form.retries
+      ? [
+          setting('retry_count', 'number', 'How often a failed attempt is repeated. Default: 0.', true),
+          setting('retry_delay_s', 'number', 'Seconds before the first retry, doubled at each. Default: 1.'),
+        ]
+      : []),
+    setting('disabled', 'flag', 'The step is skipped, and what follows it runs.'),
+    setting('gated', 'flag', 'The step runs only where a start names it.'),
+    setting('overridable', 'list', 'Fields that a start may override.'),
+  ];
+  if (form === undefined) {
+    const known = new Set([
+      'id',
+      'type',
+      'name',
+      'depends_on',
+      'then',
+      'else',
+      'position',
+      ...settings.map(s => s.name),
+    ]);
+    const others = Object.keys(step).filter(name => !known.has(name));
+    return { fields: others.map(name => setting(name, 'json', 'JSON')), more: settings };
+  }
+  return { fields: fieldsOf(form), more: settings };
+}

@@ -1,0 +1,44 @@
+/** Texts of fields that cannot be read yet, such as half of a JSON object, by step and field. */
+export type UnfinishedFields = {
+  get: (id: string) => string | undefined;
+  has: (id: string) => boolean;
+  set: (id: string, text: string) => void;
+  delete: (id: string) => void;
+};
+
+/** Returns the unfinished fields of a workflow, which this tab keeps while it is open. */
+export function unfinishedFields(workflowId: string): UnfinishedFields {
+  const key = `baton:unfinished-fields:${workflowId}`;
+  const texts = new Map<string, string>(read(key));
+  const keep = () => {
+    try {
+      if (texts.size === 0) window.sessionStorage.removeItem(key);
+      else window.sessionStorage.setItem(key, JSON.stringify([...texts]));
+    } catch {
+      // The browser has no room or refuses: they are kept until the page is left.
+    }
+  };
+  return {
+    get: id => texts.get(id),
+    has: id => texts.has(id),
+    set: (id, text) => {
+      texts.set(id, text);
+      keep();
+    },
+    delete: id => {
+      if (texts.delete(id)) keep();
+    },
+  };
+}
+
+function read(key: string): [string, string][] {
+  try {
+    const kept: unknown = JSON.parse(window.sessionStorage.getItem(key) ?? '[]');
+    if (!Array.isArray(kept)) return [];
+    return kept.filter((entry): entry is [string, string] => {
+      return Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'string';
+    });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,109 @@
+import type { Json } from '../../server/domains/workflows/edits/index.ts';
+
+/** What the server declares about a step type; the forms are made from it. */
+export type StepTypeForm = {
+  type: string;
+  /** JSON Schema of the fields beside those that every step has. */
+  schema: FieldsSchema;
+  /** Whether its steps can be retried. */
+  retries: boolean;
+  /** Why it cannot be published on this server; null: it can. */
+  unavailable: string | null;
+  defaultTimeoutS: number | null;
+};
+export type FieldsSchema = { properties?: Record<string, PropertySchema>; required?: string[] };
+export type PropertySchema = {
+  type?: string;
+  enum?: readonly Json[];
+  description?: string;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  items?: PropertySchema;
+};
+
+export type FieldKind = 'lua' | 'cel' | 'long' | 'text' | 'choice' | 'number' | 'flag' | 'list' | 'json';
+export type StepField = {
+  name: string;
+  label: string;
+  kind: FieldKind;
+  required: boolean;
+  hint: string | undefined;
+  choices: readonly string[];
+  integer: boolean;
+};
+
+/** Fields that hold a language of their own, by type of step. */
+const LANGUAGES: Readonly<Record<string, FieldKind>> = {
+  'lua_script.script': 'lua',
+  'condition.expression': 'cel',
+};
+/** The connections of the graph, which have their own editor. */
+const CONNECTIONS: ReadonlySet<string> = new Set(['then', 'else']);
+/** Texts that may be longer than this get several lines. */
+const SHORT_TEXT = 500;
+
+/** Returns the fields of a step type as a form shows them; required ones first. */
+export function fieldsOf({ type, schema }: StepTypeForm): StepField[] {
+  const required = new Set(schema.required ?? []);
+  const fields = Object.entries(schema.properties ?? {})
+    .filter(([name]) => !CONNECTIONS.has(name))
+    .map(([name, property]): StepField => {
+      const choices = (property.enum ?? []).filter((choice): choice is string => typeof choice === 'string');
+      return {
+        name,
+        label: labelOf(name),
+        kind: LANGUAGES[`${type}.${name}`] ?? kindOf(property),
+        required: required.has(name),
+        hint: property.description,
+        choices,
+        integer: property.type === 'integer',
+      };
+    });
+  return fields.sort((a, b) => Number(b.required) - Number(a.required));
+}
+
+/** `retry_delay_s` → “Retry delay (s)”. */
+export function labelOf(name: string): string {
+  const words = name
+    .replace(/_s$/, ' (s)')
+    .replaceAll('_', ' ')
+    .replace(/\bid\b/, 'ID');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function kindOf({ type, enum: choices, maxLength, items }: PropertySchema): FieldKind {
+  if (choices?.every(choice => typeof choice === 'string')) return 'choice';
+  if (type === 'string') return maxLength === undefined || maxLength > SHORT_TEXT ? 'long' : 'text';
+  if (type === 'number' || type === 'integer') return 'number';
+  if (type === 'boolean') return 'flag';
+  return type === 'array' && items?.type === 'string' ? 'list' : 'json';
+}
+
+export type FieldRead = { value: Json | undefined } | { problem: string };
+
+/** Reads what was typed into a field of numbers, lists or JSON; undefined: the field is left out. */
+export function readFieldText({ kind, integer }: Pick<StepField, 'kind' | 'integer'>, text: string): FieldRead {
+  if (text.trim() === '') return { value: undefined };
+  if (kind === 'number') {
+    const value = Number(text);
+    if (!Number.isFinite(value)) return { problem: 'Enter a number.' };
+    return integer && !Number.isInteger(value) ? { problem: 'Enter a whole number.' } : { value };
+  }
+  if (kind === 'list') {
+    const items = text.split('\n').map(line => line.trim());
+    return { value: items.filter(item => item !== '') };
+  }
+  try {
+    return { value: JSON.parse(text) as Json };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
+  }
+}
+
+/** The text of a field's value, as `readFieldText` reads it. */
+export function fieldText(kind: FieldKind, value: Json | undefined): string {
+  if (value === undefined) return '';
+  if (kind === 'list' && Array.isArray(value) && value.every(item => typeof item === 'string')) return value.join('\n');
+  return kind === 'json' ? JSON.stringify(value, null, 2) : String(value);
+}
