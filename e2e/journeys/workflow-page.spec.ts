@@ -69,7 +69,7 @@ test('two editors never overwrite each other unseen', async ({ member, api }) =>
   await expect(conflict).toContainText('Somebody else has changed this draft');
   await expect(conflict.getByRole('radio', { name: /Mine/ })).toContainText('return "mine"');
   await expect(conflict.getByRole('radio', { name: /Theirs/ })).toContainText('return "theirs"');
-  expect(JSON.stringify(await stored())).not.toContain('mine"');
+  expect(JSON.stringify(await stored())).not.toContain(JSON.stringify('return "mine"'));
   await expectAccessible(member);
   await conflict.getByRole('radio', { name: /Theirs/ }).click();
   await conflict.getByRole('button', { name: 'Use my choices' }).click();
