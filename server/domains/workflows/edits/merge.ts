@@ -21,12 +21,16 @@ export type MergeResult = { ok: true; draft: Draft } | { ok: false; conflicts: r
 const ID_SETS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else', 'overridable', 'assignees']);
 
 /**
- * Merges two drafts that were made from `base`. Where one side changed nothing, the result is the other side, whatever it holds. A field that one side alone changed is that side's; lists of ids are merged as
- * sets. What both changed differently is a conflict unless `choose` decides it, so that no change of either side is lost silently.
+ * Merges two drafts that were made from `base`. Where one side changed nothing, the result is the other side, whatever it
+ * holds. A field that only one side changed is that side's; lists of ids are merged as sets. What both changed differently is
+ * a conflict unless `choose` decides it, so that no change of either side is lost silently.
  */
 export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = () => undefined): MergeResult {
-  if (sameDraft(base, theirs)) return { ok: true, draft: ours };
-  if (sameDraft(base, ours)) return { ok: true, draft: theirs };
+  // To the letter first: with and without an empty list of notes is the same draft, and the other side's form of it counts.
+  for (const same of [sameText, sameDraft]) {
+    if (same(base, theirs)) return { ok: true, draft: ours };
+    if (same(base, ours)) return { ok: true, draft: theirs };
+  }
   const conflicts: Conflict[] = [];
   const decide = (conflict: Conflict): Side | undefined => {
     const side = choose(conflict);
@@ -50,6 +54,7 @@ export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = 
   return { ok: true, draft: { ...theirs, name, description, graph, run_setup: setup } };
 }
 
+const sameText = (a: Draft, b: Draft): boolean => JSON.stringify(a) === JSON.stringify(b);
 const detailsOf = ({ name, description }: Draft): Fields => ({ name, description });
 type Decide = (conflict: Conflict) => Side | undefined;
 type Values = Pick<Conflict, 'base' | 'ours' | 'theirs'>;
