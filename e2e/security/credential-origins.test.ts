@@ -116,6 +116,9 @@ const walked = registry.operations.filter(
     method !== 'DELETE' && access !== 'public' && name !== 'pats_create' && !name.startsWith('me_'),
 );
 
+/** Operations that start runs, which send their requests after the answer. */
+const starting = new Set(['workflows_execute_command', 'workflows_start_test_run']);
+
 /** Calls every operation, with what it demands and with every field above; then waits for the runs it started. */
 async function walk(token: string, made: Made, target: { seen: readonly unknown[] }): Promise<string[]> {
   const sending = new Set<string>();
@@ -125,7 +128,7 @@ async function walk(token: string, made: Made, target: { seen: readonly unknown[
     for (const extra of [{}, fieldsFor(entry, made)]) {
       const before = target.seen.length;
       await worlds.call(entry, idsOf(made), { token }, extra);
-      if (entry.operation.name === 'workflows_execute_command') {
+      if (starting.has(entry.operation.name)) {
         await vi.waitFor(
           async () => {
             const running = "SELECT 1 FROM runs WHERE workflow_id = $1 AND status = 'running'";
@@ -166,5 +169,6 @@ test('and the walk reaches every operation that sends one', async () => {
     'mcp_servers_validate',
     'mcp_servers_validate_connection',
     'workflows_execute_command',
+    'workflows_start_test_run',
   ]);
 }, 120_000);
