@@ -48,7 +48,7 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
       onSubmit={submit}
     >
       <Field label="Name" required error={problem}>
-        <Input name="name" maxLength={200} autoComplete="off" />
+        <Input name="name" maxLength={200} autoComplete="off" autoFocus />
       </Field>
       <Field label="Description" optional>
         <Textarea name="description" rows={2} maxLength={2000} />

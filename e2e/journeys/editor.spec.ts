@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, expectAccessible, expectPagesAccessible, open, signIn, test } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
 
@@ -8,7 +8,7 @@ const formOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' 
 
 const script = 'return {amount = input.amount or 250}';
 const expression = 'steps.order.result.amount > 100';
-/** What the journey below builds. */
+/** What both journeys below build. */
 const built = {
   latest_version: 1,
   graph: {
@@ -29,6 +29,15 @@ const expected = () => {
   const { steps } = built.graph;
   return { ...built, graph: { steps: [...steps].sort((a, b) => (a.id < b.id ? -1 : 1)) } };
 };
+
+/** Presses a key until the element has the focus. */
+async function pressUntilFocused(page: Page, key: string, target: Locator): Promise<void> {
+  for (let presses = 0; presses < 80; presses += 1) {
+    if (await target.evaluate(element => element === document.activeElement)) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${key} does not lead to ${target}.`);
+}
 
 async function runAndWait(page: Page): Promise<void> {
   await expect(page).toHaveURL(/\/runs\//);
@@ -77,6 +86,91 @@ test('a workflow is built, published and run with the mouse', async ({ member, a
   expect(inOrderOfIds(await api.call('GET', `/v1/workflows/${id}`))).toMatchObject(expected());
   await member.getByRole('button', { name: 'Run', exact: true }).click();
   await member.getByRole('button', { name: 'Start run' }).click();
+  await runAndWait(member);
+});
+
+test('a workflow is built, published and run with the keyboard alone', async ({ member, api }) => {
+  const { keyboard } = member;
+  const type = async (text: string) => {
+    await keyboard.press('ControlOrMeta+a');
+    await keyboard.insertText(text);
+  };
+  const addStep = async (kind: string) => {
+    await keyboard.press('Tab');
+    await expect(member.getByRole('dialog', { name: 'Add a step' })).toBeVisible();
+    await keyboard.type(kind);
+    await keyboard.press('Enter');
+    await expect(member.getByRole('dialog')).toHaveCount(0);
+  };
+  const focused = (id: string) => expect(canvasOf(member).locator(`.react-flow__node[data-id="${id}"]`)).toBeFocused();
+  const form = formOf(member);
+  const field = (name: string) => form.getByRole('textbox', { name, exact: true });
+
+  await open(member, '/workflows');
+  await pressUntilFocused(member, 'Tab', member.getByRole('button', { name: 'Create workflow' }).first());
+  await keyboard.press('Enter');
+  await expect(member.getByRole('dialog', { name: 'Create workflow' }).getByLabel('Name')).toBeFocused();
+  await keyboard.type('By keyboard');
+  await keyboard.press('Enter');
+  await expect(canvasOf(member)).toBeFocused();
+
+  await addStep('lua');
+  await focused('lua_script');
+  await keyboard.press('Enter');
+  await expect(form.getByLabel('Name')).toBeFocused();
+  await keyboard.type('Read the order');
+  await keyboard.press('Tab');
+  await type('order');
+  await pressUntilFocused(member, 'Tab', field('Script'));
+  await type(script);
+  await keyboard.press('Escape');
+  await focused('order');
+
+  await addStep('cond');
+  await focused('condition');
+  await keyboard.press('Enter');
+  await pressUntilFocused(member, 'Tab', field('Expression'));
+  await type(expression);
+  await keyboard.press('Escape');
+  await focused('condition');
+
+  await addStep('human');
+  await keyboard.press('Enter');
+  await expect(form.getByLabel('Name')).toBeFocused();
+  await keyboard.type('Review the order');
+  await keyboard.press('Tab');
+  await type('review');
+  await keyboard.press('Enter');
+  await expect(stepOf(member, 'review')).toBeVisible();
+  await expect(form.getByLabel('ID', { exact: true })).toBeFocused();
+  await keyboard.press('Escape');
+  await focused('review');
+  await keyboard.press('ArrowUp');
+  await focused('condition');
+  await addStep('lua');
+  await keyboard.press('Enter');
+  await expect(form.getByLabel('Name')).toBeFocused();
+  await keyboard.press('Tab');
+  await type('accept');
+  await pressUntilFocused(member, 'Tab', field('Script'));
+  await type('return {accepted = true}');
+  await keyboard.press('Escape');
+  await focused('accept');
+
+  await expect(member.getByRole('region', { name: 'Problems' })).toContainText('can be published');
+  await keyboard.press('Escape');
+  await pressUntilFocused(member, 'Shift+Tab', member.getByRole('button', { name: 'Publish' }));
+  await keyboard.press('Enter');
+  const dialog = member.getByRole('dialog', { name: 'Publish version 1' });
+  await pressUntilFocused(member, 'Tab', dialog.getByRole('button', { name: 'Publish' }));
+  await keyboard.press('Enter');
+  await expect(member.getByText('Version 1 is published')).toBeVisible();
+  const id = /workflows\/([^/?]+)/.exec(member.url())?.[1];
+  expect(inOrderOfIds(await api.call('GET', `/v1/workflows/${id}`))).toMatchObject(expected());
+  await pressUntilFocused(member, 'Tab', member.getByRole('button', { name: 'Run', exact: true }));
+  await keyboard.press('Enter');
+  await pressUntilFocused(member, 'Tab', member.getByRole('button', { name: 'Start run' }));
+  await keyboard.press('Enter');
   await runAndWait(member);
 });
 

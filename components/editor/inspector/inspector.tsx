@@ -1,6 +1,6 @@
 'use client';
 import { Ban, Copy, MousePointerClick, Plus, Trash2 } from 'lucide-react';
-import { type RefObject, useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { stepTypeLook } from '../../graph/step-icon.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -30,6 +30,7 @@ export type InspectorProps = {
 /** The selected step as a form. */
 export function Inspector(props: InspectorProps) {
   const { store, editor } = props;
+  const renamed = useRef<string | null>(null);
   const { steps } = store.state.draft.graph;
   const chosen = steps.filter(({ id }) => editor.selected.has(id));
   const [step] = chosen;
@@ -40,7 +41,7 @@ export function Inspector(props: InspectorProps) {
       </EmptyState>
     );
   if (chosen.length > 1) return <ManySteps {...props} count={chosen.length} />;
-  return <StepForm key={step.id} {...props} step={step} />;
+  return <StepForm key={step.id} {...props} step={step} renamed={renamed} />;
 }
 
 function ManySteps({ editor, editable, count }: InspectorProps & { count: number }) {
@@ -73,7 +74,11 @@ function StepButtons({ editor }: { editor: Editor }) {
   );
 }
 
-type StepProps = InspectorProps & { step: Step };
+type StepProps = InspectorProps & {
+  step: Step;
+  /** The ID that the user confirmed with Enter: its field keeps the focus, although the form is another one by then. */
+  renamed: RefObject<string | null>;
+};
 
 function StepForm(props: StepProps) {
   const { store, step, types, problems, editable, unfinished, first } = props;
@@ -155,7 +160,7 @@ function StepHeader({ step, editor, editable, onAdd }: StepProps) {
 }
 
 /** The id of a step. Renaming it renames what refers to it, so it is done at once, when the field is left. */
-function StepId({ store, editor, step, editable }: StepProps) {
+function StepId({ store, editor, step, editable, renamed }: StepProps) {
   const [text, setText] = useState(step.id);
   const [problem, setProblem] = useState<string | null>(null);
   const rename = () => {
@@ -176,8 +181,16 @@ function StepId({ store, editor, step, editable }: StepProps) {
           setText(event.target.value);
           setProblem(null);
         }}
-        onBlur={rename}
-        onKeyDown={event => event.key === 'Enter' && rename()}
+        autoFocus={renamed.current === step.id}
+        onBlur={() => {
+          renamed.current = null;
+          rename();
+        }}
+        onKeyDown={event => {
+          if (event.key !== 'Enter') return;
+          renamed.current = text.trim();
+          rename();
+        }}
       />
     </Field>
   );
