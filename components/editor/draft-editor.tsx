@@ -42,29 +42,31 @@ export function DraftEditor(props: DraftEditorProps) {
   const editor = useEditor(draft);
   const [place, setPlace] = useState<Place | null>(null);
   const json = useRef<JsonEditorHandle>(null);
-  const first = useRef<HTMLInputElement>(null);
   const panel = url.get('panel') === 'json' ? 'json' : 'step';
   useHistoryKeys(draft.store, editable);
   const onAdd = useCallback(
     (next: Place, type?: string) => (type === undefined ? setPlace(next) : editor.add(type, next)),
     [editor.add],
   );
-  const inspect = useCallback(() => {
-    url.set({ panel: undefined });
-    // The form of the step is there once React has drawn it.
-    requestAnimationFrame(() => requestAnimationFrame(() => first.current?.focus()));
-  }, [url.set]);
+  const inspect = useCallback(
+    (step: string) => {
+      url.set({ panel: undefined });
+      editor.show([step], 'form');
+    },
+    [url.set, editor.show],
+  );
   const jump = (problem: Pick<Problem, 'step_id' | 'path'>) => {
-    if (problem.step_id !== null) editor.show([problem.step_id], true);
-    if (panel === 'json') json.current?.jumpTo(problem);
-    else inspect();
+    if (panel === 'json') {
+      if (problem.step_id !== null) editor.show([problem.step_id], 'stays');
+      json.current?.jumpTo(problem);
+    } else if (problem.step_id !== null) inspect(problem.step_id);
   };
   return (
     <div className="flex flex-col gap-3">
       <ConflictPanel draft={draft} />
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_360px]">
         <Canvas {...props} editor={editor} onAdd={onAdd} onInspect={inspect} />
-        <SidePanel {...props} editor={editor} panel={panel} json={json} first={first} onAdd={onAdd} />
+        <SidePanel {...props} editor={editor} panel={panel} json={json} onAdd={onAdd} />
       </div>
       {validation.error ? (
         <ErrorState title="The draft could not be checked" error={validation.error} />
@@ -102,7 +104,7 @@ function Canvas({
   editor,
   onAdd,
   onInspect,
-}: CanvasProps & { onInspect: () => void }) {
+}: CanvasProps & { onInspect: (step: string) => void }) {
   const frame = useRef<HTMLElement>(null);
   const [search, setSearch] = useState<string | null>(null);
   const problems = useMemo(() => countErrors(validation.problems), [validation.problems]);
@@ -114,6 +116,12 @@ function Canvas({
     // A person who has just come to an empty workflow starts here.
     if (editable && graphSteps(draft.state.draft).length === 0) frame.current?.focus({ preventScroll: true });
   }, [editable, draft]);
+  const { focus, onFocused } = editor;
+  useEffect(() => {
+    if (focus === null || focus.step !== null) return;
+    frame.current?.focus({ preventScroll: true });
+    onFocused();
+  }, [focus, onFocused]);
   const closeSearch = () => {
     setSearch(null);
     editor.refocus();
@@ -137,7 +145,8 @@ function Canvas({
           selectedEdge={editor.edge}
           found={foundSet}
           editable={editable}
-          focus={editor.focus}
+          focus={focus}
+          onFocused={onFocused}
           onSelect={editor.select}
           onSelectEdge={editor.selectEdge}
           onOpenStep={onInspect}
@@ -160,7 +169,7 @@ function Canvas({
                 found={found}
                 text={search}
                 onText={setSearch}
-                onShow={id => editor.show([id], true)}
+                onShow={id => editor.show([id], 'stays')}
                 onClose={closeSearch}
               />
             </Panel>
@@ -214,21 +223,9 @@ function Toolbar({ draft, editor, onSearch }: { draft: Draft; editor: Editor; on
 type SideProps = CanvasProps & {
   panel: 'step' | 'json';
   json: RefObject<JsonEditorHandle | null>;
-  first: RefObject<HTMLInputElement | null>;
 };
 
-function SidePanel({
-  workflowId,
-  draft,
-  validation,
-  editable,
-  stepTypes,
-  editor,
-  panel,
-  json,
-  first,
-  onAdd,
-}: SideProps) {
+function SidePanel({ workflowId, draft, validation, editable, stepTypes, editor, panel, json, onAdd }: SideProps) {
   const url = useUrlState();
   const [unfinished] = useState(() => unfinishedFields(workflowId));
   const frame = useRef<HTMLElement>(null);
@@ -257,7 +254,6 @@ function SidePanel({
                   editable={editable}
                   unfinished={unfinished}
                   onAdd={onAdd}
-                  first={first}
                 />
               </div>
             ),

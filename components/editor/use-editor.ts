@@ -1,9 +1,8 @@
 'use client';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Branch, Edit, Step } from '../../server/domains/workflows/edits/index.ts';
 import { toast } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
-import type { FocusRequest } from './canvas/use-canvas-view.ts';
 import { type Drawing, useLayout } from './canvas/use-layout.ts';
 import {
   copyText,
@@ -26,23 +25,47 @@ import type { Draft } from './use-draft.ts';
 
 const none: ReadonlySet<string> = new Set();
 
-/** What is selected on the canvas. One selected step is in the URL, so that it can be shared. */
-function useSelection(drawing: Drawing) {
+/**
+ * The selected steps. The URL has one selected step, too, so that it can be shared, but it only follows: Next hands its search
+ * parameters on in a transition, and what is selected must be drawn with the next frame.
+ */
+function useSelectedSteps() {
   const url = useUrlState();
   const inUrl = url.get('step');
-  const [many, setMany] = useState<ReadonlySet<string>>(none);
-  const [edge, setEdge] = useState<string | null>(null);
-  const selected = useMemo(() => {
-    const ids = many.size > 1 ? many : new Set(inUrl === '' ? [] : [inUrl]);
-    return new Set([...ids].filter(id => drawing.places.has(id)));
-  }, [many, inUrl, drawing]);
+  const [ids, setIds] = useState<ReadonlySet<string>>(() => idsOf(inUrl));
+  const written = useRef(inUrl);
+  useEffect(() => {
+    // Another link or Back, not an earlier selection of our own that arrives late.
+    const isCurrent = (new URLSearchParams(window.location.search).get('step') ?? '') === inUrl;
+    if (inUrl === written.current || !isCurrent) return;
+    written.current = inUrl;
+    setIds(idsOf(inUrl));
+  }, [inUrl]);
   const select = useCallback(
-    (ids: ReadonlySet<string>) => {
-      setMany(ids);
-      setEdge(null);
-      url.set({ step: ids.size === 1 ? [...ids][0] : undefined });
+    (next: ReadonlySet<string>) => {
+      const [first = ''] = next;
+      written.current = next.size === 1 ? first : '';
+      setIds(next);
+      url.set({ step: written.current });
     },
     [url.set],
+  );
+  return [ids, select] as const;
+}
+
+const idsOf = (step: string): ReadonlySet<string> => (step === '' ? none : new Set([step]));
+
+/** What is selected on the canvas: steps or a connection. */
+function useSelection(drawing: Drawing) {
+  const [ids, selectSteps] = useSelectedSteps();
+  const [edge, setEdge] = useState<string | null>(null);
+  const selected = useMemo(() => new Set([...ids].filter(id => drawing.places.has(id))), [ids, drawing]);
+  const select = useCallback(
+    (next: ReadonlySet<string>) => {
+      selectSteps(next);
+      setEdge(null);
+    },
+    [selectSteps],
   );
   const selectEdge = useCallback(
     (id: string | null) => {
@@ -53,6 +76,12 @@ function useSelection(drawing: Drawing) {
   );
   return { selected, select, edge, selectEdge };
 }
+
+/**
+ * A step to bring into view (null: the canvas itself), and where the keyboard goes: to the step on the canvas, to its form, or
+ * nowhere. Whoever draws that place moves the focus once it is drawn, which may be some frames later.
+ */
+export type FocusRequest = { step: string | null; keyboard: 'canvas' | 'form' | 'stays' };
 
 /** Everything that canvas, toolbar, keys and inspector do to a draft. */
 export type Editor = ReturnType<typeof useEditor>;
@@ -65,10 +94,10 @@ export function useEditor(draft: Draft) {
   const [focus, setFocus] = useState<FocusRequest | null>(null);
   const { select } = selection;
   const show = useCallback(
-    (ids: readonly string[], quietly = false) => {
+    (ids: readonly string[], keyboard: FocusRequest['keyboard'] = 'canvas') => {
       select(new Set(ids));
       const [first] = ids;
-      if (first !== undefined) setFocus({ id: first, quietly });
+      if (first !== undefined) setFocus({ step: first, keyboard });
     },
     [select],
   );
@@ -93,10 +122,12 @@ export function useEditor(draft: Draft) {
   }, [store, show, select]);
   /** Returns the keyboard to the canvas, as after a dialog is closed. */
   const refocus = useCallback(() => {
-    const [first] = latest.current.selected;
-    if (first !== undefined) setFocus({ id: first });
+    const [step = null] = latest.current.selected;
+    setFocus({ step, keyboard: 'canvas' });
   }, []);
-  return { drawing, ...selection, focus, show, refocus, ...actions };
+  /** Called by the place that a request named, once it has the keyboard. */
+  const onFocused = useCallback(() => setFocus(null), []);
+  return { drawing, ...selection, focus, onFocused, show, refocus, ...actions };
 }
 
 /** Applies edits as one step of the history; says why where they do not fit, and which Lua still names a renamed step. */

@@ -16,11 +16,12 @@ import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
 import type { Point } from '../../graph/layout.ts';
 import { flowTheme, kept, mapFrom } from '../../graph/workflow-graph.tsx';
 import type { Place, Places } from '../editor-actions.ts';
+import type { FocusRequest } from '../use-editor.ts';
 import { CanvasActionsContext } from './canvas-actions.tsx';
 import { EditorEdge, type EditorFlowEdge } from './editor-edge.tsx';
 import { type EditorFlowNode, EditorNode } from './editor-node.tsx';
 import { hasBranches, toEditorEdge, toEditorNode } from './flow-elements.ts';
-import { type FocusRequest, useCanvasView } from './use-canvas-view.ts';
+import { useCanvasView } from './use-canvas-view.ts';
 import { useConnections } from './use-connections.ts';
 import { useDrop } from './use-drop.ts';
 import type { Drawing } from './use-layout.ts';
@@ -41,6 +42,7 @@ export type CanvasProps = {
   editable: boolean;
   /** The step to bring into view; a new object asks again. */
   focus: FocusRequest | null;
+  onFocused: () => void;
   onSelect: (ids: ReadonlySet<string>) => void;
   onSelectEdge: (edge: string | null) => void;
   onOpenStep: (id: string) => void;
@@ -67,7 +69,7 @@ function Flow(props: CanvasProps) {
   const [dragged, setDragged] = useState<Places | null>(null);
   const { nodes, edges } = useElements(props, dragged);
   const actions = useMemo(() => ({ add: (place: Place) => onAdd(place) }), [onAdd]);
-  const view = useCanvasView(drawing.places, props.focus, frame);
+  const view = useCanvasView(drawing.places, props.focus, props.onFocused, frame);
   const connections = useConnections(props, frame);
   const drop = useDrop(onAdd);
   const onNodesChange = useCallback(

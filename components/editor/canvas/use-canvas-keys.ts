@@ -10,8 +10,8 @@ type Keys = {
   editable: boolean;
   onAdd: (place: Place) => void;
   onSearch: () => void;
-  /** Moves the focus to the form of the selected step. */
-  onInspect: () => void;
+  /** Moves the focus to the form of a step. */
+  onInspect: (step: string) => void;
 };
 
 const ARROWS: Readonly<Record<string, Direction>> = {
@@ -41,10 +41,8 @@ function onKey(event: KeyboardEvent, keys: Keys): boolean {
   else if (arrow !== undefined) {
     const next = step === undefined ? editor.drawing.steps[0]?.id : neighbour(editor.drawing.places, step, arrow);
     if (next) editor.show([next]);
-  } else if (key === 'Enter' && step !== undefined) {
-    editor.show([step]);
-    onInspect();
-  } else if (key === ' ' && step !== undefined) editor.show([step]);
+  } else if (key === 'Enter' && step !== undefined) onInspect(step);
+  else if (key === ' ' && step !== undefined) editor.show([step]);
   else if (!editable) return false;
   else if (key === 'Tab') onAdd(step === undefined ? { kind: 'free' } : editor.placeAfter(step));
   else if (key === 'Delete' || key === 'Backspace') editor.removeSelected();

@@ -3,6 +3,7 @@ import { type ReactFlowInstance, useReactFlow } from '@xyflow/react';
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
 import { nodeSize } from '../../graph/layout.ts';
 import type { Places } from '../editor-actions.ts';
+import type { FocusRequest } from '../use-editor.ts';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
 
@@ -12,15 +13,13 @@ const MARGIN = 32;
 /** The toolbars lie over the canvas at its top. */
 const TOOLBARS = 56;
 
-/** A step to bring into view; `quietly`: the keyboard stays where it is. */
-export type FocusRequest = { id: string; quietly?: boolean };
-
 type Instance = ReactFlowInstance<EditorFlowNode, EditorFlowEdge>;
 
 /** What the canvas shows: the whole graph at first where it can be read, else its beginning; later each step that asks for focus. */
 export function useCanvasView(
   places: Places,
   focus: FocusRequest | null,
+  onFocused: () => void,
   frame: RefObject<HTMLDivElement | null>,
 ): { onInit: (instance: Instance) => void } {
   const flow = useReactFlow();
@@ -34,8 +33,9 @@ export function useCanvasView(
     [frame],
   );
   useEffect(() => {
-    if (focus === null) return;
-    const place = latest.current.get(focus.id);
+    if (focus === null || focus.step === null) return;
+    const { step, keyboard } = focus;
+    const place = latest.current.get(step);
     const box = frame.current?.getBoundingClientRect();
     if (place === undefined || box === undefined) return;
     const corner = flow.flowToScreenPosition(place);
@@ -45,14 +45,22 @@ export function useCanvasView(
       const zoom = Math.max(flow.getZoom(), LEGIBLE_ZOOM);
       void flow.setCenter(place.x + nodeSize.width / 2, place.y + nodeSize.height / 2, { zoom });
     }
-    if (focus.quietly) return;
-    // React Flow draws a step that was off the screen one frame later.
-    const request = requestAnimationFrame(() => {
-      const node = frame.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(focus.id)}"]`);
+    if (keyboard !== 'canvas') return;
+    // React Flow draws a step that was off the screen some frames later, and hides it until it is measured.
+    const before = document.activeElement;
+    let request = 0;
+    const focusNode = () => {
+      const { activeElement } = document;
+      const movedOn = activeElement !== before && activeElement !== document.body;
+      if (movedOn || !latest.current.has(step)) return;
+      const node = frame.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(step)}"]`);
       node?.focus({ preventScroll: true });
-    });
+      if (node && node === document.activeElement) onFocused();
+      else request = requestAnimationFrame(focusNode);
+    };
+    focusNode();
     return () => cancelAnimationFrame(request);
-  }, [focus, flow, frame]);
+  }, [focus, onFocused, flow, frame]);
   return { onInit };
 }
 

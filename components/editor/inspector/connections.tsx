@@ -49,7 +49,7 @@ function ConnectionList({ title, edges, far, ...props }: ListProps) {
           <li key={edge.id} className="flex items-center gap-1">
             <button
               type="button"
-              onClick={() => editor.show([edge[far]], true)}
+              onClick={() => editor.show([edge[far]], 'stays')}
               className="min-w-0 flex-1 truncate rounded-md px-1 py-0.5 text-left text-sm hover:bg-hover"
             >
               {nameOf(draft, edge[far])}

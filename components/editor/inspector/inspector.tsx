@@ -1,6 +1,6 @@
 'use client';
 import { Ban, Copy, MousePointerClick, Plus, Trash2 } from 'lucide-react';
-import { type RefObject, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { stepTypeLook } from '../../graph/step-icon.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -23,8 +23,6 @@ export type InspectorProps = {
   editable: boolean;
   unfinished: UnfinishedFields;
   onAdd: (place: Place) => void;
-  /** Receives the focus when a step is opened from the canvas. */
-  first: RefObject<HTMLInputElement | null>;
 };
 
 /** The selected step as a form. */
@@ -81,7 +79,8 @@ type StepProps = InspectorProps & {
 };
 
 function StepForm(props: StepProps) {
-  const { store, step, types, problems, editable, unfinished, first } = props;
+  const { store, editor, step, types, problems, editable, unfinished } = props;
+  const first = useFocusOf(step.id, editor);
   const form = types.find(({ type }) => type === step.type);
   const own = problems.filter(problem => problem.step_id === step.id);
   const { fields, more } = formOf(step, form);
@@ -136,6 +135,18 @@ function StepForm(props: StepProps) {
   );
 }
 
+/** Returns the ref of a form's first field, which takes the keyboard when that is asked for. */
+function useFocusOf(step: string, { focus, onFocused }: Editor): RefObject<HTMLInputElement | null> {
+  const field = useRef<HTMLInputElement>(null);
+  const wanted = focus?.keyboard === 'form' && focus.step === step;
+  useEffect(() => {
+    if (!wanted) return;
+    field.current?.focus();
+    onFocused();
+  }, [wanted, onFocused]);
+  return field;
+}
+
 function StepHeader({ step, editor, editable, onAdd }: StepProps) {
   const { icon: Icon, label } = stepTypeLook(step.type);
   return (
@@ -166,7 +177,7 @@ function StepId({ store, editor, step, editable, renamed }: StepProps) {
   const rename = () => {
     const to = text.trim();
     if (to === step.id) return;
-    if (change(store, [{ type: 'rename_step', step: step.id, to }])) editor.show([to], true);
+    if (change(store, [{ type: 'rename_step', step: step.id, to }])) editor.show([to], 'stays');
     else setProblem('The step keeps its ID until this one can be used.');
   };
   return (
