@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { nodeFlags } from './node-flags.mjs';
 import { watchNpm } from './npm.mjs';
 import { ownNode, root, run, say } from './process.mjs';
 
@@ -86,7 +87,7 @@ export async function supervise(args, { env = {}, restart = true } = {}) {
 
 /** Runs the service once. It gets a process group of its own: Ctrl-C must reach it by way of us alone. */
 function serve(args, env, started) {
-  const child = spawn(ownNode, args, {
+  const child = spawn(ownNode, [...nodeFlags, ...args], {
     cwd: root,
     detached: process.platform !== 'win32',
     // By the channel the service learns that we were killed, and we learn how far it got.

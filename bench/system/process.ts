@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { nodeFlags } from '../../bin/node-flags.mjs';
 import { memoryBytes } from '../meter.ts';
 import type { Figures, Order, Report } from './system.ts';
 
@@ -23,7 +24,12 @@ export class SystemProcess {
   /** Starts `file`, which calls `serve`. Throws with what it says when it cannot open. */
   static async open(name: string, file: string, env: Record<string, string>): Promise<SystemProcess> {
     const child = fork(file, [], {
-      execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning', '--disable-warning=DeprecationWarning'],
+      execArgv: [
+        ...nodeFlags,
+        '--expose-gc',
+        '--disable-warning=ExperimentalWarning',
+        '--disable-warning=DeprecationWarning',
+      ],
       env: { ...process.env, NODE_ENV: 'production', ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
