@@ -1,6 +1,7 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef } from 'react';
+import { renewSession } from '../auth/session-renewal.ts';
 import { signInWithPassword } from '../auth/sign-in.ts';
 import { useHydrated } from '../auth/use-hydrated.ts';
 import { useSession } from '../shell/session.tsx';
@@ -131,10 +132,16 @@ function PasswordCard() {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const data = new FormData(event.currentTarget);
-    change.mutate({
+    const changed = change.mutateAsync({
       current_password: String(data.get('current') ?? ''),
       new_password: String(data.get('new') ?? ''),
     });
+    renewSession(
+      changed.then(
+        () => true,
+        () => false,
+      ),
+    );
   };
   return (
     <Card title="Password" description="Changing it signs you out everywhere else.">

@@ -5,6 +5,7 @@ import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { type ReactNode, useState } from 'react';
 import type { AppRouter } from '@/server/api/trpc.ts';
+import { wasRenewed } from '../auth/session-renewal.ts';
 import { readError } from './errors.ts';
 import { type Scope, scopeHeaders } from './scope.ts';
 
@@ -53,17 +54,18 @@ function createClient(scope: Scope) {
   });
 }
 
-/** A lost session leads to sign-in and back to the very page. */
-function onError(error: unknown): void {
+/** A lost session leads to sign-in and back to the very page; after one that was replaced, what is shown is read again. */
+async function onError(error: unknown, client: QueryClient): Promise<void> {
   if (readError(error).status !== 401 || window.location.pathname === '/sign-in') return;
+  if (await wasRenewed()) return client.invalidateQueries();
   const next = `${window.location.pathname}${window.location.search}`;
   window.location.assign(`/sign-in?next=${encodeURIComponent(next)}`);
 }
 
 function createQueryClient(): QueryClient {
-  return new QueryClient({
-    queryCache: new QueryCache({ onError }),
-    mutationCache: new MutationCache({ onError }),
+  const client: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError: error => void onError(error, client) }),
+    mutationCache: new MutationCache({ onError: error => void onError(error, client) }),
     defaultOptions: {
       queries: {
         staleTime: 5_000,
@@ -75,6 +77,7 @@ function createQueryClient(): QueryClient {
       },
     },
   });
+  return client;
 }
 
 /** tRPC and TanStack Query for the console. Give it `key={tenant:project}`: another scope is another cache. */

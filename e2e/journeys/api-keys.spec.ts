@@ -33,7 +33,10 @@ test('the reference shows an operation and keeps it in the address', async ({ me
   await member.goto('/settings/api-reference');
   await member.getByRole('searchbox', { name: 'Search operations' }).fill('pats reveal');
   await expect(member).toHaveURL(/q=pats/);
-  await member.getByRole('region', { name: 'Operations' }).getByRole('button').first().click();
+  await member
+    .getByRole('region', { name: 'Operations' })
+    .getByRole('button', { name: /Reveal a token of your own/ })
+    .click();
   await expect(member).toHaveURL(/operation=pats_reveal/);
   await member.reload();
   await expect(member.getByText('/v1/pats/{id}/reveal', { exact: true })).toBeVisible();
