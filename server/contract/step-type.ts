@@ -1,5 +1,13 @@
 import type { z } from 'zod';
-import type { Consumption, GraphStep, JsonMap, JsonValue, StepError, TaskRequest } from '../orchestrator/core/index.ts';
+import type {
+  Consumption,
+  ExpansionPlan,
+  GraphStep,
+  JsonMap,
+  JsonValue,
+  StepError,
+  TaskRequest,
+} from '../orchestrator/core/index.ts';
 import type { Scope } from './context.ts';
 
 /** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
@@ -19,8 +27,12 @@ export type Attempt = {
   result(step: string): JsonValue;
   /** The JSON text of a result, where it is at hand: a large result is loaded as text. */
   resultText?(step: string): string | undefined;
-  /** Ids of all ancestors. */
+  /** Ids of all ancestors. In a loop: those in the same item, by their own ids, and the loop's. */
   ancestors(): ReadonlySet<string>;
+  /** The item that a step in a loop is executed for, and its number from 0; null or absent outside of loops. */
+  readonly item?: { item: JsonValue; index: number } | null | undefined;
+  /** What came of the items, if the step has expanded; null or absent before. */
+  readonly gathered?: Gathered | null | undefined;
   /** Keeps lines while the attempt still runs (streamed output). Lines known only at the end go into the outcome instead: one event less. */
   log(lines: string[]): void;
   /** A type that `queues` calls this when the attempt's own work begins: from then on its `timeout_s` runs. */
@@ -29,9 +41,20 @@ export type Attempt = {
   ownTurn?(): Promise<void>;
 };
 
+/** The end of all items of a step that has expanded. */
+export type Gathered = {
+  /** The steps of its graph on which no other depends. */
+  readonly last: readonly string[];
+  /** For each item the results of these steps, in their order; null for one that failed. */
+  readonly ends: readonly (readonly JsonValue[] | null)[];
+  readonly failed: number;
+};
+
 export type Outcome =
   | { kind: 'completed'; result: JsonValue; log?: string[]; consumed?: Consumption[] }
   | { kind: 'waiting'; task: TaskRequest }
+  /** The step is carried out by its own graph, once for each of `items`; it is executed again when these have ended. */
+  | { kind: 'expanding'; plan: ExpansionPlan; items: JsonValue[]; log?: string[] }
   | {
       kind: 'failed';
       error: StepError;

@@ -4,8 +4,11 @@ import type { RunEvent, RunState } from './core/index.ts';
 /** The identity of a run, for observers. */
 export type ObservedRun = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };
 
-/** How an attempt's work ended; `waiting`: it put a human task to people, whose wait is no longer work. */
-export type AttemptEnd = 'completed' | 'failed' | 'timed_out' | 'waiting' | 'cancelled';
+/**
+ * How an attempt's work ended; `waiting`: it put a human task to people, whose wait is no longer work; `expanding`:
+ * other steps go on with it.
+ */
+export type AttemptEnd = 'completed' | 'failed' | 'timed_out' | 'waiting' | 'expanding' | 'cancelled';
 
 /** Why an entry was not written (AppendError). */
 export type RefusedAppend = 'fenced' | 'rejected' | 'lost';

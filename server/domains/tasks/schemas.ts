@@ -25,7 +25,7 @@ export const ListTasksOutput = z.strictObject({ tasks: z.array(TaskSchema), ...n
 export const CompleteTaskInput = z.strictObject({
   id: Id,
   runID: Id,
-  task_id: z.string().min(1).max(64),
+  task_id: z.string().min(1).max(512),
   approved: z.boolean(),
   result: AnyObject.optional(),
 });
@@ -39,7 +39,7 @@ export const RunTasksInput = z.strictObject({
   ...page,
   id: Id,
   runID: Id,
-  task_id: z.string().min(1).max(64).optional().meta({ description: 'Only this task' }),
+  task_id: z.string().min(1).max(512).optional().meta({ description: 'Only this task' }),
 });
 export const TaskState = z.enum(['pending', 'completed', 'timed_out', 'cancelled']);
 /** Every task of a run, so that a client can say who answered before it did. */

@@ -3,6 +3,7 @@ import { MAX_RETRY_DELAY_S, MAX_TIMEOUT_S } from './compile.ts';
 import { type Draft, emit, newDraft } from './draft.ts';
 import { cancelStep, endStep, failStep, paidOf, settle } from './ending.ts';
 import type { RunEvent, TaskRequest } from './events.ts';
+import { growthProblem } from './grow.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState } from './state.ts';
 
@@ -57,6 +58,19 @@ export function attemptWaiting(state: RunState, command: Of<'attempt_waiting'>, 
   return draft.events;
 }
 
+/** Steps are to be added under the step. A run that is being stopped grows no more. */
+export function attemptExpanding(state: RunState, command: Of<'attempt_expanding'>, now: number): RunEvent[] {
+  if (attemptOf(state, command) === undefined) return [];
+  const draft = newDraft(state, now);
+  emitLog(draft, command);
+  const { step, attempt, plan, items } = command;
+  const problem = growthProblem(state, step, plan);
+  if (state.stopRequested !== null) giveUp(draft, step);
+  else if (problem !== null) failStep(draft, step, problem, command);
+  else emit(draft, { type: 'step_expanded', step, attempt, data: { plan, items } });
+  return draft.events;
+}
+
 /** Retries, if the error, the step and the run allow it; otherwise the step fails. */
 export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, now: number): RunEvent[] {
   const step = attemptOf(state, command);
@@ -106,6 +120,7 @@ function mayStart(step: StepState, now: number): boolean {
       return retryIsDue(step, now);
     case 'pending':
     case 'waiting':
+    case 'expanded':
     case 'completed':
     case 'failed':
     case 'cancelled':

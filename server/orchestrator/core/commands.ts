@@ -1,4 +1,13 @@
-import type { JsonMap, Paid, PauseReason, RunStartedData, StepError, TaskRequest } from './events.ts';
+import type {
+  ExpansionPlan,
+  JsonMap,
+  JsonValue,
+  Paid,
+  PauseReason,
+  RunStartedData,
+  StepError,
+  TaskRequest,
+} from './events.ts';
 import type { StepResult } from './stored-value.ts';
 
 /** The grantor of slots: the leader's term, and earlier terms in which the process is known not to have died. */
@@ -33,6 +42,15 @@ export type Command =
       retryAfterMs?: number;
       log?: string[];
     } & Paid)
+  /** The step is to be carried out by steps that are added to the run. The price is due if it fails instead. */
+  | ({
+      type: 'attempt_expanding';
+      step: string;
+      attempt: number;
+      plan: ExpansionPlan;
+      items: JsonValue[];
+      log?: string[];
+    } & Paid)
   /** Lines to keep while the attempt still runs. */
   | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }
   /** No executor works on this attempt any more (a crash) and, since the run is being stopped, none will. */
@@ -40,7 +58,9 @@ export type Command =
   /** Loading the run ended one process after another: it is to end without being loaded again. */
   | { type: 'quarantine'; message: string; leader?: LeaderTerm }
   /** A human task's time is up. */
-  | { type: 'task_timed_out'; step: string; credits?: number };
+  | { type: 'task_timed_out'; step: string; credits?: number }
+  /** The time of a step that has expanded is up. */
+  | { type: 'expansion_timed_out'; step: string; credits?: number };
 
 /** Why a command cannot apply; surfaces answer 409. */
 export class CommandRefused extends Error {

@@ -22,6 +22,8 @@ export type CompiledStep = {
   readonly retryDelayMs: number;
   /** Only for `condition` in branch mode: which dependents belong to which branch. */
   readonly branches: { readonly then: ReadonlySet<string>; readonly else: ReadonlySet<string> } | null;
+  /** Only for a step that has a graph of its own: what it adds to the run for each item. */
+  readonly inner: CompiledGraph | null;
 };
 
 /** A published graph, compiled once per version and shared by all its runs; immutable. */
@@ -82,9 +84,22 @@ function link(graph: Graph): Map<string, CompiledStep> {
       dependencies,
       dependents: dependents.get(spec.id) ?? [],
       ...derived(spec),
+      inner: innerGraph(spec),
     });
   }
   return steps;
+}
+
+/** The type whose steps have a graph of their own, in `steps`. */
+const LOOP = 'for_each';
+
+function innerGraph({ type, steps }: GraphStep): CompiledGraph | null {
+  return type === LOOP && isStepList(steps) ? compile({ steps }) : null;
+}
+
+function isStepList(steps: JsonValue | GraphStep[] | undefined): steps is GraphStep[] {
+  const isStep = (step: unknown) => typeof step === 'object' && step !== null && 'id' in step && 'type' in step;
+  return Array.isArray(steps) && steps.every(isStep);
 }
 
 function derived(spec: GraphStep): Pick<CompiledStep, 'retryCount' | 'retryDelayMs' | 'branches'> {

@@ -1,5 +1,6 @@
 import {
   abandonAttempt,
+  attemptExpanding,
   attemptFailed,
   attemptSucceeded,
   attemptWaiting,
@@ -14,7 +15,7 @@ import type { RunEvent, RunStartedData } from './events.ts';
 import { evolve, newRun } from './evolve.ts';
 import { quarantine } from './quarantine.ts';
 import type { RunState } from './state.ts';
-import { completeTask, taskTimedOut } from './tasks.ts';
+import { completeTask, expansionTimedOut, taskTimedOut } from './tasks.ts';
 
 /**
  * The events that a command brings about (docs/specification/runs.md#states-and-transitions). They belong together:
@@ -40,6 +41,8 @@ export function decide(state: RunState, command: Command, now: number): RunEvent
       return startAttempt(state, command, now);
     case 'attempt_succeeded':
       return attemptSucceeded(state, command, now);
+    case 'attempt_expanding':
+      return attemptExpanding(state, command, now);
     case 'attempt_waiting':
       return attemptWaiting(state, command, now);
     case 'attempt_failed':
@@ -52,6 +55,8 @@ export function decide(state: RunState, command: Command, now: number): RunEvent
       return quarantine(state, command, now);
     case 'task_timed_out':
       return taskTimedOut(state, command, now);
+    case 'expansion_timed_out':
+      return expansionTimedOut(state, command, now);
   }
 }
 

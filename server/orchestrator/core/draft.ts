@@ -1,6 +1,6 @@
 import type { RunEvent, SkipReason } from './events.ts';
 import { type StepEnd, skippedEnd, verdict } from './skips.ts';
-import { effectiveStep, type RunState, stepState } from './state.ts';
+import { effectiveStep, isAdded, type RunState, stepState } from './state.ts';
 
 /**
  * The events of one decision while it is made, with what they change. The state itself stays as it is: a decision may
@@ -36,6 +36,14 @@ export function markEnded(draft: Draft, step: string, end: StepEnd): void {
 export function skip(draft: Draft, step: string, reason: SkipReason): void {
   emit(draft, { type: 'step_completed', step, data: { skipped: true, reason } });
   markEnded(draft, step, skippedEnd(draft.state, step, reason));
+}
+
+/** How many authored steps end by these events. */
+export function endedAuthored({ state, ended }: Draft): number {
+  if (state.grown === null) return ended.size;
+  let authored = 0;
+  for (const step of ended.keys()) if (!isAdded(state, step)) authored += 1;
+  return authored;
 }
 
 /** Attempts in flight once these events are written. */
@@ -85,6 +93,7 @@ function isEnd(end: StepEnd): boolean {
     case 'running':
     case 'retrying':
     case 'waiting':
+    case 'expanded':
       return false;
   }
 }

@@ -1,7 +1,8 @@
-import { cascade, type Draft, emit, hasEnded, markEnded, remainingInFlight, skip } from './draft.ts';
+import { cascade, type Draft, emit, endedAuthored, hasEnded, markEnded, remainingInFlight, skip } from './draft.ts';
 import type { CancelReason, Paid, PauseReason, RunError, RunStatus, SkipReason, StepError } from './events.ts';
 import type { StepEnd } from './skips.ts';
-import { isStarted, type RunState, stepState } from './state.ts';
+import { isAdded, isStarted, type RunState, stepState } from './state.ts';
+import { openSteps } from './step-tree.ts';
 
 /**
  * After the end of `step` was emitted: carries on, or ends the run if that is due. A run that is being stopped ends when
@@ -19,26 +20,35 @@ export function settle(draft: Draft, skips: () => void): void {
     return;
   }
   skips();
-  if (draft.state.done + draft.ended.size === draft.state.steps.size) changeStatus(draft, 'completed');
+  if (draft.state.done + endedAuthored(draft) === draft.state.graph.order.length) changeStatus(draft, 'completed');
 }
 
 /**
  * The step fails and with it the run (docs/specification/runs.md#states-and-transitions); while stopping, the run
- * still ends `stopped`.
+ * still ends `stopped`. The failure of an added step is left to its parent. `causedBy`: the added step for whose failure
+ * its parent fails.
  */
 export function failStep(
   draft: Draft,
   step: string,
   error: StepError,
   paid: Paid = {},
-  attempt = stepState(draft.state, step).attempt,
+  { attempt = stepState(draft.state, step).attempt, causedBy }: { attempt?: number; causedBy?: string } = {},
 ): void {
-  emit(draft, { type: 'step_failed', step, attempt, data: { error, ...paidOf(paid) } });
+  const isTolerated = isAdded(draft.state, step);
+  const data = {
+    error,
+    ...(isTolerated && { tolerated: true as const }),
+    ...(causedBy !== undefined && { caused_by_step_id: causedBy }),
+    ...paidOf(paid),
+  };
+  emit(draft, { type: 'step_failed', step, attempt, data });
   if (draft.state.stopRequested !== null) {
     endStep(draft, step, { status: 'failed' });
     return;
   }
   markEnded(draft, step, { status: 'failed' });
+  if (isTolerated) return;
   endAllOthers(draft, { cancel: 'run_failed', causedBy: step, skip: 'blocked' });
   changeStatus(draft, 'failed', { error: { code: error.code, message: error.message, step_id: step } });
 }
@@ -71,12 +81,29 @@ export function changeStatus(draft: Draft, to: RunStatus, more: StatusDetails = 
 
 type Ending = { cancel: CancelReason; causedBy?: string; skip: SkipReason };
 
-/** First what was begun, then what was not; each in the graph's order. O(steps), once in a run. */
+/**
+ * Ends the steps that were added under a step and have not ended, of one item or of all: each before its parent, so
+ * that nothing outlives it.
+ */
+export function endAdded(draft: Draft, parent: string, ending: Ending, index?: number): void {
+  const { cancel, causedBy, skip: reason } = ending;
+  for (const id of openSteps(draft.state, parent, index)) {
+    if (hasEnded(draft, id)) continue;
+    if (isStarted(stepState(draft.state, id))) cancelStep(draft, id, cancel, causedBy);
+    else skip(draft, id, reason);
+  }
+}
+
+/**
+ * First what was added, then what was begun, then what was not; each in the graph's order. O(steps), once in a run.
+ */
 function endAllOthers(draft: Draft, ending: Ending): void {
   const notStarted: string[] = [];
+  for (const parent of draft.state.grown?.parents.keys() ?? [])
+    if (!isAdded(draft.state, parent)) endAdded(draft, parent, ending);
   for (const id of draft.state.graph.order) {
     if (hasEnded(draft, id)) continue;
-    if (isStarted(stepState(draft.state, id).status)) cancelStep(draft, id, ending.cancel, ending.causedBy);
+    if (isStarted(stepState(draft.state, id))) cancelStep(draft, id, ending.cancel, ending.causedBy);
     else notStarted.push(id);
   }
   for (const id of notStarted) skip(draft, id, ending.skip);

@@ -13,7 +13,8 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export const PHASES = ['starting', 'executing', 'blocked', 'paused', 'draining', 'complete'] as const;
 export type Phase = (typeof PHASES)[number];
 export type SkipReason = 'blocked' | 'out_of_scope' | 'step_disabled' | 'branch_not_taken' | 'run_stopped';
-export type CancelReason = 'run_failed' | 'RUN_STOPPED';
+/** `step_failed`: another step failed, and with it the item or the parent that this step belongs to; the run may go on. */
+export type CancelReason = 'run_failed' | 'RUN_STOPPED' | 'step_failed';
 export type OnTimeout = 'fail' | 'approve' | 'reject';
 
 /** The error of an attempt. `code` is stable snake_case, `message` is public. */
@@ -41,6 +42,20 @@ export type TaskRequest = {
   due_at: number | null;
   on_timeout: OnTimeout;
 };
+
+/**
+ * What a step expands into (docs/adr/0017). `for_each`: its own graph once for each of `count` items, at most
+ * `concurrency` of them at a time.
+ */
+export type ExpansionPlan = {
+  type: 'for_each';
+  count: number;
+  concurrency: number;
+  on_item_error: 'fail' | 'continue';
+};
+
+/** A step that was added to a run: its id begins with that of its parent, its other fields are in the parent's graph. */
+export type AddedStep = { id: string; type: string };
 
 export type RunStartedData = {
   version: number;
@@ -75,7 +90,17 @@ export type RunEvent = { at: number } & (
       type: 'step_failed';
       step: string;
       attempt: number;
-      data: { error: StepError; consumed?: Consumption[]; credits?: number };
+      /**
+       * `tolerated`: the step's parent handles the failure, which does not fail the run by itself. `caused_by_step_id`:
+       * the added step for whose failure this step, its parent, fails; no attempt of its own ended.
+       */
+      data: {
+        error: StepError;
+        tolerated?: true;
+        caused_by_step_id?: string;
+        consumed?: Consumption[];
+        credits?: number;
+      };
     }
   | {
       type: 'step_cancelled';
@@ -97,6 +122,10 @@ export type RunEvent = { at: number } & (
       attempt: number;
       data: { approved: boolean; completed_by: string | null; timed_out?: true };
     }
+  /** The attempt ended, and steps under this one are to be added. `items`: one for each of `count`. */
+  | { type: 'step_expanded'; step: string; attempt: number; data: { plan: ExpansionPlan; items: JsonValue[] } }
+  /** `step` and `parent` are the same. */
+  | { type: 'steps_added'; step: string; attempt: number; data: { parent: string; steps: AddedStep[] } }
 );
 
 /** Why a run failed: the step that failed it and what it said. */

@@ -1,7 +1,9 @@
 import { type CompiledGraph, withOverride } from './compile.ts';
-import type { RunEvent, RunStartedData } from './events.ts';
-import { seedOf, skippedEnd, takenBranch, verdict } from './skips.ts';
-import { effectiveStep, isTerminal, type RunState, type StepState, type StepStatus, stepState } from './state.ts';
+import type { RunEvent, RunStartedData, StepError } from './events.ts';
+import { addSteps, afterEnd, expand } from './expansion.ts';
+import { judge, move } from './moves.ts';
+import { seedOf, skippedEnd, takenBranch } from './skips.ts';
+import { effectiveStep, isAdded, isTerminal, newStep, type RunState, type StepState, stepState } from './state.ts';
 import {
   BYTES_PER_STEP,
   BYTES_PER_STORED_VALUE,
@@ -16,7 +18,7 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
   const steps = new Map<string, StepState>();
   for (const id of graph.order) {
     const open = graph.steps.get(id)?.dependencies.length ?? 0;
-    steps.set(id, { status: 'pending', attempt: 0, failures: 0, lost: 0, term: undefined, open });
+    steps.set(id, newStep(open));
   }
   return {
     runId,
@@ -28,6 +30,7 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
     scope: null,
     seq: 0,
     steps,
+    grown: null,
     results: new Map(),
     storedResults: 0,
     bytes: 0,
@@ -66,6 +69,12 @@ export function evolve(state: RunState, event: RunEvent): RunState {
       break;
     case 'step_log':
       break;
+    case 'step_expanded':
+      expand(state, event);
+      break;
+    case 'steps_added':
+      addSteps(state, event);
+      break;
     default:
       evolveStep(state, event);
   }
@@ -74,7 +83,7 @@ export function evolve(state: RunState, event: RunEvent): RunState {
 
 type StepEvent = Exclude<
   RunEvent,
-  { type: 'run_started' } | { type: 'state_changed' } | { type: 'stop_requested' } | { type: 'step_log' }
+  { type: 'run_started' | 'state_changed' | 'stop_requested' | 'step_log' | 'step_expanded' | 'steps_added' }
 >;
 
 function evolveStep(state: RunState, event: StepEvent): void {
@@ -110,7 +119,7 @@ function evolveStep(state: RunState, event: StepEvent): void {
     case 'step_failed':
       state.credits += event.data.credits ?? 0;
       step.failures += 1;
-      end(state, event.step, step, 'failed');
+      end(state, event.step, step, 'failed', event.data.error);
       break;
     case 'step_cancelled':
       end(state, event.step, step, 'cancelled');
@@ -171,44 +180,17 @@ function addResult(state: RunState, id: string, result: StepResult): void {
   } else state.residentBytes += bytes;
 }
 
-function end(state: RunState, id: string, step: StepState, status: StepStatus): void {
+type Ended = 'completed' | 'failed' | 'cancelled' | 'skipped';
+
+function end(state: RunState, id: string, step: StepState, status: Ended, failure: StepError | null = null): void {
   step.task = undefined;
   step.retryAt = undefined;
   move(state, id, step, status);
-  state.done += 1;
+  if (!isAdded(state, id)) state.done += 1;
   for (const dependent of effectiveStep(state, id).dependents) {
     const next = stepState(state, dependent);
     next.open -= 1;
     if (next.open === 0 && next.status === 'pending') judge(state, dependent, next);
   }
-}
-
-/** A step that is to be skipped stays `pending`: `decide` has put its end into the same batch of events. */
-function judge(state: RunState, id: string, step: StepState): void {
-  if (verdict(state, id, dependency => stepState(state, dependency)) === 'ready') move(state, id, step, 'ready');
-}
-
-function move(state: RunState, id: string, step: StepState, to: StepStatus): void {
-  indexOf(state, step.status)?.delete(id);
-  step.status = to;
-  indexOf(state, to)?.add(id);
-}
-
-function indexOf(state: RunState, status: StepStatus): Set<string> | undefined {
-  switch (status) {
-    case 'ready':
-      return state.ready;
-    case 'running':
-      return state.inFlight;
-    case 'retrying':
-      return state.retrying;
-    case 'waiting':
-      return state.waiting;
-    case 'pending':
-    case 'completed':
-    case 'failed':
-    case 'cancelled':
-    case 'skipped':
-      return undefined;
-  }
+  if (state.grown !== null) afterEnd(state, state.grown, id, failure);
 }

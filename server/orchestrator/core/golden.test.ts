@@ -9,7 +9,7 @@ import {
   decide,
   effects,
   evolve,
-  type Graph,
+  grow,
   isTerminal,
   type JsonMap,
   type JsonValue,
@@ -49,12 +49,13 @@ describe('golden logs', () => {
   test.each(files)('%s is continued to its end', file => {
     const { graph, events } = read(file);
     const state = events.reduce(evolve, newRun('run', compile(graph)));
-    const written = continueToEnd(state, graph);
+    const written = [...events, ...continueToEnd(state)];
     expect(isTerminal(state.status)).toBe(true);
-    const ends = [...events, ...written].filter(
+    const ends = written.filter(
       event => event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled',
     );
-    expect(ends.map(({ step }) => step).sort()).toEqual(graph.steps.map(({ id }) => id).sort());
+    const added = written.flatMap(event => (event.type === 'steps_added' ? event.data.steps : []));
+    expect(ends.map(({ step }) => step).sort()).toEqual([...graph.steps, ...added].map(({ id }) => id).sort());
   });
 
   test('they hold every type of event, and runs in every state that one can be left in', () => {
@@ -76,14 +77,16 @@ describe('golden logs', () => {
 });
 
 /** Executes one effect after the other, as an executor would: every run ends. */
-function continueToEnd(state: RunState, graph: Graph): RunEvent[] {
+function continueToEnd(state: RunState): RunEvent[] {
   const written: RunEvent[] = [];
   let now = 4_000_000_000_000;
-  for (let left = 20 * graph.steps.length + 20; left > 0 && !isTerminal(state.status); left--) {
+  for (let left = 1_000; left > 0 && !isTerminal(state.status); left--) {
     now += 100_000;
-    for (const event of decide(state, nextCommand(state), now)) {
-      evolve(state, event);
-      written.push(event);
+    let events = decide(state, nextCommand(state), now);
+    while (events.length > 0) {
+      for (const event of events) evolve(state, event);
+      written.push(...events);
+      events = grow(state, now);
     }
   }
   return written;
@@ -156,12 +159,21 @@ const shapes = {
       }),
     ]),
   },
-  step_failed: { ...ofStep, data: z.strictObject({ error, consumed, credits }) },
+  step_failed: {
+    ...ofStep,
+    data: z.strictObject({
+      error,
+      tolerated: z.literal(true).optional(),
+      caused_by_step_id: z.string().optional(),
+      consumed,
+      credits,
+    }),
+  },
   step_cancelled: {
     ...ofStep,
     data: z.strictObject({
       cancelled: z.literal(true),
-      reason: z.enum(['run_failed', 'RUN_STOPPED']),
+      reason: z.enum(['run_failed', 'RUN_STOPPED', 'step_failed']),
       caused_by_step_id: z.string().optional(),
     }),
   },
@@ -189,6 +201,25 @@ const shapes = {
       timed_out: z.literal(true).optional(),
     }),
   },
+  step_expanded: {
+    ...ofStep,
+    data: z.strictObject({
+      plan: z.strictObject({
+        type: z.literal('for_each'),
+        count: z.number(),
+        concurrency: z.number(),
+        on_item_error: z.enum(['fail', 'continue']),
+      }),
+      items: z.array(json),
+    }),
+  },
+  steps_added: {
+    ...ofStep,
+    data: z.strictObject({
+      parent: z.string(),
+      steps: z.array(z.strictObject({ id: z.string(), type: z.string() })),
+    }),
+  },
 } satisfies Record<RunEvent['type'], z.ZodRawShape>;
 
 const common = <T extends RunEvent['type']>(type: T) =>
@@ -210,4 +241,7 @@ test('the shapes are those of the types', () => {
   expectTypeOf<ShapeOf<'step_log'>>().toEqualTypeOf<DataOf<'step_log'>>();
   expectTypeOf<ShapeOf<'task_pending'>>().toEqualTypeOf<DataOf<'task_pending'>>();
   expectTypeOf<ShapeOf<'task_completed'>>().toEqualTypeOf<DataOf<'task_completed'>>();
+  expectTypeOf<keyof ShapeOf<'step_expanded'>>().toEqualTypeOf<keyof DataOf<'step_expanded'>>();
+  expectTypeOf<ShapeOf<'step_expanded'>>().toExtend<DataOf<'step_expanded'>>();
+  expectTypeOf<ShapeOf<'steps_added'>>().toEqualTypeOf<DataOf<'steps_added'>>();
 });

@@ -15,3 +15,20 @@ export type GraphStep = {
   [field: string]: JsonValue | undefined;
 };
 export type Graph = { steps: GraphStep[] };
+
+const templates = new WeakMap<GraphStep, GraphStep>();
+
+/** A step with some other fields, of which `templateOf` knows the original. */
+export function instanceOf(template: GraphStep, fields: Partial<GraphStep> & { id: string }): GraphStep {
+  const step: GraphStep = { ...template, ...fields };
+  templates.set(step, template);
+  return step;
+}
+
+/**
+ * The published step of which an added one is an instance, otherwise the step itself. What is derived from fields that
+ * all instances share, such as a parsed script, is kept under it.
+ */
+export function templateOf(step: GraphStep): GraphStep {
+  return templates.get(step) ?? step;
+}

@@ -6,6 +6,7 @@
  *   newRun(runId, graph)           → RunState before its first event
  *   decide(state, command, now)    → RunEvent[]; throws CommandRefused; [] where a command already holds or an outcome comes too late
  *   evolve(state, event)           → the same state, changed in place
+ *   grow(state, now)               → RunEvent[]: what follows from steps that have expanded; asked after each decision
  *   effects(state)                 → what should be going on: attempts that may begin, attempts in flight, timers
  *   isDue(state, timer, now)       → whether a timer is due, also by a clock that was set back
  *   stepSpec(state, step)          → the step's fields for this run, overrides included
@@ -22,8 +23,12 @@ export { decide } from './decide.ts';
 export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';
 export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
-export type { Graph, GraphStep } from './graph.ts';
+export { type Graph, type GraphStep, templateOf } from './graph.ts';
+export { grow } from './grow.ts';
+export type { Expansion, Growth, ItemEnd } from './growth.ts';
 export { consumedBy, creditsOf, type EndedAttempt, endsBillableAttempt } from './metering.ts';
 export { RUN_QUARANTINED } from './quarantine.ts';
+export { itemOf, readableSteps, readStep } from './scope.ts';
 export { isTerminal, type RunState, type StepState, type StepStatus, stepSpec } from './state.ts';
+export { addedId, rootOf, templateStep } from './step-ids.ts';
 export { MAX_BYTES_PER_JSON_BYTE, resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';

@@ -17,6 +17,7 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
     case 'step_completed':
       return event.attempt !== undefined && !('skipped' in event.data);
     case 'step_failed':
+      if (event.data.caused_by_step_id !== undefined) return false;
       if (event.data.error.code === RUN_QUARANTINED) return false;
       return event.data.error.code !== LOST_REPEATEDLY && event.data.error.code !== INSUFFICIENT_CREDITS;
     case 'step_retrying':
@@ -29,6 +30,8 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
     case 'step_log':
     case 'task_pending':
     case 'task_completed':
+    case 'step_expanded':
+    case 'steps_added':
       return false;
   }
 }

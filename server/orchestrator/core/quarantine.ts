@@ -1,8 +1,9 @@
 import type { Command } from './commands.ts';
 import { emit, newDraft } from './draft.ts';
-import { failStep, finishStop } from './ending.ts';
+import { endAdded, failStep, finishStop } from './ending.ts';
 import type { RunEvent } from './events.ts';
 import { isTerminal, type RunState } from './state.ts';
+import { rootOf } from './step-ids.ts';
 
 /** The code of the step, and so of the run, that is failed because loading the run ended one process after another. */
 export const RUN_QUARANTINED = 'run_quarantined';
@@ -22,16 +23,18 @@ export function quarantine(state: RunState, { message, leader }: Quarantine, now
     return draft.events;
   }
   const error = { code: RUN_QUARANTINED, message };
-  const [begun] = [...state.inFlight, ...state.retrying, ...state.waiting];
+  const [begun] = [...state.inFlight, ...state.retrying, ...state.waiting, ...(state.grown?.parents.keys() ?? [])];
   if (begun !== undefined) {
-    failStep(draft, begun, error);
+    const root = rootOf(begun);
+    endAdded(draft, root, { cancel: 'run_failed', causedBy: root, skip: 'blocked' });
+    failStep(draft, root, error);
     return draft.events;
   }
   const next = nextStep(state);
   if (next === undefined || state.status === 'paused') return [];
   const attempt = (state.steps.get(next)?.attempt ?? 0) + 1;
   emit(draft, { type: 'step_started', step: next, attempt, data: leader === undefined ? {} : { term: leader.term } });
-  failStep(draft, next, error, {}, attempt);
+  failStep(draft, next, error, {}, { attempt });
   return draft.events;
 }
 

@@ -1,6 +1,6 @@
 import type { Branch, CompiledStep } from './compile.ts';
 import type { JsonValue, SkipReason } from './events.ts';
-import { effectiveStep, isNamed, type RunState, type StepState } from './state.ts';
+import { effectiveStep, isAdded, isNamed, type RunState, type StepState } from './state.ts';
 import { type StepResult, StoredValue } from './stored-value.ts';
 
 /** How a step ended, as far as its dependents care. */
@@ -46,7 +46,7 @@ export function takenBranch(step: CompiledStep, result: StepResult | undefined):
 
 /** The result that the run was started with for a step that it leaves out. */
 export function seedOf(state: RunState, step: string, reason: SkipReason): JsonValue | undefined {
-  if (reason !== 'out_of_scope' || state.started === null) return undefined;
+  if (reason !== 'out_of_scope' || state.started === null || isAdded(state, step)) return undefined;
   const seeds = state.started.seed_results;
   return Object.hasOwn(seeds, step) ? seeds[step] : undefined;
 }
@@ -70,6 +70,7 @@ function excludes(condition: CompiledStep, branch: Branch | undefined, dependent
 }
 
 function isOutOfScope(state: RunState, id: string, step: CompiledStep): boolean {
-  if (state.scope !== null && !state.scope.has(id)) return true;
+  // Steps are added only under a step that is in scope.
+  if (state.scope !== null && !state.scope.has(id) && !isAdded(state, id)) return true;
   return step.spec.gated === true && !isNamed(state, id);
 }

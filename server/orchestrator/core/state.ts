@@ -1,6 +1,8 @@
 import type { Branch, CompiledGraph, CompiledStep } from './compile.ts';
 import type { JsonMap, OnTimeout, RunError, RunStartedData, RunStatus, SkipReason } from './events.ts';
 import type { GraphStep } from './graph.ts';
+import type { Growth } from './growth.ts';
+import { templateStep } from './step-ids.ts';
 import type { StepResult } from './stored-value.ts';
 
 export type StepStatus =
@@ -9,6 +11,7 @@ export type StepStatus =
   | 'running' // an attempt is in flight
   | 'retrying' // waits for `retryAt`
   | 'waiting' // a human task that waits for its answer
+  | 'expanded' // steps that were added under it carry it out; it holds no attempt
   | 'completed'
   | 'failed'
   | 'cancelled'
@@ -57,7 +60,10 @@ export type RunState = {
   scope: Set<string> | null;
   /** Number of events folded; the next event's seq is `seq + 1`. */
   seq: number;
+  /** Authored steps, and those added ones that are in memory. */
   steps: Map<string, StepState>;
+  /** What was added to the graph; null in a run in which no step has expanded. */
+  grown: Growth | null;
   /** Results by step id; seeded ones included; skipped steps have none (they read as null). */
   results: Map<string, StepResult>;
   /** How many of them are in the log alone. */
@@ -66,7 +72,7 @@ export type RunState = {
   bytes: number;
   /** The memory that the state takes, approximately. */
   residentBytes: number;
-  /** Steps that have ended. */
+  /** Authored steps that have ended. */
   done: number;
   /** The cost of its attempts so far, in microcredits. */
   credits: number;
@@ -84,14 +90,31 @@ export type RunState = {
 
 /** The step as this run sees it: with its override, if `trigger_steps` has one. Throws an Error for an unknown step. */
 export function effectiveStep(state: RunState, step: string): CompiledStep {
-  const found = state.overrides.get(step) ?? state.graph.steps.get(step);
+  const found = state.overrides.get(step) ?? state.graph.steps.get(step) ?? state.grown?.steps.get(step);
   if (found === undefined) throw new Error(`Run ${state.runId} has no step "${step}".`);
   return found;
 }
 
-/** The fields of a step for this run: what its executor works from. Throws an Error for an unknown step. */
+/**
+ * The fields of a step for this run: what its executor works from. For an added step that has left memory, those of the
+ * step of its parent's graph. Throws an Error for an unknown step.
+ */
 export function stepSpec(state: RunState, step: string): GraphStep {
+  if (state.grown !== null && !state.steps.has(step)) {
+    const template = templateStep(state.graph, step);
+    if (template !== undefined) return template.spec;
+  }
   return effectiveStep(state, step).spec;
+}
+
+/** Whether the step was added to the run, and is in memory. */
+export function isAdded(state: RunState, step: string): boolean {
+  return state.grown?.steps.has(step) === true;
+}
+
+/** A step of which nothing has happened. `open`: how many steps come before it. */
+export function newStep(open: number): StepState {
+  return { status: 'pending', attempt: 0, failures: 0, lost: 0, term: undefined, open };
 }
 
 /** Throws an Error for an unknown step. */
@@ -120,6 +143,8 @@ export function isTerminal(status: RunStatus | null): boolean {
 }
 
 /** Whether an attempt was begun and the step has not ended. */
-export function isStarted(status: StepStatus): boolean {
-  return status === 'running' || status === 'retrying' || status === 'waiting';
+export function isStarted({ status, attempt }: StepState): boolean {
+  // A step that has expanded is ready for a second time when all that it added has ended.
+  if (status === 'ready') return attempt > 0;
+  return status === 'running' || status === 'retrying' || status === 'waiting' || status === 'expanded';
 }

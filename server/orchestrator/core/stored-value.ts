@@ -19,6 +19,10 @@ export type StepResult = JsonValue | StoredValue;
 
 /** Bytes that a run holds for each of its steps, measured on graphs of 10 to 2,000 steps. */
 export const BYTES_PER_STEP = 256;
+/** The same for an added step, whose fields and ids are its own. */
+export const BYTES_PER_ADDED_STEP = 1_200;
+/** Bytes for each item that has ended, beside its results. */
+export const BYTES_PER_ITEM = 64;
 const BYTES_PER_VALUE = 16;
 const BYTES_PER_OBJECT = 56;
 /** The memory that the reference to a stored result takes. */

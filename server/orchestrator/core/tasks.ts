@@ -1,7 +1,7 @@
 import { type Command, CommandRefused } from './commands.ts';
 import { refuseUnlessActive } from './control.ts';
 import { emit, newDraft } from './draft.ts';
-import { endStep, failStep } from './ending.ts';
+import { endAdded, endStep, failStep } from './ending.ts';
 import type { JsonMap, RunEvent } from './events.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, type RunState } from './state.ts';
@@ -13,7 +13,8 @@ type Answer = { approved: boolean; result: JsonMap; completedBy: string | null; 
 export function completeTask(state: RunState, command: Of<'complete_task'>, now: number): RunEvent[] {
   refuseUnlessActive(state);
   const step = state.steps.get(command.step);
-  if (step?.answered) throw new CommandRefused('task_already_completed', 'The task has already been completed.');
+  if (step?.answered || state.grown?.answered.has(command.step))
+    throw new CommandRefused('task_already_completed', 'The task has already been completed.');
   if (step?.status !== 'waiting') throw new CommandRefused('task_not_pending', 'The task is not pending.');
   const { approved, result, by, credits } = command;
   return answer(state, command.step, { approved, result, completedBy: by, credits }, now);
@@ -40,6 +41,20 @@ export function taskTimedOut(state: RunState, command: Of<'task_timed_out'>, now
         now,
       );
   }
+}
+
+/** The time of a step that has expanded is up: it fails, and what it added ends. */
+export function expansionTimedOut(state: RunState, command: Of<'expansion_timed_out'>, now: number): RunEvent[] {
+  const { step, credits } = command;
+  const deadline = state.grown?.parents.get(step)?.deadline ?? null;
+  const isExpanded = state.steps.get(step)?.status === 'expanded';
+  if (state.status !== 'running' || state.stopRequested !== null || !isExpanded) return [];
+  if (deadline === null || now < deadline) return [];
+  const draft = newDraft(state, now);
+  endAdded(draft, step, { cancel: 'step_failed', causedBy: step, skip: 'blocked' });
+  const error = { code: 'step_timed_out', message: 'The steps under this one did not all end in time.' };
+  failStep(draft, step, error, { ...(credits && { credits }) });
+  return draft.events;
 }
 
 function answer(state: RunState, step: string, given: Answer, now: number): RunEvent[] {

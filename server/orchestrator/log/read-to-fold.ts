@@ -43,8 +43,8 @@ const PAGE = 1_000;
 const SKELETON_FIELD_BYTES = 1_024;
 
 /**
- * Reads whole runs for folding, page by page. Large results stay references; what the start of a run brought is put in
- * place. Log lines are left out: no state depends on them. Rejects only where the database is away.
+ * Reads whole runs for folding, page by page. Large results stay references; what the start of a run or a
+ * loop brought is put in place. Log lines are left out: no state depends on them. Rejects only where the database is away.
  */
 export async function readRunsToFold(pool: Pool, runIds: readonly string[], options: ReadOptions): Promise<RunsRead> {
   try {
@@ -69,7 +69,7 @@ class Reading {
   left: string[] = [];
   readonly #pool: Pool;
   readonly #options: ReadOptions;
-  readonly #started: { runId: string; data: JsonMap; field: string; id: string }[] = [];
+  readonly #given: { runId: string; data: JsonMap; field: string; id: string }[] = [];
   #bytes = 0;
   #readBytes = 0;
   #told = false;
@@ -90,7 +90,7 @@ class Reading {
       this.runs.set(id, { ok: true, run: { ...identity, events: [] } });
     }
     await this.#readEvents(rows.map(({ id }) => id));
-    await this.#resolveStarted();
+    await this.#resolveGiven();
     // Every log begins with an event: such a run was deleted by retention between the two questions.
     for (const [runId, read] of this.runs) if (read.ok && read.run.events.length === 0) this.runs.delete(runId);
   }
@@ -118,7 +118,7 @@ class Reading {
     const { rows } = await this.#pool.query<EventRow>({
       name: this.#options.skeleton ? 'log_fold_skeletons' : 'log_fold_events',
       text: `SELECT run_id, seq, event_type, step_id, attempt, created_at,
-                    CASE WHEN event_type = 'step_log' THEN '{"lines":[]}' ELSE ${this.#options.skeleton ? SMALL_FIELDS : 'data::text'} END AS data
+                    CASE event_type WHEN 'step_log' THEN '{"lines":[]}' WHEN 'steps_added' THEN data::text ELSE ${this.#options.skeleton ? SMALL_FIELDS : 'data::text'} END AS data
              FROM run_events
              WHERE run_id = ANY($1::uuid[]) AND (run_id, seq) > ($2::uuid, $3::int)
              ORDER BY run_id, seq LIMIT ${PAGE}`,
@@ -154,19 +154,20 @@ class Reading {
   #decode(row: EventRow): RunEvent {
     const data = JSON.parse(row.data) as JsonMap;
     if (row.event_type === 'step_completed') return decodeEvent({ ...row, data: withStoredResult(data) });
-    if (row.event_type === 'run_started') {
+    if (row.event_type === 'run_started' || row.event_type === 'step_expanded') {
       for (const { field, ref } of payloadRefs(data)) {
         this.#bytes += ref.bytes;
-        this.#started.push({ runId: row.run_id, data, field, id: ref.payload_id });
+        this.#given.push({ runId: row.run_id, data, field, id: ref.payload_id });
       }
-      if (this.#options.skeleton) return decodeEvent({ ...row, data: { ...EMPTY_START, ...data } });
+      if (this.#options.skeleton && row.event_type === 'run_started')
+        return decodeEvent({ ...row, data: { ...EMPTY_START, ...data } });
     }
     return decodeEvent({ ...row, data });
   }
 
-  /** Puts the large values that runs were started with in their place. */
-  async #resolveStarted(): Promise<void> {
-    const wanted = this.#options.skeleton ? [] : this.#started.filter(({ runId }) => this.runs.has(runId));
+  /** Puts the large values that runs were started with, and the items of loops, in their place. */
+  async #resolveGiven(): Promise<void> {
+    const wanted = this.#options.skeleton ? [] : this.#given.filter(({ runId }) => this.runs.has(runId));
     if (wanted.length === 0) return;
     const texts = await readPayloadTexts(this.#pool, wanted);
     for (const { runId, data, field, id } of wanted) {

@@ -15,8 +15,8 @@ export const CREDITS: readonly Mutation[] = [
   {
     name: 'an attempt that failed costs nothing',
     file: 'core/ending.ts',
-    find: 'data: { error, ...paidOf(paid) } });',
-    replace: 'data: { error } });',
+    find: '...paidOf(paid),',
+    replace: '',
     caughtBy: ['credits', 'usage'],
   },
   {

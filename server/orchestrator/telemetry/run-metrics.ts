@@ -178,6 +178,8 @@ class RunMetrics implements OrchestratorObserver {
         return;
       case 'stop_requested':
       case 'step_log':
+      case 'step_expanded':
+      case 'steps_added':
         return;
     }
   }
@@ -281,6 +283,7 @@ function stepSeries(registry: Registry): (type: string) => TypeSeries {
         failed: took('failed'),
         timed_out: took('timed_out'),
         waiting: took('waiting'),
+        expanding: took('expanding'),
         cancelled: took('cancelled'),
       },
     };

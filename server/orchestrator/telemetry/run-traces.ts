@@ -1,7 +1,7 @@
 import type { Attributes, Context, Link, Span } from '@opentelemetry/api';
 import { formatTraceparent, parseTraceparent, spanIdOf, traceIdOf } from '../../platform/telemetry/trace-context.ts';
 import type { Tracing } from '../../platform/telemetry/tracing.ts';
-import { isTerminal, type RunEvent, type RunState } from '../core/index.ts';
+import { isTerminal, type RunEvent, type RunState, stepSpec } from '../core/index.ts';
 import { type ObservedRun, type OrchestratorObserver, unobserved } from '../observer.ts';
 
 /** Spans of a run in memory; the root and the attempts in flight are open, and an open span is never sent. */
@@ -37,14 +37,14 @@ class RunTraces implements OrchestratorObserver {
   }
 
   turnCommitted(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void {
-    const typeOf = (step: string) => state.overrides.get(step)?.spec.type ?? state.graph.steps.get(step)?.spec.type;
+    const typeOf = (step: string) => stepSpec(state, step).type;
     for (const event of events) this.#follow(run, event, typeOf);
     if (isTerminal(state.status)) this.#runs.delete(run.runId);
   }
 
   /** Attempts that the previous process started are open again here; it has sent those that it ended. */
   runLoaded(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void {
-    const typeOf = (step: string) => state.overrides.get(step)?.spec.type ?? state.graph.steps.get(step)?.spec.type;
+    const typeOf = (step: string) => stepSpec(state, step).type;
     this.#runs.delete(run.runId);
     for (const event of events) {
       switch (event.type) {
@@ -52,6 +52,7 @@ class RunTraces implements OrchestratorObserver {
         case 'step_failed':
         case 'step_cancelled':
         case 'step_retrying':
+        case 'step_expanded':
           this.#runs.get(run.runId)?.attempts.delete(event.step);
           break;
         default:
@@ -75,7 +76,7 @@ class RunTraces implements OrchestratorObserver {
     return formatTraceparent({ traceId: root.traceId, spanId, traceFlags: root.traceFlags });
   }
 
-  #follow(run: ObservedRun, event: RunEvent, typeOf: (step: string) => string | undefined): void {
+  #follow(run: ObservedRun, event: RunEvent, typeOf: (step: string) => string): void {
     if (event.type === 'run_started') {
       this.#runs.set(run.runId, this.#open(run, event));
       return;
@@ -90,13 +91,14 @@ class RunTraces implements OrchestratorObserver {
         traced.root.addEvent('stop requested', event.at);
         return;
       case 'step_started':
-        this.#begin(run, traced, event, typeOf(event.step) ?? 'unknown');
+        this.#begin(run, traced, event, typeOf(event.step));
         return;
       case 'task_pending':
       case 'task_completed':
         traced.attempts.get(event.step)?.addEvent(event.type.replace('_', ' '), event.at);
         return;
       case 'step_log':
+      case 'steps_added':
         return;
       default:
         endAttempt(traced, event);
@@ -159,7 +161,10 @@ function followState(root: Span, { at, data }: Extract<RunEvent, { type: 'state_
   else fail(root.setAttribute('baton.run.failed_step', data.error.step_id), data.error.code, at);
 }
 
-type Ending = Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' | 'step_retrying' }>;
+type Ending = Extract<
+  RunEvent,
+  { type: 'step_completed' | 'step_failed' | 'step_cancelled' | 'step_retrying' | 'step_expanded' }
+>;
 
 function endAttempt(traced: TracedRun, event: Ending): void {
   // A step that was skipped had no attempt.
@@ -168,6 +173,7 @@ function endAttempt(traced: TracedRun, event: Ending): void {
   traced.attempts.delete(event.step);
   switch (event.type) {
     case 'step_completed':
+    case 'step_expanded':
       span.end(event.at);
       return;
     case 'step_cancelled':

@@ -55,6 +55,10 @@ function outcomeCommand(
   switch (outcome.kind) {
     case 'waiting':
       return { type: 'attempt_waiting', step, attempt, task: outcome.task };
+    case 'expanding': {
+      const { plan, items, log } = outcome;
+      return { type: 'attempt_expanding', step, attempt, plan, items, log };
+    }
     case 'failed': {
       const { error, retryable, retryAfterMs, log } = outcome;
       const consumed = consumedIn(outcome);

@@ -21,9 +21,11 @@ export function priced(command: Command, prices: ActionPrices, onExcess: OnExces
       if (command.error.code === INSUFFICIENT_CREDITS) return command;
       return withConsumption(command, prices, onExcess);
     case 'attempt_succeeded':
+    case 'attempt_expanding':
       return withConsumption(command, prices, onExcess);
     case 'complete_task':
     case 'task_timed_out':
+    case 'expansion_timed_out':
       return { ...command, credits: prices.workflow_step };
     case 'start':
     case 'pause':
@@ -38,7 +40,7 @@ export function priced(command: Command, prices: ActionPrices, onExcess: OnExces
   }
 }
 
-type Outcome = Extract<Command, { type: 'attempt_failed' | 'attempt_succeeded' }>;
+type Outcome = Extract<Command, { type: 'attempt_failed' | 'attempt_succeeded' | 'attempt_expanding' }>;
 
 function withConsumption(command: Outcome, prices: ActionPrices, onExcess: OnExcess): Command {
   const { consumed } = command;

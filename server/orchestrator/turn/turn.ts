@@ -12,6 +12,7 @@ import {
   effects,
   endsBillableAttempt,
   evolve,
+  grow,
   isTerminal,
   type LeaderTerm,
   phase,
@@ -98,13 +99,30 @@ export class Turn {
     // An outcome that comes too late brings about nothing, and its result is not stored.
     if (large !== null && events.length > 0) this.#store(large);
     for (const decided of events) {
-      const event = command.type === 'complete_task' ? this.#withStoredResult(decided) : decided;
-      this.#note(event);
-      evolve(this.#state, event);
-      if (endsBillableAttempt(event)) this.credits += creditsOf(event);
-      this.events.push(event);
+      this.#add(command.type === 'complete_task' ? this.#withStoredResult(decided) : decided);
     }
+    if (this.#state.grown !== null && events.length > 0) this.#grow(now);
     return events.length;
+  }
+
+  #add(event: RunEvent): void {
+    this.#note(event);
+    evolve(this.#state, event);
+    if (endsBillableAttempt(event)) this.credits += creditsOf(event);
+    this.events.push(event);
+  }
+
+  /** Adds what follows from steps that have expanded. It ends, because each round adds or ends a step. */
+  #grow(now: number): void {
+    for (let more = grow(this.#state, now); more.length > 0; more = grow(this.#state, now)) {
+      for (const event of more) this.#add(event);
+    }
+  }
+
+  /** Removes the steps that ended in this turn while they waited for another attempt: only in a run that goes on. */
+  forgetCancelled(...waiting: readonly (Set<string> | null)[]): void {
+    if (this.#state.grown === null) return;
+    for (const step of this.cancelled) for (const steps of waiting) steps?.delete(step);
   }
 
   /** Ends the run without anything that it would need its values for. */
@@ -258,6 +276,8 @@ export class Turn {
       case 'step_completed':
       case 'step_retrying':
       case 'step_log':
+      case 'step_expanded':
+      case 'steps_added':
         return;
     }
   }
@@ -309,7 +329,7 @@ function runEnded(outcome: RunStatus, at: number, startedAt: number): UsageRow {
 
 /** When the run next wants to be woken: the earliest of its retries and human-task timeouts; O(of those). */
 export function nextTimer(state: RunState, due: ReadonlySet<string> | null): number | null {
-  if (state.retrying.size === 0 && state.waiting.size === 0) return null;
+  if (state.retrying.size === 0 && state.waiting.size === 0 && state.grown === null) return null;
   let next: number | null = null;
   for (const { step, dueAt } of effects(state).timers)
     if ((next === null || dueAt < next) && !due?.has(step)) next = dueAt;

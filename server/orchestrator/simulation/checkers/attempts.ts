@@ -32,7 +32,10 @@ export function checkAttempts(history: History, event: RunEvent): void {
     case 'step_log':
     case 'task_pending':
     case 'task_completed':
+    case 'step_expanded':
       break;
+    case 'steps_added':
+      return;
     default:
       event satisfies never;
   }
@@ -46,7 +49,11 @@ function checkState(event: Extract<RunEvent, { step: string }>, step: StepHistor
   if (!begun) throw fail(`${event.type} of "${event.step}", which has not begun`);
   const byPerson = event.type === 'task_completed';
   if (byPerson && step.asked === null) throw fail(`"${event.step}" was answered, but nobody was asked`);
-  const needsAttempt = event.type === 'step_retrying' || event.type === 'step_log' || event.type === 'task_pending';
+  const needsAttempt =
+    event.type === 'step_retrying' ||
+    event.type === 'step_log' ||
+    event.type === 'task_pending' ||
+    event.type === 'step_expanded';
   if (needsAttempt && !step.inFlight) throw fail(`${event.type} of "${event.step}" without an attempt in flight`);
   if (event.type === 'step_completed' && !step.inFlight && step.asked === null) {
     throw fail(`"${event.step}" completed without an attempt in flight or an answer`);

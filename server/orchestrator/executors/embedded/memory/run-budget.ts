@@ -36,10 +36,22 @@ export function withinBudget(state: RunState, command: Command, maxBytes: number
     if (bytes > SMALL_ANSWER_BYTES && state.bytes + bytes > maxBytes) throw tooLarge(messageOf(maxBytes));
     return command;
   }
+  if (command.type === 'attempt_expanding') return expandingWithin(state, command, maxBytes);
   if (command.type !== 'attempt_succeeded' || fits(state.bytes, command.result, maxBytes)) return command;
   const { step, attempt, result: _result, type: _type, ...rest } = command;
   const error = { code: RUN_TOO_LARGE, message: messageOf(maxBytes) };
   return { ...rest, type: 'attempt_failed', step, attempt, error, retryable: false, random: 0 };
+}
+
+function expandingWithin(
+  state: RunState,
+  command: Extract<Command, { type: 'attempt_expanding' }>,
+  maxBytes: number,
+): Command {
+  if (state.bytes + sizeOf(command.items) <= maxBytes) return command;
+  const { step, attempt, log } = command;
+  const error = { code: RUN_TOO_LARGE, message: messageOf(maxBytes) };
+  return { type: 'attempt_failed', step, attempt, error, retryable: false, random: 0, log };
 }
 
 /** Where half a megabyte is left, as nearly always, a result that is held inline need not be measured. */

@@ -1,11 +1,21 @@
-import type { Attempt, Outcome, StepType } from '../../../../contract/step-type.ts';
-import { type GraphStep, type JsonMap, type JsonValue, type RunState, StoredValue } from '../../../core/index.ts';
+import type { Attempt, Gathered, Outcome, StepType } from '../../../../contract/step-type.ts';
+import {
+  type GraphStep,
+  itemOf,
+  type JsonMap,
+  type JsonValue,
+  type RunState,
+  readableSteps,
+  readStep,
+  StoredValue,
+} from '../../../core/index.ts';
 import type { AttemptEnd, OrchestratorObserver } from '../../../observer.ts';
 import { isLarge } from '../../../turn/outcome.ts';
 import type { RunIdentity } from '../../../turn/turn.ts';
 import type { RunResources } from '../memory/run-resources.ts';
 import { type LoadedResults, ResultMissing, ResultsTooLarge } from '../memory/stored-results.ts';
 import type { FaultLog } from './fault-log.ts';
+import { gatheredOf, storedEnds } from './gathering.ts';
 import type { SlotKind } from './slots.ts';
 import type { TimerHandle } from './timers.ts';
 
@@ -47,6 +57,7 @@ export class LiveAttempt implements Attempt {
   #timeoutS: number | null = null;
   #timeout: TimerHandle | null = null;
   #loaded: LoadedResults | null = null;
+  #readable: ReadonlySet<string> | null = null;
   /** Whether there is room for its result, if it is to be made. */
   #hasRoom = false;
   #live = true;
@@ -128,14 +139,15 @@ export class LiveAttempt implements Attempt {
 
   result(step: string): JsonValue {
     if (!this.ancestors().has(step)) throw new Error(`step "${step}" is not an ancestor of "${this.step.id}"`);
-    const result = this.#state.results.get(step) ?? null;
+    const result = this.#state.results.get(readStep(this.#state, this.step.id, step)) ?? null;
     if (!(result instanceof StoredValue)) return result;
     if (this.#loaded === null) throw new Error(`the result of "${step}" is not loaded`);
     return this.#loaded.value(step);
   }
 
   resultText(step: string): string | undefined {
-    const isStored = this.ancestors().has(step) && this.#state.results.get(step) instanceof StoredValue;
+    if (!this.ancestors().has(step)) return undefined;
+    const isStored = this.#state.results.get(readStep(this.#state, this.step.id, step)) instanceof StoredValue;
     return isStored ? this.#loaded?.text(step) : undefined;
   }
 
@@ -144,7 +156,17 @@ export class LiveAttempt implements Attempt {
   }
 
   ancestors(): ReadonlySet<string> {
-    return this.#state.graph.ancestors(this.step.id);
+    this.#readable ??= readableSteps(this.#state, this.step.id);
+    return this.#readable;
+  }
+
+  get item(): { item: JsonValue; index: number } | null {
+    return itemOf(this.#state, this.step.id);
+  }
+
+  get gathered(): Gathered | null {
+    const expansion = this.#state.grown?.parents.get(this.step.id);
+    return expansion === undefined ? null : gatheredOf(expansion, this.#loaded);
   }
 
   log(lines: string[]): void {
@@ -171,12 +193,15 @@ export class LiveAttempt implements Attempt {
 
   /** The large results that the step type may read, by step; null where there are none. */
   #storedReads(type: StepType): ReadonlyMap<string, StoredValue> | null {
-    const { results } = this.#state;
+    const { results, grown } = this.#state;
+    const expansion = grown?.parents.get(this.step.id);
+    if (expansion !== undefined) return storedEnds(expansion);
     const ancestors = this.ancestors();
     let wanted: Map<string, StoredValue> | null = null;
     for (const step of this.#readsOf(type, ancestors)) {
-      const result = results.get(step);
-      if (!(result instanceof StoredValue) || !ancestors.has(step)) continue;
+      if (!ancestors.has(step)) continue;
+      const result = results.get(readStep(this.#state, this.step.id, step));
+      if (!(result instanceof StoredValue)) continue;
       wanted ??= new Map();
       wanted.set(step, result);
     }

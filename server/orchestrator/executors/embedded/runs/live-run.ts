@@ -187,6 +187,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#mustAbandon) this.#abandonLost(turn, now);
     if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
     this.#credits.send(turn.credits);
+    turn.forgetCancelled(this.#lost, this.#due);
     // It wants nothing before it can claim it.
     if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';
     if (this.wants()) this.#host.claim(this);
@@ -247,11 +248,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     // The timers are read from indexes that folding changes: so first all, then one by one.
     const due = [...effects(this.state).timers].filter(timer => isDue(this.state, timer, now));
     for (const { step, kind } of due) {
-      if (kind === 'task') turn.apply({ type: 'task_timed_out', step }, now);
-      else {
-        this.#due ??= new Set();
-        this.#due.add(step);
-      }
+      if (kind === 'retry') this.#due = (this.#due ?? new Set()).add(step);
+      else turn.apply({ type: kind === 'task' ? 'task_timed_out' : 'expansion_timed_out', step }, now);
     }
   }
 
@@ -273,9 +271,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       if (this.#granted === 0 || !this.#pays(turn, step, now)) break;
       this.#startOne(turn, step, now);
     }
+    turn.forgetCancelled(this.#lost, this.#due);
     if (this.#lost?.size === 0) this.#lost = null;
     if (this.#due?.size === 0) this.#due = null;
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
+    // One that was denied its credits may have made room for another item of its loop.
+    if (this.state.grown !== null && this.wants()) this.#host.claim(this);
   }
 
   /**

@@ -83,6 +83,8 @@ function bytesOf({ command, large }: Message): number {
       return sizeOf(command.result);
     case 'attempt_log':
       return lengthOf(command.lines);
+    case 'attempt_expanding':
+      return sizeOf(command.items);
     case 'attempt_succeeded':
     case 'attempt_failed':
       if (command.log !== undefined) bytes += lengthOf(command.log);

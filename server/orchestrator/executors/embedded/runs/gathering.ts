@@ -1,0 +1,30 @@
+import type { Gathered } from '../../../../contract/step-type.ts';
+import { type Expansion, type JsonValue, type StepResult, StoredValue } from '../../../core/index.ts';
+import type { LoadedResults } from '../memory/stored-results.ts';
+
+/** The name under which the large result of an item's step is loaded. */
+const nameOf = (index: number, at: number): string => `${index}.${at}`;
+
+/** The large results among those that an expansion's items left, by name; null where there are none. */
+export function storedEnds({ ends }: Expansion): ReadonlyMap<string, StoredValue> | null {
+  const stored = new Map<string, StoredValue>();
+  for (const [index, end] of ends.entries()) {
+    for (const [at, result] of (end ?? []).entries())
+      if (result instanceof StoredValue) stored.set(nameOf(index, at), result);
+  }
+  return stored.size === 0 ? null : stored;
+}
+
+/** What an expansion's items left, with large results in place. Throws an Error if these are not loaded. */
+export function gatheredOf({ ends, last, failed }: Expansion, loaded: LoadedResults | null): Gathered {
+  const resultOf = (result: StepResult, index: number, at: number): JsonValue => {
+    if (!(result instanceof StoredValue)) return result;
+    if (loaded === null) throw new Error(`a result of item ${index} is not loaded`);
+    return loaded.value(nameOf(index, at));
+  };
+  return {
+    last,
+    failed,
+    ends: ends.map((end, index) => end?.map((result, at) => resultOf(result, index, at)) ?? null),
+  };
+}
