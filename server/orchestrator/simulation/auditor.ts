@@ -4,6 +4,7 @@ import { checkAttempts } from './checkers/attempts.ts';
 import { checkBooks, checkCredits } from './checkers/credits.ts';
 import { checkEffects } from './checkers/effects.ts';
 import { checkEndings } from './checkers/endings.ts';
+import { checkGrowth, checkLoops } from './checkers/growth.ts';
 import { checkInbox } from './checkers/inbox.ts';
 import { checkLost } from './checkers/lost.ts';
 import { checkRunBudget } from './checkers/memory.ts';
@@ -20,7 +21,14 @@ import { History } from './history.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { SimulatedTerm } from './term-table.ts';
 
-const EVENT_CHECKERS: readonly EventChecker[] = [checkOneEnd, checkOrder, checkAttempts, checkSkips, checkEndings];
+const EVENT_CHECKERS: readonly EventChecker[] = [
+  checkOneEnd,
+  checkOrder,
+  checkAttempts,
+  checkSkips,
+  checkEndings,
+  checkGrowth,
+];
 
 /** A run as its log tells it. */
 export type AuditedRun = {
@@ -73,6 +81,7 @@ export class Auditor {
       this.#event(run, event, folded?.[index] ?? event);
     }
     checkNotStuck(run.history);
+    checkLoops(run.history);
     checkEffects(run.history, run.state);
     if (entry.projection === null) this.#at.count('progress left out');
     checkProjection(run, entry.projection !== null && entry.projection.lastSeq >= run.history.events.length);
@@ -126,6 +135,12 @@ export class Auditor {
     if (event.type === 'step_retrying' && event.data.error.code === 'step_timed_out') count('step timed out');
     if (event.type === 'step_failed' && event.data.error.code === 'step_timed_out') count('step timed out');
     if (event.type === 'step_completed' && 'skipped' in event.data) count(`skip ${event.data.reason}`);
+    if (event.type === 'step_failed' && run.history.step(event.step).expanded !== null)
+      if (event.data.error.code === 'step_timed_out') count('loop timed out');
+    if (event.type === 'step_failed' && event.data.tolerated) count('failure tolerated');
+    if (event.type === 'step_failed' && event.data.caused_by_step_id !== undefined) count('loop failed by an item');
+    if (event.type === 'step_expanded' && event.step.includes('.')) count('loop in a loop');
+    if (event.type === 'step_completed' && run.history.step(event.step).expanded !== null) count('loop completed');
     if (event.type === 'step_cancelled') count(`cancel ${event.data.reason}`);
     if (event.type === 'task_completed' && event.data.timed_out) count('task timed out: answered');
     if (event.type === 'step_log' && event.data.lines.some(line => line.startsWith('… further')))

@@ -20,6 +20,11 @@ export type StepHistory = {
   asked: { dueAt: number | null } | null;
   answer: Extract<RunEvent, { type: 'task_completed' }>['data'] | null;
   end: Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' }> | null;
+  /** Under which step and for which item it was added; null for an authored one. */
+  readonly added: { readonly parent: string; readonly index: number; readonly name: string } | null;
+  expanded: Extract<RunEvent, { type: 'step_expanded' }> | null;
+  /** Ids of the steps that were added under it. */
+  readonly children: string[];
 };
 
 /**
@@ -28,7 +33,7 @@ export type StepHistory = {
 export class History {
   readonly graph: Graph;
   readonly events: RunEvent[] = [];
-  readonly steps: ReadonlyMap<string, StepHistory>;
+  readonly steps: Map<string, StepHistory>;
   started: RunStartedData | null = null;
   status: RunStatus | null = null;
   stopping = false;
@@ -36,7 +41,7 @@ export class History {
 
   constructor(graph: Graph) {
     this.graph = graph;
-    this.steps = new Map(graph.steps.map(spec => [spec.id, emptyStep(spec)]));
+    this.steps = new Map(graph.steps.map(spec => [spec.id, emptyStep(spec, null)]));
   }
 
   get isTerminal(): boolean {
@@ -61,7 +66,20 @@ export class History {
       this.status = 'running';
     } else if (event.type === 'state_changed') this.status = event.data.to;
     else if (event.type === 'stop_requested') this.stopping = true;
+    else if (event.type === 'steps_added') this.#addSteps(event);
     else this.#addToStep(this.step(event.step), event);
+  }
+
+  #addSteps({ step: parent, data }: Extract<RunEvent, { type: 'steps_added' }>): void {
+    for (const { id } of data.steps) {
+      const [name = '', index = ''] = id.split('.').reverse();
+      const within = (local: string) => `${parent}.${index}.${local}`;
+      const template = stepsOf(this.step(parent).spec).find(step => step.id === name);
+      if (template === undefined || id !== within(name)) throw new Error(`"${id}" was added under "${parent}".`);
+      const spec = { ...template, id, depends_on: (template.depends_on ?? []).map(within) };
+      this.steps.set(id, emptyStep(spec, { parent, index: Number(index), name }));
+      this.step(parent).children.push(id);
+    }
   }
 
   #addToStep(step: StepHistory, event: Extract<RunEvent, { step: string }>): void {
@@ -80,6 +98,7 @@ export class History {
       step.failedAt = event.at;
       step.retryAt = event.at + event.data.delay_ms;
     }
+    if (event.type === 'step_expanded') step.expanded = event;
     if (event.type === 'task_pending') step.asked = { dueAt: event.data.due_at };
     if (event.type === 'task_completed') step.answer = event.data;
     if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled') {
@@ -89,7 +108,13 @@ export class History {
   }
 }
 
-function emptyStep(spec: GraphStep): StepHistory {
+/** The graph that a step has of its own. */
+export function stepsOf({ steps }: GraphStep): GraphStep[] {
+  // Scenarios hold graphs in `steps`, and nothing else.
+  return Array.isArray(steps) ? (steps as unknown as GraphStep[]) : [];
+}
+
+function emptyStep(spec: GraphStep, added: StepHistory['added']): StepHistory {
   return {
     spec,
     dependencies: spec.depends_on ?? [],
@@ -104,5 +129,8 @@ function emptyStep(spec: GraphStep): StepHistory {
     asked: null,
     answer: null,
     end: null,
+    added,
+    expanded: null,
+    children: [],
   };
 }

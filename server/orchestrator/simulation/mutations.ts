@@ -1,4 +1,5 @@
 import { CREDITS } from './mutations-of-credits.ts';
+import { GROWTH } from './mutations-of-growth.ts';
 import { INPUTS } from './mutations-of-inputs.ts';
 import { LEADING } from './mutations-of-leadership.ts';
 import { MEMORY } from './mutations-of-memory.ts';
@@ -129,7 +130,16 @@ const CORE: readonly Mutation[] = [
   },
 ];
 
-const GROUPS: readonly (readonly Mutation[])[] = [CORE, LOG_AND_RUNTIME, CREDITS, SLOTS, LEADING, INPUTS, MEMORY];
+const GROUPS: readonly (readonly Mutation[])[] = [
+  CORE,
+  LOG_AND_RUNTIME,
+  CREDITS,
+  SLOTS,
+  LEADING,
+  INPUTS,
+  MEMORY,
+  GROWTH,
+];
 
 /** All the ways in which the tests break the engine: the simulation is worth only as much as what it catches. */
 export const MUTATIONS: readonly Mutation[] = GROUPS.flat();

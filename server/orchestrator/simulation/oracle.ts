@@ -1,7 +1,6 @@
 import { type GraphStep, type JsonValue, type SkipReason, StoredValue } from '../core/index.ts';
-import { History } from './history.ts';
+import type { History } from './history.ts';
 import type { StepPlan } from './plans.ts';
-import type { Scenario } from './scenario.ts';
 
 /**
  * Decides, from the text of docs/specification/steps.md#skips alone and without regard to speed, about a step whose
@@ -38,6 +37,7 @@ function isNamed(history: History, id: string): boolean {
 
 /** The step or one of those before it is named. */
 function inScope(history: History, id: string): boolean {
+  if (history.step(id).added !== null) return true;
   return isNamed(history, id) || history.step(id).dependencies.some(dependency => inScope(history, dependency));
 }
 
@@ -57,7 +57,8 @@ function leavesOut(history: History, condition: string, dependent: string): bool
   const result = resultOf(history, condition);
   const branch = result !== null && typeof result === 'object' && !Array.isArray(result) ? result.branch : undefined;
   if (branch !== 'then' && branch !== 'else') return false;
-  const names = (list: JsonValue | undefined) => Array.isArray(list) && list.includes(dependent);
+  const name = history.step(dependent).added?.name ?? dependent;
+  const names = (list: JsonValue | undefined) => Array.isArray(list) && list.includes(name);
   return names(branch === 'then' ? fields.else : fields.then) && !names(fields[branch]);
 }
 
@@ -70,41 +71,14 @@ function resultOf(history: History, id: string): JsonValue {
   return Object.entries(history.started.seed_results).find(([step]) => step === id)?.[1] ?? null;
 }
 
-/** How each step ends: with a result, or skipped for a reason. */
-export type ExpectedEnd = { status: 'completed' | 'failed'; ends: Map<string, { result: JsonValue } | SkipReason> };
-
-/**
- * The end of an undisturbed run: one step after the other, without time, slots or faults. Null if it has none, because
- * only a stop ends one of its steps.
- */
-export function expectedEnd({ graph, data, plans }: Scenario): ExpectedEnd | null {
-  const history = new History(graph);
-  history.add({ at: 0, type: 'run_started', data });
-  const ends: ExpectedEnd['ends'] = new Map();
-  const isDue = ({ id, depends_on = [] }: GraphStep) => !ends.has(id) && depends_on.every(step => ends.has(step));
-  for (let step = graph.steps.find(isDue); step !== undefined; step = graph.steps.find(isDue)) {
-    const fate = expectedFate(history, step.id);
-    const plan = plans.get(step.id);
-    if (fate !== 'run') {
-      ends.set(step.id, fate);
-      history.add({ at: 0, type: 'step_completed', step: step.id, data: { skipped: true, reason: fate } });
-      continue;
-    }
-    if (plan === undefined || plan.kind === 'endless') return null;
-    if (fails(effectiveFields(history, step), plan)) return { status: 'failed', ends };
-    ends.set(step.id, { result: plan.result });
-    history.add({ at: 0, type: 'step_completed', step: step.id, attempt: 1, data: { result: plan.result } });
-  }
-  return { status: 'completed', ends };
-}
-
 /** The retries of a step: 0 if the value is not a number, and never more than ten. */
 export function retriesOf({ retry_count }: GraphStep): number {
   const count: unknown = retry_count;
   return typeof count === 'number' && count >= 0 ? Math.min(10, Math.floor(count)) : 0;
 }
 
-function fails(step: GraphStep, plan: StepPlan): boolean {
+/** Whether the step fails, undisturbed. */
+export function fails(step: GraphStep, plan: StepPlan): boolean {
   const { type } = step;
   if (type === 'human_task') return false;
   if (type === 'of_another_server') return true;

@@ -105,7 +105,7 @@ export function storedUnchecked(
   );
   for (const step of random.some(steps, 0.4)) {
     const plan = plans.get(step.id);
-    const waits = plan?.kind !== 'works' || step.type === 'human_task';
+    const waits = plan?.kind !== 'works' || step.type === 'human_task' || step.type === 'for_each';
     const drawn = numbers.map(([name, schema]) => [name, hostileValue(random, schema)] as const);
     const stored = drawn.filter(
       ([name, value]) => isStorable(value) && !(waits && name === 'timeout_s' && isLong(value)),

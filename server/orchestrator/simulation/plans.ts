@@ -1,4 +1,5 @@
 import type { GraphStep, JsonValue } from '../core/index.ts';
+import type { LoopPlan } from './growth.ts';
 import type { Random } from './random.ts';
 import type { Knobs } from './scenario.ts';
 
@@ -30,6 +31,8 @@ export type StepPlan = {
   readonly result: JsonValue;
   /** Ends when others of its run do. */
   readonly together: boolean;
+  /** How it expands, if it is a loop. */
+  readonly loop: LoopPlan | null;
 };
 
 /** How often each oddity is drawn. What is slow to simulate is rare. */
@@ -58,6 +61,7 @@ export function stepPlan(random: Random, knobs: Knobs, step: GraphStep, isHeavy:
     retryable: random.chance(0.8),
     result: randomResult(random, step, isHeavy ? 0.7 : 0.04),
     together: isHeavy,
+    loop: null,
   };
 }
 

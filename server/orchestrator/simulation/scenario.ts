@@ -1,4 +1,6 @@
-import type { Graph, GraphStep, JsonMap, JsonValue, RunStartedData } from '../core/index.ts';
+import type { Graph, JsonMap, JsonValue, RunStartedData } from '../core/index.ts';
+import { randomBranches, randomGraph } from './graphs.ts';
+import { addLoops, loopPlans } from './growth.ts';
 import { hostileRequest, storedUnchecked } from './overrides.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
@@ -21,6 +23,8 @@ export type Knobs = {
   deployments: number;
   /** Chance that most steps of a run begin together and return large results, in percent. */
   heavy: number;
+  /** Chance that a run has loops, in percent. */
+  growth: number;
 };
 
 export const FULL: Knobs = {
@@ -33,6 +37,7 @@ export const FULL: Knobs = {
   hostile: 5,
   deployments: 4,
   heavy: 4,
+  growth: 50,
 };
 
 /** A run that is to be started: what it is made of, and what its steps are going to do. */
@@ -57,13 +62,14 @@ export type Scenario = {
 /** Stands in values that the database refuses, as PostgreSQL refuses some. */
 export const REFUSED = 'REFUSED BY THE DATABASE';
 export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
-/** Ids that would break a map made of a plain object. */
-const TRICKY_IDS = ['__proto__', 'constructor', 'hasOwnProperty'];
+/** Sources of random numbers: those for hostile values and for loops are their own, to change nothing else of a seed. */
+export type Sources = { random: Random; values: Random; growth: Random };
 
-/** `values` is a source of its own for hostile values, so that they change nothing else of a seed. */
-export function randomScenario(random: Random, values: Random, knobs: Knobs, index: number): Scenario {
+export function randomScenario({ random, values, growth }: Sources, knobs: Knobs, index: number): Scenario {
   const isHostile = random.below(100) < knobs.hostile;
   const graph = isHostile ? hostileGraph(random, knobs.steps) : randomGraph(random, knobs.steps);
+  const grows = growth.below(100) < knobs.growth && !isHostile;
+  if (grows) addLoops(growth, graph);
   const unstorable = knobs.oddities > 0 && random.chance(0.01);
   const data = randomStart(random, graph);
   if (unstorable) data.input = { text: REFUSED };
@@ -72,6 +78,7 @@ export function randomScenario(random: Random, values: Random, knobs: Knobs, ind
   const plans = new Map(
     graph.steps.map(step => [step.id, isHostile ? ENDLESS : stepPlan(random, knobs, step, isHeavy)]),
   );
+  if (grows) for (const [id, plan] of loopPlans(growth, knobs, graph)) plans.set(id, plan);
   const odd = knobs.oddities > 0;
   return {
     runId: `run-${index}`,
@@ -95,22 +102,6 @@ function gather({ steps }: Graph): void {
   if (reader !== undefined) reader.depends_on = others.slice(0, 3).map(({ id }) => id);
 }
 
-function randomGraph(random: Random, maxSteps: number): Graph {
-  const ids: string[] = [];
-  const tricky = random.chance(0.1);
-  const size = random.below(maxSteps + 1);
-  for (let index = 0; index < size; index++) {
-    ids.push((tricky ? TRICKY_IDS[index] : undefined) ?? `s${index}`);
-  }
-  const width = random.chance(0.2) ? 0.1 : 0.45;
-  return {
-    steps: shuffle(
-      random,
-      ids.map((id, index) => randomStep(random, id, { before: ids.slice(0, index), all: ids, width })),
-    ),
-  };
-}
-
 /** Steps that are ready at once, none of which ever ends. */
 function hostileGraph(random: Random, maxSteps: number): Graph {
   const size = 1 + random.below(Math.max(1, maxSteps));
@@ -120,35 +111,7 @@ function hostileGraph(random: Random, maxSteps: number): Graph {
   };
 }
 
-const ENDLESS: StepPlan = { kind: 'endless', failures: 0, retryable: false, result: null, together: false };
-
-type Place = { before: readonly string[]; all: readonly string[]; width: number };
-
-function randomStep(random: Random, id: string, { before, all, width }: Place): GraphStep {
-  const step: GraphStep = { id, type: 'lua_script', depends_on: random.some(before.slice(-4), width) };
-  if (random.chance(0.1)) step.disabled = true;
-  if (random.chance(0.07)) step.gated = true;
-  const kind = random.next();
-  if (kind < 0.25) {
-    step.type = 'condition';
-    Object.assign(step, randomBranches(random, all));
-    if (random.chance(0.15)) step.mode = random.pick(['validate', 'branch']);
-  } else if (kind < 0.37) {
-    step.type = 'human_task';
-    if (random.chance(0.4)) step.timeout_s = 1 + random.below(8);
-    step.on_timeout = random.pick(['fail', 'approve', 'reject']);
-  } else if (kind < 0.45) step.type = 'mcp_call';
-  else if (kind < 0.46) step.type = 'of_another_server';
-  if (step.type !== 'human_task' && random.chance(0.6)) {
-    step.retry_count = 1 + random.below(3);
-    step.retry_delay_s = 1 + random.below(5);
-  }
-  return step;
-}
-
-function randomBranches(random: Random, all: readonly string[]): { then: string[]; else: string[] } {
-  return { then: random.some(all, 0.3), else: random.some(all, 0.3) };
-}
+const ENDLESS: StepPlan = { kind: 'endless', failures: 0, retryable: false, result: null, together: false, loop: null };
 
 function randomStart(random: Random, graph: Graph): RunStartedData {
   const ids = graph.steps.map(step => step.id);
@@ -181,13 +144,4 @@ function randomOverride(random: Random, ids: readonly string[]): JsonMap {
 
 function randomSeed(random: Random): JsonValue {
   return random.pick<JsonValue>([{ value: true, branch: 'then' }, { value: false, branch: 'else' }, 7, null]);
-}
-
-function shuffle<T>(random: Random, items: T[]): T[] {
-  for (let last = items.length - 1; last > 0; last--) {
-    const other = random.below(last + 1);
-    const [a, b] = [items[last], items[other]];
-    if (a !== undefined && b !== undefined) [items[last], items[other]] = [b, a];
-  }
-  return items;
 }

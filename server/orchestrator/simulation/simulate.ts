@@ -66,9 +66,10 @@ class World {
   constructor(seed: number, knobs: Knobs) {
     const random = new Random(seed);
     const values = new Random(seed ^ 0x5bd1e995);
+    const growth = new Random(seed ^ 0x2c1b3c6d);
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
-      const scenario = randomScenario(random, values, knobs, index);
+      const scenario = randomScenario({ random, values, growth }, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
     const economy = randomEconomy(random);

@@ -1,7 +1,8 @@
-import type { Attempt, Outcome, StepType, StepTypes } from '../../contract/step-type.ts';
-import type { Consumption, JsonValue, TaskRequest } from '../core/index.ts';
+import type { Attempt, Gathered, Outcome, StepType, StepTypes } from '../../contract/step-type.ts';
+import type { Consumption, GraphStep, JsonValue, TaskRequest } from '../core/index.ts';
 import { stepTypeDescription } from '../steps/descriptions.ts';
 import type { Auditor } from './auditor.ts';
+import type { LoopPlan } from './growth.ts';
 import type { StepPlan } from './plans.ts';
 import { REFUSED } from './scenario.ts';
 import type { Server } from './server.ts';
@@ -52,6 +53,7 @@ export class Work {
     return new Map([
       type('lua_script'),
       type('condition'),
+      type('for_each'),
       type('mcp_call', { queues: true, io: true }),
       type('human_task', { execute: attempt => this.#ask(server, attempt) }),
     ]);
@@ -78,13 +80,15 @@ export class Work {
     this.#checkStart(server, attempt);
     const plan = this.#plan(attempt);
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
+    // Read at once: it is gone when the attempt is aborted.
+    const { gathered = null } = attempt;
     const execution: Execution = { server, attempt, signal, plan };
     this.executing.add(execution);
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const settle = () => {
       if (!this.executing.delete(execution)) return;
       if (signal.aborted) this.#at.count('outcome after the abort');
-      resolve(this.#outcome(attempt, plan));
+      resolve(this.#outcome(attempt, plan, gathered));
       // What comes late must be ignored.
       if (this.#at.random.chance(0.05)) attempt.log(['afterwards']);
     };
@@ -151,13 +155,20 @@ export class Work {
     for (const dependency of logged.history.step(step.id).dependencies) {
       if (logged.history.step(dependency).end === null)
         this.#at.fail('order', `${key} is being worked on before the end of "${dependency}" is in the log`);
+      // A loop that gathers its results reads nothing else.
+      if (attempt.gathered != null) continue;
       const { end } = logged.history.step(dependency);
       const data = end?.type === 'step_completed' ? end.data : null;
       const isResult = data !== null && 'result' in data;
       const result = isResult ? data.result : (logged.state.results.get(dependency) ?? null);
-      if (JSON.stringify(attempt.result(dependency)) !== JSON.stringify(result))
+      const name = logged.history.step(dependency).added?.name ?? dependency;
+      if (JSON.stringify(attempt.result(name)) !== JSON.stringify(result))
         this.#at.fail('replay', `${key} sees another result of "${dependency}" than the log has`);
     }
+    const { added } = logged.history.step(step.id);
+    const item = added === null ? null : { item: added.index, index: added.index };
+    if (JSON.stringify(attempt.item ?? null) !== JSON.stringify(item))
+      this.#at.fail('growth', `${key} is executed for ${JSON.stringify(attempt.item)}, not ${JSON.stringify(item)}`);
     if (attempt.run.tenantId !== logged.tenantId) this.#at.fail('tenant', `${key} runs for ${attempt.run.tenantId}`);
     if (!server.alive) this.#at.fail('defect', `${key} began in a dead process`);
   }
@@ -180,7 +191,7 @@ export class Work {
     return plan;
   }
 
-  #outcome(attempt: Attempt, plan: StepPlan): Outcome {
+  #outcome(attempt: Attempt, plan: StepPlan, gathered: Gathered | null): Outcome {
     const { random } = this.#at;
     const consumed: Consumption[] = [
       ...(attempt.step.type === 'mcp_call' ? [{ action: 'tool_call' as const, quantity: 1 }] : []),
@@ -196,9 +207,32 @@ export class Work {
       const retryAfter = random.chance(0.1) ? { retryAfterMs: random.below(5_000) } : {};
       return { kind: 'failed', error, retryable: plan.retryable, ...retryAfter, ...this.#oddHint(), ...log };
     }
-    return { kind: 'completed', result: resultOf(plan), ...log };
+    const loop = plan.loop === null ? null : loopOutcome(attempt.step, plan.loop, gathered);
+    if (loop?.kind === 'expanding') return loop;
+    return { kind: 'completed', result: loop?.result ?? resultOf(plan), ...log };
   }
 }
+
+/** As a loop behaves: first it expands, and when its items have ended it returns what came of them. */
+function loopOutcome(step: GraphStep, { items: count }: LoopPlan, gathered: Gathered | null): LoopOutcome {
+  if (count === 0) return { kind: 'completed', result: { results: [], failed: 0 } };
+  if (gathered === null) {
+    const items = Array.from({ length: count }, (_, index) => index);
+    const on_item_error = step.on_item_error === 'continue' ? 'continue' : 'fail';
+    const plan = { type: 'for_each', count, concurrency: Number(step.concurrency), on_item_error } as const;
+    return { kind: 'expanding', plan, items };
+  }
+  const { last, ends, failed } = gathered;
+  const results = ends.map(end => {
+    const [only = null] = end ?? [];
+    return end === null || last.length === 1
+      ? only
+      : Object.fromEntries(last.map((name, at) => [name, end[at] ?? null]));
+  });
+  return { kind: 'completed', result: { results, failed } };
+}
+
+type LoopOutcome = Extract<Outcome, { kind: 'expanding' }> | { kind: 'completed'; result: JsonValue };
 
 function upTo(time: number, multiple: number): number {
   return Math.ceil(time / multiple) * multiple;

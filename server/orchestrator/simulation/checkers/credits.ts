@@ -2,6 +2,7 @@ import type { RunEvent } from '../../core/index.ts';
 import type { LogEntry } from '../../log/index.ts';
 import type { AuditedRun } from '../auditor.ts';
 import { chargeOf, type Database } from '../database.ts';
+import { allSteps, publishedStep } from '../growth.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { isPaidFor } from './usage.ts';
 import { Violation } from './violation.ts';
@@ -54,7 +55,7 @@ function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
   const { enforced, prices } = at.economy;
   if (!enforced || at.twoLed || prices.llm_input_tokens > 0) return false;
   return [...at.scenarios.values()].every(
-    ({ graph, tenantId: other }) => other !== tenantId || graph.steps.every(({ type }) => type !== 'human_task'),
+    ({ graph, tenantId: other }) => other !== tenantId || allSteps(graph).every(({ type }) => type !== 'human_task'),
   );
 }
 
@@ -115,7 +116,7 @@ export class CreditWatch {
   #checkDenied(tenantId: string, runId: string, step: string | null): void {
     if (!this.#leadsAlone || this.#grantedLately(tenantId)) return;
     const graph = this.#at.scenario(runId).graph;
-    const dearest = Math.max(0, ...graph.steps.map(({ id }) => this.#priceAhead(runId, id)));
+    const dearest = Math.max(0, ...allSteps(graph).map(({ type }) => this.#priceOf(type)));
     const price = step === null ? dearest : this.#priceAhead(runId, step);
     if (this.#left(tenantId) >= price)
       this.#at.fail('credits', `"${step}" of ${runId} was denied for ${price}: there is ${this.#left(tenantId)}`);
@@ -143,8 +144,11 @@ export class CreditWatch {
   }
 
   #priceAhead(runId: string, step: string): number {
+    return this.#priceOf(publishedStep(this.#at.scenario(runId).graph, step)?.type);
+  }
+
+  #priceOf(type: string | undefined): number {
     const { prices } = this.#at.economy;
-    const type = this.#at.scenario(runId).graph.steps.find(({ id }) => id === step)?.type;
     return prices.workflow_step + (type === 'mcp_call' ? prices.tool_call : 0);
   }
 

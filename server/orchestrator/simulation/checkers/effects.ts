@@ -1,5 +1,6 @@
 import { effects, type RunState } from '../../core/index.ts';
 import type { History } from '../history.ts';
+import { deadlineOf, isGathered } from './growth.ts';
 import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('effects', message);
@@ -9,8 +10,9 @@ export function checkEffects(history: History, state: RunState): void {
   const { ready, inFlight, timers } = effects(state);
   const steps = [...history.steps].filter(([, step]) => step.end === null);
   const advancing = history.status === 'running' && !history.stopping;
-  const mayStart = ([, step]: (typeof steps)[number]) =>
-    step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null);
+  const mayStart = ([id, step]: (typeof steps)[number]) =>
+    isGathered(history, id) ||
+    (step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null));
   same('ready', [...ready], advancing ? steps.filter(mayStart).map(([id]) => id) : []);
   const flying = steps.filter(([, step]) => step.inFlight).map(([id, step]) => `${id}#${step.attempt}`);
   same(
@@ -19,7 +21,11 @@ export function checkEffects(history: History, state: RunState): void {
     history.isTerminal ? [] : flying,
   );
   const due = steps.flatMap(([id, step]) => {
-    const at = step.retryAt ?? (step.attempt > 0 && !step.inFlight ? step.asked?.dueAt : null) ?? null;
+    const at =
+      step.retryAt ??
+      deadlineOf(history, id) ??
+      (step.attempt > 0 && !step.inFlight ? step.asked?.dueAt : null) ??
+      null;
     return at === null ? [] : [`${id}@${at}`];
   });
   same(

@@ -1,5 +1,5 @@
 import type { RunEvent, RunStatus } from '../../core/index.ts';
-import type { History } from '../history.ts';
+import type { History, StepHistory } from '../history.ts';
 import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('endings', message);
@@ -47,7 +47,9 @@ function checkOthers(to: RunStatus, ends: Ends, history: History): void {
 
 function collect(history: History): Ends {
   const ends: Ends = { failed: [], cancelled: new Map(), causes: new Set(), skipped: new Set() };
-  for (const [id, { end }] of history.steps) {
+  for (const [id, { end, added }] of history.steps) {
+    // What a failure in a loop ends is checkGrowth's affair.
+    if (added !== null && isOfLoop(end)) continue;
     if (end?.type === 'step_failed') ends.failed.push(id);
     if (end?.type === 'step_cancelled') {
       ends.cancelled.set(id, end.data.reason);
@@ -56,4 +58,10 @@ function collect(history: History): Ends {
     if (end?.type === 'step_completed' && 'skipped' in end.data) ends.skipped.add(end.data.reason);
   }
   return ends;
+}
+
+function isOfLoop(end: StepHistory['end']): boolean {
+  if (end?.type === 'step_failed') return end.data.tolerated === true;
+  if (end?.type === 'step_cancelled') return end.data.reason === 'step_failed';
+  return end?.type === 'step_completed' && 'skipped' in end.data && end.data.reason === 'blocked';
 }

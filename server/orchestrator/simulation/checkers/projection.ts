@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { phase } from '../../core/index.ts';
 import type { AuditedRun } from '../auditor.ts';
+import { deadlineOf } from './growth.ts';
 import { Violation } from './violation.ts';
 
 /**
@@ -16,7 +17,7 @@ export function checkProjection(run: AuditedRun, written: boolean): void {
     phase: phase(state, row.phase === 'paused' ? state.inFlight.size : 0),
     pendingTasks: [...history.steps.values()].filter(step => step.asked !== null && step.end === null).length,
     endedAt: history.isTerminal ? (history.events.at(-1)?.at ?? null) : null,
-    stepsTotal: history.steps.size,
+    stepsTotal: history.graph.steps.length,
     tenantId: run.tenantId,
     startedAt: history.events[0]?.at,
   };
@@ -33,7 +34,7 @@ export function checkProjection(run: AuditedRun, written: boolean): void {
 /** At rest, no field of the row may be behind. */
 export function checkProgress(run: AuditedRun): void {
   const { row } = run.stored;
-  const done = [...run.history.steps.values()].filter(step => step.end !== null).length;
+  const done = [...run.history.steps.values()].filter(step => step.end !== null && step.added === null).length;
   if (row.stepsDone !== done) throw fail(run, 'stepsDone', row.stepsDone, done);
   if (row.credits !== run.state.credits) throw fail(run, 'credits', row.credits, run.state.credits);
   if (row.lastSeq !== run.history.events.length) throw fail(run, 'lastSeq', row.lastSeq, run.history.events.length);
@@ -42,9 +43,10 @@ export function checkProgress(run: AuditedRun): void {
 /** Recovery leaves a blocked run in the log and trusts its timer. */
 function checkTimer(run: AuditedRun): void {
   if (run.stored.row.phase !== 'blocked') return;
-  const due = [...run.history.steps.values()].flatMap(({ asked, end }) =>
-    end === null && asked !== null && asked.dueAt !== null ? [asked.dueAt] : [],
-  );
+  const due = [...run.history.steps].flatMap(([id, { asked, end }]) => {
+    const at = end === null ? (asked?.dueAt ?? deadlineOf(run.history, id)) : null;
+    return at === null ? [] : [at];
+  });
   const expected = due.length === 0 ? null : Math.min(...due);
   if (run.stored.row.nextTimerAt !== expected) throw fail(run, 'nextTimerAt', run.stored.row.nextTimerAt, expected);
 }

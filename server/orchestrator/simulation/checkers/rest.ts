@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { GraphStep } from '../../core/index.ts';
 import type { Timers } from '../../executors/embedded/runs/timers.ts';
 import type { AuditedRun } from '../auditor.ts';
 import type { Clients } from '../clients.ts';
-import { expectedEnd } from '../oracle.ts';
+import { allSteps, publishedStep } from '../growth.ts';
 import type { Server } from '../server.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { expectedEnd } from '../undisturbed.ts';
 import type { Work } from '../work.ts';
+import { deadlineOf, isGathered } from './growth.ts';
 import { checkMemory } from './memory.ts';
 import { checkProgress } from './projection.ts';
 import { Violation } from './violation.ts';
@@ -97,6 +100,9 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
     if (step.retryAt !== null) throw new Violation('not-stuck', `the retry of "${id}" of ${run.id} never comes`);
     if (step.asked !== null && step.asked.dueAt !== null)
       throw new Violation('not-stuck', `the time of the task "${id}" of ${run.id} is up, and nothing happens`);
+    if (deadlineOf(history, id) !== null)
+      throw new Violation('not-stuck', `the time of the loop "${id}" of ${run.id} is up, and nothing happens`);
+    if (isGathered(history, id)) throw new Violation('not-stuck', `the loop "${id}" of ${run.id} does not end`);
     if (step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null))
       throw new Violation('not-stuck', `"${id}" of ${run.id} may begin, and does not`);
   }
@@ -121,6 +127,10 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
     event =>
       (event.type === 'state_changed' && event.data.to === 'stopped') ||
       (event.type === 'step_failed' && DISTURBANCES.includes(event.data.error.code)) ||
+      // Outcomes that the database refuses together fail together.
+      (event.type === 'step_failed' &&
+        event.data.error.code === 'not_storable' &&
+        scenario.plans.get(event.step)?.kind !== 'unstorable') ||
       ((event.type === 'step_failed' || event.type === 'step_retrying') &&
         event.data.error.code === 'step_timed_out' &&
         scenario.plans.get(event.step)?.kind !== 'hangs'),
@@ -136,7 +146,9 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
     const found = history.step(step).end;
     const data = found?.type === 'step_completed' ? found.data : undefined;
     const seen = data === undefined ? null : 'skipped' in data ? data.reason : json(data.result);
-    const isHuman = history.step(step).spec.type === 'human_task' && typeof end === 'object';
+    const published = publishedStep(scenario.graph, step);
+    const asksPeople = published !== undefined && allSteps({ steps: [published] }).some(isTask);
+    const isHuman = asksPeople && typeof end === 'object';
     if (
       isHuman
         ? data === undefined || 'skipped' in data
@@ -149,4 +161,5 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
   }
 }
 
+const isTask = ({ type }: GraphStep): boolean => type === 'human_task';
 const json = (value: unknown): string => `result ${JSON.stringify(value)}`;

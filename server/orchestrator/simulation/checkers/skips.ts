@@ -27,8 +27,12 @@ export function checkSkips(history: History, event: RunEvent): void {
 }
 
 function checkCause(history: History, step: string, reason: 'blocked' | 'run_stopped'): void {
-  const anyFailed = [...history.steps.values()].some(({ end }) => end?.type === 'step_failed');
-  if (reason === 'blocked' && !anyFailed) throw fail(`"${step}" is blocked, but no step has failed`);
-  if (reason === 'run_stopped' && anyFailed && !history.stopping)
+  // A failure that a loop handles blocks steps of that loop, which checkGrowth sees to.
+  const { added } = history.step(step);
+  const hasFailed = [...history.steps.values()].some(
+    other => other.end?.type === 'step_failed' && other.added === null,
+  );
+  if (reason === 'blocked' && !hasFailed && added === null) throw fail(`"${step}" is blocked, but no step has failed`);
+  if (reason === 'run_stopped' && hasFailed && !history.stopping)
     throw fail(`"${step}" is stopped in a run that failed`);
 }

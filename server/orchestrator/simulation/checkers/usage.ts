@@ -19,6 +19,7 @@ export function checkUsage(run: AuditedRun, entry: LogEntry): void {
 export function isPaidFor(event: RunEvent): boolean {
   if (event.type === 'step_retrying') return true;
   if (event.type === 'step_completed') return !('skipped' in event.data);
+  if (event.type === 'step_failed' && event.data.caused_by_step_id !== undefined) return false;
   return event.type === 'step_failed' && !UNPAID.includes(event.data.error.code);
 }
 

@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonValue, RunEvent } from '../../core/index.ts';
+import { gatheredResult } from '../growth.ts';
+import { type History, type StepHistory, stepsOf } from '../history.ts';
+import { effectiveFields } from '../oracle.ts';
+import { Violation } from './violation.ts';
+
+const fail = (message: string) => new Violation('growth', message);
+
+/** What a run adds to its graph, and how that ends, follows from its loops and their steps alone (docs/adr/0017). */
+export function checkGrowth(history: History, event: RunEvent): void {
+  if (event.type === 'steps_added') checkAdded(history, event);
+  if (event.type === 'step_expanded') checkExpanded(history, event);
+  if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled') {
+    const step = history.step(event.step);
+    for (const child of step.children)
+      if (history.step(child).end === null) throw fail(`"${event.step}" has ended, and "${child}" under it has not`);
+    if (event.type === 'step_completed' && step.expanded !== null) checkResult(history, event);
+    if (event.type === 'step_failed') checkFailure(history, event);
+    if (event.type === 'step_cancelled' && event.data.reason === 'step_failed') checkCancelled(history, event);
+  }
+}
+
+function checkExpanded(history: History, { step, data }: Extract<RunEvent, { type: 'step_expanded' }>): void {
+  if (history.stopping) throw fail(`"${step}" expanded while the run was being stopped`);
+  if (history.step(step).expanded !== null) throw fail(`"${step}" expanded twice`);
+  if (data.items.length !== data.plan.count)
+    throw fail(`"${step}" has ${data.items.length} of ${data.plan.count} items`);
+}
+
+function checkAdded(history: History, { step, data }: Extract<RunEvent, { type: 'steps_added' }>): void {
+  const parent = history.step(step);
+  if (history.status !== 'running' || history.stopping) throw fail(`"${step}" adds steps to a run that does not go on`);
+  if (parent.expanded === null || data.parent !== step) throw fail(`"${step}" adds steps, but has not expanded`);
+  const { count } = parent.expanded.data.plan;
+  let last = Math.max(0, ...parent.children.map(id => indexOf(step, id)));
+  for (const { id, type } of data.steps) {
+    const index = indexOf(step, id);
+    if (history.steps.has(id)) throw fail(`"${id}" was added twice`);
+    if (!(index < count)) throw fail(`"${id}" was added for an item that "${step}" does not have`);
+    if (index < last || index > last + 1) throw fail(`"${id}" was added after item ${last}`);
+    if (type !== stepsOf(parent.spec).find(each => id.endsWith(`.${each.id}`))?.type)
+      throw fail(`"${id}" is a ${type}`);
+    last = index;
+  }
+}
+
+/** The failure of a step in a loop is for the loop to handle; the loop fails for it only if it is to. */
+function checkFailure(history: History, { step, data }: Extract<RunEvent, { type: 'step_failed' }>): void {
+  const { added, expanded } = history.step(step);
+  if ((data.tolerated === true) !== (added !== null))
+    throw fail(`the failure of "${step}" says tolerated: ${data.tolerated}`);
+  if (data.caused_by_step_id === undefined) return;
+  const cause = history.step(data.caused_by_step_id);
+  if (expanded?.data.plan.on_item_error !== 'fail') throw fail(`"${step}" fails for an item, but is to continue`);
+  if (cause.added?.parent !== step || cause.end?.type !== 'step_failed')
+    throw fail(`"${step}" fails because of "${data.caused_by_step_id}", which has not failed`);
+}
+
+/** Either a step of the same loop failed, or the loop's time is up. */
+function checkCancelled(history: History, { step, data, at }: Extract<RunEvent, { type: 'step_cancelled' }>): void {
+  const cause = history.step(data.caused_by_step_id ?? '');
+  const loop = cause.end?.type === 'step_failed' ? cause.added?.parent : cause.spec.id;
+  if (loop === undefined || !step.startsWith(`${loop}.`)) throw fail(`"${step}" was cancelled by "${cause.spec.id}"`);
+  if (cause.end?.type === 'step_failed') {
+    const plan = history.step(loop).expanded?.data.plan;
+    if (plan?.on_item_error === 'continue' && !step.startsWith(`${loop}.${cause.added?.index}.`))
+      throw fail(`"${step}" was cancelled because another item failed`);
+    return;
+  }
+  if (at < (deadlineOf(history, loop) ?? Number.POSITIVE_INFINITY)) throw fail(`the time of "${loop}" was not up`);
+}
+
+/** The result has the results of all items in their order, whatever the order in which they ended. */
+function checkResult(history: History, { step, data }: Extract<RunEvent, { type: 'step_completed' }>): void {
+  if ('skipped' in data) throw fail(`"${step}" was skipped after it had expanded`);
+  const { expanded } = history.step(step);
+  if (openItems(history, step).next < (expanded?.data.plan.count ?? 0))
+    throw fail(`"${step}" ends before its last item`);
+  const expected = gatheredResult(history, step);
+  if (!isDeepStrictEqual(plain(data.result as JsonValue), plain(expected)))
+    throw fail(`"${step}" returns ${JSON.stringify(data.result)}, not ${JSON.stringify(expected)}`);
+}
+
+const plain = (value: JsonValue): unknown => JSON.parse(JSON.stringify(value));
+
+/** After each decision: a loop of a run that goes on has as many items at work as it may, and no failure is left unhandled. */
+export function checkLoops(history: History): void {
+  for (const [id, { end }] of history.steps)
+    if (end?.type === 'step_completed' && 'skipped' in end.data && end.data.reason === 'blocked')
+      checkBlocked(history, id);
+  if (history.isTerminal || history.stopping) return;
+  for (const [id, step] of history.steps) {
+    if (step.end !== null || step.expanded === null) continue;
+    const { count, concurrency, on_item_error } = step.expanded.data.plan;
+    const { open, next, failed } = openItems(history, id);
+    if (open.size > concurrency) throw fail(`"${id}" has ${open.size} items at work, and may have ${concurrency}`);
+    for (const index of failed) {
+      if (on_item_error === 'fail') throw fail(`item ${index} of "${id}" failed, and the loop goes on`);
+      if (open.has(index)) throw fail(`item ${index} of "${id}" failed, and goes on`);
+    }
+    if (history.status === 'running' && next < count && open.size < concurrency)
+      throw fail(`"${id}" has ${open.size} items at work and ${count - next} to come`);
+  }
+}
+
+/** A step of a loop is blocked only by a failure in that loop, or of what is above it. */
+function checkBlocked(history: History, id: string): void {
+  const { added } = history.step(id);
+  if (added === null || history.status === 'failed') return;
+  const hasFailed = (step: string) => history.step(step).end?.type === 'step_failed';
+  const siblings = history.step(added.parent).children;
+  if (siblings.some(hasFailed) || hasFailed(added.parent)) return;
+  if (isBlocked(history, added.parent)) return;
+  throw fail(`"${id}" is blocked, but no step of its loop has failed`);
+}
+
+/** Whether a step ended for a failure elsewhere. */
+function isBlocked(history: History, id: string): boolean {
+  const { end } = history.step(id);
+  return end?.type === 'step_cancelled';
+}
+
+type Items = { open: Set<number>; failed: Set<number>; next: number };
+
+function openItems(history: History, id: string): Items {
+  const items: Items = { open: new Set(), failed: new Set(), next: 0 };
+  for (const child of history.step(id).children) {
+    const { end } = history.step(child);
+    const index = indexOf(id, child);
+    items.next = Math.max(items.next, index + 1);
+    if (end === null) items.open.add(index);
+    if (end?.type === 'step_failed') items.failed.add(index);
+  }
+  return items;
+}
+
+/** Whether a step has expanded and all that it added has ended: it may begin for the last time. */
+export function isGathered(history: History, id: string): boolean {
+  const step = history.step(id);
+  if (step.end !== null || step.inFlight || step.retryAt !== null) return false;
+  return step.expanded !== null && !isAtWork(history, step);
+}
+
+/** When the time of a step that has expanded is up; null where it has none, or has nothing under it any more. */
+export function deadlineOf(history: History, id: string): number | null {
+  const step = history.step(id);
+  if (step.expanded === null || !isAtWork(history, step)) return null;
+  const timeout: unknown = effectiveFields(history, step.spec).timeout_s;
+  if (typeof timeout !== 'number' || !(timeout >= 1)) return null;
+  return step.expanded.at + Math.min(timeout, 86_400) * 1_000;
+}
+
+function isAtWork(history: History, step: StepHistory): boolean {
+  const { open, next } = openItems(history, step.spec.id);
+  return open.size > 0 || next < (step.expanded?.data.plan.count ?? 0);
+}
+
+const indexOf = (parent: string, id: string): number => Number(id.slice(parent.length + 1).split('.')[0]);

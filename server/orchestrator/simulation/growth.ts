@@ -1,0 +1,91 @@
+import type { Graph, GraphStep, JsonValue } from '../core/index.ts';
+import { randomGraph } from './graphs.ts';
+import { type History, stepsOf } from './history.ts';
+import { type StepPlan, stepPlan } from './plans.ts';
+import type { Random } from './random.ts';
+import type { Knobs } from './scenario.ts';
+
+/** What a loop of a run is going to do. */
+export type LoopPlan = { readonly items: number };
+
+/** How deep loops are nested. */
+const DEEPEST = 2;
+
+/** What a loop may do that is odd; the rest is about results, and a loop's is that of its steps. */
+const OF_LOOPS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
+
+/** Turns some steps of a graph into loops, at least one where there is a step that can be one. */
+export function addLoops(random: Random, { steps }: Graph, depth = 1): void {
+  const able = steps.filter(({ type }) => type === 'lua_script' || type === 'mcp_call');
+  const chosen = random.some(able, 0.3);
+  const [first] = able;
+  if (chosen.length === 0 && depth === 1 && first !== undefined) chosen.push(first);
+  for (const step of chosen) {
+    const inner = randomGraph(random, 3, 1);
+    if (depth < DEEPEST && random.chance(0.3)) addLoops(random, inner, depth + 1);
+    step.type = 'for_each';
+    // A graph is JSON; an absent field is an undefined one in its type alone.
+    step.steps = inner.steps as unknown as JsonValue;
+    step.concurrency = 1 + random.below(3);
+    step.on_item_error = random.pick(['fail', 'continue', 'continue']);
+    if (random.chance(0.15)) step.timeout_s = 1 + random.below(8);
+  }
+}
+
+/** The plans of the loops of a graph, and of all that they may add. */
+export function loopPlans(random: Random, knobs: Knobs, { steps }: Graph, prefix = ''): Map<string, StepPlan> {
+  const plans = new Map<string, StepPlan>();
+  for (const step of steps) {
+    const id = `${prefix}${step.id}`;
+    if (step.type !== 'for_each') continue;
+    const items = random.below(prefix === '' ? 5 : 3);
+    const plan = stepPlan(random, knobs, step, false);
+    const kind = OF_LOOPS.includes(plan.kind) ? plan.kind : 'works';
+    plans.set(id, { ...plan, kind, loop: { items } });
+    for (let index = 0; index < items; index++) {
+      const within = `${id}.${index}.`;
+      const inner = stepsOf(step);
+      for (const each of inner) plans.set(`${within}${each.id}`, stepPlan(random, knobs, each, false));
+      for (const [nested, plan] of loopPlans(random, knobs, { steps: inner }, within)) plans.set(nested, plan);
+    }
+  }
+  return plans;
+}
+
+/** The published step that an id names, at any depth. */
+export function publishedStep(graph: Graph, id: string): GraphStep | undefined {
+  const [name, , ...inner] = id.split('.');
+  const step = graph.steps.find(each => each.id === name);
+  return inner.length === 0 || step === undefined ? step : publishedStep({ steps: stepsOf(step) }, inner.join('.'));
+}
+
+/** All published steps of a graph, those of loops included. */
+export function allSteps({ steps }: Graph): GraphStep[] {
+  return steps.flatMap(step => [step, ...allSteps({ steps: stepsOf(step) })]);
+}
+
+/** The result of a loop whose items have all ended, by the log. */
+export function gatheredResult(history: History, id: string): JsonValue {
+  const { spec, children, expanded } = history.step(id);
+  const inner = stepsOf(spec);
+  const last = inner.filter(step => !inner.some(({ depends_on }) => depends_on?.includes(step.id)));
+  const results: JsonValue[] = [];
+  let failed = 0;
+  for (let index = 0; index < (expanded?.data.plan.count ?? 0); index++) {
+    const within = `${id}.${index}.`;
+    if (children.some(child => child.startsWith(within) && history.step(child).end?.type === 'step_failed')) {
+      failed += 1;
+      results.push(null);
+      continue;
+    }
+    const ends = last.map(step => [step.id, resultOf(history, `${within}${step.id}`)] as const);
+    const [first] = ends;
+    results.push(ends.length === 1 && first !== undefined ? first[1] : Object.fromEntries(ends));
+  }
+  return { results, failed };
+}
+
+function resultOf(history: History, id: string): JsonValue {
+  const end = history.step(id).end;
+  return end?.type === 'step_completed' && 'result' in end.data ? (end.data.result as JsonValue) : null;
+}

@@ -1,0 +1,96 @@
+import type { GraphStep, JsonValue, SkipReason } from '../core/index.ts';
+import { gatheredResult } from './growth.ts';
+import { History, type StepHistory } from './history.ts';
+import { effectiveFields, expectedFate, fails } from './oracle.ts';
+import type { Scenario } from './scenario.ts';
+
+/** How each authored step ends: with a result, or skipped for a reason. */
+export type ExpectedEnd = { status: 'completed' | 'failed'; ends: Map<string, { result: JsonValue } | SkipReason> };
+
+/**
+ * The end of an undisturbed run: one step after the other, without time, slots or faults. Null if it has none, because
+ * only a stop ends one of its steps.
+ */
+export function expectedEnd(scenario: Scenario): ExpectedEnd | null {
+  return new Undisturbed(scenario).run();
+}
+
+class Undisturbed {
+  readonly #history: History;
+  readonly #plans: Scenario['plans'];
+
+  constructor({ graph, data, plans }: Scenario) {
+    this.#history = new History(graph);
+    this.#history.add({ at: 0, type: 'run_started', data });
+    this.#plans = plans;
+  }
+
+  run(): ExpectedEnd | null {
+    for (let step = this.#next(); step !== undefined; step = this.#next()) {
+      const end = this.#end(step);
+      if (end === 'endless') return null;
+      if (end === 'failed') return { status: 'failed', ends: this.#ends() };
+    }
+    return { status: 'completed', ends: this.#ends() };
+  }
+
+  #next(): StepHistory | undefined {
+    const hasEnded = (id: string) => this.#history.step(id).end !== null;
+    return [...this.#history.steps.values()].find(
+      step => step.end === null && step.dependencies.every(hasEnded) && step.children.every(hasEnded),
+    );
+  }
+
+  #end({ spec, expanded }: StepHistory): 'ended' | 'failed' | 'endless' {
+    const step = spec.id;
+    const fate = expanded === null ? expectedFate(this.#history, step) : 'run';
+    const plan = this.#plans.get(step);
+    if (fate !== 'run') this.#skip(step, fate);
+    else if (plan === undefined || plan.kind === 'endless') return 'endless';
+    else if (fails(effectiveFields(this.#history, spec), plan)) return this.#fail(step);
+    else if (expanded !== null) this.#complete(step, gatheredResult(this.#history, step));
+    else if (plan.loop !== null && plan.loop.items > 0) this.#expand(spec, plan.loop.items);
+    else this.#complete(step, plan.loop === null ? plan.result : { results: [], failed: 0 });
+    return 'ended';
+  }
+
+  /** The failure of an authored step is that of the run; that of an added one ends its item or its parent. */
+  #fail(step: string): 'ended' | 'failed' {
+    const { added } = this.#history.step(step);
+    if (added === null) return 'failed';
+    const error = { code: 'boom', message: '' };
+    this.#history.add({ at: 0, type: 'step_failed', step, attempt: 1, data: { error, tolerated: true } });
+    const { spec } = this.#history.step(added.parent);
+    const isFatal = spec.on_item_error !== 'continue';
+    const prefix = isFatal ? `${added.parent}.` : `${added.parent}.${added.index}.`;
+    for (const [id, { end }] of this.#history.steps)
+      if (end === null && id.startsWith(prefix)) this.#skip(id, 'blocked');
+    return isFatal ? this.#fail(added.parent) : 'ended';
+  }
+
+  #expand({ id: step, steps }: GraphStep, count: number): void {
+    const plan = { type: 'for_each', count, concurrency: 1, on_item_error: 'continue' } as const;
+    const items = Array.from({ length: count }, (_, index) => index);
+    this.#history.add({ at: 0, type: 'step_expanded', step, attempt: 1, data: { plan, items } });
+    const graph = steps as unknown as GraphStep[];
+    const added = items.flatMap(index => graph.map(({ id, type }) => ({ id: `${step}.${index}.${id}`, type })));
+    this.#history.add({ at: 0, type: 'steps_added', step, attempt: 1, data: { parent: step, steps: added } });
+  }
+
+  #skip(step: string, reason: SkipReason): void {
+    this.#history.add({ at: 0, type: 'step_completed', step, data: { skipped: true, reason } });
+  }
+
+  #complete(step: string, result: JsonValue): void {
+    this.#history.add({ at: 0, type: 'step_completed', step, attempt: 1, data: { result } });
+  }
+
+  #ends(): ExpectedEnd['ends'] {
+    const ends: ExpectedEnd['ends'] = new Map();
+    for (const [id, { end, added }] of this.#history.steps) {
+      if (added !== null || end?.type !== 'step_completed') continue;
+      ends.set(id, 'skipped' in end.data ? end.data.reason : { result: end.data.result as JsonValue });
+    }
+    return ends;
+  }
+}
