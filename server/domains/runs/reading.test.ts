@@ -70,6 +70,24 @@ describe('the summary', () => {
     expect(found.last_seq).toBe(log.at(-1)?.seq);
   });
 
+  test('counts the steps that the run added, and what they cost, without listing them', async () => {
+    const ref = await run(await publish(lua('a', 'return 1')));
+    const before = await call(summary, as(), ref);
+    expect(before.added_steps).toEqual({ total: 0, done: 0 });
+    const added = { parent: 'a', steps: ['a.0.x', 'a.0.y'].map(id => ({ id, type: 'lua_script' })) };
+    await service.db.pool.query(
+      `INSERT INTO run_events (run_id, seq, event_type, step_id, attempt, data, created_at)
+       VALUES ($1, 101, 'steps_added', 'a', 1, $2, now()),
+              ($1, 102, 'step_started', 'a.0.x', 1, '{}', now()),
+              ($1, 103, 'step_completed', 'a.0.x', 1, '{"result":1,"credits":7}', now())`,
+      [ref.runID, JSON.stringify(added)],
+    );
+    const after = await call(summary, as(), ref);
+    expect(after).toMatchObject({ added_steps: { total: 2, done: 1 }, steps_total: 1, steps_done: 1 });
+    expect(after.credits_microcredits).toBe(before.credits_microcredits + 7);
+    expect(after.steps.map(({ step_id }) => step_id)).toEqual(['a']);
+  });
+
   test('of a run that waits counts its tasks', async () => {
     const id = await publishGraph(service.services, tenant.owner, asking());
     const { run_id } = await call(command, as(), { id, command: 'start' });

@@ -67,6 +67,9 @@ export const StepSummary = z.strictObject({
 export const RunSummary = RunSchema.extend({
   pending_tasks: z.number().int(),
   last_seq: z.number().int(),
+  added_steps: z
+    .strictObject({ total: z.number().int(), done: z.number().int() })
+    .meta({ description: 'Steps that the run added to its graph; `steps_total` and `steps_done` do not count them' }),
   steps: z.array(StepSummary),
 });
 

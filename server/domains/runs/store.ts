@@ -182,17 +182,25 @@ export type StepEventRow = {
   created_at: Date;
 };
 
+/** The steps that a run added to its graph: how many, how many of them have ended, and what they cost. */
+export type AddedCounts = { total: number; done: number; credits: number };
+
+/** Authored ids contain no dot. */
+const IS_ADDED = "coalesce(strpos(step_id, '.') > 0, false)";
+const ENDS = "('step_completed', 'step_failed', 'step_cancelled')";
+
 /**
- * The run and what happened to its steps, without results, logs or task texts, as of one instant: the row of a quick run is a
+ * The run and what happened to its authored steps, without results, logs or task texts, as of one instant: the row of a quick run is a
  * moment behind its log, and `lastSeq` is that of the log. Null where it is not of this tenant, project and workflow.
  */
 export async function findRunWithSteps(
   pool: Pool,
   scope: RunScope,
-): Promise<{ run: RunRow; events: StepEventRow[]; lastSeq: number } | null> {
+): Promise<{ run: RunRow; events: StepEventRow[]; added: AddedCounts; lastSeq: number } | null> {
   type StoredStepEvent = Omit<StepEventRow, 'created_at'> & { at: number };
-  const { rows } = await pool.query<RunRow & { log_seq: number; step_events: StoredStepEvent[] }>(
-    `SELECT ${columns}, w.name AS workflow_name, e.log_seq, e.step_events
+  type Folded = { log_seq: number; step_events: StoredStepEvent[]; added: AddedCounts };
+  const { rows } = await pool.query<RunRow & Folded>(
+    `SELECT ${columns}, w.name AS workflow_name, e.log_seq, e.step_events, e.added
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
        CROSS JOIN LATERAL (
          SELECT coalesce(max(seq), 0) AS log_seq,
@@ -203,16 +211,20 @@ export async function findRunWithSteps(
                   'error', CASE WHEN event_type IN ('step_failed', 'step_retrying') THEN data->'error' END,
                   'skip_reason', CASE WHEN event_type = 'step_completed' AND data->'skipped' IS NOT NULL
                                       THEN data->>'reason' END) ORDER BY seq)
-                  FILTER (WHERE step_id IS NOT NULL AND event_type <> 'step_log'), '[]') AS step_events
+                  FILTER (WHERE step_id IS NOT NULL AND event_type <> 'step_log' AND NOT ${IS_ADDED}), '[]') AS step_events,
+                json_build_object(
+                  'total', coalesce(sum(json_array_length(data->'steps')) FILTER (WHERE event_type = 'steps_added'), 0),
+                  'done', count(*) FILTER (WHERE ${IS_ADDED} AND event_type IN ${ENDS}),
+                  'credits', coalesce(sum((data->>'credits')::bigint) FILTER (WHERE ${IS_ADDED}), 0)) AS added
            FROM run_events WHERE run_id = r.id) e
       WHERE r.id = $1 AND r.tenant_id = $2 AND r.project_id = $3 AND r.workflow_id = $4`,
     [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
   );
   const row = rows[0];
   if (row === undefined) return null;
-  const { log_seq, step_events, ...run } = row;
+  const { log_seq, step_events, added, ...run } = row;
   const events = step_events.map(({ at, ...event }) => ({ ...event, created_at: new Date(at) }));
-  return { run, events, lastSeq: Math.max(log_seq, run.last_seq) };
+  return { run, events, added, lastSeq: Math.max(log_seq, run.last_seq) };
 }
 
 export type ResultRow = { event_type: 'run_started' | 'step_completed'; step_id: string | null; data: JsonMap };

@@ -13,19 +13,20 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
   const { pool } = ctx.services;
   const found = await findRunWithSteps(pool, runScope(ctx, input));
   if (found === null) throw notFound('Run');
-  const { run, events, lastSeq } = found;
+  const { run, events, added, lastSeq } = found;
   const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
   const graph = await findGraph(pool, version);
   const steps = summarise(graph?.steps ?? [], events);
   const steps_done = Math.max(run.steps_done, steps.filter(step => step.ended_at !== null).length);
   // Of the log, as the steps are: the row of a quick run is a moment behind.
-  const credits_microcredits = steps.reduce((sum, step) => sum + step.credits_microcredits, 0);
+  const credits_microcredits = steps.reduce((sum, step) => sum + step.credits_microcredits, added.credits);
   return {
     ...toRun(run),
     steps_done,
     credits_microcredits,
     pending_tasks: run.pending_tasks,
     last_seq: lastSeq,
+    added_steps: { total: added.total, done: added.done },
     steps,
   };
 }
