@@ -7,7 +7,7 @@ import { checkEndings } from './checkers/endings.ts';
 import { checkGrowth, checkLoops } from './checkers/growth.ts';
 import { checkInbox } from './checkers/inbox.ts';
 import { checkLost } from './checkers/lost.ts';
-import { checkRunBudget } from './checkers/memory.ts';
+import { checkAddedInMemory, checkRunBudget } from './checkers/memory.ts';
 import { checkNotStuck } from './checkers/not-stuck.ts';
 import { checkOneEnd } from './checkers/one-end.ts';
 import { checkOrder } from './checkers/order.ts';
@@ -89,6 +89,7 @@ export class Auditor {
     checkUsage(run, entry);
     checkCredits(run, entry, this.#at);
     checkRunBudget(run, this.#at);
+    checkAddedInMemory(run);
   }
 
   /** `folded`: the same event as a process reads it that folds the log. */

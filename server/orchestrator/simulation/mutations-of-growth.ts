@@ -91,7 +91,7 @@ export const GROWTH: readonly Mutation[] = [
     file: 'core/ending.ts',
     find: 'if (isTolerated) return;',
     replace: '',
-    caughtBy: ['growth', 'endings', 'one-end', 'undisturbed'],
+    caughtBy: ['growth', 'skips', 'endings', 'one-end', 'undisturbed'],
   },
   {
     name: 'a failure that a loop handles does not say so',
@@ -117,9 +117,9 @@ export const GROWTH: readonly Mutation[] = [
   {
     name: 'an item that has ended stays in memory',
     file: 'core/expansion.ts',
-    find: 'state.residentBytes -= BYTES_PER_ADDED_STEP;',
+    find: 'state.steps.delete(id);',
     replace: '',
-    caughtBy: ['memory', 'replay'],
+    caughtBy: ['memory'],
   },
   {
     name: 'the time of a loop is not watched',

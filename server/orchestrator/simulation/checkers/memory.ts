@@ -25,3 +25,15 @@ export function checkRunBudget(run: AuditedRun, { runBytes }: Pick<Surroundings,
   if (run.state.bytes > runBytes + ANSWERS_BYTES)
     throw new Violation('memory', `${run.id} has ${run.state.bytes} bytes of ${runBytes}`);
 }
+
+/** Of the steps that were added, only those of items that have not ended are in memory. */
+export function checkAddedInMemory({ id: runId, state, history }: AuditedRun): void {
+  for (const id of state.steps.keys()) {
+    const { added } = history.step(id);
+    if (added === null) continue;
+    const within = `${added.parent}.${added.index}.`;
+    const item = history.step(added.parent).children.filter(child => child.startsWith(within));
+    if (item.every(child => history.step(child).end !== null))
+      throw new Violation('memory', `"${id}" of ${runId} is in memory, and its item has ended`);
+  }
+}
