@@ -143,6 +143,7 @@ export async function createWorld(
     'diff/b': '1',
     'runs/runID': run_id,
     'tasks/task_id': 'approve',
+    'steps/step_id': 'approve',
     'payloads/payload_id': newId(),
     'projects/id': project,
     'members/user_id': tenant.viewer.userId,

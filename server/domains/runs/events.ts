@@ -7,6 +7,9 @@ import { runScope } from './find.ts';
 import type { ListEventsInput, ListEventsOutput } from './schemas.ts';
 import { findRejection, findRun, type RejectionRow } from './store.ts';
 
+/** What tells of an attempt that failed; a refused start is one too. */
+const FAILURE_EVENTS = ['step_failed', 'step_retrying'];
+
 type Output = z.input<typeof ListEventsOutput>;
 
 /**
@@ -29,9 +32,11 @@ export async function listEvents(ctx: Context, input: z.output<typeof ListEvents
     after,
     limit: input.limit + 1,
     stepId: input.step_id,
+    ...(input.failures && { types: FAILURE_EVENTS }),
   });
   // Every log begins with an event: retention has taken the run away between the two questions.
-  if (events.length === 0 && after < 1 && input.step_id === undefined) throw notFound('Run');
+  const unfiltered = input.step_id === undefined && input.failures === undefined;
+  if (events.length === 0 && after < 1 && unfiltered) throw notFound('Run');
   const shown = events.slice(0, input.limit);
   const last = shown.at(-1);
   return {

@@ -19,9 +19,14 @@ import {
   RerunInput,
   RunContext,
   RunRef,
+  RunSnapshot,
+  RunStep,
+  RunStepInput,
   RunSummary,
   TestRunInput,
 } from './schemas.ts';
+import { getSnapshot } from './snapshot.ts';
+import { getStep } from './step.ts';
 import { startScopes } from './step-scopes.ts';
 import { getSummary } from './summary.ts';
 import { startTestRun } from './test-run.ts';
@@ -125,6 +130,21 @@ though it is bound to one project for everything else.`,
     run: getSummary,
   }),
   operation({
+    name: 'runs_get_snapshot',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/snapshot',
+    status: 200,
+    tag,
+    summary: 'Get the state of a run with every attempt of its steps',
+    description: `As of the event \`last_seq\`: a stream with \`after\` set to it continues from exactly here. It holds neither the input nor results nor
+logs, so that it stays small for large runs.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: RunRef,
+    output: RunSnapshot,
+    run: getSnapshot,
+  }),
+  operation({
     name: 'runs_list_events',
     method: 'GET',
     path: '/v1/workflows/{id}/runs/{runID}/events',
@@ -155,6 +175,21 @@ start has one event, \`run_rejected\`.`,
     output: RunContext,
     mcp: { group: 'core' },
     run: getContext,
+  }),
+  operation({
+    name: 'runs_get_step',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/steps/{step_id}',
+    status: 200,
+    tag,
+    summary: 'Get one step of a run: what it read, and its result',
+    description: `\`resolved\` holds the fields that have templates, with the values of this run, and the values that a script or an expression names. A value of more than 64 KiB is left out,
+with the reason in \`problem\`. A result of more than 4 MiB is a \`result_ref\`.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: RunStepInput,
+    output: RunStep,
+    run: getStep,
   }),
   operation({
     name: 'runs_get_payload',

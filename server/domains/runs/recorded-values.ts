@@ -9,9 +9,15 @@ export type RecordedValues = { started: RunStartedData; results: Map<string, Rec
 /**
  * What a run began with and what its steps gave, from the log. Values kept apart are fetched as long as they come to no
  * more than `budgetBytes` together (the start's own always are: the request limits them); the others keep their reference.
+ * `only` names the steps whose results are wanted; default: all.
  */
-export async function readRecordedValues(pool: Pool, runId: string, budgetBytes: number): Promise<RecordedValues> {
-  const rows = await listResultEvents(pool, runId);
+export async function readRecordedValues(
+  pool: Pool,
+  runId: string,
+  budgetBytes: number,
+  only?: readonly string[],
+): Promise<RecordedValues> {
+  const rows = await listResultEvents(pool, runId, only);
   const start = rows.find(row => row.event_type === 'run_started');
   if (start === undefined) throw new Error(`The log of run ${runId} has no start.`);
   const completed = rows.filter(isResult);

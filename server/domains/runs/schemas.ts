@@ -73,6 +73,35 @@ export const RunSummary = RunSchema.extend({
   steps: z.array(StepSummary),
 });
 
+export const AttemptSnapshot = z.strictObject({
+  attempt: z.number().int(),
+  started_at: Timestamp,
+  ended_at: Timestamp.nullable(),
+  outcome: z
+    .enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'lost'])
+    .meta({ description: '`lost`: the process ended during the attempt, and another attempt followed' }),
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  credits_microcredits: z.number().int(),
+});
+export const StepSnapshot = z.strictObject({
+  step_id: z.string(),
+  status: StepStatusSchema,
+  skip_reason: z.string().nullable().meta({ description: 'Why the step was skipped or cancelled' }),
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  task_name: z.string().nullable().meta({ description: 'The rendered name of the task, once a person was asked' }),
+  ended_at: Timestamp.nullable(),
+  credits_microcredits: z.number().int().meta({ description: 'The total charge of its attempts' }),
+  attempts: z.array(AttemptSnapshot),
+});
+/** The state of a run after the event `last_seq`: a client continues with the stream `after` it. */
+export const RunSnapshot = RunSchema.extend({
+  pending_tasks: z.number().int(),
+  last_seq: z.number().int(),
+  stopping: z.boolean().meta({ description: 'Whether a graceful stop was requested' }),
+  pause_reason: z.string().nullable().meta({ description: 'Why the service itself paused the run, else null' }),
+  steps: z.array(StepSnapshot),
+});
+
 export const RunEventSchema = z.strictObject({
   seq: z.number().int(),
   event_type: z.string(),
@@ -101,7 +130,23 @@ export const RunContext = z.strictObject({
     }),
   ),
 });
+/** One value that a step read: a field whose templates are resolved, or a value that its script or expression names. */
+export const ResolvedValue = z.strictObject({
+  name: z.string().meta({ description: 'A field such as `prompt`, or a reference such as `steps.a.result.total`' }),
+  value: Json,
+  problem: z.string().nullable().meta({ description: 'Why there is no value' }),
+});
+export const RunStep = z.strictObject({
+  run_id: Id,
+  step_id: z.string(),
+  definition: AnyObject.meta({ description: "The step of the run's version, with the overrides of this run" }),
+  resolved: z.array(ResolvedValue),
+  has_result: z.boolean(),
+  result: Json,
+  result_ref: z.strictObject({ payload_id: Id, bytes: z.number().int() }).optional(),
+});
 export const RunRef = z.strictObject({ id: Id, runID: Id });
+export const RunStepInput = z.strictObject({ id: Id, runID: Id, step_id: z.string().min(1).max(64) });
 export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id });
 export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: Json });
 export const RerunInput = z.strictObject({ id: Id, runID: Id, from_step: z.string().min(1).max(64).optional() });
@@ -163,6 +208,10 @@ export const ListEventsInput = z
       .meta({ description: 'Only events with a larger `seq`; instead of a cursor' }),
     limit: z.coerce.number().int().min(1).max(1000).default(200).meta({ description: 'Default 200, at most 1,000' }),
     step_id: z.string().max(64).optional(),
+    failures: z
+      .enum(['true'])
+      .optional()
+      .meta({ description: 'Only failed attempts: `step_failed`, `step_retrying` and `run_rejected`' }),
   })
   .refine(({ cursor, after }) => cursor === undefined || after === undefined, {
     path: ['after'],

@@ -27,7 +27,8 @@ export type RunRow = {
   last_seq: number;
 };
 
-const columns = `r.id, r.project_id, r.workflow_id, r.version, r.status, r.orchestration_phase, r.session_id,
+/** The columns of `RunRow` but for the workflow's name, of `runs r`. */
+export const RUN_COLUMNS = `r.id, r.project_id, r.workflow_id, r.version, r.status, r.orchestration_phase, r.session_id,
   r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error, r.steps_total, r.steps_done, r.pending_tasks,
   r.credits_microcredits, r.last_seq`;
 
@@ -89,7 +90,7 @@ export async function listRuns(
       : searchRuns(filter.q, where, parameter);
   const { rows } = await pool.query<RunRow>(
     `WITH page AS (
-       SELECT ${columns} FROM ${projects} CROSS JOIN LATERAL (${ofProject}) r
+       SELECT ${RUN_COLUMNS} FROM ${projects} CROSS JOIN LATERAL (${ofProject}) r
         ORDER BY r.started_at DESC, r.id DESC LIMIT $3)
      SELECT page.*, w.name AS workflow_name FROM page JOIN workflows w ON w.id = page.workflow_id
       ORDER BY page.started_at DESC, page.id DESC`,
@@ -101,7 +102,7 @@ export async function listRuns(
 /** The run, or null where it is not of this tenant, project and workflow. */
 export async function findRun(pool: Pool, scope: RunScope): Promise<RunRow | null> {
   const { rows } = await pool.query<RunRow>(
-    `SELECT ${columns}, w.name AS workflow_name FROM runs r JOIN workflows w ON w.id = r.workflow_id
+    `SELECT ${RUN_COLUMNS}, w.name AS workflow_name FROM runs r JOIN workflows w ON w.id = r.workflow_id
       WHERE r.id = $1 AND r.tenant_id = $2 AND r.project_id = $3 AND r.workflow_id = $4`,
     [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
   );
@@ -200,7 +201,7 @@ export async function findRunWithSteps(
   type StoredStepEvent = Omit<StepEventRow, 'created_at'> & { at: number };
   type Folded = { log_seq: number; step_events: StoredStepEvent[]; added: AddedCounts };
   const { rows } = await pool.query<RunRow & Folded>(
-    `SELECT ${columns}, w.name AS workflow_name, e.log_seq, e.step_events, e.added
+    `SELECT ${RUN_COLUMNS}, w.name AS workflow_name, e.log_seq, e.step_events, e.added
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
        CROSS JOIN LATERAL (
          SELECT coalesce(max(seq), 0) AS log_seq,
@@ -229,13 +230,14 @@ export async function findRunWithSteps(
 
 export type ResultRow = { event_type: 'run_started' | 'step_completed'; step_id: string | null; data: JsonMap };
 
-/** The events that carry values: the start and every completed step, oldest first. */
-export async function listResultEvents(pool: Pool, runId: string): Promise<ResultRow[]> {
+/** The events that carry values: the start and every completed step, or those of `only`, oldest first. */
+export async function listResultEvents(pool: Pool, runId: string, only?: readonly string[]): Promise<ResultRow[]> {
   const { rows } = await pool.query<ResultRow>(
     `SELECT event_type, step_id, data FROM run_events
       WHERE run_id = $1 AND event_type IN ('run_started', 'step_completed')
+        AND ($2::text[] IS NULL OR step_id IS NULL OR step_id = ANY($2))
       ORDER BY seq`,
-    [runId],
+    [runId, only ?? null],
   );
   return rows;
 }

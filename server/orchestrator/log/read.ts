@@ -83,7 +83,7 @@ async function resolvePayloads(pool: Pool, rows: readonly { run_id: string; data
  */
 export async function readEvents(
   pool: Pool,
-  query: { tenantId: string; runId: string; after: number; limit: number; stepId?: string },
+  query: { tenantId: string; runId: string; after: number; limit: number; stepId?: string; types?: readonly string[] },
 ): Promise<CommittedEvent[]> {
   type Row = StoredEvent & { tenant_id: string; project_id: string; workflow_id: string };
   const { rows } = await pool.query<Row>({
@@ -91,8 +91,9 @@ export async function readEvents(
     text: `SELECT r.tenant_id, r.project_id, r.workflow_id, e.seq, e.event_type, e.step_id, e.attempt, e.data, e.created_at
            FROM run_events e JOIN runs r ON r.id = e.run_id
            WHERE e.run_id = $1 AND r.tenant_id = $2 AND e.seq > $3 AND ($5::text IS NULL OR e.step_id = $5)
+             AND ($6::text[] IS NULL OR e.event_type = ANY($6))
            ORDER BY e.seq LIMIT $4`,
-    values: [query.runId, query.tenantId, query.after, query.limit, query.stepId ?? null],
+    values: [query.runId, query.tenantId, query.after, query.limit, query.stepId ?? null, query.types ?? null],
   });
   return rows.map(row => ({
     seq: row.seq,

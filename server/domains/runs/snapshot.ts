@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import type { Context } from '../../contract/context.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { notFound } from '../../platform/errors.ts';
+import { runScope } from './find.ts';
+import { applyEvent, isTerminal, newRunState, type RunState, type StepState } from './run-state.ts';
+import type { RunRef, RunSnapshot, StepSnapshot } from './schemas.ts';
+import { findRunToFold } from './snapshot-store.ts';
+import { findGraph, type RunRow } from './store.ts';
+import { toRun } from './view.ts';
+
+type Snapshot = z.input<typeof RunSnapshot>;
+
+/**
+ * Returns the state of a run and of all its steps with their attempts, as of the event `last_seq`. The log decides: the row of a quick run
+ * is a moment behind it. Throws AppError 404.
+ */
+export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>): Promise<Snapshot> {
+  const { pool } = ctx.services;
+  const found = await findRunToFold(pool, runScope(ctx, input));
+  if (found === null) throw notFound('Run');
+  const { run, events, lastSeq } = found;
+  const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
+  const graph = await findGraph(pool, version);
+  const state = newRunState((graph?.steps ?? []).map(({ id }) => id));
+  for (const event of events) applyEvent(state, event);
+  return toSnapshot(run, state, lastSeq);
+}
+
+/** The snapshot of a folded run. */
+export function toSnapshot(run: RunRow, state: RunState, lastSeq: number): Snapshot {
+  const steps = [...state.steps.values()];
+  const status = state.status ?? run.status;
+  const ended = isTerminal(status);
+  return {
+    ...toRun(run),
+    status,
+    run_complete: ended,
+    orchestration_phase: ended ? 'complete' : run.orchestration_phase,
+    ended_at: isoOf(state.endedAt) ?? (ended && run.ended_at ? isoTimestamp(run.ended_at.getTime()) : null),
+    error: state.error ?? toRun(run).error,
+    steps_done: steps.filter(step => step.endedAt !== null).length,
+    credits_microcredits: state.credits,
+    pending_tasks: run.pending_tasks,
+    last_seq: lastSeq,
+    stopping: state.stopping,
+    pause_reason: state.pauseReason,
+    steps: steps.map(toStep),
+  };
+}
+
+function toStep(step: StepState): z.input<typeof StepSnapshot> {
+  return {
+    step_id: step.id,
+    status: step.status,
+    skip_reason: step.skipReason,
+    error: step.error,
+    task_name: step.taskName,
+    ended_at: isoOf(step.endedAt),
+    credits_microcredits: step.credits,
+    attempts: step.attempts.map(({ startedAt, endedAt, credits, ...rest }) => ({
+      ...rest,
+      started_at: isoTimestamp(startedAt),
+      ended_at: isoOf(endedAt),
+      credits_microcredits: credits,
+    })),
+  };
+}
+
+const isoOf = (at: number | null): string | null => (at === null ? null : isoTimestamp(at));

@@ -1,0 +1,108 @@
+import type { z } from 'zod';
+import type { Context } from '../../contract/context.ts';
+import type { GraphStep, JsonValue } from '../../orchestrator/core/index.ts';
+import { Rendering, type TemplateScope } from '../../orchestrator/steps/rendering.ts';
+import { collectReferences, hasTemplate } from '../../orchestrator/steps/templates.ts';
+import { notFound } from '../../platform/errors.ts';
+import { requireRun } from './find.ts';
+import { readRecordedValues } from './recorded-values.ts';
+import type { RunStep, RunStepInput } from './schemas.ts';
+import { findGraph } from './store.ts';
+
+/** The results that one answer reads, in bytes. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+/** A resolved value that is larger is left out: it can be read where it comes from. */
+const MAX_SHOWN_BYTES = 64 * 1024;
+/** Resolved values in one answer. */
+const MAX_RESOLVED = 100;
+
+type Resolved = z.input<typeof RunStep>['resolved'][number];
+
+/**
+ * GET …/steps/{step_id}: a step as the run saw it, with the values that its fields read, and its result. What it read is computed from the
+ * log: results and input never change. Throws AppError 404.
+ */
+export async function getStep(ctx: Context, input: z.output<typeof RunStepInput>): Promise<z.input<typeof RunStep>> {
+  const { pool } = ctx.services;
+  const run = await requireRun(ctx, input);
+  const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
+  const graph = await findGraph(pool, version);
+  const published = graph?.steps.find(({ id }) => id === input.step_id);
+  if (published === undefined) throw notFound('Step');
+  const read = readBy(ctx, published);
+  const only = [...read, published.id, ...templatesOf(published)];
+  const { started, results } = await readRecordedValues(pool, run.id, MAX_READ_BYTES, only);
+  const override = Object.hasOwn(started.trigger_steps, published.id) ? started.trigger_steps[published.id] : {};
+  const { id, type, depends_on } = published;
+  const definition = { ...published, ...override, id, type, ...(depends_on && { depends_on }) };
+  const scope: TemplateScope = {
+    input: started.input,
+    result: step =>
+      results.get(step)?.value ??
+      (Object.hasOwn(started.seed_results, step) ? started.seed_results[step] : null) ??
+      null,
+  };
+  const own = results.get(id);
+  return {
+    run_id: run.id,
+    step_id: id,
+    definition,
+    resolved: resolve(ctx, definition, scope, read),
+    has_result: own !== undefined,
+    result: own?.value ?? null,
+    ...(own?.ref && { result_ref: own.ref }),
+  };
+}
+
+/** Ids of the steps that the step's own language reads; none where it could read them all. */
+function readBy(ctx: Context, step: GraphStep): string[] {
+  try {
+    const steps = ctx.services.stepTypes.get(step.type)?.reads?.(step) ?? [];
+    return steps === 'all' ? [] : [...new Set(steps)];
+  } catch {
+    return []; // a version from before a rule of today may not parse
+  }
+}
+
+function templatesOf(step: GraphStep): string[] {
+  return collectReferences({ ...step } as JsonValue).flatMap(found =>
+    'reference' in found && found.reference.step !== null ? [found.reference.step] : [],
+  );
+}
+
+function resolve(ctx: Context, step: GraphStep, scope: TemplateScope, read: readonly string[]): Resolved[] {
+  const raw = new Set(ctx.services.stepTypes.get(step.type)?.rawFields ?? []);
+  const rendering = new Rendering(scope);
+  const found: Resolved[] = [];
+  const inText = new Set<string>();
+  for (const [field, value] of Object.entries(step)) {
+    if (value === undefined || !hasTemplate(JSON.stringify(value))) continue;
+    if (!raw.has(field)) {
+      found.push(resolved(field, () => rendering.value(field, value)));
+      continue;
+    }
+    for (const each of collectReferences(value)) {
+      if (!('reference' in each) || inText.has(each.reference.text)) continue;
+      inText.add(each.reference.text);
+      const { text } = each.reference;
+      found.push(resolved(text, () => rendering.value(text, `{{${text}}}`)));
+    }
+  }
+  // What a template in the text reads is shown by the template.
+  const templated = new Set(templatesOf(step));
+  for (const id of read) {
+    if (!templated.has(id)) found.push(resolved(`steps.${id}.result`, () => scope.result(id)));
+  }
+  return found.slice(0, MAX_RESOLVED);
+}
+
+function resolved(name: string, value: () => JsonValue): Resolved {
+  try {
+    const found = value();
+    const bytes = Buffer.byteLength(JSON.stringify(found));
+    if (bytes <= MAX_SHOWN_BYTES) return { name, value: found, problem: null };
+    return { name, value: null, problem: `The value has ${Math.ceil(bytes / 1024)} KiB and is not shown.` };
+  } catch (error) {
+    return { name, value: null, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
