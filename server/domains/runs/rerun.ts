@@ -2,30 +2,37 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import type { Graph, JsonValue, RunStartedData } from '../../orchestrator/core/index.ts';
 import { compile } from '../../orchestrator/core/index.ts';
-import { conflict, invalid } from '../../platform/errors.ts';
+import { conflict, invalid, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { carriedScopes } from '../identity/authority.ts';
+import { requireWorkflow } from '../workflows/get.ts';
 import { callersTrace, toStarted, triggerTypeOf } from './command.ts';
-import { requireRun } from './find.ts';
+import { continuation } from './continuation.ts';
+import { requireRun, runScope } from './find.ts';
 import { editNeeded, mayEdit } from './override-rights.ts';
 import { type RecordedValues, readRecordedValues } from './recorded-values.ts';
+import { applyEvent, newRunState } from './run-state.ts';
 import type { CommandOutput, RerunInput } from './schemas.ts';
+import { findRunToFold } from './snapshot-store.ts';
 import { startPrepared } from './start.ts';
-import { findGraph, hasStarted } from './store.ts';
+import { findGraph, hasStarted, type RunRow } from './store.ts';
+import { snapshotDraft } from './test-run.ts';
 
 /** Results a rerun may seed, in bytes. */
 const seedBudgetBytes = 64 * 1024 * 1024;
 
+type Input = z.output<typeof RerunInput>;
+
 /**
  * A new run of the same version and input, in the same session. With `from_step` it is an episode of that step and its descendants, in which
- * the other steps keep the results of the old run. AppError 404, 409 `run_not_ended` (from_step of a run still under
- * way), 422 `unknown_step` or `rerun_too_large`; refused like any start.
+ * the other steps keep the results of the old run; with `version` too, it continues the old run with another version or with the draft.
+ * AppError 404, 403 `insufficient_scope`, 409 `run_not_ended` (from_step of a run still under way), 422 `unknown_step`, `rerun_too_large`
+ * or `invalid_graph`; refused like any start.
  */
-export async function rerun(ctx: Context, input: z.output<typeof RerunInput>): Promise<z.input<typeof CommandOutput>> {
+export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof CommandOutput>> {
   const { services, principal } = ctx;
   const { tenantId, projectId } = principal;
   const run = await requireRun(ctx, input);
-  const ref = { tenantId, workflowId: run.workflow_id, version: run.version };
   const recorded = await readRecordedValues(services.pool, run.id, seedBudgetBytes);
   const { traceparent: _, ...before } = recorded.started;
   const again: RunStartedData = {
@@ -35,23 +42,90 @@ export async function rerun(ctx: Context, input: z.output<typeof RerunInput>): P
     trigger_type: triggerTypeOf(ctx),
     started_by: principal.email,
   };
-  let data = again;
-  if (input.from_step !== undefined) {
-    const graph = await findGraph(services.pool, ref);
-    if (graph === null) throw new Error(`Run ${run.id} is of a version that does not exist.`);
-    if (!graph.steps.some(step => step.id === input.from_step)) {
-      throw invalid(
-        'The run has no such step.',
-        [{ path: 'from_step', message: 'is not a step of this run' }],
-        'unknown_step',
-      );
-    }
-    if (run.ended_at === null) throw conflict('run_not_ended', 'Only a run that has ended can be rerun from a step.');
-    await requireReached(ctx, run.id, input.from_step);
-    data = { ...again, ...episodeFrom(graph, input.from_step, recorded) };
-  }
+  const data = { ...again, ...(await partOf(ctx, input, run, recorded)) };
   const start = { runId: newId(), tenantId, projectId, workflowId: run.workflow_id, data };
   return toStarted(await startPrepared(services, start, [carriedScopes(principal)]));
+}
+
+/** The fields of the start in which the new run differs from the old one. */
+async function partOf(
+  ctx: Context,
+  { from_step, version }: Input,
+  run: RunRow,
+  recorded: RecordedValues,
+): Promise<Partial<RunStartedData>> {
+  if (from_step === undefined) {
+    if (version === undefined) return {};
+    throw invalid('A rerun with another version continues from a step.', [
+      { path: 'from_step', message: 'is needed with `version`' },
+    ]);
+  }
+  const graph = await findGraph(ctx.services.pool, toVersion(ctx, run, run.version));
+  if (graph === null) throw new Error(`Run ${run.id} is of a version that does not exist.`);
+  if (version === undefined) {
+    requireStep(graph, from_step, 'The run has no such step.');
+    requireEnded(run);
+    await requireReached(ctx, run.id, from_step);
+    return episodeFrom(graph, from_step, recorded);
+  }
+  if (!mayEdit([carriedScopes(ctx.principal)])) throw editNeeded('Continuing a run with another version', []);
+  requireEnded(run);
+  const chosen = await chooseVersion(ctx, run, version);
+  requireStep(chosen.graph, from_step, 'The version that is to run has no such step.');
+  const ended = newRunState([]);
+  const log = await findRunToFold(ctx.services.pool, runScope(ctx, { id: run.workflow_id, runID: run.id }));
+  for (const event of log?.events ?? []) applyEvent(ended, event);
+  const { started } = recorded;
+  const results = withoutReferences(recorded);
+  const old = { before: graph, from: from_step, ended: ended.steps, started, results };
+  return { version: chosen.version, ...continuation({ ...old, after: chosen.graph }) };
+}
+
+const toVersion = ({ principal }: Context, run: RunRow, version: number) => ({
+  tenantId: principal.tenantId,
+  workflowId: run.workflow_id,
+  version,
+});
+
+function requireStep(graph: Graph, step: string, message: string): void {
+  if (graph.steps.some(({ id }) => id === step)) return;
+  throw invalid(message, [{ path: 'from_step', message: 'is not a step of this version' }], 'unknown_step');
+}
+
+function requireEnded(run: RunRow): void {
+  if (run.ended_at === null) throw conflict('run_not_ended', 'Only a run that has ended can be rerun from a step.');
+}
+
+/** The version that continues a run, and its graph; for the draft, a snapshot of it that only test runs use. */
+async function chooseVersion(
+  ctx: Context,
+  run: RunRow,
+  version: NonNullable<Input['version']>,
+): Promise<{ version: number; graph: Graph }> {
+  const workflow = await requireWorkflow(ctx, run.workflow_id);
+  if (version === 'draft') {
+    const { graph, runSetup } = workflow;
+    return { version: await snapshotDraft(ctx, workflow, { graph, runSetup }), graph };
+  }
+  const number = version === 'latest' ? workflow.latestVersion : version;
+  if (number === null) {
+    throw invalid('The workflow has no published version.', undefined, 'no_published_version');
+  }
+  const graph = await findGraph(ctx.services.pool, toVersion(ctx, run, number));
+  if (graph === null) throw notFound('Version');
+  return { version: number, graph };
+}
+
+/** The results of a run by step. AppError 422 `rerun_too_large` where one was not read. */
+function withoutReferences({ results }: RecordedValues): Map<string, JsonValue> {
+  const found = new Map<string, JsonValue>();
+  for (const [id, { value, ref }] of results) {
+    if (ref !== undefined) {
+      throw invalid('The results of the old run are too large to start from.', undefined, 'rerun_too_large');
+    }
+    found.set(id, value);
+  }
+  return found;
 }
 
 /**
@@ -69,16 +143,11 @@ async function requireReached({ services, principal }: Context, runId: string, s
 export function episodeFrom(
   graph: Graph,
   step: string,
-  { started, results }: RecordedValues,
+  recorded: RecordedValues,
 ): Pick<RunStartedData, 'mode' | 'trigger_steps' | 'seed_results'> {
+  const { started } = recorded;
   const compiled = compile(graph);
-  const seeds = new Map<string, JsonValue>(Object.entries(started.seed_results));
-  for (const [id, { value, ref }] of results) {
-    if (ref !== undefined) {
-      throw invalid('The results of the old run are too large to start from.', undefined, 'rerun_too_large');
-    }
-    seeds.set(id, value);
-  }
+  const seeds = new Map<string, JsonValue>([...Object.entries(started.seed_results), ...withoutReferences(recorded)]);
   for (const id of compiled.order) {
     if (id === step || compiled.ancestors(id).has(step)) seeds.delete(id);
   }

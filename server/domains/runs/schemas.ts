@@ -149,7 +149,15 @@ export const RunRef = z.strictObject({ id: Id, runID: Id });
 export const RunStepInput = z.strictObject({ id: Id, runID: Id, step_id: z.string().min(1).max(64) });
 export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id });
 export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: Json });
-export const RerunInput = z.strictObject({ id: Id, runID: Id, from_step: z.string().min(1).max(64).optional() });
+export const RerunInput = z.strictObject({
+  id: Id,
+  runID: Id,
+  from_step: z.string().min(1).max(64).optional(),
+  version: z
+    .union([z.enum(['latest', 'draft']), z.number().int().min(1).max(MAX_INTEGER)])
+    .optional()
+    .meta({ description: "With `from_step`: the version that continues the run; default: the run's own" }),
+});
 
 export const TestRunInput = z.strictObject({
   id: Id,

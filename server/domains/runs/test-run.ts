@@ -44,9 +44,7 @@ export async function startTestRun(ctx: Context, input: Input): Promise<z.input<
   if (!mayEdit(carried)) throw editNeeded('Running a draft', []);
   if (workflow.status === 'archived') throw archived();
   const { graph, runSetup, params } = await prepareTrial(ctx, input, workflow);
-  const report = await validateDraft(services, { graph, runSetup }, projectScope(ctx));
-  if (!report.valid) throw invalid('The draft cannot run.', toDetails(report.errors), 'invalid_graph');
-  const version = await storeSnapshot(ctx, workflow.id, { graph, runSetup });
+  const version = await snapshotDraft(ctx, workflow, { graph, runSetup });
   const run = await startRun(services, {
     tenantId,
     projectId,
@@ -59,6 +57,20 @@ export async function startTestRun(ctx: Context, input: Input): Promise<z.input<
     ...callersTrace(ctx),
   });
   return toStarted(run);
+}
+
+/**
+ * Stores what a test is to execute as a snapshot, and returns its negative version. Throws AppError 422 `invalid_graph` with all errors of a
+ * draft that cannot run.
+ */
+export async function snapshotDraft(
+  ctx: Context,
+  workflow: Pick<WorkflowRow, 'id'>,
+  { graph, runSetup }: Omit<Trial, 'params'>,
+): Promise<number> {
+  const report = await validateDraft(ctx.services, { graph, runSetup }, projectScope(ctx));
+  if (!report.valid) throw invalid('The draft cannot run.', toDetails(report.errors), 'invalid_graph');
+  return storeSnapshot(ctx, workflow.id, { graph, runSetup });
 }
 
 async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): Promise<Trial> {

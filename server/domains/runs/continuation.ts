@@ -1,0 +1,139 @@
+import {
+  type CompiledGraph,
+  type CompiledStep,
+  compile,
+  type Graph,
+  type JsonMap,
+  type JsonValue,
+  type RunStartedData,
+  type SkipReason,
+} from '../../orchestrator/core/index.ts';
+import { type Draft, diff } from '../workflows/edits/index.ts';
+import type { RunState } from './run-state.ts';
+
+/** A run that has ended, and the graph that continues it. */
+export type Continued = {
+  before: Graph;
+  after: Graph;
+  from: string;
+  /** How the steps of the old run ended. */
+  ended: RunState['steps'];
+  started: RunStartedData;
+  /** Results of the steps that completed, by their ids. */
+  results: ReadonlyMap<string, JsonValue>;
+};
+
+/** How a step that is not executed again ended: with a result, or skipped. */
+type Kept = { result: JsonValue | undefined; skipped: SkipReason | null };
+
+/** Fields that do not change what a step returned that has succeeded. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  'position',
+  'overridable',
+  'retry_count',
+  'retry_delay_s',
+  'timeout_s',
+]);
+
+/**
+ * Returns the part of a start that continues a run with another graph: an episode of `from`, of every step that is new, changed or did not
+ * end well, and of all that depends on them. The other steps keep their results. A step that the old run left out for a branch, a gate or
+ * because it is disabled stays out where that still holds.
+ */
+export function continuation(run: Continued): Pick<RunStartedData, 'mode' | 'trigger_steps' | 'seed_results'> {
+  const graph = compile(run.after);
+  const changed = changedSteps(run.before, run.after);
+  const kept = new Map<string, Kept>();
+  const named = new Map<string, JsonMap>();
+  for (const id of graph.order) {
+    const step = graph.steps.get(id);
+    if (step === undefined) continue;
+    const followsOn = step.dependencies.some(dependency => !kept.has(dependency));
+    const wasNamed = Object.hasOwn(run.started.trigger_steps, id);
+    const end = id === run.from || followsOn ? null : keptEnd(run, step, { graph, kept, changed, wasNamed });
+    if (end !== null) {
+      kept.set(id, end);
+      continue;
+    }
+    // What depends on an executed step is part of the episode without being named; a gate opens by the name alone.
+    const opensGate = step.spec.gated === true && (id === run.from || wasNamed);
+    if (followsOn && !opensGate) continue;
+    named.set(id, changed.has(id) ? {} : (ownOf(run.started.trigger_steps, id) ?? {}));
+  }
+  return {
+    mode: 'episode',
+    trigger_steps: Object.fromEntries(named),
+    seed_results: Object.fromEntries(
+      [...kept].flatMap(([id, { result }]) => (result === undefined ? [] : [[id, result] as const])),
+    ),
+  };
+}
+
+/** Steps of `after` that are new or differ in a field that decides what they return. */
+function changedSteps(before: Graph, after: Graph): Set<string> {
+  const found = new Set<string>();
+  for (const change of diff(draftOf(before), draftOf(after)).steps) {
+    if (change.change === 'added') found.add(change.step);
+    if (change.change !== 'changed') continue;
+    const type = after.steps.find(({ id }) => id === change.step)?.type ?? '';
+    if (change.fields.some(({ field }) => hasEffect(type, field))) found.add(change.step);
+  }
+  return found;
+}
+
+/** Whether a field of a step that has succeeded decides what it returned. Branches of a condition say only who follows. */
+function hasEffect(type: string, field: string): boolean {
+  if (field === 'then' || field === 'else') return type !== 'condition';
+  if (field === 'name') return type === 'human_task';
+  return !WITHOUT_EFFECT.has(field);
+}
+
+// The graphs were parsed when they were saved; the pure functions know fewer of their types.
+const draftOf = (graph: Graph): Draft => ({
+  name: '',
+  description: '',
+  graph: graph as unknown as Draft['graph'],
+  run_setup: {},
+});
+
+type Known = {
+  graph: CompiledGraph;
+  kept: ReadonlyMap<string, Kept>;
+  changed: ReadonlySet<string>;
+  wasNamed: boolean;
+};
+
+/** How a step ends that follows on no executed step; null where it is to be executed. */
+function keptEnd(run: Continued, step: CompiledStep, { graph, kept, changed, wasNamed }: Known): Kept | null {
+  const { id } = step.spec;
+  if (branchNotTaken(graph, step, kept)) return { result: undefined, skipped: 'branch_not_taken' };
+  const old = run.ended.get(id);
+  const isSame = !changed.has(id) && old !== undefined;
+  if (isSame && old.status === 'completed') return { result: run.results.get(id), skipped: null };
+  if (isSame && old.status === 'skipped' && old.skipReason === 'out_of_scope')
+    return { result: ownOf(run.started.seed_results, id), skipped: 'out_of_scope' };
+  if (step.spec.gated === true && !wasNamed) return { result: undefined, skipped: 'out_of_scope' };
+  return step.spec.disabled === true ? { result: undefined, skipped: 'step_disabled' } : null;
+}
+
+/** Whether a step stays out because of a branch: that of a condition before it, or those that all steps before it are in. */
+function branchNotTaken(graph: CompiledGraph, step: CompiledStep, kept: ReadonlyMap<string, Kept>): boolean {
+  const ends = step.dependencies.map(id => [id, kept.get(id)] as const);
+  if (ends.length > 0 && ends.every(([, end]) => end?.skipped === 'branch_not_taken')) return true;
+  return ends.some(([id, end]) => {
+    const branches = graph.steps.get(id)?.branches ?? null;
+    const taken = branchOf(end?.result);
+    if (branches === null || taken === null) return false;
+    const other = taken === 'then' ? 'else' : 'then';
+    return branches[other].has(step.spec.id) && !branches[taken].has(step.spec.id);
+  });
+}
+
+function branchOf(result: JsonValue | undefined): 'then' | 'else' | null {
+  if (result === null || typeof result !== 'object' || Array.isArray(result)) return null;
+  const branch = ownOf(result, 'branch');
+  return branch === 'then' || branch === 'else' ? branch : null;
+}
+
+const ownOf = <T>(values: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(values, key) ? values[key] : undefined;
