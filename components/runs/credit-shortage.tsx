@@ -1,14 +1,17 @@
 import { Coins } from 'lucide-react';
+import type { RunState } from '@/server/domains/runs/run-state.ts';
 import { ButtonLink } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
-import type { RunView } from './run-view.ts';
 
 /** The code of every refusal for lack of credits. */
 export const INSUFFICIENT_CREDITS = 'insufficient_credits';
 
 /** How the lack of credits affected a run; null if it did not. */
-export function shortageOf(view: RunView | null, errorCode: string | undefined): 'paused' | 'failed' | null {
-  if (view?.status === 'paused' && view.pauseReason === INSUFFICIENT_CREDITS) return 'paused';
+export function shortageOf(
+  run: Pick<RunState, 'status' | 'pauseReason'>,
+  errorCode: string | undefined,
+): 'paused' | 'failed' | null {
+  if (run.status === 'paused' && run.pauseReason === INSUFFICIENT_CREDITS) return 'paused';
   return errorCode === INSUFFICIENT_CREDITS ? 'failed' : null;
 }
 

@@ -1,149 +1,255 @@
 'use client';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ListX } from 'lucide-react';
-import { useMemo, useRef } from 'react';
+import { ChevronRight, ListX } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { Json } from '@/server/platform/json.ts';
 import { cx } from '../ui/classes.ts';
-import { Checkbox } from '../ui/field.tsx';
+import { Checkbox, controlClass } from '../ui/field.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Select } from '../ui/select.tsx';
-import { EmptyState } from '../ui/states.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { formatUtc } from '../ui/time.tsx';
-import type { WireEvent } from './run-view.ts';
+import { eventInWords } from './event-text.ts';
+import { type EventSource, isFailure, useAllEvents, useFilteredEvents } from './use-events.ts';
+import type { LiveRun } from './use-run.ts';
 
-const rowHeight = 36;
+const ROW_PX = 36;
+/** The data of an opened event scrolls within this height, so that the height of every row is known. */
+const OPEN_ROW_PX = 296;
+const MAX_MENU_STEPS = 100;
 
 type Props = {
-  events: readonly WireEvent[];
-  /** Counts the changes of `events`, which grows in place. */
-  revision: number;
+  workflowId: string;
+  runId: string;
+  live: LiveRun;
   stepIds: readonly string[];
-  step: string;
-  failuresOnly: boolean;
-  onFilter: (filter: { step?: string; failuresOnly?: boolean }) => void;
+  /** The step that the page has selected: its events are marked. */
+  selected: string | null;
+  /** The filters, and the sequence number of the opened event or 0. */
+  view: { step: string; failuresOnly: boolean; open: number };
+  onView: (view: { step?: string; failuresOnly?: boolean; open?: number }) => void;
   onSelect: (step: string) => void;
 };
 
-/** The event log of a run: only the rows in view are in the DOM, so that 10,000 events scroll like 10. */
-export function EventList({ events, revision, stepIds, step, failuresOnly, onFilter, onSelect }: Props) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `events` grows in place; `revision` says when
-  const shown = useMemo(
-    () => events.filter(event => (step === '' || event.step_id === step) && (!failuresOnly || isFailure(event))),
-    [events, revision, step, failuresOnly],
-  );
+/**
+ * The event log of a run. Only the rows in view are in the DOM, and only the pages in view are loaded, so that 20,000 events open
+ * like 20.
+ */
+export function EventList(props: Props) {
+  const { view, live, stepIds, onView } = props;
+  const filtered = view.step !== '' || view.failuresOnly;
   return (
     <div className="flex h-full min-h-80 flex-col gap-2">
       <div className="flex flex-wrap items-center gap-3">
-        <Select
-          label="Step"
-          size="sm"
-          className="w-48"
-          value={step}
-          onChange={next => onFilter({ step: next })}
-          options={[{ value: '', label: 'All steps' }, ...stepIds.map(id => ({ value: id, label: id }))]}
+        <StepFilter value={view.step} stepIds={stepIds} onChange={step => onView({ step })} />
+        <Checkbox
+          label="Failures only"
+          checked={view.failuresOnly}
+          onCheckedChange={failuresOnly => onView({ failuresOnly })}
         />
-        <Checkbox label="Failures only" checked={failuresOnly} onCheckedChange={on => onFilter({ failuresOnly: on })} />
-        <span className="ml-auto text-xs text-muted tabular-nums">
-          {shown.length === events.length ? `${events.length} events` : `${shown.length} of ${events.length} events`}
-        </span>
+        {filtered ? null : <span className="ml-auto text-xs text-muted tabular-nums">{live.state.lastSeq} events</span>}
       </div>
-      {shown.length === 0 ? (
-        <div className="rounded-lg border bg-surface">
-          <EmptyState icon={ListX} title="No events to show">
-            {events.length === 0
-              ? 'The first ones appear here as soon as the run has any.'
-              : 'None match these filters.'}
-          </EmptyState>
-        </div>
-      ) : (
-        <Rows events={shown} onSelect={onSelect} />
-      )}
+      {filtered ? <FilteredEvents key={`${view.step} ${view.failuresOnly}`} {...props} /> : <AllEvents {...props} />}
     </div>
   );
 }
 
-function Rows({ events, onSelect }: { events: readonly WireEvent[]; onSelect: (step: string) => void }) {
+type StepFilterProps = { value: string; stepIds: readonly string[]; onChange: (step: string) => void };
+
+function StepFilter({ value, stepIds, onChange }: StepFilterProps) {
+  // Radix keeps every option in memory as an element, which takes 300 ms for 2,000 of them.
+  if (stepIds.length > MAX_MENU_STEPS)
+    return (
+      <select
+        aria-label="Step"
+        value={value}
+        onChange={event => onChange(event.target.value)}
+        className={cx(controlClass, 'h-7 w-48 text-xs')}
+      >
+        <option value="">All steps</option>
+        {stepIds.map(id => (
+          <option key={id}>{id}</option>
+        ))}
+      </select>
+    );
+  const options = [{ value: '', label: 'All steps' }, ...stepIds.map(id => ({ value: id, label: id }))];
+  return <Select label="Step" size="sm" className="w-48" value={value} onChange={onChange} options={options} />;
+}
+
+function AllEvents(props: Props) {
+  const [range, setRange] = useState<readonly [number, number]>(() => [
+    Math.max(0, props.live.state.lastSeq - 30),
+    props.live.state.lastSeq,
+  ]);
+  const source = useAllEvents(props, props.live, range);
+  return <Listed {...props} source={source} fromEnd onRange={setRange} />;
+}
+
+function FilteredEvents(props: Props) {
+  const source = useFilteredEvents(props, props.live, props.view);
+  return (
+    <>
+      <p className="text-xs text-muted tabular-nums">
+        {source.count}
+        {source.more ? '+' : ''} of {props.live.state.lastSeq} events
+      </p>
+      <Listed {...props} source={source} />
+    </>
+  );
+}
+
+type ListedProps = Props & {
+  source: EventSource;
+  /** Opens the list at its last event and stays there while events arrive. */
+  fromEnd?: boolean;
+  onRange?: (range: readonly [number, number]) => void;
+};
+
+function Listed(props: ListedProps) {
+  const { source } = props;
+  if (source.error) return <ErrorState error={source.error} onRetry={source.retry} />;
+  if (source.pending) return <Skeleton className="h-80 w-full" />;
+  if (source.count > 0) return <Rows {...props} />;
+  return (
+    <div className="rounded-lg border bg-surface">
+      <EmptyState icon={ListX} title="No events to show">
+        {props.fromEnd ? 'The first events appear here as soon as the run has any.' : 'No event matches these filters.'}
+      </EmptyState>
+    </div>
+  );
+}
+
+function Rows({ source, fromEnd = false, onRange, view, onView, selected, onSelect }: ListedProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  const { count } = source;
+  const openAt = indexOf(source, view.open, fromEnd);
   const rows = useVirtualizer({
-    count: events.length,
+    count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: index => (index === openAt ? OPEN_ROW_PX : ROW_PX),
     overscan: 12,
-    getItemKey: index => events[index]?.seq ?? index,
+    initialOffset: fromEnd && openAt < 0 ? count * ROW_PX : Math.max(0, openAt - 3) * ROW_PX,
+    onChange: instance => {
+      const { range } = instance;
+      if (range) onRange?.([range.startIndex, range.endIndex]);
+    },
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height of the opened row has changed
+  useEffect(() => rows.measure(), [openAt]);
+  useStayAtEnd(scroller, count, fromEnd && openAt < 0);
+  const shown = rows.getVirtualItems();
+  const lastShown = shown.at(-1)?.index ?? 0;
+  const { more, loadMore } = source;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `loadMore` is a new function each time
+  useEffect(() => {
+    if (more && lastShown >= count - 1) loadMore();
+  }, [more, lastShown, count]);
   return (
     <ScrollRegion ref={scroller} label="Events" className="min-h-0 flex-1 overflow-auto rounded-lg border bg-surface">
-      <ol className="relative" style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map(row => {
-          const event = events[row.index];
-          return event ? <Row key={row.key} event={event} top={row.start} onSelect={onSelect} /> : null;
+      <ol className="relative min-w-150" style={{ height: rows.getTotalSize() }}>
+        {shown.map(({ index, start, size }) => {
+          const event = source.at(index);
+          return (
+            <li
+              key={index}
+              style={{ transform: `translateY(${start}px)`, height: size }}
+              className="absolute inset-x-0 flex flex-col border-b"
+            >
+              {event ? (
+                <Row
+                  event={event}
+                  open={event.seq === view.open}
+                  marked={selected !== null && event.step_id === selected}
+                  onToggle={() => onView({ open: event.seq === view.open ? 0 : event.seq })}
+                  onSelect={onSelect}
+                />
+              ) : (
+                <Skeleton className="mx-3 my-2.5 h-4" />
+              )}
+            </li>
+          );
         })}
       </ol>
     </ScrollRegion>
   );
 }
 
-function Row({ event, top, onSelect }: { event: WireEvent; top: number; onSelect: (step: string) => void }) {
+/** The index of an event; -1 where it is not in the list. */
+function indexOf(source: EventSource, seq: number, isWhole: boolean): number {
+  if (seq <= 0) return -1;
+  if (isWhole) return seq <= source.count ? seq - 1 : -1;
+  for (let index = 0; index < source.count; index += 1) if (source.at(index)?.seq === seq) return index;
+  return -1;
+}
+
+/** Keeps the last event in view while more arrive, unless the reader has scrolled away from it. */
+function useStayAtEnd(scroller: { current: HTMLDivElement | null }, count: number, enabled: boolean): void {
+  const shown = useRef(count);
+  useEffect(() => {
+    const element = scroller.current;
+    const before = shown.current;
+    shown.current = count;
+    if (!enabled || !element || before === count) return;
+    const wasAtEnd = element.scrollTop + element.clientHeight >= before * ROW_PX - ROW_PX;
+    if (wasAtEnd) element.scrollTop = count * ROW_PX;
+  }, [scroller, count, enabled]);
+}
+
+type RowProps = {
+  event: WireEvent;
+  open: boolean;
+  marked: boolean;
+  onToggle: () => void;
+  onSelect: (step: string) => void;
+};
+
+function Row({ event, open, marked, onToggle, onSelect }: RowProps) {
   const step = event.step_id;
   return (
-    <li
-      style={{ transform: `translateY(${top}px)`, height: rowHeight }}
-      className="absolute inset-x-0 flex items-center gap-3 border-b px-3 text-xs whitespace-nowrap"
-    >
-      <span className="w-10 shrink-0 text-right text-faint tabular-nums">{event.seq}</span>
-      <time dateTime={event.created_at} title={formatUtc(event.created_at)} className="shrink-0 font-mono text-muted">
-        {event.created_at.slice(11, 23)}
-      </time>
-      <span className={cx('w-32 shrink-0 font-mono', isFailure(event) ? 'text-bad' : 'text-text')}>
-        {event.event_type}
-      </span>
-      {step === undefined ? (
-        <span className="w-36 shrink-0" />
-      ) : (
+    <>
+      <div
+        className={cx(
+          'flex h-[35px] shrink-0 items-center gap-3 px-3 text-xs whitespace-nowrap',
+          marked && 'bg-accent-soft',
+        )}
+      >
         <button
           type="button"
-          onClick={() => onSelect(step)}
-          className="w-36 shrink-0 truncate rounded-sm text-left text-accent-text hover:underline"
+          aria-expanded={open}
+          aria-label={`Data of event ${event.seq}`}
+          onClick={onToggle}
+          className="flex min-h-6 w-14 shrink-0 items-center gap-1 rounded-sm text-muted tabular-nums hover:bg-hover"
         >
-          {step}
+          <ChevronRight aria-hidden className={cx('size-3 shrink-0', open && 'rotate-90')} />
+          {event.seq}
         </button>
-      )}
-      <span className="truncate text-muted">{inWords(event)}</span>
-    </li>
+        <time dateTime={event.created_at} title={formatUtc(event.created_at)} className="shrink-0 font-mono text-muted">
+          {event.created_at.slice(11, 23)}
+        </time>
+        <span className={cx('w-32 shrink-0 font-mono', isFailure(event) ? 'text-bad' : 'text-text')}>
+          {event.event_type}
+        </span>
+        {step === undefined ? (
+          <span className="w-36 shrink-0" />
+        ) : (
+          <button
+            type="button"
+            onClick={() => onSelect(step)}
+            className="min-h-6 w-36 shrink-0 truncate rounded-sm text-left text-accent-text hover:underline"
+          >
+            {step}
+          </button>
+        )}
+        <span className="truncate text-muted">{eventInWords(event)}</span>
+      </div>
+      {open ? (
+        <div className="min-h-0 flex-1 overflow-hidden px-3 pb-2">
+          <JsonTree label={`Event ${event.seq}`} value={event.data as Json} className="h-full" />
+        </div>
+      ) : null}
+    </>
   );
-}
-
-const isFailure = (event: WireEvent) =>
-  event.event_type === 'step_failed' || event.event_type === 'step_retrying' || event.event_type === 'run_rejected';
-
-/** The event in a few words: what changed, or the beginning of its data. */
-function inWords(event: WireEvent): string {
-  const data = event.data;
-  const error = data.error as { message?: string } | undefined;
-  switch (event.event_type) {
-    case 'state_changed':
-      return `${String(data.from)} → ${String(data.to)}${reasonOf(data, error?.message)}`;
-    case 'step_completed':
-      return data.skipped === true ? `skipped: ${String(data.reason)}` : preview(data.result ?? data.result_ref);
-    case 'step_failed':
-      return error?.message ?? '';
-    case 'step_retrying':
-      return `${error?.message ?? ''} — again in ${Math.round(Number(data.delay_ms) / 100) / 10} s`;
-    case 'step_started':
-      return event.attempt !== undefined && event.attempt > 1 ? `attempt ${event.attempt}` : '';
-    case 'step_log':
-      return Array.isArray(data.lines) ? data.lines.join(' ⏎ ') : '';
-    default:
-      return preview(data);
-  }
-}
-
-/** The error's message, or the code of the engine's reason. */
-function reasonOf(data: WireEvent['data'], message: string | undefined): string {
-  const reason = message ?? (typeof data.reason === 'string' ? data.reason.replaceAll('_', ' ') : '');
-  return reason ? `: ${reason}` : '';
-}
-
-function preview(value: unknown): string {
-  const text = JSON.stringify(value) ?? '';
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

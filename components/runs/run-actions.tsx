@@ -1,8 +1,9 @@
 'use client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, Pause, Play, RotateCcw, Square } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
+import { isTerminal } from '@/server/domains/runs/run-state.ts';
 import type { RunStatus } from '@/server/orchestrator/core/events.ts';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
@@ -10,7 +11,6 @@ import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
-import { isTerminal } from './run-view.ts';
 
 type Props = {
   workflowId: string;
@@ -25,16 +25,9 @@ type Props = {
 /** Pause, resume, stop and rerun: the actions that the run's state and the user's role allow. */
 export function RunActions({ workflowId, runId, status, stopping, selected }: Props) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const { canWrite } = usePermissions();
   const [confirming, setConfirming] = useState(false);
-  const command = useMutation(
-    trpc.workflows_execute_command.mutationOptions({
-      onError: toastError,
-      onSettled: () =>
-        queryClient.invalidateQueries({ queryKey: trpc.runs_get_summary.queryKey({ id: workflowId, runID: runId }) }),
-    }),
-  );
+  const command = useMutation(trpc.workflows_execute_command.mutationOptions({ onError: toastError }));
   if (!canWrite || status === null) return null;
   const send = (name: 'pause' | 'resume' | 'stop', params: Record<string, string> = {}) =>
     command.mutateAsync({ id: workflowId, command: name, params: { run_id: runId, ...params } });

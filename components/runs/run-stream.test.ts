@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type WebSocket as Peer, WebSocketServer } from 'ws';
+import type { WireEvent } from '@/server/domains/runs/run-state.ts';
 import { RunStream, type StreamState } from './run-stream.ts';
-import type { WireEvent } from './run-view.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
 const event = (seq: number): WireEvent => ({

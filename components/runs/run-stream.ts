@@ -1,4 +1,4 @@
-import type { WireEvent } from './run-view.ts';
+import type { WireEvent } from '@/server/domains/runs/run-state.ts';
 
 export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'closed' | 'refused';
 

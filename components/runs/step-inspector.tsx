@@ -1,11 +1,11 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Inbox, X } from 'lucide-react';
 import Link from 'next/link';
-import { type ReactNode, useState } from 'react';
+import type { AttemptState, StepError, StepState, WireEvent } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { stepTypeLook } from '../graph/step-icon.tsx';
-import { useTRPC } from '../trpc/provider.tsx';
+import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx';
 import { Credits, creditsInWords } from '../ui/credits.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
@@ -13,19 +13,25 @@ import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
-import { formatDuration, formatUtc } from '../ui/time.tsx';
+import { Duration, formatDuration, formatUtc } from '../ui/time.tsx';
 import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
-import type { AttemptView, PayloadRef, StepView } from './run-view.ts';
+import { FailedScript } from './failed-script.tsx';
+import { scriptError } from './failure-text.ts';
+import { LargeValue, Part } from './run-values.tsx';
+import { useStepEvents } from './use-events.ts';
+import type { LiveRun } from './use-run.ts';
 
 type Run = { workflowId: string; runId: string };
 type Props = Run & {
-  step: StepView;
+  live: LiveRun;
+  step: StepState;
   spec: Record<string, unknown> & { id: string; type: string };
   onClose: () => void;
 };
 
 /** Everything about one step of a run: how it went, its input, result or error, attempts and log. */
-export function StepInspector({ workflowId, runId, step, spec, onClose }: Props) {
+export function StepInspector({ workflowId, runId, live, step, spec, onClose }: Props) {
+  const ref = { workflowId, runId };
   const type = stepTypeLook(spec.type);
   return (
     <section aria-label={`Step ${spec.id}`} className="flex flex-col gap-4 rounded-lg border bg-surface p-4 shadow-sm">
@@ -54,30 +60,12 @@ export function StepInspector({ workflowId, runId, step, spec, onClose }: Props)
             Answer in the inbox
           </ButtonLink>
         ) : null}
+        <StepDuration step={step} />
         {step.credits > 0 ? <Credits unit value={step.credits} className="text-xs text-muted tabular-nums" /> : null}
       </div>
-      {step.error && step.status !== 'completed' ? (
-        <div
-          role="alert"
-          className="rounded-md border border-bad/40 bg-bad-soft px-3 py-2 text-sm wrap-anywhere text-bad"
-        >
-          <p className="whitespace-pre-wrap">{step.error.message}</p>
-          <p className="mt-1 font-mono text-xs">{step.error.code}</p>
-          {step.error.code === INSUFFICIENT_CREDITS ? (
-            <Link href="/billing" className="mt-1 inline-block font-medium underline underline-offset-2">
-              Go to billing
-            </Link>
-          ) : null}
-        </div>
-      ) : null}
-      <Result workflowId={workflowId} runId={runId} step={step} />
-      {step.logs.length > 0 ? (
-        <Part title="Log">
-          <ScrollRegion label="Log" className="max-h-60 overflow-auto rounded-md border bg-sunken p-2">
-            <pre className="text-xs whitespace-pre-wrap">{step.logs.join('\n')}</pre>
-          </ScrollRegion>
-        </Part>
-      ) : null}
+      {step.error && step.status !== 'completed' ? <StepFailure error={step.error} script={spec.script} /> : null}
+      {step.attempts.length > 0 ? <StepValues {...ref} step={step} /> : null}
+      <StepLog {...ref} live={live} step={step.id} />
       {step.attempts.length > 0 ? (
         <Part title={step.attempts.length === 1 ? 'Attempt' : `${step.attempts.length} attempts`}>
           <ol className="flex flex-col gap-1">
@@ -94,16 +82,21 @@ export function StepInspector({ workflowId, runId, step, spec, onClose }: Props)
   );
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }) {
+/** From the start of the first attempt to the end of the step; counts on while it is under way. */
+function StepDuration({ step }: { step: StepState }) {
+  const first = step.attempts[0];
+  if (!first) return null;
+  const iso = (at: number) => new Date(at).toISOString();
   return (
-    <div className="flex flex-col gap-1">
-      <h3 className="text-xs font-medium text-muted">{title}</h3>
-      {children}
-    </div>
+    <Duration
+      from={iso(first.startedAt)}
+      to={step.endedAt === null ? null : iso(step.endedAt)}
+      className="text-xs text-muted tabular-nums"
+    />
   );
 }
 
-const outcomes: Record<AttemptView['outcome'], string> = {
+const outcomes: Record<AttemptState['outcome'], string> = {
   running: 'running',
   waiting: 'waiting',
   completed: 'completed',
@@ -112,7 +105,7 @@ const outcomes: Record<AttemptView['outcome'], string> = {
   lost: 'lost: the process ended during the attempt',
 };
 
-function Attempt({ attempt }: { attempt: AttemptView }) {
+function Attempt({ attempt }: { attempt: AttemptState }) {
   const started = new Date(attempt.startedAt).toISOString();
   return (
     <li className="text-xs text-muted">
@@ -125,40 +118,89 @@ function Attempt({ attempt }: { attempt: AttemptView }) {
   );
 }
 
-function Result({ workflowId, runId, step }: Run & { step: StepView }) {
-  if (step.resultRef)
-    return <LargeValue workflowId={workflowId} runId={runId} title="Result" reference={step.resultRef} />;
-  if (step.result === undefined) return null;
+/** The error of a step; one of a script stands beside its line. */
+function StepFailure({ error, script }: { error: StepError; script: unknown }) {
+  const inScript = typeof script === 'string' ? scriptError(error.message) : null;
   return (
-    <Part title="Result">
-      <JsonTree label="Result" value={step.result as Json} />
+    <div className="flex flex-col gap-2">
+      <div
+        role="alert"
+        className="rounded-md border border-bad/40 bg-bad-soft px-3 py-2 text-sm wrap-anywhere text-bad"
+      >
+        <p className="whitespace-pre-wrap">{inScript ? `Line ${inScript.line}: ${inScript.text}` : error.message}</p>
+        <p className="mt-1 font-mono text-xs">{error.code}</p>
+        {error.code === INSUFFICIENT_CREDITS ? (
+          <Link href="/billing" className="mt-1 inline-block font-medium underline underline-offset-2">
+            Go to billing
+          </Link>
+        ) : null}
+      </div>
+      {inScript ? <FailedScript script={String(script)} error={inScript} /> : null}
+    </div>
+  );
+}
+
+/** What the step read and what it returned. */
+function StepValues({ workflowId, runId, step }: Run & { step: StepState }) {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const input = { id: workflowId, runID: runId, step_id: step.id };
+  const read = useQuery({
+    // What it read and returned changes with its state alone.
+    queryKey: [...trpc.runs_get_step.queryKey(input), step.status, step.attempts.length],
+    queryFn: ({ signal }) => client.runs_get_step.query(input, { signal }),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (read.isError) return <ErrorState error={read.error} onRetry={() => void read.refetch()} />;
+  if (read.isPending) return <Skeleton className="h-20 w-full" />;
+  const { resolved, has_result, result, result_ref } = read.data;
+  const values = resolved.filter(each => each.problem === null).map(({ name, value }) => [name, value] as const);
+  const problems = resolved.filter(each => each.problem !== null);
+  return (
+    <>
+      {resolved.length > 0 ? (
+        <Part title="Resolved input">
+          {values.length > 0 ? (
+            <JsonTree label="Resolved input" value={Object.fromEntries(values) as Json} namesArePaths />
+          ) : null}
+          {problems.map(({ name, problem }) => (
+            <p key={name} className="text-xs wrap-anywhere text-muted">
+              <code>{name}</code>: {problem}
+            </p>
+          ))}
+        </Part>
+      ) : null}
+      {result_ref ? <LargeValue workflowId={workflowId} runId={runId} title="Result" reference={result_ref} /> : null}
+      {has_result && !result_ref ? (
+        <Part title="Result">
+          <JsonTree label="Result" value={result as Json} root={`steps.${step.id}.result`} />
+        </Part>
+      ) : null}
+    </>
+  );
+}
+
+function StepLog({ live, step, ...ref }: Run & { live: LiveRun; step: string }) {
+  const events = useStepEvents(ref, live, step);
+  const lines = events.all.flatMap(logLines);
+  if (events.error) return <ErrorState error={events.error} onRetry={events.retry} />;
+  if (lines.length === 0 && !events.more) return null;
+  return (
+    <Part title="Log">
+      <ScrollRegion label="Log" className="max-h-60 overflow-auto rounded-md border bg-sunken p-2">
+        <pre className="text-xs whitespace-pre-wrap">{lines.join('\n')}</pre>
+      </ScrollRegion>
+      {events.more ? (
+        <Button size="sm" className="self-start" onClick={events.loadMore}>
+          Show more of the log
+        </Button>
+      ) : null}
     </Part>
   );
 }
 
-/** A value too large for its event: fetched when asked for, never with the page. */
-export function LargeValue({ workflowId, runId, title, reference }: Run & { title: string; reference: PayloadRef }) {
-  const trpc = useTRPC();
-  const [open, setOpen] = useState(false);
-  const payload = useQuery(
-    trpc.runs_get_payload.queryOptions(
-      { id: workflowId, runID: runId, payload_id: reference.payload_id },
-      { enabled: open, staleTime: Number.POSITIVE_INFINITY },
-    ),
-  );
-  return (
-    <Part title={title}>
-      {!open ? (
-        <Button size="sm" onClick={() => setOpen(true)}>
-          Show {Math.ceil(reference.bytes / 1024)} KiB
-        </Button>
-      ) : payload.isPending ? (
-        <Skeleton className="h-20 w-full" />
-      ) : payload.isError ? (
-        <ErrorState error={payload.error} onRetry={() => void payload.refetch()} />
-      ) : (
-        <JsonTree label={title} value={payload.data.body as Json} open={1} />
-      )}
-    </Part>
-  );
+function logLines(event: WireEvent): string[] {
+  const { lines } = event.data;
+  return event.event_type === 'step_log' && Array.isArray(lines) ? lines.map(String) : [];
 }

@@ -1,11 +1,29 @@
 'use client';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import {
+  applyEvent,
+  isTerminal,
+  type RunState,
+  type Snapshot,
+  stateOf,
+  type WireEvent,
+} from '@/server/domains/runs/run-state.ts';
 import { useSession } from '../shell/session.tsx';
 import { RunStream, type StreamState } from './run-stream.ts';
-import { applyEvent, isTerminal, newRunView, type RunView } from './run-view.ts';
 
-/** A run's view while it changes. `revision` counts the changes: use it where a memo depends on the view, which is changed in place. */
-export type LiveRun = { view: RunView; revision: number; stream: StreamState };
+/**
+ * A run while it changes. `revision` counts the changes: use it where a memo depends on the state or on `events`, which are
+ * changed in place.
+ */
+export type LiveRun = {
+  state: RunState;
+  /** The events behind those of the snapshot, without gaps. */
+  events: WireEvent[];
+  /** The last event that the snapshot covers. */
+  snapshotSeq: number;
+  revision: number;
+  stream: StreamState;
+};
 
 function streamUrl(workflowId: string, runId: string, scope: { tenant: string; project: string }): string {
   const url = new URL(`/v1/workflows/${workflowId}/stream`, window.location.href);
@@ -16,31 +34,35 @@ function streamUrl(workflowId: string, runId: string, scope: { tenant: string; p
 }
 
 /**
- * Everything that has happened in a run, replayed from its log and then followed live; the connection ends with the run.
- * `stepIds` are the steps of its version, so that those not begun are shown too.
+ * Returns the state of a run, which begins with its snapshot and follows the stream of events until the run has ended. Nothing is
+ * replayed: the stream continues from the snapshot's sequence. `stepIds` are the steps of its version. Give the component that
+ * calls this the run's id as its key.
  */
-export function useRun(workflowId: string, runId: string, stepIds: readonly string[] | undefined): LiveRun | null {
-  const { scope } = useSession();
+export function useRun(snapshot: Snapshot, stepIds: readonly string[]): LiveRun {
+  const { tenant, project } = useSession().scope;
+  const [run] = useState(() => ({
+    state: stateOf(snapshot, stepIds),
+    events: [] as WireEvent[],
+    snapshotSeq: snapshot.last_seq,
+  }));
   const [revision, setRevision] = useState(0);
-  const [stream, setStream] = useState<StreamState>('connecting');
-  const view = useRef<RunView | null>(null);
-  const { tenant, project } = scope;
+  const [stream, setStream] = useState<StreamState>(isTerminal(run.state.status) ? 'closed' : 'connecting');
+  const { workflow_id: workflowId, run_id: runId } = snapshot;
   useEffect(() => {
-    if (!stepIds) return;
-    const current = newRunView(stepIds);
-    view.current = current;
-    setRevision(count => count + 1);
-    const connection = new RunStream({
-      url: streamUrl(workflowId, runId, { tenant, project }),
-      onEvents: events => {
-        for (const event of events) applyEvent(current, event);
-        setRevision(count => count + 1);
-        if (isTerminal(current.status) || current.rejected) connection.close();
+    if (isTerminal(run.state.status)) return;
+    const connection = new RunStream(
+      {
+        url: streamUrl(workflowId, runId, { tenant, project }),
+        onEvents: events => {
+          for (const event of events) if (applyEvent(run.state, event)) run.events.push(event);
+          setRevision(count => count + 1);
+          if (isTerminal(run.state.status)) connection.close();
+        },
+        onState: setStream,
       },
-      onState: setStream,
-    });
+      run.state.lastSeq,
+    );
     return () => connection.close();
-  }, [workflowId, runId, stepIds, tenant, project]);
-  const current = view.current;
-  return useMemo(() => (current ? { view: current, revision, stream } : null), [current, revision, stream]);
+  }, [run, workflowId, runId, tenant, project]);
+  return useMemo(() => ({ ...run, revision, stream }), [run, revision, stream]);
 }

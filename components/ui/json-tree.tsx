@@ -1,50 +1,160 @@
 'use client';
-import { ChevronRight } from 'lucide-react';
-import { useState } from 'react';
+import { ChevronRight, Download, Link2, Search } from 'lucide-react';
+import { createContext, use, useMemo, useState } from 'react';
 import type { Json } from '@/server/platform/json.ts';
+import { download, fileName } from '../workflows/download.ts';
+import { IconButton } from './button.tsx';
 import { cx } from './classes.ts';
-import { CopyButton } from './copy.tsx';
+import { CopyButton, useCopy } from './copy.tsx';
+import { controlClass } from './field.tsx';
+import { memberPath, searchJson } from './json-path.ts';
 import { ScrollRegion } from './scroll-region.tsx';
 
 // A result may be 1 MiB: only what is open is in the DOM, and a long level is cut with a button for the rest.
 const PAGE = 100;
+const MAX_MATCHES = 100;
 
-/** Any JSON, foldable, with a button that copies all of it. `open` is how many levels begin unfolded. */
-export function JsonTree({ value, label = 'JSON', open = 2 }: { value: Json; label?: string; open?: number }) {
+/** How many levels begin unfolded, and whether the outermost names are paths already. */
+const Settings = createContext({ open: 2, namesArePaths: false });
+
+type Props = {
+  value: Json;
+  label?: string;
+  /** How many levels begin unfolded. */
+  open?: number;
+  /** What the value is called in templates and scripts, such as `steps.a.result`: copied paths begin with it. */
+  root?: string;
+  /** The outermost names are paths, such as `input.total`. */
+  namesArePaths?: boolean;
+  /** The height within which it scrolls. */
+  className?: string;
+};
+
+/** Any JSON, foldable, with a search, and buttons that copy or download all of it. */
+export function JsonTree(props: Props) {
+  const { value, label = 'JSON', open = 2, root = '', namesArePaths = false, className = 'max-h-100' } = props;
+  const settings = useMemo(() => ({ open, namesArePaths }), [open, namesArePaths]);
+  const [search, setSearch] = useState<string | null>(null);
+  const isLarge = value !== null && typeof value === 'object';
+  const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
   return (
-    <div className="relative rounded-md border bg-sunken">
-      <div className="absolute top-1 right-1">
-        <CopyButton text={JSON.stringify(value, null, 2)} label={`Copy ${label}`} />
+    <div className={cx('relative flex flex-col rounded-md border bg-sunken', className)}>
+      <div className="absolute top-1 right-1 z-10 flex rounded-md bg-sunken">
+        {isLarge ? (
+          <>
+            <IconButton
+              label={`Search ${label}`}
+              size="sm"
+              aria-expanded={search !== null}
+              onClick={() => setSearch(search === null ? '' : null)}
+            >
+              <Search aria-hidden className="size-3.5" />
+            </IconButton>
+            <IconButton
+              label={`Download ${label}`}
+              size="sm"
+              onClick={() => download(fileName(label, 'json'), 'application/json', text)}
+            >
+              <Download aria-hidden className="size-3.5" />
+            </IconButton>
+          </>
+        ) : null}
+        <CopyButton text={text} label={`Copy ${label}`} />
       </div>
-      <ScrollRegion label={label} className="max-h-100 overflow-auto p-2 pr-10 font-mono text-xs leading-6">
-        <Node name={null} value={value} depth={0} open={open} />
+      {search === null ? null : (
+        <input
+          // biome-ignore lint/a11y/noAutofocus: it appears because its button was pressed
+          autoFocus
+          type="search"
+          aria-label={`Search in ${label}`}
+          placeholder="Name or value"
+          value={search}
+          onChange={event => setSearch(event.target.value)}
+          onKeyDown={event => {
+            if (event.key === 'Escape') setSearch(null);
+          }}
+          className={cx(controlClass, 'm-1 mr-26 h-7 w-auto text-xs')}
+        />
+      )}
+      <ScrollRegion
+        label={label}
+        className={cx('min-h-0 overflow-auto p-2 font-mono text-xs leading-6', search === null && 'pr-26')}
+      >
+        {search ? (
+          <Matches value={value} root={root} namesArePaths={namesArePaths} text={search} />
+        ) : (
+          <Settings value={settings}>
+            <Node name={null} path={root} value={value} depth={0} />
+          </Settings>
+        )}
       </ScrollRegion>
     </div>
   );
 }
 
-function Node({ name, value, depth, open }: { name: string | null; value: Json; depth: number; open: number }) {
-  if (value === null || typeof value !== 'object')
-    return (
-      <div className="flex pl-4 break-all whitespace-pre-wrap">
-        <Name name={name} />
-        <Leaf value={value} />
-      </div>
-    );
-  return <Branch name={name} value={value} depth={depth} open={open} />;
+type MatchesProps = { value: Json; root: string; namesArePaths: boolean; text: string };
+
+function Matches({ value, root, namesArePaths, text }: MatchesProps) {
+  const found = useMemo(() => {
+    const parts: [string, Json][] = namesArePaths ? Object.entries(value as { [name: string]: Json }) : [[root, value]];
+    return parts.flatMap(([path, part]) => searchJson(part, path, text, MAX_MATCHES)).slice(0, MAX_MATCHES);
+  }, [value, root, namesArePaths, text]);
+  if (found.length === 0) return <p className="text-muted">Nothing matches.</p>;
+  return (
+    <>
+      {found.map(match => (
+        <div key={match.path} className="group flex gap-1 break-all">
+          <span className="text-muted">{match.path}:</span>
+          {match.value !== null && typeof match.value === 'object' ? (
+            <span className="text-faint">{Array.isArray(match.value) ? '[…]' : '{…}'}</span>
+          ) : (
+            <Leaf value={match.value} />
+          )}
+          <CopyPath path={match.path} reachable />
+        </div>
+      ))}
+      {found.length === MAX_MATCHES ? <p className="text-muted">The first {MAX_MATCHES} matches.</p> : null}
+    </>
+  );
 }
 
-function Branch({
-  name,
-  value,
-  depth,
-  open,
-}: {
-  name: string | null;
-  value: Json[] | { [key: string]: Json };
-  depth: number;
-  open: number;
-}) {
+/** Copies where a value stands. By keyboard it is reached in the results of a search: a stop at every row would be too many. */
+function CopyPath({ path, reachable = false }: { path: string; reachable?: boolean }) {
+  const { copied, copy } = useCopy();
+  if (path === '') return null;
+  return (
+    <button
+      type="button"
+      tabIndex={reachable ? undefined : -1}
+      title={`Copy ${path}`}
+      aria-label={copied ? 'Copied' : `Copy path ${path}`}
+      onClick={() => void copy(path)}
+      className={cx(
+        'inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-faint hover:text-text',
+        !reachable && 'opacity-0 group-hover:opacity-100 focus-visible:opacity-100',
+      )}
+    >
+      <Link2 aria-hidden className={cx('size-3', copied && 'text-ok')} />
+    </button>
+  );
+}
+
+type NodeProps = { name: string | null; path: string; value: Json; depth: number };
+
+function Node({ name, path, value, depth }: NodeProps) {
+  if (value === null || typeof value !== 'object')
+    return (
+      <div className="group flex pl-4 break-all whitespace-pre-wrap">
+        <Name name={name} />
+        <Leaf value={value} />
+        <CopyPath path={path} />
+      </div>
+    );
+  return <Branch name={name} path={path} value={value} depth={depth} />;
+}
+
+function Branch({ name, path, value, depth }: NodeProps & { value: Json[] | { [key: string]: Json } }) {
+  const { open, namesArePaths } = use(Settings);
   const [unfolded, setUnfolded] = useState(depth < open);
   const [shown, setShown] = useState(PAGE);
   const entries: [string, Json][] = Array.isArray(value)
@@ -60,20 +170,29 @@ function Branch({
     );
   return (
     <div>
-      <button
-        type="button"
-        aria-expanded={unfolded}
-        onClick={() => setUnfolded(!unfolded)}
-        className="flex min-h-6 items-center rounded-sm text-left hover:bg-hover"
-      >
-        <ChevronRight aria-hidden className={cx('size-3 w-4 text-faint', unfolded && 'rotate-90')} />
-        <Name name={name} />
-        <span className="text-faint">{size}</span>
-      </button>
+      <div className="group flex">
+        <button
+          type="button"
+          aria-expanded={unfolded}
+          onClick={() => setUnfolded(!unfolded)}
+          className="flex min-h-6 items-center rounded-sm text-left hover:bg-hover"
+        >
+          <ChevronRight aria-hidden className={cx('size-3 w-4 text-faint', unfolded && 'rotate-90')} />
+          <Name name={name} />
+          <span className="text-faint">{size}</span>
+        </button>
+        <CopyPath path={path} />
+      </div>
       {unfolded ? (
         <div className="ml-1.5 border-l pl-2">
           {entries.slice(0, shown).map(([key, item]) => (
-            <Node key={key} name={key} value={item} depth={depth + 1} open={open} />
+            <Node
+              key={key}
+              name={key}
+              path={namesArePaths && depth === 0 ? key : memberPath(path, Array.isArray(value) ? Number(key) : key)}
+              value={item}
+              depth={depth + 1}
+            />
           ))}
           {entries.length > shown ? (
             <button

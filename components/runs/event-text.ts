@@ -1,0 +1,34 @@
+import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+
+/** The event in a few words: what changed, or the beginning of its data. */
+export function eventInWords(event: WireEvent): string {
+  const data = event.data;
+  const error = data.error as { message?: string } | undefined;
+  switch (event.event_type) {
+    case 'state_changed':
+      return `${String(data.from)} → ${String(data.to)}${reasonOf(data, error?.message)}`;
+    case 'step_completed':
+      return data.skipped === true ? `skipped: ${String(data.reason)}` : preview(data.result ?? data.result_ref);
+    case 'step_failed':
+      return error?.message ?? '';
+    case 'step_retrying':
+      return `${error?.message ?? ''} (next attempt in ${Math.round(Number(data.delay_ms) / 100) / 10} s)`;
+    case 'step_started':
+      return event.attempt !== undefined && event.attempt > 1 ? `attempt ${event.attempt}` : '';
+    case 'step_log':
+      return Array.isArray(data.lines) ? data.lines.join(' ⏎ ') : '';
+    default:
+      return preview(data);
+  }
+}
+
+/** The error's message, or the code of the engine's reason. */
+function reasonOf(data: WireEvent['data'], message: string | undefined): string {
+  const reason = message ?? (typeof data.reason === 'string' ? data.reason.replaceAll('_', ' ') : '');
+  return reason ? `: ${reason}` : '';
+}
+
+function preview(value: unknown): string {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { newRunState, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { stepOutcomeLabel, waitsForPeople } from './outcome.ts';
+
+const steps = [
+  { id: 'a', type: 'human_task' },
+  { id: 'b', type: 'lua_script', depends_on: ['c'] },
+  { id: 'c', type: 'lua_script' },
+];
+
+function runOf(patches: Record<string, Partial<StepState>>): RunState {
+  const state = newRunState(steps.map(({ id }) => id));
+  state.status = 'running';
+  for (const [id, patch] of Object.entries(patches)) Object.assign(state.steps.get(id) ?? {}, patch);
+  return state;
+}
+
+test('names the reason for which a step was skipped', () => {
+  expect(stepOutcomeLabel({ status: 'skipped', skipReason: 'blocked' })).toBe('Skipped (Blocked)');
+  expect(stepOutcomeLabel({ status: 'skipped', skipReason: 'something_new' })).toBe('Skipped');
+  expect(stepOutcomeLabel({ status: 'pending', skipReason: null })).toBe('Not started');
+});
+
+test('a run waits for people once nothing else is in flight or could start', () => {
+  const asked = { status: 'waiting' } as const;
+  expect(waitsForPeople(runOf({ a: asked }), steps)).toBe(false);
+  expect(waitsForPeople(runOf({ a: asked, c: { status: 'running' } }), steps)).toBe(false);
+  expect(waitsForPeople(runOf({ a: asked, c: { status: 'completed', endedAt: 1 } }), steps)).toBe(false);
+  const others = { b: { status: 'completed', endedAt: 2 }, c: { status: 'completed', endedAt: 1 } } as const;
+  expect(waitsForPeople(runOf({ a: asked, ...others }), steps)).toBe(true);
+  expect(waitsForPeople(runOf(others), steps)).toBe(false);
+  expect(waitsForPeople({ ...runOf({ a: asked, ...others }), status: 'paused' }, steps)).toBe(false);
+});

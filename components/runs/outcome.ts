@@ -1,0 +1,54 @@
+import type { RunState, StepState } from '@/server/domains/runs/run-state.ts';
+import type { GraphStepInput } from '../graph/layout.ts';
+
+const skipLabels: Record<string, string> = {
+  blocked: 'Skipped (Blocked)',
+  out_of_scope: 'Skipped (Out of scope)',
+  step_disabled: 'Skipped (Disabled)',
+  branch_not_taken: 'Skipped (Branch not taken)',
+  run_stopped: 'Skipped (Run stopped)',
+};
+
+/** The outcome in the words of docs/specification/events.md#step-outcomes. */
+export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'>): string {
+  switch (step.status) {
+    case 'pending':
+      return 'Not started';
+    case 'ready':
+      return 'Queued';
+    case 'running':
+      return 'Running';
+    case 'retrying':
+      return 'Waiting to retry';
+    case 'waiting':
+      return 'Waiting for a person';
+    case 'completed':
+      return 'Success';
+    case 'failed':
+      return 'Failed';
+    case 'cancelled':
+      return 'Cancelled';
+    case 'skipped':
+      return skipLabels[step.skipReason ?? ''] ?? 'Skipped';
+  }
+}
+
+/** Ids of the steps that a step waits for. */
+export const dependenciesOf = (step: GraphStepInput): string[] =>
+  Array.isArray(step.depends_on) ? step.depends_on.filter(each => typeof each === 'string') : [];
+
+/** Whether the run only waits for people: nothing runs, waits for a retry or could start (docs/specification/runs.md#phases). */
+export function waitsForPeople(state: RunState, steps: readonly GraphStepInput[]): boolean {
+  if (state.status !== 'running') return false;
+  let waiting = false;
+  for (const { status } of state.steps.values()) {
+    if (status === 'running' || status === 'retrying') return false;
+    waiting ||= status === 'waiting';
+  }
+  return waiting && !steps.some(step => isReady(step, state));
+}
+
+function isReady(step: GraphStepInput, state: RunState): boolean {
+  if (state.steps.get(step.id)?.status !== 'pending') return false;
+  return dependenciesOf(step).every(id => state.steps.get(id)?.endedAt !== null);
+}

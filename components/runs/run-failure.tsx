@@ -1,0 +1,29 @@
+import type { RunState } from '@/server/domains/runs/run-state.ts';
+import { failureOf } from './failure-text.ts';
+import type { Steps } from './run-graph.tsx';
+
+type Props = { state: RunState; steps: Steps; onSelect: (step: string) => void };
+
+/** One sentence that says why a run failed and where; nothing for a run that did not fail. */
+export function RunFailure({ state, steps, onSelect }: Props) {
+  const failure = failureOf(state, id => {
+    const name = steps.find(step => step.id === id)?.name;
+    return typeof name === 'string' && name ? name : id;
+  });
+  if (!failure) return null;
+  return (
+    <div
+      role="alert"
+      className="mb-4 rounded-md border border-bad/40 bg-bad-soft px-3 py-2 text-sm wrap-anywhere text-bad"
+    >
+      <button
+        type="button"
+        className="font-medium underline underline-offset-2"
+        onClick={() => onSelect(failure.stepId)}
+      >
+        {failure.stepName}
+      </button>{' '}
+      failed{failure.at ? ` ${failure.at}` : ''}: <span className="whitespace-pre-wrap">{failure.why}</span>
+    </div>
+  );
+}

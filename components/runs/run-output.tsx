@@ -1,0 +1,67 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { PackageOpen } from 'lucide-react';
+import { isTerminal, type RunState } from '@/server/domains/runs/run-state.ts';
+import type { Json } from '@/server/platform/json.ts';
+import { useTRPC } from '../trpc/provider.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { dependenciesOf } from './outcome.ts';
+import type { Steps } from './run-graph.tsx';
+import { LargeValue, Part, type Ref } from './run-values.tsx';
+
+/** Results shown at once; the others are reached by their steps. */
+const MAX_SHOWN = 20;
+
+/** The output of a run: the results of the steps that no other step depends on. */
+export function RunOutput({ steps, state, ...ref }: Ref & { steps: Steps; state: RunState }) {
+  const depended = new Set(steps.flatMap(dependenciesOf));
+  const last = steps.filter(({ id }) => !depended.has(id) && state.steps.get(id)?.status === 'completed');
+  if (last.length === 0)
+    return (
+      <div className="rounded-lg border bg-surface">
+        <EmptyState icon={PackageOpen} title="No output">
+          {isTerminal(state.status)
+            ? 'No last step of this run has completed. The results of earlier steps are beside each step.'
+            : 'The results of the last steps appear here when they have completed.'}
+        </EmptyState>
+      </div>
+    );
+  return (
+    <div className="flex flex-col gap-4">
+      {last.slice(0, MAX_SHOWN).map(step => (
+        <StepResult
+          key={step.id}
+          {...ref}
+          step={step.id}
+          title={last.length === 1 ? 'Output' : `Output of ${step.name || step.id}`}
+        />
+      ))}
+      {last.length > MAX_SHOWN ? (
+        <p className="text-sm text-muted">and the results of {last.length - MAX_SHOWN} more steps</p>
+      ) : null}
+    </div>
+  );
+}
+
+/** The result of a step that has completed. */
+export function StepResult({ workflowId, runId, step, title }: Ref & { step: string; title: string }) {
+  const trpc = useTRPC();
+  const read = useQuery(
+    trpc.runs_get_step.queryOptions(
+      { id: workflowId, runID: runId, step_id: step },
+      { staleTime: Number.POSITIVE_INFINITY },
+    ),
+  );
+  if (read.isError) return <ErrorState error={read.error} onRetry={() => void read.refetch()} />;
+  if (read.isPending) return <Skeleton className="h-24 w-full" />;
+  const { result, result_ref } = read.data;
+  if (result_ref)
+    return <LargeValue workflowId={workflowId} runId={runId} title={title} reference={result_ref} level={2} />;
+  return (
+    <Part title={title} level={2}>
+      <JsonTree label={title} value={result as Json} root={`steps.${step}.result`} />
+    </Part>
+  );
+}

@@ -1,0 +1,39 @@
+import type { RunState } from '@/server/domains/runs/run-state.ts';
+import { StatusBadge } from '../ui/status-badge.tsx';
+import type { Steps } from './run-graph.tsx';
+
+type Props = { steps: Steps; state: RunState; onSelect: (step: string) => void };
+
+// A list of 2,000 buttons would not help; the graph, the timeline and the events reach every step.
+const MAX_SHOWN = 50;
+
+/** The steps as a list: the way to one by keyboard or on a phone, where a graph is hard to hit. */
+export function StepList({ steps, state, onSelect }: Props) {
+  const shown = steps.slice(0, MAX_SHOWN);
+  return (
+    <section aria-label="Steps" className="rounded-lg border bg-surface shadow-sm">
+      <ul>
+        {shown.map(step => {
+          const of = state.steps.get(step.id);
+          return (
+            <li key={step.id} className="border-b last:border-b-0">
+              <button
+                type="button"
+                onClick={() => onSelect(step.id)}
+                className="flex w-full items-center gap-2 px-3 py-2 text-left hover:bg-hover"
+              >
+                <span className="min-w-0 flex-1 truncate">
+                  {of?.taskName || (typeof step.name === 'string' && step.name) || step.id}
+                </span>
+                <StatusBadge kind="step" status={of?.status ?? 'pending'} detail={of?.skipReason ?? null} />
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {steps.length > shown.length ? (
+        <p className="px-3 py-2 text-xs text-muted">and {steps.length - shown.length} more in the graph</p>
+      ) : null}
+    </section>
+  );
+}

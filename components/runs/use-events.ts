@@ -1,0 +1,122 @@
+'use client';
+import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import type { LiveRun } from './use-run.ts';
+
+type Ref = { workflowId: string; runId: string };
+/** The events that a list shows. `at` returns undefined for one that is still being loaded. */
+export type EventSource = {
+  count: number;
+  at: (index: number) => WireEvent | undefined;
+  /** More events match than `count`; `loadMore` gets them. */
+  more: boolean;
+  loadMore: () => void;
+  pending: boolean;
+  error: unknown;
+  retry: () => void;
+};
+
+/** Events of a page. A page of small events is 40 KB, and shows 20 screens' worth. */
+const PAGE = 200;
+
+/**
+ * Returns all events of a run, of which only the pages in view are loaded: sequence numbers have no gaps, so an index names its page.
+ * `range` is the first and last index in view.
+ */
+export function useAllEvents({ workflowId, runId }: Ref, live: LiveRun, range: readonly [number, number]): EventSource {
+  const trpc = useTRPC();
+  const { snapshotSeq, events, state } = live;
+  const first = Math.floor(range[0] / PAGE);
+  const last = Math.floor(Math.min(range[1], snapshotSeq - 1) / PAGE);
+  const numbers = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+  const pages = useQueries({
+    queries: numbers.map(number =>
+      trpc.runs_list_events.queryOptions(
+        { id: workflowId, runID: runId, after: number * PAGE, limit: Math.min(PAGE, snapshotSeq - number * PAGE) },
+        // What the log holds never changes.
+        { staleTime: Number.POSITIVE_INFINITY },
+      ),
+    ),
+  });
+  const failed = pages.find(page => page.isError);
+  return {
+    count: state.lastSeq,
+    at: index => {
+      if (index >= snapshotSeq) return events[index - snapshotSeq];
+      const page = pages[numbers.indexOf(Math.floor(index / PAGE))];
+      return page?.data?.events[index % PAGE];
+    },
+    more: false,
+    loadMore: () => undefined,
+    pending: false,
+    error: failed?.error ?? null,
+    retry: () => void failed?.refetch(),
+  };
+}
+
+/** Returns the events of a run that match a filter, oldest first, page by page; those that arrive live follow. */
+export function useFilteredEvents(
+  { workflowId, runId }: Ref,
+  live: LiveRun,
+  filter: { step: string; failuresOnly: boolean },
+): EventSource {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const enabled = filter.step !== '' || filter.failuresOnly;
+  const input = {
+    id: workflowId,
+    runID: runId,
+    limit: PAGE,
+    ...(filter.step && { step_id: filter.step }),
+    ...(filter.failuresOnly && { failures: 'true' as const }),
+  };
+  const query = useInfiniteQuery({
+    queryKey: [...trpc.runs_list_events.queryKey(input), 'pages'],
+    // Called directly: tRPC's own infinite queries send a direction, which this operation does not know.
+    queryFn: ({ pageParam, signal }) =>
+      client.runs_list_events.query({ ...input, ...(pageParam !== null && { cursor: pageParam }) }, { signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: page => page.next_cursor,
+    enabled,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const { data, hasNextPage } = query;
+  const { events, revision } = live;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `events` grows in place; `revision` says when
+  const shown = useMemo(() => {
+    const loaded = data?.pages.flatMap(page => page.events) ?? [];
+    if (data === undefined || hasNextPage) return loaded;
+    const known = loaded.at(-1)?.seq ?? 0;
+    const fresh = events.filter(
+      event =>
+        event.seq > known &&
+        (filter.step === '' || event.step_id === filter.step) &&
+        (!filter.failuresOnly || isFailure(event)),
+    );
+    return [...loaded, ...fresh];
+  }, [data, hasNextPage, events, revision, filter.step, filter.failuresOnly]);
+  return {
+    count: shown.length,
+    at: index => shown[index],
+    more: hasNextPage,
+    loadMore: () => {
+      if (!query.isFetchingNextPage) void query.fetchNextPage();
+    },
+    pending: enabled && query.isPending,
+    error: query.error,
+    retry: () => void query.refetch(),
+  };
+}
+
+/** Whether the event tells of an attempt that failed. */
+export const isFailure = (event: WireEvent): boolean =>
+  event.event_type === 'step_failed' || event.event_type === 'step_retrying' || event.event_type === 'run_rejected';
+
+/** Returns the events of one step: the first thousand, and those that arrive live. */
+export function useStepEvents(ref: Ref, live: LiveRun, step: string): EventSource & { all: readonly WireEvent[] } {
+  const source = useFilteredEvents(ref, live, { step, failuresOnly: false });
+  const all = Array.from({ length: source.count }, (_, index) => source.at(index)).filter(each => each !== undefined);
+  return { ...source, all };
+}
