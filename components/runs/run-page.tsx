@@ -77,7 +77,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
       <Connection live={live} />
       {shortage ? <CreditShortage kind={shortage} className="mb-4" /> : null}
       <RunFailure state={state} steps={steps} onSelect={select} />
-      <div className={cx('grid gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
+      <div className={cx('grid grid-cols-[minmax(0,1fr)] gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
         <Tabs
           label="Views of the run"
           value={tab}
