@@ -81,7 +81,7 @@ export function describeResult(result: RetentionResult, cutoffs: Cutoffs): strin
     ...result.dropped.map(name => `  dropped    ${name}`),
     ...result.rewritten.map(name => `  rewritten  ${name}`),
     ...result.postponed.map(({ name, reason: why }) => `  for later  ${name} (${why})`),
-    `  ${plural(result.runs, 'run')}, ${plural(result.rejections, 'refused start')} deleted.`,
+    `  ${plural(result.runs, 'run')}, ${plural(result.rejections, 'refused start')}, ${plural(result.snapshots, 'snapshot')} of test runs deleted.`,
   ].join('\n');
 }
 

@@ -71,6 +71,7 @@ test('what is past goes, by the partition where a month is past; what lives or e
     busy: false,
     runs: 4,
     rejections: 0,
+    snapshots: 0,
     strayUsage: 0,
     dropped: ['run_events_2026_08', 'run_payloads_2026_08'],
     rewritten: ['run_events_2026_09', 'run_payloads_2026_09'],

@@ -8,6 +8,7 @@ import { type Disposal, disposeOf, dropUsage } from './partition-store.ts';
 import type { Cutoffs } from './policy.ts';
 import { type IdRange, pastPartitions, sweptRanges } from './ranges.ts';
 import { SESSION } from './session.ts';
+import { deleteSnapshots } from './snapshot-store.ts';
 import { tryRetentionLock, vacuumRuns } from './sweep-store.ts';
 
 /** The result of a pass. `postponed` partitions are tried again by the next pass; they were not changed. */
@@ -15,6 +16,8 @@ export type RetentionResult = {
   busy: boolean;
   runs: number;
   rejections: number;
+  /** Snapshots of test runs. */
+  snapshots: number;
   strayUsage: number;
   dropped: string[];
   rewritten: string[];
@@ -47,6 +50,7 @@ export async function sweep(options: SweepOptions): Promise<RetentionResult> {
     busy: false,
     runs: 0,
     rejections: 0,
+    snapshots: 0,
     strayUsage: 0,
     dropped: [],
     rewritten: [],
@@ -82,6 +86,11 @@ async function sweepRuns(
     result.rejections += deleted;
     await pause();
     deleted = await deleteRejections(client, cutoff, now);
+  }
+  for (let deleted = await deleteSnapshots(client, cutoff); deleted > 0; ) {
+    result.snapshots += deleted;
+    await pause();
+    deleted = await deleteSnapshots(client, cutoff);
   }
   if (result.runs >= VACUUM_FROM) await vacuumRuns(client);
   for (const partition of pastPartitions(partitions, cutoff)) {

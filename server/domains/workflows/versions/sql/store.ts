@@ -44,7 +44,7 @@ export async function insertVersion(
 
 /**
  * Stores a graph as a snapshot that only test runs use: a version with a negative number, which no list shows. Returns its number: that
- * of an equal snapshot where there is one; null where a concurrent caller took the next number first.
+ * of an equal snapshot where there is one, which then counts as used at this time; null where a concurrent caller took the next number first.
  */
 export async function insertTestVersion(
   pool: Pool,
@@ -55,8 +55,11 @@ export async function insertTestVersion(
     `WITH tests AS MATERIALIZED (
        SELECT version, graph_checksum, run_setup FROM workflow_versions
         WHERE workflow_id = $1 AND tenant_id = $2 AND version < 0),
-     equal AS MATERIALIZED (
-       SELECT version FROM tests WHERE graph_checksum = $5 AND run_setup::jsonb = $4::jsonb LIMIT 1),
+     equal AS (
+       UPDATE workflow_versions v SET published_at = greatest(v.published_at, $7)
+        WHERE v.workflow_id = $1 AND v.version = (
+          SELECT version FROM tests WHERE graph_checksum = $5 AND run_setup::jsonb = $4::jsonb LIMIT 1)
+       RETURNING v.version),
      inserted AS (
        INSERT INTO workflow_versions (workflow_id, version, tenant_id, graph_snapshot, run_setup, changelog,
          graph_checksum, published_by, published_at)
