@@ -81,18 +81,37 @@ async function start(ctx: Context, input: Input): Promise<Output> {
         runId,
       }),
     );
-  const key = idempotencyKey(ctx.headers);
-  if (key === null) return begin();
   // The project is part of the scope: a caller who cannot see the workflow must not learn of its keys.
   const scope = `workflow:${input.id}:${projectId}`;
-  const given = CommandOutput.shape.run_id.safeParse(input.params.run_id);
+  return startOncePerKey(
+    ctx,
+    { id: input.id, scope, request: { command: input.command, params: input.params }, givenId: input.params.run_id },
+    begin,
+  );
+}
+
+/** A start that an `Idempotency-Key` may repeat: its workflow, where the key is unique, and what makes two requests equal. */
+type KeyedStart = { id: string; scope: string; request: unknown; givenId: unknown };
+
+/**
+ * Starts a run by `begin`, once for each `Idempotency-Key`; each time where the request has none. Throws AppError 422
+ * `invalid_idempotency_key`, 409 `idempotency_key_reused`, and what `begin` throws.
+ */
+export async function startOncePerKey(
+  ctx: Context,
+  { id, scope, request, givenId }: KeyedStart,
+  begin: (runId?: string) => Promise<Output>,
+): Promise<Output> {
+  const { tenantId } = ctx.principal;
+  const key = idempotencyKey(ctx.headers);
+  if (key === null) return begin();
+  const given = CommandOutput.shape.run_id.safeParse(givenId);
   const response = await once(
     ctx.services,
-    { tenantId, scope, key, request: { command: input.command, params: input.params } },
+    { tenantId, scope, key, request },
     {
       start: begin,
-      find: (runId, notBefore) =>
-        findStarted(ctx.services.pool, runScope(ctx, { id: input.id, runID: runId }), notBefore),
+      find: (runId, notBefore) => findStarted(ctx.services.pool, runScope(ctx, { id, runID: runId }), notBefore),
       runId: given.success ? given.data : undefined,
     },
   );

@@ -80,7 +80,7 @@ from the run \`from_run\`, and need not be complete. An invalid draft is 422 \`i
     input: TestRunInput,
     output: CommandOutput,
     errors: [409, 503],
-    headers: ['traceparent'],
+    headers: ['Idempotency-Key', 'traceparent'],
     mcp: { group: 'core', hints: { destructive: true, openWorld: true } },
     run: startTestRun,
   }),

@@ -125,6 +125,22 @@ describe('a test run of the draft', () => {
     expect(await call(summary, as(), { id, runID: again.run_id })).toMatchObject({ test: true, version: -1 });
   });
 
+  test('starts once for each Idempotency-Key, though the draft has changed since', async () => {
+    const id = await draft(doubled);
+    const withKey = (key: string) =>
+      contextFor(service.services, tenant.contributor, { headers: new Map([['idempotency-key', key]]) });
+    const key = newId();
+    const request = { id, params: { n: 4 } };
+    const answers = await Promise.all([1, 2, 3].map(() => call(startTest, withKey(key), request)));
+    await call(patch, as(), { id, graph: { steps: [script('a', 'return 1')] } });
+    answers.push(await call(startTest, withKey(key), request));
+    expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1);
+    expect((await call(listRuns, as(), { id })).runs.map(run => run.run_id)).toEqual([answers[0]?.run_id]);
+    const reused = await refusal(call(startTest, withKey(key), { ...request, step: 'a' }));
+    expect(reused.code).toBe('idempotency_key_reused');
+    expect((await call(startTest, withKey(newId()), request)).run_id).not.toBe(answers[0]?.run_id);
+  });
+
   test('takes the saved inputs of the draft', async () => {
     const id = await draft(doubled, { trigger_payload: { n: 10 }, use_as_default: true });
     expect((await outcome(id)).results).toEqual({ a: 20, b: 21 });

@@ -11,7 +11,7 @@ import type { RunSetup, WorkflowRow } from '../workflows/store.ts';
 import { validateDraft } from '../workflows/validate.ts';
 import { insertTestVersion } from '../workflows/versions/sql/store.ts';
 import { projectScope } from '../workflows/view.ts';
-import { callersTrace, toStarted } from './command.ts';
+import { callersTrace, startOncePerKey, toStarted } from './command.ts';
 import { requireRun } from './find.ts';
 import { editNeeded, mayEdit } from './override-rights.ts';
 import { readRecordedValues } from './recorded-values.ts';
@@ -21,6 +21,7 @@ import { startRun } from './start.ts';
 import { stepAlone } from './step-alone.ts';
 
 type Input = z.output<typeof TestRunInput>;
+type Output = z.input<typeof CommandOutput>;
 /** The graph that a test executes, and the params of its start. */
 type Trial = { graph: Graph; runSetup: RunSetup; params: JsonMap };
 
@@ -34,9 +35,16 @@ const SET_BY_STEP = ['mode', 'trigger_steps', 'seed_results'];
 /**
  * POST /v1/workflows/{id}/test-runs: starts a run of the draft, or of one of its steps alone. What runs is a snapshot, so that later edits do
  * not change it. Throws AppError 404, 403 `insufficient_scope` without `workflow:write`, 409 `workflow_archived`, 422 `invalid_graph`,
- * `unknown_step` or `invalid`, and what any start throws.
+ * `unknown_step` or `invalid`, and what any start throws. With an `Idempotency-Key` it is done once.
  */
-export async function startTestRun(ctx: Context, input: Input): Promise<z.input<typeof CommandOutput>> {
+export async function startTestRun(ctx: Context, input: Input): Promise<Output> {
+  const { id, ...request } = input;
+  const scope = `test:${id}:${ctx.principal.projectId}`;
+  const start = { id, scope, request, givenId: input.params.run_id };
+  return startOncePerKey(ctx, start, runId => startTest(ctx, input, runId));
+}
+
+async function startTest(ctx: Context, input: Input, runId: string | undefined): Promise<Output> {
   const { services, principal } = ctx;
   const { tenantId, projectId, email } = principal;
   const carried = [carriedScopes(principal)];
@@ -55,6 +63,7 @@ export async function startTestRun(ctx: Context, input: Input): Promise<z.input<
     carried,
     snapshot: { version, runSetup: runSetup as Trial['params'] },
     ...callersTrace(ctx),
+    runId,
   });
   return toStarted(run);
 }
