@@ -59,7 +59,7 @@ async function measure(workload: Workload): Promise<Result> {
   };
   for (const candidate of systems) {
     await attempt(candidate.name, async () => {
-      const system = await SystemProcess.open(candidate.name, candidate.file, settingsOf(candidate));
+      const system = await SystemProcess.open(candidate.name, candidate.file, settingsOf(candidate), candidate.flags);
       versions[candidate.name] = system.versions;
       if (!system.workloads.includes(workload.name)) return system.close();
       open.push(system);

@@ -1,24 +1,41 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeFlags } from '../bin/node-flags.mjs';
 
-/** A system that can be measured: the file of its process, and its settings. */
-export type Candidate = { name: string; file: string; env: Record<string, string>; needs?: () => string | undefined };
+/** A system that can be measured: the file of its process, its settings, and the flags of its Node (default: none). */
+export type Candidate = {
+  name: string;
+  file: string;
+  env: Record<string, string>;
+  flags?: readonly string[];
+  needs?: () => string | undefined;
+};
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-export const baton: Candidate = { name: 'baton', file: file('./baton/system.ts'), env: {} };
+export const baton: Candidate = { name: 'baton', file: file('./baton/system.ts'), env: {}, flags: nodeFlags };
 
 /** The same without prices: what charging costs. */
 export const free: Candidate = { ...baton, name: 'baton-free', env: { BENCH_FREE: '1' } };
 
-/** Baton as it is in another checkout, with its own dependencies. */
+/** Baton as it is in another checkout, with its own dependencies and flags. */
 export const checkout = (folder: string): Candidate => ({
   name: 'baton-beside',
   file: join(folder, 'bench/baton/system.ts'),
   env: {},
+  flags: flagsOf(folder),
 });
+
+/** The flags with which a checkout starts its service; it had none before it had the file. */
+function flagsOf(folder: string): readonly string[] {
+  const declared = join(folder, 'bin/node-flags.mjs');
+  if (!existsSync(declared)) return [];
+  const loaded: { nodeFlags: readonly string[] } = createRequire(import.meta.url)(declared);
+  return loaded.nodeFlags;
+}
 
 /** The peers that install from npm. `needs` says what is missing on this machine. */
 export const peers: readonly Candidate[] = [

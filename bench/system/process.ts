@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { nodeFlags } from '../../bin/node-flags.mjs';
 import { memoryBytes } from '../meter.ts';
 import type { Figures, Order, Report } from './system.ts';
 
@@ -21,11 +20,16 @@ export class SystemProcess {
     this.workloads = opened.workloads;
   }
 
-  /** Starts `file`, which calls `serve`. Throws with what it says when it cannot open. */
-  static async open(name: string, file: string, env: Record<string, string>): Promise<SystemProcess> {
+  /** Starts `file`, which calls `serve`, with `flags` of Node. Throws with what it says when it cannot open. */
+  static async open(
+    name: string,
+    file: string,
+    env: Record<string, string>,
+    flags: readonly string[] = [],
+  ): Promise<SystemProcess> {
     const child = fork(file, [], {
       execArgv: [
-        ...nodeFlags,
+        ...flags,
         '--expose-gc',
         '--disable-warning=ExperimentalWarning',
         '--disable-warning=DeprecationWarning',
