@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -44,8 +45,8 @@ export default defineConfig({
   test: {
     // One PostgreSQL cluster for all test files; each file clones a migrated template database.
     globalSetup: ['server/testing/postgres-cluster.ts'],
-    // The default leaves one core idle, which on two is half of the machine.
-    maxWorkers: '100%',
+    // Tests of processes mostly wait for them: a worker for each core left 40 % of two cores idle.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     projects: [
       { resolve, test: { ...limits, name: 'isolated', include: isolated, isolate: true } },
