@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 import { startData } from '../../testing/engine/facts.ts';
-import { type Command, compile, decide, effects, evolve, type GraphStep, isTerminal, newRun } from './index.ts';
+import {
+  type Command,
+  compile,
+  decide,
+  effects,
+  evolve,
+  type GraphStep,
+  grow,
+  isTerminal,
+  type JsonValue,
+  newRun,
+} from './index.ts';
 import type { StepState } from './state.ts';
 
 /** Counts how often the state of a step is looked up: the unit in which the core's work is done. */
@@ -18,17 +29,24 @@ function costPerStep(steps: GraphStep[]): number {
   const counted = new CountingMap(state.steps);
   state.steps = counted;
   const ask = (command: Command) => {
-    for (const event of decide(state, command, 0)) evolve(state, event);
+    for (let events = decide(state, command, 0); events.length > 0; events = grow(state, 0))
+      for (const event of events) evolve(state, event);
   };
   ask({ type: 'start', data: startData() });
   while (!isTerminal(state.status)) {
     for (const step of [...effects(state).ready]) ask({ type: 'start_attempt', step });
     for (const { step, attempt } of [...effects(state).inFlight]) {
-      ask({ type: 'attempt_succeeded', step, attempt, result: null });
+      const count = state.graph.steps.get(step)?.spec.count;
+      if (typeof count !== 'number' || state.grown !== null)
+        ask({ type: 'attempt_succeeded', step, attempt, result: null });
+      else {
+        const plan = { type: 'for_each', count, concurrency: 10, on_item_error: 'fail' } as const;
+        ask({ type: 'attempt_expanding', step, attempt, plan, items: Array.from({ length: count }, () => null) });
+      }
     }
   }
   expect(state.status).toBe('completed');
-  return counted.lookUps / steps.length;
+  return counted.lookUps / (steps.length + (state.grown?.added ?? 0));
 }
 
 const chain = (length: number): GraphStep[] =>
@@ -43,10 +61,16 @@ const fan = (width: number): GraphStep[] => {
 };
 const skippedChain = (length: number): GraphStep[] => chain(length).map(step => ({ ...step, disabled: true }));
 
+const loop = (count: number): GraphStep[] => {
+  const steps: JsonValue = [{ id: 'a', type: 'x' }];
+  return [{ id: 'each', type: 'for_each', count, steps }];
+};
+
 test.each([
   ['a chain', chain],
   ['a fan-out with a join', fan],
   ['a cascade of skips', skippedChain],
+  ['a loop', loop],
 ])('%s costs no more per step at 2,000 steps than at 20', (_name, graph) => {
   expect(costPerStep(graph(2000))).toBeLessThan(costPerStep(graph(20)) * 1.1 + 1);
 });
