@@ -11,6 +11,7 @@ import { runOperations } from './operations.ts';
 const {
   workflows_execute_command: command,
   runs_get_summary: summary,
+  runs_get_snapshot: snapshot,
   runs_list_events: events,
   runs_get_context: context,
   runs_get_payload: payload,
@@ -86,6 +87,12 @@ describe('the summary', () => {
     expect(after).toMatchObject({ added_steps: { total: 2, done: 1 }, steps_total: 1, steps_done: 1 });
     expect(after.credits_microcredits).toBe(before.credits_microcredits + 7);
     expect(after.steps.map(({ step_id }) => step_id)).toEqual(['a']);
+    const state = await call(snapshot, as(), ref);
+    expect(state).toMatchObject({ added_steps: { total: 2, done: 1 }, steps_done: 1, steps: [{ step_id: 'a' }] });
+    expect(state.credits_microcredits).toBe(after.credits_microcredits);
+    expect(Object.keys((await call(context, as(), ref)).steps)).toEqual(['a']);
+    const { events: ofAdded } = await call(events, as(), { ...ref, step_id: 'a.0.x' });
+    expect(ofAdded.map(({ event_type }) => event_type)).toEqual(['step_started', 'step_completed']);
   });
 
   test('of a run that waits counts its tasks', async () => {

@@ -161,6 +161,10 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       step.endedAt = at;
       endAttempt(step, { at, outcome: 'cancelled' });
       return;
+    case 'step_expanded':
+      // Other steps go on with it; it starts again when these have ended.
+      endAttempt(step, { at, outcome: 'completed' });
+      return;
     case 'task_pending': {
       step.status = 'waiting';
       const current = step.attempts.at(-1);

@@ -60,6 +60,10 @@ export const StepSummary = z.strictObject({
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   credits_microcredits: z.number().int().meta({ description: 'The total charge of its attempts' }),
 });
+/** Steps that the run added to its graph are counted, not listed: there may be 100,000. */
+export const AddedSteps = z
+  .strictObject({ total: z.number().int(), done: z.number().int() })
+  .meta({ description: 'Steps that the run added to its graph; `steps_total` and `steps_done` do not count them' });
 /**
  * `pending_tasks` is a count (docs/specification/runs.md#run-record); `last_seq` lets a client stream on from exactly
  * here.
@@ -67,9 +71,7 @@ export const StepSummary = z.strictObject({
 export const RunSummary = RunSchema.extend({
   pending_tasks: z.number().int(),
   last_seq: z.number().int(),
-  added_steps: z
-    .strictObject({ total: z.number().int(), done: z.number().int() })
-    .meta({ description: 'Steps that the run added to its graph; `steps_total` and `steps_done` do not count them' }),
+  added_steps: AddedSteps,
   steps: z.array(StepSummary),
 });
 
@@ -97,6 +99,7 @@ export const StepSnapshot = z.strictObject({
 export const RunSnapshot = RunSchema.extend({
   pending_tasks: z.number().int(),
   last_seq: z.number().int(),
+  added_steps: AddedSteps,
   stopping: z.boolean().meta({ description: 'Whether a graceful stop was requested' }),
   pause_reason: z.string().nullable().meta({ description: 'Why the service itself paused the run, else null' }),
   steps: z.array(StepSnapshot),
@@ -215,7 +218,7 @@ export const ListEventsInput = z
       .optional()
       .meta({ description: 'Only events with a larger `seq`; instead of a cursor' }),
     limit: z.coerce.number().int().min(1).max(1000).default(200).meta({ description: 'Default 200, at most 1,000' }),
-    step_id: z.string().max(64).optional(),
+    step_id: z.string().max(512).optional(),
     failures: z
       .enum(['true'])
       .optional()

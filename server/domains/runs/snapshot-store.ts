@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { FoldedEvent } from './run-state.ts';
-import { RUN_COLUMNS, type RunRow, type RunScope } from './store.ts';
+import { ADDED_COUNTS, type AddedCounts, IS_ADDED, RUN_COLUMNS, type RunRow, type RunScope } from './store.ts';
 
 /** An event as the database sends it: an array, since the names of the fields would be two thirds of 20,000 of them. */
 type Stored = [
@@ -15,36 +15,37 @@ type Stored = [
 ];
 
 /**
- * Returns the run and its events as of one instant, without logs and without the values that it carries (input, results, texts of
+ * Returns the run and the events of its authored steps as of one instant, without logs and without the values that it carries (input, results, texts of
  * tasks). `lastSeq` is that of the log. Null where the run is not of this tenant, project and workflow.
  */
 export async function findRunToFold(
   pool: Pool,
   scope: RunScope,
-): Promise<{ run: RunRow; events: FoldedEvent[]; lastSeq: number } | null> {
-  const { rows } = await pool.query<RunRow & { log_seq: number; log_events: Stored[] }>(
-    `SELECT ${RUN_COLUMNS}, w.name AS workflow_name, e.log_seq, e.log_events
+): Promise<{ run: RunRow; events: FoldedEvent[]; added: AddedCounts; lastSeq: number } | null> {
+  const { rows } = await pool.query<RunRow & { log_seq: number; log_events: Stored[]; added: AddedCounts }>(
+    `SELECT ${RUN_COLUMNS}, w.name AS workflow_name, e.log_seq, e.log_events, e.added
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
        CROSS JOIN LATERAL (
          SELECT coalesce(max(seq), 0) AS log_seq,
                 coalesce(json_agg(json_build_array(seq, event_type, step_id, attempt,
                   (extract(epoch FROM created_at) * 1000)::bigint,
                   CASE
-                    WHEN event_type IN ('step_started', 'task_completed', 'run_started') THEN NULL
+                    WHEN event_type IN ('step_started', 'task_completed', 'run_started', 'step_expanded', 'steps_added') THEN NULL
                     WHEN event_type = 'step_completed' AND data->'credits' IS NULL AND data->'skipped' IS NULL THEN NULL
                     WHEN event_type = 'task_pending' THEN json_build_object('name', data->'name')
                     ELSE json_strip_nulls(json_build_object(
                       'to', data->'to', 'error', data->'error', 'reason', data->'reason', 'skipped', data->'skipped',
                       'credits', data->'credits'))
-                  END) ORDER BY seq) FILTER (WHERE event_type <> 'step_log'), '[]') AS log_events
+                  END) ORDER BY seq) FILTER (WHERE event_type <> 'step_log' AND NOT ${IS_ADDED}), '[]') AS log_events,
+                ${ADDED_COUNTS} AS added
            FROM run_events WHERE run_id = r.id) e
       WHERE r.id = $1 AND r.tenant_id = $2 AND r.project_id = $3 AND r.workflow_id = $4`,
     [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
   );
   const row = rows[0];
   if (row === undefined) return null;
-  const { log_seq, log_events, ...run } = row;
-  return { run, events: log_events.map(toEvent), lastSeq: Math.max(log_seq, run.last_seq) };
+  const { log_seq, log_events, added, ...run } = row;
+  return { run, events: log_events.map(toEvent), added, lastSeq: Math.max(log_seq, run.last_seq) };
 }
 
 function toEvent([seq, event_type, step, attempt, at, data]: Stored): FoldedEvent {

@@ -6,7 +6,7 @@ import { runScope } from './find.ts';
 import { applyEvent, isTerminal, newRunState, type RunState, type StepState } from './run-state.ts';
 import type { RunRef, RunSnapshot, StepSnapshot } from './schemas.ts';
 import { findRunToFold } from './snapshot-store.ts';
-import { findGraph, type RunRow } from './store.ts';
+import { type AddedCounts, findGraph, type RunRow } from './store.ts';
 import { toRun } from './view.ts';
 
 type Snapshot = z.input<typeof RunSnapshot>;
@@ -19,16 +19,18 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
   const { pool } = ctx.services;
   const found = await findRunToFold(pool, runScope(ctx, input));
   if (found === null) throw notFound('Run');
-  const { run, events, lastSeq } = found;
+  const { run, events, added, lastSeq } = found;
   const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
   const graph = await findGraph(pool, version);
   const state = newRunState((graph?.steps ?? []).map(({ id }) => id));
   for (const event of events) applyEvent(state, event);
-  return toSnapshot(run, state, lastSeq);
+  return toSnapshot(run, state, lastSeq, added);
 }
 
+const NONE_ADDED: AddedCounts = { total: 0, done: 0, credits: 0 };
+
 /** The snapshot of a folded run. */
-export function toSnapshot(run: RunRow, state: RunState, lastSeq: number): Snapshot {
+export function toSnapshot(run: RunRow, state: RunState, lastSeq: number, added = NONE_ADDED): Snapshot {
   const steps = [...state.steps.values()];
   const status = state.status ?? run.status;
   const ended = isTerminal(status);
@@ -40,9 +42,10 @@ export function toSnapshot(run: RunRow, state: RunState, lastSeq: number): Snaps
     ended_at: isoOf(state.endedAt) ?? (ended && run.ended_at ? isoTimestamp(run.ended_at.getTime()) : null),
     error: state.error ?? toRun(run).error,
     steps_done: steps.filter(step => step.endedAt !== null).length,
-    credits_microcredits: state.credits,
+    credits_microcredits: state.credits + added.credits,
     pending_tasks: run.pending_tasks,
     last_seq: lastSeq,
+    added_steps: { total: added.total, done: added.done },
     stopping: state.stopping,
     pause_reason: state.pauseReason,
     steps: steps.map(toStep),

@@ -187,8 +187,13 @@ export type StepEventRow = {
 export type AddedCounts = { total: number; done: number; credits: number };
 
 /** Authored ids contain no dot. */
-const IS_ADDED = "coalesce(strpos(step_id, '.') > 0, false)";
+export const IS_ADDED = "coalesce(strpos(step_id, '.') > 0, false)";
 const ENDS = "('step_completed', 'step_failed', 'step_cancelled')";
+/** `AddedCounts` of the events of a run. */
+export const ADDED_COUNTS = `json_build_object(
+  'total', coalesce(sum(json_array_length(data->'steps')) FILTER (WHERE event_type = 'steps_added'), 0),
+  'done', count(*) FILTER (WHERE ${IS_ADDED} AND event_type IN ${ENDS}),
+  'credits', coalesce(sum((data->>'credits')::bigint) FILTER (WHERE ${IS_ADDED}), 0))`;
 
 /**
  * The run and what happened to its authored steps, without results, logs or task texts, as of one instant: the row of a quick run is a
@@ -213,10 +218,7 @@ export async function findRunWithSteps(
                   'skip_reason', CASE WHEN event_type = 'step_completed' AND data->'skipped' IS NOT NULL
                                       THEN data->>'reason' END) ORDER BY seq)
                   FILTER (WHERE step_id IS NOT NULL AND event_type <> 'step_log' AND NOT ${IS_ADDED}), '[]') AS step_events,
-                json_build_object(
-                  'total', coalesce(sum(json_array_length(data->'steps')) FILTER (WHERE event_type = 'steps_added'), 0),
-                  'done', count(*) FILTER (WHERE ${IS_ADDED} AND event_type IN ${ENDS}),
-                  'credits', coalesce(sum((data->>'credits')::bigint) FILTER (WHERE ${IS_ADDED}), 0)) AS added
+                ${ADDED_COUNTS} AS added
            FROM run_events WHERE run_id = r.id) e
       WHERE r.id = $1 AND r.tenant_id = $2 AND r.project_id = $3 AND r.workflow_id = $4`,
     [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
@@ -230,12 +232,12 @@ export async function findRunWithSteps(
 
 export type ResultRow = { event_type: 'run_started' | 'step_completed'; step_id: string | null; data: JsonMap };
 
-/** The events that carry values: the start and every completed step, or those of `only`, oldest first. */
+/** The events that carry values: the start and every completed step of the version, or those of `only`, oldest first. */
 export async function listResultEvents(pool: Pool, runId: string, only?: readonly string[]): Promise<ResultRow[]> {
   const { rows } = await pool.query<ResultRow>(
     `SELECT event_type, step_id, data FROM run_events
       WHERE run_id = $1 AND event_type IN ('run_started', 'step_completed')
-        AND ($2::text[] IS NULL OR step_id IS NULL OR step_id = ANY($2))
+        AND (step_id IS NULL OR CASE WHEN $2::text[] IS NULL THEN NOT ${IS_ADDED} ELSE step_id = ANY($2) END)
       ORDER BY seq`,
     [runId, only ?? null],
   );
