@@ -70,3 +70,16 @@ test('a result over the threshold becomes a reference, with its text made once',
   expect(large).toEqual({ id: expect.any(String), json: JSON.stringify(above) });
   expect(command).toMatchObject({ type: 'attempt_succeeded', result: new StoredValue(large?.id ?? '', 16 * 1024 + 1) });
 });
+
+test('the items of a step that expands are JSON, and together at most as large as a result', () => {
+  const plan = { type: 'for_each', count: 1, concurrency: 1, on_item_error: 'fail' } as const;
+  const expanding = (item: JsonValue) => endOfAttempt(ATTEMPT, { kind: 'expanding', plan, items: [item] });
+  const most = 'x'.repeat(MAX_RESULT_BYTES - 4);
+  expect(expanding(most)).toMatchObject({ command: { type: 'attempt_expanding', items: [most] }, large: null });
+  expect(expanding(`${most}x`).command).toMatchObject({
+    type: 'attempt_failed',
+    retryable: false,
+    error: { code: 'items_too_large', message: "The step's items have 1048577 bytes of JSON; at most 1 MiB is kept." },
+  });
+  expect(expanding(Number.NaN).command).toMatchObject({ error: { code: 'items_not_json' } });
+});

@@ -27,8 +27,9 @@ export function endOfAttempt(
   { step, attempt, random, threshold = PAYLOAD_THRESHOLD_BYTES }: EndedAttempt,
   outcome: Outcome,
 ): Ended {
+  if (outcome.kind === 'expanding') return { command: expandingCommand(step, attempt, outcome, random), large: null };
   if (outcome.kind !== 'completed') return { command: outcomeCommand(step, attempt, outcome, random), large: null };
-  const read = readResult(outcome.result, threshold);
+  const read = readValue(outcome.result, threshold, 'result');
   const { log } = outcome;
   const consumed = consumedIn(outcome);
   if (read.error !== null) {
@@ -49,16 +50,12 @@ export type EndedAttempt = { step: string; attempt: number; random: number; thre
 function outcomeCommand(
   step: string,
   attempt: number,
-  outcome: Exclude<Outcome, { kind: 'completed' }>,
+  outcome: Exclude<Outcome, { kind: 'completed' | 'expanding' }>,
   random: number,
 ): Command {
   switch (outcome.kind) {
     case 'waiting':
       return { type: 'attempt_waiting', step, attempt, task: outcome.task };
-    case 'expanding': {
-      const { plan, items, log } = outcome;
-      return { type: 'attempt_expanding', step, attempt, plan, items, log };
-    }
     case 'failed': {
       const { error, retryable, retryAfterMs, log } = outcome;
       const consumed = consumedIn(outcome);
@@ -75,6 +72,18 @@ function outcomeCommand(
       };
     }
   }
+}
+
+/** Items are held in memory until the step has ended: together they may be as large as a result. */
+function expandingCommand(
+  step: string,
+  attempt: number,
+  { plan, items, log }: Extract<Outcome, { kind: 'expanding' }>,
+  random: number,
+): Command {
+  const { error } = readValue(items, MAX_RESULT_BYTES, 'items');
+  if (error !== null) return { type: 'attempt_failed', step, attempt, error, retryable: false, random, log };
+  return { type: 'attempt_expanding', step, attempt, plan, items, log };
 }
 
 /**
@@ -94,18 +103,20 @@ function shortened(error: StepError): StepError {
 type ReadResult = { error: StepError } | { error: null; bytes: number; large: LargeResult | null };
 
 /** Memory and log must agree on a result, so nothing is coerced. Only what may be large is serialized. */
-function readResult(result: JsonValue, threshold: number): ReadResult {
-  const bound = jsonSizeBound(result, 0);
+function readValue(value: JsonValue, threshold: number, name: 'result' | 'items'): ReadResult {
+  const bound = jsonSizeBound(value, 0);
   if (typeof bound === 'string') {
-    return { error: { code: 'result_not_json', message: `The step's result is not JSON: ${bound}.` } };
+    const is = name === 'items' ? 'are' : 'is';
+    return { error: { code: `${name}_not_json`, message: `The step's ${name} ${is} not JSON: ${bound}.` } };
   }
   if (bound <= threshold) return SMALL;
-  const json = JSON.stringify(result);
+  const json = JSON.stringify(value);
   const bytes = Buffer.byteLength(json);
   if (bytes <= threshold) return SMALL;
   if (bytes <= MAX_RESULT_BYTES) return { error: null, bytes, large: { id: newId(), json } };
-  const message = `The step's result has ${bytes} bytes of JSON; at most 1 MiB is kept.`;
-  return { error: { code: 'result_too_large', message } };
+  const has = name === 'items' ? 'have' : 'has';
+  const message = `The step's ${name} ${has} ${bytes} bytes of JSON; at most 1 MiB is kept.`;
+  return { error: { code: `${name}_too_large`, message } };
 }
 
 const SMALL: ReadResult = { error: null, bytes: 0, large: null };
