@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StepType } from '../../contract/step-type.ts';
-import type { GraphStep, JsonMap } from '../core/index.ts';
+import { type GraphStep, type JsonMap, templateOf } from '../core/index.ts';
 
 /** The permitted form of a step id (docs/specification/steps.md#step-ids). */
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -67,14 +67,17 @@ export class InvalidStep extends Error {
 }
 
 /**
- * Reads a type's fields of a step, once per step object: published steps are shared by all runs of a version, so that
- * an attempt costs a look-up and no parse. Throws InvalidStep.
+ * Reads a type's fields of a step, once per published step object: these are shared by all runs of a version, and by the
+ * items of a loop, so that an attempt costs a look-up and no parse. Throws InvalidStep.
  */
 export function fieldReader<S extends z.ZodObject>(schema: S): (step: GraphStep) => z.output<S> {
   const known = new WeakMap<GraphStep, z.output<S>>();
-  return step => {
-    const found = known.get(step);
+  return given => {
+    const found = known.get(given);
     if (found) return found;
+    const step = templateOf(given);
+    const shared = known.get(step);
+    if (shared) return shared;
     const parsed = schema.safeParse(ownFields(step));
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
