@@ -5,19 +5,24 @@ import {
   BackgroundVariant,
   Controls,
   type Edge,
+  type FitViewOptions,
   MarkerType,
   MiniMap,
   ReactFlow,
   ReactFlowProvider,
 } from '@xyflow/react';
 import { useTheme } from 'next-themes';
-import { type CSSProperties, useMemo, useRef } from 'react';
+import { type CSSProperties, useId, useMemo, useRef } from 'react';
 import { edgesOf, type GraphEdge, type GraphStepInput, layout, nodeSize, type Point } from './layout.ts';
 import { type StepFlowNode, StepNode } from './step-node.tsx';
 
 const nodeTypes = { step: StepNode };
 /** Past this a map of the whole is of more use than its room costs. */
 export const mapFrom = 24;
+
+/** Beyond this the whole graph would be illegible, and slow to draw: it opens at one step, and the map shows the rest. */
+const MAX_FITTED = 150;
+const fitAll = { maxZoom: 1, padding: 0.12 };
 
 /** React Flow's own parts, in our colours. */
 export const flowTheme = {
@@ -61,6 +66,7 @@ export function WorkflowGraph(props: WorkflowGraphProps) {
 
 function Flow({ steps, displays, problems, selected = null, onSelect, label }: WorkflowGraphProps) {
   const { resolvedTheme } = useTheme();
+  const flowId = useId();
   const unique = useMemo(() => [...new Map(steps.map(step => [step.id, step])).values()], [steps]);
   const drawn = useMemo(() => edgesOf(unique), [unique]);
   const places = useMemo(() => layout(unique, drawn), [unique, drawn]);
@@ -83,6 +89,8 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
   return (
     <section aria-label={label} className="h-full min-h-80 w-full overflow-hidden rounded-lg border bg-sunken">
       <ReactFlow
+        // Two graphs on a page must not share the ids of their parts.
+        id={flowId}
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
@@ -97,7 +105,7 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
         edgesFocusable={false}
         onlyRenderVisibleElements={unique.length > 200}
         fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
+        fitViewOptions={unique.length > MAX_FITTED ? firstSight(unique, displays, selected) : fitAll}
         minZoom={0.05}
         maxZoom={1.5}
         colorMode={resolvedTheme === 'dark' ? 'dark' : 'light'}
@@ -120,6 +128,18 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
       </ReactFlow>
     </section>
   );
+}
+
+/** Where a large graph opens: at the selected step, else at one that failed or is under way, else at the first. */
+function firstSight(
+  steps: readonly GraphStepInput[],
+  displays: WorkflowGraphProps['displays'],
+  selected: string | null,
+): FitViewOptions {
+  const having = (...statuses: string[]) =>
+    steps.find(step => statuses.includes(displays?.get(step.id)?.status ?? ''))?.id;
+  const id = selected ?? having('failed') ?? having('waiting', 'retrying', 'running') ?? steps[0]?.id ?? '';
+  return { nodes: [{ id }], maxZoom: 0.8 };
 }
 
 /** The object of the last drawing where nothing about it has changed: React Flow draws again only what is a new object. */
