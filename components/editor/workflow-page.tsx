@@ -4,6 +4,7 @@ import { Play, Rocket } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useState } from 'react';
 import { RunTable } from '../run-feed/run-table.tsx';
+import { ContinueRun } from '../runs/continue-run.tsx';
 import { usePermissions } from '../shell/session.tsx';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
 import { useTRPC } from '../trpc/provider.tsx';
@@ -99,6 +100,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
           <CopyId id={workflow.id} />
         </p>
       </div>
+      {editable ? <ContinueRun workflowId={workflow.id} save={draft.save} /> : null}
       <Tabs
         label="Views of the workflow"
         value={tab}

@@ -13,7 +13,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { formatUtc } from '../ui/time.tsx';
 import { eventInWords } from './event-text.ts';
-import { type EventSource, isFailure, useAllEvents, useFilteredEvents } from './use-events.ts';
+import { type EventSource, isFailure, samePages, useAllEvents, useFilteredEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
 
 const ROW_PX = 36;
@@ -85,7 +85,8 @@ function AllEvents(props: Props) {
     props.live.state.lastSeq,
   ]);
   const source = useAllEvents(props, props.live, range);
-  return <Listed {...props} source={source} fromEnd onRange={setRange} />;
+  const onRange = (next: readonly [number, number]) => setRange(before => (samePages(before, next) ? before : next));
+  return <Listed {...props} source={source} fromEnd onRange={onRange} />;
 }
 
 function FilteredEvents(props: Props) {

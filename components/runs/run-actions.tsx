@@ -1,16 +1,17 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { ChevronDown, Pause, Play, RotateCcw, Square } from 'lucide-react';
+import { ChevronDown, Pause, Play, RotateCcw, Square, Wrench } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { isTerminal } from '@/server/domains/runs/run-state.ts';
 import type { RunStatus } from '@/server/orchestrator/core/events.ts';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
+import { continueHref } from './continue-run.tsx';
 
 type Props = {
   workflowId: string;
@@ -20,10 +21,12 @@ type Props = {
   stopping: boolean;
   /** The step selected on the page: a rerun can start there. */
   selected: string | null;
+  /** The step that failed the run. */
+  failedStep: string | null;
 };
 
 /** Pause, resume, stop and rerun: the actions that the run's state and the user's role allow. */
-export function RunActions({ workflowId, runId, status, stopping, selected }: Props) {
+export function RunActions({ workflowId, runId, status, stopping, selected, failedStep }: Props) {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();
   const [confirming, setConfirming] = useState(false);
@@ -33,7 +36,8 @@ export function RunActions({ workflowId, runId, status, stopping, selected }: Pr
     command.mutateAsync({ id: workflowId, command: name, params: { run_id: runId, ...params } });
   const busy = (name: string) => command.isPending && command.variables.command === name;
 
-  if (isTerminal(status)) return <RerunButton workflowId={workflowId} runId={runId} selected={selected} />;
+  if (isTerminal(status))
+    return <RerunButton workflowId={workflowId} runId={runId} selected={selected} failedStep={failedStep} />;
   return (
     <>
       {status === 'running' ? (
@@ -90,7 +94,10 @@ export function RunActions({ workflowId, runId, status, stopping, selected }: Pr
   );
 }
 
-function RerunButton({ workflowId, runId, selected }: { workflowId: string; runId: string; selected: string | null }) {
+type RerunProps = Pick<Props, 'workflowId' | 'runId' | 'selected' | 'failedStep'>;
+
+/** Runs the same input again: whole, or from the selected step with the version of the run or the latest. */
+function RerunButton({ workflowId, runId, selected, failedStep }: RerunProps) {
   const trpc = useTRPC();
   const router = useRouter();
   const rerun = useMutation(
@@ -102,26 +109,43 @@ function RerunButton({ workflowId, runId, selected }: { workflowId: string; runI
       onError: toastError,
     }),
   );
-  const start = (fromStep?: string) =>
-    rerun.mutate({ id: workflowId, runID: runId, ...(fromStep === undefined ? {} : { from_step: fromStep }) });
+  const start = (from: { from_step?: string; version?: 'latest' } = {}) =>
+    rerun.mutate({ id: workflowId, runID: runId, ...from });
   const icon = <RotateCcw aria-hidden className="size-3.5" />;
-  if (selected === null)
-    return (
-      <Button icon={icon} pending={rerun.isPending} onClick={() => start()}>
-        Run again
-      </Button>
-    );
+  const step = selected;
   return (
-    <Menu
-      trigger={
-        <Button icon={icon} pending={rerun.isPending}>
+    <>
+      {step === null ? (
+        <Button icon={icon} pending={rerun.isPending} onClick={() => start()}>
           Run again
-          <ChevronDown aria-hidden className="size-3.5" />
         </Button>
-      }
-    >
-      <MenuItem onSelect={() => start()}>From the beginning, with the same input</MenuItem>
-      <MenuItem onSelect={() => start(selected)}>From “{selected}”, with this run’s earlier results</MenuItem>
-    </Menu>
+      ) : (
+        <Menu
+          trigger={
+            <Button icon={icon} pending={rerun.isPending}>
+              Run again
+              <ChevronDown aria-hidden className="size-3.5" />
+            </Button>
+          }
+        >
+          <MenuItem onSelect={() => start()}>From the beginning, with the same input</MenuItem>
+          <MenuItem onSelect={() => start({ from_step: step })}>
+            From “{step}”, with this run’s earlier results
+          </MenuItem>
+          <MenuItem onSelect={() => start({ from_step: step, version: 'latest' })}>
+            From “{step}”, with the latest version
+          </MenuItem>
+        </Menu>
+      )}
+      {failedStep === null ? null : (
+        <ButtonLink
+          variant="primary"
+          icon={<Wrench aria-hidden className="size-3.5" />}
+          href={continueHref(workflowId, runId, failedStep)}
+        >
+          Edit and run again from here
+        </ButtonLink>
+      )}
+    </>
   );
 }

@@ -1,19 +1,31 @@
 import { useMemo } from 'react';
+import type { RunState } from '@/server/domains/runs/run-state.ts';
 import { type StepDisplay, WorkflowGraph } from '../graph/workflow-graph.tsx';
 import type { Outputs } from '../trpc/provider.tsx';
 import { stepOutcomeLabel } from './outcome.ts';
-import type { LiveRun } from './use-run.ts';
 
 export type Steps = Outputs['workflows_get_version']['graph_snapshot']['steps'];
 
-type Props = { steps: Steps; live: LiveRun; selected: string | null; onSelect: (step: string | null) => void };
+type Props = {
+  steps: Steps;
+  state: RunState;
+  /** Counts the changes of `state`, which is changed in place. */
+  revision: number;
+  selected: string | null;
+  onSelect: (step: string | null) => void;
+  label?: string;
+  /** Its height. */
+  className?: string;
+};
 
 /** The graph of a run's version, with the state of each step. */
-export function RunGraph({ steps, live, selected, onSelect }: Props) {
+export function RunGraph(props: Props) {
+  const { steps, state, revision, selected, onSelect } = props;
+  const { label = 'Graph of the run', className = 'h-[45dvh] sm:h-[68dvh]' } = props;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the state is changed in place; `revision` says when
   const displays = useMemo(() => {
     const all = new Map<string, StepDisplay>();
-    for (const step of live.state.steps.values()) {
+    for (const step of state.steps.values()) {
       const { status, attempts, taskName } = step;
       all.set(step.id, {
         status,
@@ -23,16 +35,10 @@ export function RunGraph({ steps, live, selected, onSelect }: Props) {
       });
     }
     return all;
-  }, [live.state, live.revision]);
+  }, [state, revision]);
   return (
-    <div className="h-[45dvh] sm:h-[68dvh]">
-      <WorkflowGraph
-        label="Graph of the run"
-        steps={steps}
-        displays={displays}
-        selected={selected}
-        onSelect={onSelect}
-      />
+    <div className={className}>
+      <WorkflowGraph label={label} steps={steps} displays={displays} selected={selected} onSelect={onSelect} />
     </div>
   );
 }

@@ -45,8 +45,10 @@ export function RunOutput({ steps, state, ...ref }: Ref & { steps: Steps; state:
   );
 }
 
+type StepResultProps = Ref & { step: string; title: string; level?: 2 | 3 };
+
 /** The result of a step that has completed. */
-export function StepResult({ workflowId, runId, step, title }: Ref & { step: string; title: string }) {
+export function StepResult({ workflowId, runId, step, title, level = 2 }: StepResultProps) {
   const trpc = useTRPC();
   const read = useQuery(
     trpc.runs_get_step.queryOptions(
@@ -58,9 +60,9 @@ export function StepResult({ workflowId, runId, step, title }: Ref & { step: str
   if (read.isPending) return <Skeleton className="h-24 w-full" />;
   const { result, result_ref } = read.data;
   if (result_ref)
-    return <LargeValue workflowId={workflowId} runId={runId} title={title} reference={result_ref} level={2} />;
+    return <LargeValue workflowId={workflowId} runId={runId} title={title} reference={result_ref} level={level} />;
   return (
-    <Part title={title} level={2}>
+    <Part title={title} level={level}>
       <JsonTree label={title} value={result as Json} root={`steps.${step}.result`} />
     </Part>
   );

@@ -14,10 +14,12 @@ import { CreditShortage, shortageOf } from './credit-shortage.tsx';
 import { EventList } from './event-list.tsx';
 import { waitsForPeople } from './outcome.ts';
 import { RunActions } from './run-actions.tsx';
+import { RunComparison } from './run-comparison.tsx';
 import { RunFacts } from './run-facts.tsx';
 import { RunFailure } from './run-failure.tsx';
 import { RunGraph } from './run-graph.tsx';
 import { RunOutput } from './run-output.tsx';
+import { RunTimeline } from './run-timeline.tsx';
 import { RunInput } from './run-values.tsx';
 import { StepInspector } from './step-inspector.tsx';
 import { StepList } from './step-list.tsx';
@@ -54,7 +56,7 @@ export function RunPage({ workflowId, runId }: { workflowId: string; runId: stri
   return <Run key={runId} snapshot={snapshot.data} version={version.data} />;
 }
 
-const tabNames = ['graph', 'events', 'data', 'output'] as const;
+const tabNames = ['graph', 'timeline', 'events', 'data', 'output', 'compare'] as const;
 
 function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const ref = { workflowId: snapshot.workflow_id, runId: snapshot.run_id };
@@ -69,7 +71,8 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const inspected = spec && state.steps.get(spec.id);
   const tab = tabNames.find(name => name === url.get('tab')) ?? 'graph';
   const shortage = shortageOf(state, state.error?.code);
-  const beside = inspected !== undefined || tab === 'graph';
+  // The comparison needs the whole width, and shows the selected step itself.
+  const beside = tab !== 'compare' && (inspected !== undefined || tab === 'graph');
   return (
     <Page>
       <RunHeader snapshot={snapshot} live={live} blocked={waitsForPeople(state, steps)} selected={selected} />
@@ -86,7 +89,26 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
             {
               value: 'graph',
               label: 'Graph',
-              content: <RunGraph steps={steps} live={live} selected={selected} onSelect={select} />,
+              content: (
+                <RunGraph steps={steps} state={state} revision={live.revision} selected={selected} onSelect={select} />
+              ),
+            },
+            {
+              value: 'timeline',
+              label: 'Timeline',
+              content: (
+                <div className="h-[65dvh]">
+                  <RunTimeline
+                    steps={steps}
+                    snapshot={snapshot}
+                    live={live}
+                    selected={selected}
+                    onSelect={select}
+                    folded={url.get('fold') !== '0'}
+                    onFolded={folded => url.set({ fold: folded ? undefined : '0' })}
+                  />
+                </div>
+              ),
             },
             {
               value: 'events',
@@ -95,9 +117,23 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
             },
             { value: 'data', label: 'Input', content: <RunInput {...ref} /> },
             { value: 'output', label: 'Output', content: <RunOutput {...ref} steps={steps} state={state} /> },
+            {
+              value: 'compare',
+              label: 'Compare',
+              content: (
+                <RunComparison
+                  here={{ snapshot, state, steps }}
+                  revision={live.revision}
+                  other={url.get('with')}
+                  onOther={runId => url.set({ with: runId })}
+                  selected={selected}
+                  onSelect={select}
+                />
+              ),
+            },
           ]}
         />
-        {inspected && spec ? (
+        {beside && inspected && spec ? (
           <div className="min-w-0 lg:pt-13">
             <StepInspector
               {...ref}
@@ -142,6 +178,7 @@ function RunHeader({ snapshot, live: { state }, blocked, selected }: HeaderProps
           status={status}
           stopping={state.stopping}
           selected={selected}
+          failedStep={status === 'failed' ? (state.error?.step_id ?? null) : null}
         />
       }
     />

@@ -52,7 +52,7 @@ export function LargeValue({ workflowId, runId, title, reference, level }: Large
 }
 
 /** The input of a run: the first event of its log has it. */
-export function RunInput({ workflowId, runId }: Ref) {
+export function RunInput({ workflowId, runId, label = 'Input' }: Ref & { label?: string }) {
   const trpc = useTRPC();
   const first = useQuery(
     trpc.runs_list_events.queryOptions(
@@ -65,6 +65,6 @@ export function RunInput({ workflowId, runId }: Ref) {
   const data = first.data.events[0]?.data ?? {};
   const reference = data.input_ref as PayloadRef | undefined;
   if (reference)
-    return <LargeValue workflowId={workflowId} runId={runId} title="Input" reference={reference} level={2} />;
-  return <JsonTree label="Input" value={(data.input ?? {}) as Json} root="input" />;
+    return <LargeValue workflowId={workflowId} runId={runId} title={label} reference={reference} level={2} />;
+  return <JsonTree label={label} value={(data.input ?? {}) as Json} root="input" />;
 }

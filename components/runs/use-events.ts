@@ -20,6 +20,11 @@ export type EventSource = {
 
 /** Events of a page. A page of small events is 40 KB, and shows 20 screens' worth. */
 const PAGE = 200;
+const pageOf = (index: number): number => Math.floor(index / PAGE);
+
+/** Whether both ranges of indexes need the same pages. */
+export const samePages = (a: readonly [number, number], b: readonly [number, number]): boolean =>
+  pageOf(a[0]) === pageOf(b[0]) && pageOf(a[1]) === pageOf(b[1]);
 
 /**
  * Returns all events of a run, of which only the pages in view are loaded: sequence numbers have no gaps, so an index names its page.
@@ -28,8 +33,8 @@ const PAGE = 200;
 export function useAllEvents({ workflowId, runId }: Ref, live: LiveRun, range: readonly [number, number]): EventSource {
   const trpc = useTRPC();
   const { snapshotSeq, events, state } = live;
-  const first = Math.floor(range[0] / PAGE);
-  const last = Math.floor(Math.min(range[1], snapshotSeq - 1) / PAGE);
+  const first = pageOf(range[0]);
+  const last = pageOf(Math.min(range[1], snapshotSeq - 1));
   const numbers = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
   const pages = useQueries({
     queries: numbers.map(number =>
@@ -45,7 +50,7 @@ export function useAllEvents({ workflowId, runId }: Ref, live: LiveRun, range: r
     count: state.lastSeq,
     at: index => {
       if (index >= snapshotSeq) return events[index - snapshotSeq];
-      const page = pages[numbers.indexOf(Math.floor(index / PAGE))];
+      const page = pages[numbers.indexOf(pageOf(index))];
       return page?.data?.events[index % PAGE];
     },
     more: false,

@@ -1,4 +1,12 @@
-import { expect, expectAccessible, expectPagesAccessible, settled, test } from '../fixtures/console.ts';
+import {
+  expect,
+  expectAccessible,
+  expectPagesAccessible,
+  expectThemesAccessible,
+  settled,
+  test,
+} from '../fixtures/console.ts';
+import { replaceText } from '../fixtures/editor.ts';
 
 type Api = { call: (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>> };
 
@@ -77,6 +85,71 @@ test('a value is searched, and its place copied as templates write it', async ({
   await expect(member.getByRole('region', { name: 'Output' })).toContainText('1');
 });
 
+test('graph, timeline and events share one selection, by mouse and keyboard @phone', async ({ member, api }) => {
+  const path = await run(api, 'Timeline', 2);
+  await member.goto(`${path}?tab=timeline`);
+  const timeline = member.getByRole('region', { name: 'Timeline' });
+  const first = timeline.getByRole('button', { name: /^Add up/ });
+  const second = timeline.getByRole('button', { name: /^Check the total: Failed/ });
+  await first.click();
+  await expect(first).toHaveAttribute('aria-pressed', 'true');
+  await expect(member.getByRole('region', { name: 'Step amount' })).toBeVisible();
+  await expect(first).toBeFocused();
+  await first.press('ArrowDown');
+  await expect(second).toBeFocused();
+  await second.press('Enter');
+  await expect(second).toHaveAttribute('aria-pressed', 'true');
+  await expect(member).toHaveURL(/step=check/);
+  await expect(timeline.getByRole('button', { name: /^after: Skipped/ })).toBeVisible();
+  await expectAccessible(member);
+  await member.getByRole('tab', { name: 'Graph' }).click();
+  await expect(member.getByRole('region', { name: 'Step check' })).toBeVisible();
+});
+
+test('a failed run is mended and continued from the failed step', async ({ member, api }) => {
+  const path = await run(api, 'Mended', 2);
+  await member.goto(path);
+  await member.getByRole('link', { name: 'Edit and run again from here' }).click();
+  await expect(member).toHaveURL(/continue=/);
+  const banner = member.getByRole('region', { name: 'Continue a run' });
+  await expect(banner).toContainText('Edit check');
+  await expectAccessible(member);
+  await member.goto(`${member.url()}&panel=json`);
+  const mended = steps.map(step =>
+    step.id === 'check' ? { ...step, script: 'return steps.amount.result.total' } : step,
+  );
+  await replaceText(member.getByRole('textbox', { name: 'Graph as JSON' }), JSON.stringify({ steps: mended }, null, 2));
+  await banner.getByRole('button', { name: 'Run again from here' }).click();
+  await expect(member).not.toHaveURL(/continue=/);
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed');
+  expect(member.url()).not.toContain(path);
+  const list = member.getByRole('region', { name: 'Steps' });
+  await expect(list.getByRole('button', { name: /^Add up/ })).toContainText('Skipped (out of scope)');
+  await expect(list.getByRole('button', { name: /^Check the total/ })).toContainText('Success');
+  await member.getByRole('tab', { name: 'Output' }).click();
+  await expect(member.getByRole('region', { name: 'Output' })).toContainText('1');
+});
+
+test('two runs are compared side by side @phone', async ({ member, api }) => {
+  const path = await run(api, 'Compared', 2);
+  const [workflow = ''] = /[0-9a-f-]{36}/.exec(path) ?? [];
+  const params = { trigger_payload: { rate: 1 } };
+  const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params });
+  const other = `/v1/workflows/${workflow}/runs/${String(run_id)}/summary`;
+  await expect.poll(async () => (await api.call('GET', other)).run_complete).toBe(true);
+  await member.goto(`${path}?tab=compare`);
+  await member.getByRole('combobox', { name: 'Compare with' }).click();
+  await member.getByRole('option', { name: /Completed/ }).click();
+  await expect(member).toHaveURL(new RegExp(`with=${String(run_id)}`));
+  const outcomes = member.getByRole('region', { name: 'Steps of both runs' });
+  await expect(outcomes).toContainText('2 of 3 steps ended differently.');
+  await expect(outcomes.getByRole('row', { name: /^check Failed/ })).toContainText('Success');
+  await outcomes.getByRole('button', { name: 'amount' }).click();
+  await expect(member.getByRole('region', { name: 'Result in the other run' })).toContainText('total:7');
+  await expect(member.getByRole('region', { name: 'Input of this run' })).toContainText('2');
+  await expectThemesAccessible(member);
+});
+
 test('the views of a run are accessible in both themes @phone', async ({ member, api }) => {
   const failed = await run(api, 'Failing view', 2);
   const path = await run(api, 'View', 1);
@@ -85,6 +158,7 @@ test('the views of a run are accessible in both themes @phone', async ({ member,
     `${path}?tab=events&event=3&step=amount`,
     `${path}?tab=output`,
     `${failed}?tab=output`,
+    `${failed}?tab=timeline&step=check`,
   ]);
   await settled(member);
 });

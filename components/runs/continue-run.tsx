@@ -1,0 +1,77 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { Play, Wrench, X } from 'lucide-react';
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
+import { toast, toastError } from '../ui/toaster.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+
+/** The page of a workflow's draft, on which a step of a run is edited and the run then continued from it. */
+export const continueHref = (workflowId: string, runId: string, step: string): string =>
+  `/workflows/${workflowId}?${new URLSearchParams({ step, continue: runId, from: step }).toString()}`;
+
+type Props = {
+  workflowId: string;
+  /** Saves the draft; resolves to `saved` once what is run is what is seen. */
+  save: () => Promise<{ kind: string }>;
+};
+
+/** Above a draft that was opened to mend a run: continues that run with the draft. Nothing on any other page. */
+export function ContinueRun({ workflowId, save }: Props) {
+  const url = useUrlState();
+  const trpc = useTRPC();
+  const router = useRouter();
+  const [saving, setSaving] = useState(false);
+  const rerun = useMutation(
+    trpc.runs_rerun.mutationOptions({
+      onSuccess: started => {
+        toast.success('The run continues as a new run.');
+        router.push(`/workflows/${workflowId}/runs/${started.run_id}`);
+      },
+      onError: toastError,
+    }),
+  );
+  const runId = url.get('continue');
+  const step = url.get('from');
+  if (runId === '' || step === '') return null;
+  const start = async () => {
+    setSaving(true);
+    const saved = await save().finally(() => setSaving(false));
+    if (saved.kind === 'saved') rerun.mutate({ id: workflowId, runID: runId, from_step: step, version: 'draft' });
+    else toast.error('The draft is not saved. Resolve what its status says, and try again.');
+  };
+  return (
+    <section
+      aria-label="Continue a run"
+      className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border border-accent/40 bg-accent-soft px-3 py-2 text-sm"
+    >
+      <Wrench aria-hidden className="size-4 shrink-0 text-accent-text" />
+      <p className="min-w-60 flex-1">
+        Edit <code>{step}</code>, then run the draft from there. Steps that you leave unchanged keep the results of{' '}
+        <Link className="underline underline-offset-2" href={`/workflows/${workflowId}/runs/${runId}`}>
+          the run
+        </Link>
+        .
+      </p>
+      <Button
+        size="sm"
+        variant="primary"
+        icon={<Play aria-hidden className="size-3.5" />}
+        pending={saving || rerun.isPending}
+        onClick={() => void start()}
+      >
+        Run again from here
+      </Button>
+      <IconButton
+        label="Edit without continuing the run"
+        size="sm"
+        onClick={() => url.set({ continue: undefined, from: undefined })}
+      >
+        <X aria-hidden className="size-4" />
+      </IconButton>
+    </section>
+  );
+}

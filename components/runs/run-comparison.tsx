@@ -1,0 +1,238 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { GitCompareArrows } from 'lucide-react';
+import { useMemo } from 'react';
+import { type RunState, type Snapshot, stateOf } from '@/server/domains/runs/run-state.ts';
+import { useTRPC } from '../trpc/provider.tsx';
+import { cx } from '../ui/classes.ts';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { Select } from '../ui/select.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { StatusBadge, statusLook } from '../ui/status-badge.tsx';
+import { formatDuration, formatUtc } from '../ui/time.tsx';
+import { type ComparedStep, type Comparison, compareRuns } from './compare-model.ts';
+import { RunGraph, type Steps } from './run-graph.tsx';
+import { StepResult } from './run-output.tsx';
+import { RunInput } from './run-values.tsx';
+
+type Side = { snapshot: Snapshot; state: RunState; steps: Steps };
+type Props = {
+  here: Side;
+  /** Changes of `here.state`, which is changed in place. */
+  revision: number;
+  /** The id of the run beside this one; empty: none is chosen yet. */
+  other: string;
+  onOther: (runId: string) => void;
+  selected: string | null;
+  onSelect: (step: string | null) => void;
+};
+
+/** Two runs of a workflow side by side: graph, outcomes and durations, input, and the results of the selected step. */
+export function RunComparison(props: Props) {
+  const { here, other, onOther } = props;
+  return (
+    <div className="flex flex-col gap-4">
+      <OtherRun here={here.snapshot} value={other} onChange={onOther} />
+      {other ? (
+        <Beside key={other} {...props} />
+      ) : (
+        <div className="rounded-lg border bg-surface">
+          <EmptyState icon={GitCompareArrows} title="Choose a run to compare with">
+            Its graph, durations, input and results appear beside those of this run.
+          </EmptyState>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function OtherRun({ here, value, onChange }: { here: Snapshot; value: string; onChange: (runId: string) => void }) {
+  const trpc = useTRPC();
+  const runs = useQuery(trpc.workflows_list_runs.queryOptions({ id: here.workflow_id, limit: 50 }));
+  if (runs.isError) return <ErrorState error={runs.error} onRetry={() => void runs.refetch()} />;
+  if (runs.isPending) return <Skeleton className="h-8 w-80 max-w-full" />;
+  const listed = runs.data.runs.filter(run => run.run_id !== here.run_id);
+  const options = listed.map(run => ({
+    value: run.run_id,
+    label: `${formatUtc(run.started_at)} · ${statusLook('run', run.status).label} · ${run.test ? 'draft' : `v${run.version}`}`,
+  }));
+  // A link may name a run that is older than those listed.
+  if (value && !listed.some(run => run.run_id === value)) options.push({ value, label: value });
+  if (options.length === 0) return <p className="text-sm text-muted">The workflow has no other run yet.</p>;
+  return (
+    <Select
+      label="Compare with"
+      placeholder="Compare with…"
+      className="w-100 max-w-full"
+      value={value || undefined}
+      onChange={onChange}
+      options={options}
+    />
+  );
+}
+
+function Beside({ here, revision, other, selected, onSelect }: Props) {
+  const trpc = useTRPC();
+  const id = here.snapshot.workflow_id;
+  const snapshot = useQuery(trpc.runs_get_snapshot.queryOptions({ id, runID: other }));
+  const version = useQuery(
+    trpc.workflows_get_version.queryOptions(
+      { id, version: snapshot.data?.version ?? 1 },
+      { enabled: snapshot.data !== undefined, staleTime: Number.POSITIVE_INFINITY },
+    ),
+  );
+  const there = useMemo((): Side | null => {
+    if (!snapshot.data || !version.data) return null;
+    const { steps } = version.data.graph_snapshot;
+    const ids = steps.map(step => step.id);
+    return { snapshot: snapshot.data, state: stateOf(snapshot.data, ids), steps };
+  }, [snapshot.data, version.data]);
+  const failed = snapshot.error ?? version.error;
+  if (failed) return <ErrorState error={failed} onRetry={() => void snapshot.refetch()} />;
+  if (there === null) return <Skeleton className="h-100 w-full" />;
+  const ref = (side: Side) => ({ workflowId: id, runId: side.snapshot.run_id });
+  const completed = (side: Side) => selected !== null && side.state.steps.get(selected)?.status === 'completed';
+  return (
+    <>
+      <Columns>
+        {[here, there].map((side, index) => (
+          <div key={side.snapshot.run_id} className="flex min-w-0 flex-col gap-2">
+            <SideTitle side={side} name={nameOf(index)} />
+            <RunGraph
+              label={`Graph of ${nameOf(index).toLowerCase()}`}
+              className="h-80"
+              steps={side.steps}
+              state={side.state}
+              revision={index === 0 ? revision : 0}
+              selected={selected}
+              onSelect={onSelect}
+            />
+          </div>
+        ))}
+      </Columns>
+      <StepTable rows={compareRuns(here.state, there.state)} selected={selected} onSelect={onSelect} />
+      <h2 className="text-sm font-semibold">Input</h2>
+      <Columns>
+        {[here, there].map((side, index) => (
+          <RunInput key={side.snapshot.run_id} {...ref(side)} label={`Input of ${nameOf(index).toLowerCase()}`} />
+        ))}
+      </Columns>
+      {selected === null ? null : (
+        <>
+          <h2 className="text-sm font-semibold">
+            Result of <code>{selected}</code>
+          </h2>
+          <Columns>
+            {[here, there].map((side, index) =>
+              completed(side) ? (
+                <StepResult
+                  key={side.snapshot.run_id}
+                  {...ref(side)}
+                  step={selected}
+                  level={3}
+                  title={`Result in ${nameOf(index).toLowerCase()}`}
+                />
+              ) : (
+                <p key={side.snapshot.run_id} className="text-sm text-muted">
+                  {nameOf(index)} has no result of this step.
+                </p>
+              ),
+            )}
+          </Columns>
+        </>
+      )}
+    </>
+  );
+}
+
+const nameOf = (index: number): string => (index === 0 ? 'This run' : 'The other run');
+
+const Columns = ({ children }: { children: React.ReactNode }) => (
+  <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">{children}</div>
+);
+
+function SideTitle({ side: { snapshot, state }, name }: { side: Side; name: string }) {
+  const status = state.status ?? snapshot.status;
+  const took = state.endedAt === null ? null : state.endedAt - Date.parse(snapshot.started_at);
+  return (
+    <h2 className="flex flex-wrap items-center gap-2 text-sm font-semibold">
+      {name}
+      <StatusBadge kind="run" status={status} />
+      <span className="font-normal text-muted tabular-nums">
+        {snapshot.test ? 'draft' : `v${snapshot.version}`}
+        {took === null ? '' : `, ${formatDuration(took)}`}
+      </span>
+    </h2>
+  );
+}
+
+const MAX_ROWS = 200;
+
+type TableProps = { rows: readonly Comparison[]; selected: string | null; onSelect: (step: string) => void };
+
+/** Steps that differ come first, so that they are seen in a large run too. */
+function StepTable({ rows, selected, onSelect }: TableProps) {
+  const differing = rows.filter(row => row.differs).length;
+  const shown = [...rows].sort((a, b) => Number(b.differs) - Number(a.differs)).slice(0, MAX_ROWS);
+  return (
+    <section aria-label="Steps of both runs" className="flex flex-col gap-2">
+      <p className="text-sm text-muted tabular-nums">
+        {differing === 0
+          ? 'Every step ended in the same way.'
+          : `${differing} of ${rows.length} steps ended differently.`}
+      </p>
+      <ScrollRegion label="Outcomes" className="max-h-120 overflow-auto rounded-lg border bg-surface">
+        <table className="w-full text-left text-sm">
+          <thead className="text-xs text-muted">
+            <tr>
+              {['Step', 'This run', 'The other run', 'Difference'].map(title => (
+                <th key={title} scope="col" className="px-3 py-2 font-medium">
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(row => (
+              <tr key={row.id} className={cx('border-t', row.id === selected && 'bg-accent-soft')}>
+                <th scope="row" className="px-3 py-1.5 font-normal">
+                  <button
+                    type="button"
+                    aria-pressed={row.id === selected}
+                    onClick={() => onSelect(row.id)}
+                    className="min-h-6 text-left text-accent-text hover:underline"
+                  >
+                    {row.id}
+                  </button>
+                </th>
+                <Outcome of={row.here} />
+                <Outcome of={row.there} />
+                <td className="px-3 py-1.5 whitespace-nowrap text-muted tabular-nums">{difference(row)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+      {rows.length > shown.length ? (
+        <p className="text-xs text-muted">and {rows.length - shown.length} more steps</p>
+      ) : null}
+    </section>
+  );
+}
+
+function Outcome({ of }: { of: ComparedStep }) {
+  return (
+    <td className="px-3 py-1.5 whitespace-nowrap text-muted tabular-nums">
+      {of === null ? 'Not in this version' : of.outcome}
+      {of !== null && of.durationMs !== null ? `, ${formatDuration(of.durationMs)}` : ''}
+    </td>
+  );
+}
+
+function difference({ here, there }: Comparison): string {
+  if (here?.durationMs == null || there?.durationMs == null) return '';
+  const ms = there.durationMs - here.durationMs;
+  if (ms === 0) return 'as long';
+  return `${formatDuration(Math.abs(ms))} ${ms > 0 ? 'longer' : 'shorter'}`;
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { type AttemptState, newRunState, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { gapsOf, scaleOf, timelineOf } from './timeline-model.ts';
+
+const attempt = (startedAt: number, endedAt: number | null, outcome: AttemptState['outcome']): AttemptState => ({
+  attempt: 1,
+  startedAt,
+  endedAt,
+  outcome,
+  error: null,
+  credits: 0,
+});
+const steps = [
+  { id: 'ask', type: 'human_task', depends_on: ['flaky'] },
+  { id: 'flaky', type: 'lua_script' },
+  { id: 'last', type: 'lua_script', depends_on: ['ask'] },
+];
+function runOf(patches: Record<string, Partial<StepState>>, endedAt: number | null = null): RunState {
+  const state = newRunState(steps.map(({ id }) => id));
+  for (const [id, patch] of Object.entries(patches)) Object.assign(state.steps.get(id) ?? {}, patch);
+  return { ...state, endedAt };
+}
+const flaky = {
+  status: 'completed' as const,
+  attempts: [attempt(1_100, 1_200, 'failed'), attempt(1_500, 1_600, 'completed')],
+  endedAt: 1_600,
+};
+const segments = (state: RunState, now: number) =>
+  timelineOf(steps, state, 1_000, now).rows.map(({ id, segments }) => [
+    id,
+    segments.map(({ kind, from, to }) => `${kind} ${from}-${to}`),
+  ]);
+
+test('a queue, retries and a person are told apart, and rows stand in the order of their start', () => {
+  const ask = { status: 'waiting' as const, taskName: 'Look', attempts: [attempt(1_600, null, 'waiting')] };
+  expect(segments(runOf({ flaky, ask }), 9_000)).toEqual([
+    ['flaky', ['queued 1000-1100', 'failed 1100-1200', 'retry 1200-1500', 'completed 1500-1600']],
+    ['ask', ['waiting 1600-9000']],
+    ['last', []],
+  ]);
+});
+
+test('what is under way lasts until now, and what could start is queued', () => {
+  const retrying = { status: 'retrying' as const, attempts: [attempt(1_100, 1_200, 'failed')] };
+  expect(segments(runOf({ flaky: retrying }), 2_000)[0]).toEqual([
+    'flaky',
+    ['queued 1000-1100', 'failed 1100-1200', 'retry 1200-2000'],
+  ]);
+  expect(segments(runOf({}), 2_000)[0]).toEqual(['flaky', ['queued 1000-2000']]);
+  expect(segments(runOf({}, 1_500), 2_000)[0]).toEqual(['ask', []]);
+});
+
+test('time in which no step ran is folded, and instants keep their order', () => {
+  const ask = {
+    status: 'completed' as const,
+    taskName: 'Look',
+    attempts: [attempt(1_600, 3_601_600, 'completed')],
+    endedAt: 3_601_600,
+  };
+  const last = {
+    status: 'completed' as const,
+    attempts: [attempt(3_601_600, 3_602_600, 'completed')],
+    endedAt: 3_602_600,
+  };
+  const timeline = timelineOf(steps, runOf({ flaky, ask, last }, 3_602_600), 1_000, 0);
+  const gaps = gapsOf(timeline);
+  expect(gaps).toEqual([{ from: 1_600, to: 3_601_600 }]);
+  const place = scaleOf(timeline, gaps);
+  expect([place(1_000), place(3_602_600)]).toEqual([0, 1]);
+  expect(place(3_601_600) - place(1_600)).toBeCloseTo(0.04);
+  expect(place(1_800_000)).toBeGreaterThan(place(1_600));
+  expect(scaleOf(timeline, [])(1_600)).toBeLessThan(0.001);
+});

@@ -1,0 +1,120 @@
+import type { AttemptState, RunState, StepState } from '@/server/domains/runs/run-state.ts';
+import type { GraphStepInput } from '../graph/layout.ts';
+import { dependenciesOf } from './outcome.ts';
+
+export type SegmentKind = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'waiting' | 'retry';
+/** A span of a step's time, in ms since the epoch. */
+export type Segment = { kind: SegmentKind; from: number; to: number };
+export type TimelineRow = { id: string; step: StepState; segments: Segment[] };
+export type Span = { from: number; to: number };
+export type Timeline = Span & { rows: TimelineRow[] };
+
+/**
+ * Returns what each step of a run did when, in the order in which the steps began; those that have not begun come last. `now` ends what is
+ * still under way.
+ */
+export function timelineOf(
+  steps: readonly GraphStepInput[],
+  state: RunState,
+  startedAt: number,
+  now: number,
+): Timeline {
+  const until = state.endedAt ?? Math.max(now, startedAt);
+  const rows = steps.flatMap(spec => {
+    const step = state.steps.get(spec.id);
+    return step ? [{ id: spec.id, step, segments: segmentsOf(spec, step, state, { from: startedAt, to: until }) }] : [];
+  });
+  const began = (row: TimelineRow) => row.segments[0]?.from ?? Number.POSITIVE_INFINITY;
+  rows.sort((a, b) => (began(a) === began(b) ? 0 : began(a) - began(b)));
+  const to = rows.reduce((last, row) => Math.max(last, row.segments.at(-1)?.to ?? 0), until);
+  return { from: startedAt, to: Math.max(to, startedAt + 1), rows };
+}
+
+function segmentsOf(spec: GraphStepInput, step: StepState, state: RunState, run: Span): Segment[] {
+  const segments: Segment[] = [];
+  const [first] = step.attempts;
+  const ready = readyAt(spec, step, state, run.from);
+  if (ready !== null) {
+    const to = first?.startedAt ?? run.to;
+    if (to > ready) segments.push({ kind: 'queued', from: ready, to });
+  }
+  let last: AttemptState | undefined;
+  for (const attempt of step.attempts) {
+    if (last?.endedAt && attempt.startedAt > last.endedAt) {
+      segments.push({ kind: 'retry', from: last.endedAt, to: attempt.startedAt });
+    }
+    segments.push({ kind: kindOf(step, attempt), from: attempt.startedAt, to: attempt.endedAt ?? run.to });
+    last = attempt;
+  }
+  if (step.status === 'retrying' && last?.endedAt) segments.push({ kind: 'retry', from: last.endedAt, to: run.to });
+  return segments;
+}
+
+/** When the step could start: once all steps before it had ended. Null where it did not come to that. */
+function readyAt(spec: GraphStepInput, step: StepState, state: RunState, startedAt: number): number | null {
+  if (step.attempts.length === 0 && step.status !== 'pending' && step.status !== 'ready') return null;
+  if (step.attempts.length === 0 && state.endedAt !== null) return null;
+  let ready = startedAt;
+  for (const id of dependenciesOf(spec)) {
+    const before = state.steps.get(id);
+    if (!before) continue;
+    if (before.endedAt === null) return null;
+    ready = Math.max(ready, before.endedAt);
+  }
+  return ready;
+}
+
+function kindOf(step: StepState, { outcome }: AttemptState): SegmentKind {
+  // The time of a task is time that a person took, also where the run ended before the answer.
+  if (step.taskName !== null && outcome !== 'failed') return 'waiting';
+  switch (outcome) {
+    case 'running':
+    case 'waiting':
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+      return outcome;
+    case 'lost':
+      return 'cancelled';
+  }
+}
+
+/** The width that a folded gap keeps, as a part of the whole. */
+const FOLDED_SHARE = 0.04;
+/** A gap is folded from this part of the whole on, and from this length. */
+const MIN_GAP_SHARE = 0.1;
+const MIN_GAP_MS = 1_000;
+
+/** Spans in which no step ran: all waited for people, for a retry or in a queue. */
+export function gapsOf({ from, to, rows }: Timeline): Span[] {
+  const busy: Span[] = rows
+    .flatMap(row => row.segments)
+    .filter(({ kind }) => kind !== 'waiting' && kind !== 'retry' && kind !== 'queued')
+    .sort((a, b) => a.from - b.from);
+  const least = Math.max(MIN_GAP_MS, (to - from) * MIN_GAP_SHARE);
+  const gaps: Span[] = [];
+  let at = from;
+  for (const span of [...busy, { from: to, to }]) {
+    if (span.from - at >= least) gaps.push({ from: at, to: span.from });
+    at = Math.max(at, span.to);
+  }
+  return gaps;
+}
+
+/** Returns where an instant stands in the width, from 0 to 1; each of `gaps` takes a small fixed part of it. */
+export function scaleOf({ from, to }: Span, gaps: readonly Span[]): (at: number) => number {
+  const idle = gaps.reduce((sum, gap) => sum + gap.to - gap.from, 0);
+  const perMs = (1 - gaps.length * FOLDED_SHARE) / Math.max(1, to - from - idle);
+  return at => {
+    let place = 0;
+    let reached = from;
+    for (const gap of gaps) {
+      if (at <= gap.from) break;
+      place += (gap.from - reached) * perMs;
+      reached = gap.to;
+      place += FOLDED_SHARE * Math.min(1, (at - gap.from) / (gap.to - gap.from));
+    }
+    if (at > reached) place += (at - reached) * perMs;
+    return Math.min(1, Math.max(0, place));
+  };
+}
