@@ -82,7 +82,7 @@ describe('a new step', () => {
     const placed = draftOf(at('a', 0, 0), at('b', 0, 104, 'a'), at('c', 0, 208, 'b'), at('d', 400, 104, 'a'));
     const places = placesOf(placed);
     const after = stepsAfter(placed, planStep(placed, 'condition', { kind: 'after', step: 'a' }, places).edits);
-    expect(byId(after, 'condition')?.position).toEqual({ x: 744, y: 104 });
+    expect(byId(after, 'condition')?.position).toEqual({ x: 744, y: 116 });
     const between = stepsAfter(
       placed,
       planStep(placed, 'condition', { kind: 'between', from: 'a', to: 'b' }, places).edits,
@@ -90,8 +90,8 @@ describe('a new step', () => {
     expect(between.map(({ id, position }) => [id, position])).toEqual([
       ['a', { x: 0, y: 0 }],
       ['condition', { x: 0, y: 104 }],
-      ['b', { x: 0, y: 208 }],
-      ['c', { x: 0, y: 312 }],
+      ['b', { x: 0, y: 220 }],
+      ['c', { x: 0, y: 324 }],
       ['d', { x: 400, y: 104 }],
     ]);
   });

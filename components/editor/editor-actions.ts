@@ -8,7 +8,7 @@ import {
   STEP_ID,
   type Step,
 } from '../../server/domains/workflows/edits/index.ts';
-import { edgesOf, type GraphStepInput, nodeSize, ownPosition, type Point } from '../graph/layout.ts';
+import { edgesOf, type GraphStepInput, nodeSize, ownPosition, type Point, ROW_GAP } from '../graph/layout.ts';
 
 /** Where a new step goes. */
 export type Place =
@@ -26,7 +26,7 @@ const STARTERS: Readonly<Record<string, Fields>> = {
   condition: { expression: 'true' },
   human_task: { instructions: '' },
 };
-const GAP = { x: nodeSize.width + 32, y: nodeSize.height + 44 };
+const GAP = { x: nodeSize.width + 32, y: nodeSize.height + ROW_GAP };
 
 const idsOf = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { edgesOf, layout, layoutByRank, nodeSize } from './layout.ts';
 
+type Step = { id: string; type: string; depends_on: string[] };
+
 describe('the drawing of a graph', () => {
   it('labels the edges of a condition with their branch', () => {
     const edges = edgesOf([
@@ -18,6 +20,21 @@ describe('the drawing of a graph', () => {
     ]);
   });
 
+  it('draws the branch then left of else, in whatever order the steps are written', () => {
+    const condition = { id: 'c', type: 'condition', then: ['x', 'x2'], else: ['y'] };
+    const [x, x2, y] = ['x', 'x2', 'y'].map(id => ({ id, type: 't', depends_on: ['c'] })) as [Step, Step, Step];
+    const after = { id: 'z', type: 't', depends_on: ['y'] };
+    for (const steps of [
+      [condition, x, x2, y, after],
+      [condition, y, after, x2, x],
+      [after, y, condition, x, x2],
+    ]) {
+      const places = layout(steps, edgesOf(steps));
+      const left = (id: string) => places.get(id)?.x ?? Number.NaN;
+      expect(Math.max(left('x'), left('x2'))).toBeLessThan(left('y'));
+    }
+  });
+
   it('keeps positions only when every step has one', () => {
     const placed = { id: 'a', type: 't', position: { x: 5, y: 7 } };
     expect(layout([placed], []).get('a')).toEqual({ x: 5, y: 7 });
@@ -32,6 +49,8 @@ describe('the drawing of a graph', () => {
           id: `s${index}`,
           type: 't',
           depends_on: index === 0 ? [] : each.map(pick => `s${pick % index}`),
+          then: picks.flatMap((other, at) => (at > index && other[0] === index ? [`s${at}`] : [])),
+          else: picks.flatMap((other, at) => (at > index && other[1] === index ? [`s${at}`] : [])),
         })),
       ),
     );

@@ -16,6 +16,8 @@ export type Point = { x: number; y: number };
 export type GraphEdge = { id: string; from: string; to: string; branch: 'then' | 'else' | null };
 
 export const nodeSize = { width: 216, height: 60 };
+/** Between two rows: room for the “+” below a step and the label of a branch. */
+export const ROW_GAP = 56;
 
 const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter(each => typeof each === 'string') : [];
@@ -59,16 +61,25 @@ export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEd
   // dagre's crossing minimisation is super-linear: past 300 steps ranks alone are drawn (2,000 steps: 5,700 ms with it, 6 ms without).
   if (steps.length > 300) return layoutByRank(steps, edges);
   const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: 'TB', nodesep: 32, ranksep: 44, marginx: 16, marginy: 16 });
+  graph.setGraph({ rankdir: 'TB', nodesep: 32, ranksep: ROW_GAP, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const step of steps) graph.setNode(step.id, { ...nodeSize });
   for (const edge of edges) graph.setEdge(edge.from, edge.to);
-  dagre.layout(graph);
+  dagre.layout(graph, { constraints: branchesInOrder(edges) });
   return new Map(
     steps.map(step => {
       const node = graph.node(step.id) as unknown as Point;
       return [step.id, { x: node.x - nodeSize.width / 2, y: node.y - nodeSize.height / 2 }];
     }),
+  );
+}
+
+/** Draws what a condition leads to by `then` left of what it leads to by `else`. */
+function branchesInOrder(edges: readonly GraphEdge[]): { left: string; right: string }[] {
+  const thens = edges.filter(({ branch }) => branch === 'then');
+  const elses = edges.filter(({ branch }) => branch === 'else');
+  return thens.flatMap(({ from, to }) =>
+    elses.filter(other => other.from === from && other.to !== to).map(other => ({ left: to, right: other.to })),
   );
 }
 
@@ -101,7 +112,7 @@ export function layoutByRank(steps: readonly GraphStepInput[], edges: readonly G
     ids.forEach((id, column) => {
       positions.set(id, {
         x: (column - (ids.length - 1) / 2) * (nodeSize.width + 32),
-        y: row * (nodeSize.height + 44),
+        y: row * (nodeSize.height + ROW_GAP),
       });
     });
   }

@@ -2,15 +2,36 @@
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react';
 import { Plus } from 'lucide-react';
 import { memo } from 'react';
+import type { Point } from '../../graph/layout.ts';
 import { useCanvasActions } from './canvas-actions.tsx';
 
 export type EditorFlowEdge = Edge<{ branch: 'then' | 'else' | null; editable: boolean; crowded: boolean }, 'step'>;
+
+/** How far along the connection its label is: nearer to its end, clear of the “+” of the step where it begins. */
+const LABEL_AT = 0.78;
+
+/** The point of the curve from bottom to top that `getBezierPath` draws. */
+function labelPoint({
+  sourceX,
+  sourceY,
+  targetX,
+  targetY,
+}: Record<'sourceX' | 'sourceY' | 'targetX' | 'targetY', number>): Point {
+  const t = LABEL_AT;
+  const [nearStart, nearEnd] = [3 * (1 - t) ** 2 * t, 3 * (1 - t) * t ** 2];
+  const middle = (sourceY + targetY) / 2;
+  return {
+    x: sourceX * ((1 - t) ** 3 + nearStart) + targetX * (nearEnd + t ** 3),
+    y: sourceY * (1 - t) ** 3 + middle * (nearStart + nearEnd) + targetY * t ** 3,
+  };
+}
 
 /** A connection: labeled with its branch, and with a “+” that puts a step between its ends. */
 export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEdge>) {
   const { id, source, target, data, selected, markerEnd, style } = props;
   const { add } = useCanvasActions();
-  const [path, x, y] = getBezierPath(props);
+  const [path] = getBezierPath(props);
+  const { x, y } = labelPoint(props);
   return (
     <>
       <BaseEdge

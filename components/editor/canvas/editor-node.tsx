@@ -49,7 +49,8 @@ export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeP
             <span
               key={outlet.id}
               style={{ left: outlet.left }}
-              className={`absolute top-full -translate-x-1/2 pt-1.5 transition-opacity group-hover:opacity-100 ${selected ? '' : 'opacity-0'}`}
+              // It begins in the middle of the handle, which must stay free to be dragged.
+              className={`pointer-events-none absolute top-full -translate-x-1/2 pt-1.5 transition-opacity group-hover:opacity-100 ${selected ? '' : 'opacity-0'}`}
             >
               {/* The keyboard has its own way (Tab); a stop at every "+" would be in its way. */}
               <button
@@ -61,7 +62,7 @@ export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeP
                   event.stopPropagation();
                   add({ kind: 'after', step: id, ...(outlet.branch ? { branch: outlet.branch } : {}) });
                 }}
-                className="nodrag nopan flex h-6 min-w-6 items-center justify-center gap-0.5 rounded-full border bg-surface px-1 text-xs text-muted shadow-sm hover:border-accent hover:text-accent-text"
+                className="nodrag nopan pointer-events-auto flex h-6 min-w-6 items-center justify-center gap-0.5 rounded-full border bg-surface px-1 text-xs text-muted shadow-sm hover:border-accent hover:text-accent-text"
               >
                 <Plus aria-hidden className="size-3.5" />
                 {data.branches && outlet.branch ? outlet.name : null}

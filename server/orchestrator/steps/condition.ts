@@ -14,7 +14,9 @@ const fields = z.strictObject({
     description:
       'CEL over input and steps; true or false. Numbers are of one kind, as in JSON: 1 == 1.0 and 7 / 2 is 3.5.',
   }),
-  mode: z.enum(['branch', 'validate']).optional().meta({ description: 'Default branch' }),
+  mode: z.enum(['branch', 'validate']).optional().meta({
+    description: 'branch (default): then or else follows; validate: the step fails where the expression is false',
+  }),
   then: z.array(z.string()).optional().meta({ description: 'Dependents that run if the expression is true' }),
   else: z.array(z.string()).optional().meta({ description: 'Dependents that run if the expression is false' }),
   message: z
