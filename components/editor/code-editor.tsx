@@ -15,6 +15,8 @@ type Props = {
   /** The id of the element that explains the field, or says what is wrong with it. */
   describedBy?: string | undefined;
   invalid?: boolean;
+  /** True: the field undoes what is typed by itself. False: the page does, together with its other changes. */
+  ownHistory?: boolean;
 };
 
 /** The page undoes what is typed. Prose and expressions need no line numbers. */
@@ -25,10 +27,20 @@ const PLAIN = {
   foldGutter: false,
   highlightActiveLine: false,
 };
+const OWN_HISTORY = { ...PLAIN, history: true, historyKeymap: true };
 const NUMBERED = { ...PLAIN, lineNumbers: true };
 
 /** A field of a step that holds code or a long text. Tab moves the focus on. */
-export function CodeEditor({ value, onChange, label, language, readOnly = false, describedBy, invalid }: Props) {
+export function CodeEditor({
+  value,
+  onChange,
+  label,
+  language,
+  readOnly = false,
+  describedBy,
+  invalid,
+  ownHistory = false,
+}: Props) {
   const { resolvedTheme } = useTheme();
   const text = useEditorText(value, onChange);
   const extensions = useMemo(
@@ -52,7 +64,7 @@ export function CodeEditor({ value, onChange, label, language, readOnly = false,
       maxHeight="360px"
       theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
       indentWithTab={false}
-      basicSetup={language === 'lua' ? NUMBERED : PLAIN}
+      basicSetup={ownHistory ? OWN_HISTORY : language === 'lua' ? NUMBERED : PLAIN}
       extensions={extensions}
       className="overflow-hidden rounded-md border border-line-strong/60"
     />

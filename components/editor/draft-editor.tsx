@@ -20,6 +20,7 @@ import { SaveIndicator } from './save-indicator.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import { StepPalette, StepStrip } from './step-palette.tsx';
 import { findSteps, StepSearch } from './step-search.tsx';
+import { StepTest } from './trial/step-test.tsx';
 import type { Draft, Problem, useValidation } from './use-draft.ts';
 import { type Editor, useEditor } from './use-editor.ts';
 import { useHistoryKeys } from './use-history-keys.ts';
@@ -33,6 +34,8 @@ export type DraftEditorProps = {
   stepTypes: readonly StepTypeForm[];
   editable: boolean;
 };
+type PanelName = 'step' | 'test' | 'json';
+const panels: readonly PanelName[] = ['step', 'test', 'json'];
 const nothing: ReadonlySet<string> = new Set();
 
 /** The draft as a graph to build, with the selected step as a form beside it, or the whole as JSON. */
@@ -42,7 +45,7 @@ export function DraftEditor(props: DraftEditorProps) {
   const editor = useEditor(draft);
   const [place, setPlace] = useState<Place | null>(null);
   const json = useRef<JsonEditorHandle>(null);
-  const panel = url.get('panel') === 'json' ? 'json' : 'step';
+  const panel = panels.find(name => name === url.get('panel')) ?? 'step';
   useHistoryKeys(draft.store, editable);
   const onAdd = useCallback(
     (next: Place, type?: string) => (type === undefined ? setPlace(next) : editor.add(type, next)),
@@ -221,7 +224,7 @@ function Toolbar({ draft, editor, onSearch }: { draft: Draft; editor: Editor; on
 }
 
 type SideProps = CanvasProps & {
-  panel: 'step' | 'json';
+  panel: PanelName;
   json: RefObject<JsonEditorHandle | null>;
 };
 
@@ -239,7 +242,7 @@ function SidePanel({ workflowId, draft, validation, editable, stepTypes, editor,
       <Tabs
         label="Ways to edit"
         value={panel}
-        onChange={next => url.set({ panel: next === 'json' ? next : undefined })}
+        onChange={next => url.set({ panel: next === 'step' ? undefined : next })}
         tabs={[
           {
             value: 'step',
@@ -255,6 +258,15 @@ function SidePanel({ workflowId, draft, validation, editable, stepTypes, editor,
                   unfinished={unfinished}
                   onAdd={onAdd}
                 />
+              </div>
+            ),
+          },
+          {
+            value: 'test',
+            label: 'Test',
+            content: (
+              <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
+                <StepTest workflowId={workflowId} draft={draft} editor={editor} editable={editable} kept={unfinished} />
               </div>
             ),
           },

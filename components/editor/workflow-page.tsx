@@ -1,8 +1,9 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { Play, Rocket } from 'lucide-react';
+import { FlaskConical, Play, Rocket } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useState } from 'react';
+import { RunKindSelect } from '../run-feed/run-filters.tsx';
 import { RunTable } from '../run-feed/run-table.tsx';
 import { ContinueRun } from '../runs/continue-run.tsx';
 import { usePermissions } from '../shell/session.tsx';
@@ -54,7 +55,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
   const draft = useDraft(workflow);
   const validation = useValidation(workflow.id, draft.state.draft.graph);
   const [publishing, setPublishing] = useState(false);
-  const running = url.get('run') === '1';
+  const running = url.get('run');
   const runnable = editable && workflow.latest_version !== null;
   const tab = tabNames.find(name => name === url.get('tab')) ?? 'draft';
   const errors = validation.problems.filter(problem => problem.severity === 'error').length;
@@ -75,6 +76,13 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
         actions={
           editable ? (
             <>
+              <Button
+                icon={<FlaskConical aria-hidden className="size-3.5" />}
+                title="Run the draft without publishing it"
+                onClick={() => url.set({ run: 'test' })}
+              >
+                Test run
+              </Button>
               <Button icon={<Rocket aria-hidden className="size-3.5" />} onClick={() => setPublishing(true)}>
                 Publish
               </Button>
@@ -124,7 +132,18 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
             label: 'Versions',
             content: <VersionList workflowId={workflow.id} latest={workflow.latest_version} draft={draft} />,
           },
-          { value: 'runs', label: 'Runs', content: <RunTable workflowId={workflow.id} /> },
+          {
+            value: 'runs',
+            label: 'Runs',
+            content: (
+              <>
+                <div className="mb-3">
+                  <RunKindSelect />
+                </div>
+                <RunTable workflowId={workflow.id} />
+              </>
+            ),
+          },
         ]}
       />
       <PublishDialog
@@ -135,7 +154,12 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
         draft={draft}
         errors={errors}
       />
-      <RunDialog workflow={running && runnable ? workflow : null} onClose={() => url.set({ run: undefined })} />
+      <RunDialog workflow={running === '1' && runnable ? workflow : null} onClose={() => url.set({ run: undefined })} />
+      <RunDialog
+        workflow={running === 'test' && editable ? workflow : null}
+        onClose={() => url.set({ run: undefined })}
+        saveDraft={async () => (await draft.save()).kind === 'saved'}
+      />
     </Page>
   );
 }

@@ -10,7 +10,7 @@ import { statusLook } from '../ui/status-badge.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { WorkflowSelect } from './workflow-select.tsx';
 
-type Filters = Pick<Exclude<Inputs['runs_list_tenant'], void>, 'q' | 'status' | 'workflow_id' | 'from' | 'to'>;
+type Filters = Pick<Exclude<Inputs['runs_list_tenant'], void>, 'q' | 'status' | 'workflow_id' | 'from' | 'to' | 'test'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
@@ -27,10 +27,38 @@ export function readRunFilters(get: (key: string) => string): Filters {
   };
 }
 
+type Kind = '' | 'test' | 'all';
+const KINDS: readonly { value: Kind; label: string }[] = [
+  { value: '', label: 'Without test runs' },
+  { value: 'test', label: 'Test runs only' },
+  { value: 'all', label: 'With test runs' },
+];
+const kindOf = (get: (key: string) => string): Kind => KINDS.find(({ value }) => value === get('kind'))?.value ?? '';
+
+/** Whether test runs are listed, by the URL: not unless a person asks for them. */
+export function readRunKind(get: (key: string) => string): Pick<Filters, 'test'> {
+  const kind = kindOf(get);
+  return kind === 'all' ? {} : { test: kind === 'test' ? 'true' : 'false' };
+}
+
+/** Chooses whether test runs are listed. */
+export function RunKindSelect() {
+  const { get, set } = useUrlState();
+  return (
+    <Select<Kind>
+      label="Test runs"
+      className="w-44"
+      value={kindOf(get)}
+      options={KINDS}
+      onChange={kind => set({ kind, cursor: '' }, { push: true })}
+    />
+  );
+}
+
 export function RunFilters() {
   const { get, set } = useUrlState();
   const change = (patch: Record<string, string>) => set({ ...patch, cursor: '' }, { push: true });
-  const active = Object.keys(readRunFilters(get)).length > 0;
+  const active = Object.keys(readRunFilters(get)).length > 0 || get('kind') !== '';
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
       <SearchInput label="Run, session or trigger" value={get('q')} onChange={value => set({ q: value, cursor: '' })} />
@@ -45,6 +73,7 @@ export function RunFilters() {
         onChange={status => change({ status })}
       />
       <WorkflowSelect value={get('workflow_id')} onChange={workflow => change({ workflow_id: workflow })} />
+      <RunKindSelect />
       <DayInput label="From" value={get('from')} onChange={from => change({ from })} />
       <DayInput label="To" value={get('to')} onChange={to => change({ to })} />
       {active ? (
@@ -52,7 +81,7 @@ export function RunFilters() {
           variant="ghost"
           size="sm"
           icon={<X aria-hidden className="size-3.5" />}
-          onClick={() => change({ q: '', status: '', workflow_id: '', from: '', to: '' })}
+          onClick={() => change({ q: '', status: '', workflow_id: '', from: '', to: '', kind: '' })}
         >
           Clear
         </Button>

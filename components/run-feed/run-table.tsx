@@ -12,7 +12,7 @@ import { StatusBadge } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { readRunFilters } from './run-filters.tsx';
+import { readRunFilters, readRunKind } from './run-filters.tsx';
 
 type Run = Outputs['runs_list_tenant']['runs'][number];
 
@@ -26,11 +26,11 @@ export function RunTable({ workflowId }: { workflowId?: string }) {
   const cursor = get('cursor');
   const list = useQuery(
     trpc.runs_list_tenant.queryOptions(
-      { limit: 50, ...filters, ...(cursor ? { cursor } : {}) },
+      { limit: 50, ...filters, ...readRunKind(get), ...(cursor ? { cursor } : {}) },
       { refetchInterval: 3_000, placeholderData: keepPreviousData },
     ),
   );
-  const filtered = workflowId === undefined && Object.keys(filters).length > 0;
+  const filtered = (workflowId === undefined && Object.keys(filters).length > 0) || get('kind') !== '';
   return (
     <ListCard
       label="Runs"
@@ -66,7 +66,7 @@ function Row({ run }: { run: Run }) {
         <Progress done={run.steps_done} total={run.steps_total} />
       </Td>
       <Td className="whitespace-nowrap text-muted">
-        {run.trigger_type} <span className="text-faint">v{run.version}</span>
+        {run.trigger_type} <span className="text-faint">{run.test ? 'draft' : `v${run.version}`}</span>
       </Td>
       <Td>
         <RelativeTime at={run.started_at} />
@@ -105,7 +105,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
         icon={SearchX}
         title="No run matches"
         action={
-          <Button onClick={() => set({ q: '', status: '', workflow_id: '', from: '', to: '', cursor: '' })}>
+          <Button onClick={() => set({ q: '', status: '', workflow_id: '', from: '', to: '', kind: '', cursor: '' })}>
             Clear filters
           </Button>
         }

@@ -14,96 +14,145 @@ import { FormError } from '../ui/states.tsx';
 import { InputFields } from './input-fields.tsx';
 import { type Choices, type OpenedStep, triggerSteps } from './opened-steps.ts';
 import { fieldsOf, type InputField, type InputObject, keepInput, lastInput, parseInput } from './run-input.ts';
+import { SavedInputs } from './saved-inputs.tsx';
 import { StepSettings } from './step-settings.tsx';
 
 // Half a megabyte that only those who edit JSON need; the dialog itself is on every page, behind the palette.
 const JsonEditor = dynamic(() => import('../editor/json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
 export type StartableWorkflow = Pick<Outputs['workflows_get'], 'id' | 'name' | 'latest_version' | 'run_setup'>;
-type Props = { workflow: StartableWorkflow | null; onClose: () => void };
+type Props = {
+  workflow: StartableWorkflow | null;
+  onClose: () => void;
+  /** Given where the draft is to be tested instead; returns whether the server has the draft as it is shown. */
+  saveDraft?: () => Promise<boolean>;
+};
 
 /**
- * Starts a run of the latest version with an input, then shows it: a form where a sample tells the fields, JSON always. Open
- * while `workflow` is not null.
+ * Starts a run of the latest version with an input, or a test run of the draft, then shows it: a form where a sample tells the
+ * fields, JSON always. Open while `workflow` is not null.
  */
-export function RunDialog({ workflow, onClose }: Props) {
+export function RunDialog({ workflow, onClose, saveDraft }: Props) {
+  const name = workflow?.name ?? '';
   return (
     <Dialog
       open={workflow !== null}
       onOpenChange={open => !open && onClose()}
       size="lg"
-      title={`Run “${workflow?.name ?? ''}”`}
-      description={`Version ${workflow?.latest_version ?? '–'} runs, not the draft.`}
+      title={saveDraft ? `Test “${name}”` : `Run “${name}”`}
+      description={
+        saveDraft
+          ? 'The draft runs as it is now, without being published. A test run calls real services, and is charged like any run.'
+          : `Version ${workflow?.latest_version ?? '–'} runs, not the draft.`
+      }
     >
-      {workflow ? <RunForm key={workflow.id} workflow={workflow} onDone={onClose} /> : null}
+      {workflow ? <RunForm key={workflow.id} workflow={workflow} onDone={onClose} saveDraft={saveDraft} /> : null}
     </Dialog>
   );
 }
 
-function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: () => void }) {
+/** The input as text, and the fields that a sample of it tells. */
+function useRunInput(workflow: StartableWorkflow) {
+  const sample = (workflow.run_setup.trigger_payload ?? {}) as InputObject;
+  // A chosen input is a new beginning, with fields of its own.
+  const [begun, setBegun] = useState(() => ({ input: lastInput(workflow.id) ?? sample, count: 0 }));
+  const fields = useMemo(() => fieldsOf({ ...sample, ...begun.input }), [sample, begun]);
+  const [text, setText] = useState(() => JSON.stringify(begun.input, null, 2));
+  const choose = (input: InputObject) => {
+    setBegun({ input, count: begun.count + 1 });
+    setText(JSON.stringify(input, null, 2));
+  };
+  return { begun, fields, text, setText, choose };
+}
+
+/** Starts what the dialog is about, and goes to its page. */
+function useStart(workflow: StartableWorkflow, onDone: () => void) {
   const trpc = useTRPC();
   const router = useRouter();
   const queryClient = useQueryClient();
-  const sample = (workflow.run_setup.trigger_payload ?? {}) as InputObject;
-  const initial = useMemo(() => lastInput(workflow.id) ?? sample, [workflow.id, sample]);
-  const fields = useMemo(() => fieldsOf({ ...sample, ...initial }), [sample, initial]);
+  const onSuccess = (run: { run_id: string }) => {
+    void queryClient.invalidateQueries();
+    onDone();
+    router.push(`/workflows/${workflow.id}/runs/${run.run_id}`);
+  };
+  return {
+    run: useMutation(trpc.workflows_execute_command.mutationOptions({ onSuccess })),
+    test: useMutation(trpc.workflows_start_test_run.mutationOptions({ onSuccess })),
+  };
+}
+
+function RunForm({
+  workflow,
+  onDone,
+  saveDraft,
+}: {
+  workflow: StartableWorkflow;
+  onDone: () => void;
+  saveDraft: Props['saveDraft'];
+}) {
+  const { begun, fields, text, setText, choose } = useRunInput(workflow);
   const [asJson, setAsJson] = useState(fields.length === 0);
-  const [text, setText] = useState(() => JSON.stringify(initial, null, 2));
   const [problem, setProblem] = useState<string | null>(null);
   const [stepProblem, setStepProblem] = useState<string | null>(null);
   const [opened, setOpened] = useState<readonly OpenedStep[]>([]);
   const [choices, setChoices] = useState<Choices>({ granted: new Set(), values: {} });
-  const start = useMutation(
-    trpc.workflows_execute_command.mutationOptions({
-      onSuccess: run => {
-        void queryClient.invalidateQueries();
-        onDone();
-        router.push(`/workflows/${workflow.id}/runs/${run.run_id}`);
-      },
-    }),
-  );
-  const submit = () => {
+  const start = useStart(workflow, onDone);
+  const { error, isPending } = saveDraft ? start.test : start.run;
+  const submit = async () => {
     const parsed = parseInput(text);
     setProblem('problem' in parsed ? parsed.problem : null);
     if ('problem' in parsed) return;
     keepInput(workflow.id, parsed.input);
     const trigger_steps = triggerSteps(opened, choices);
     const params = { trigger_payload: parsed.input, ...(Object.keys(trigger_steps).length > 0 && { trigger_steps }) };
-    start.mutate({ id: workflow.id, command: 'start', params });
+    if (saveDraft === undefined) start.run.mutate({ id: workflow.id, command: 'start', params });
+    else if (await saveDraft()) start.test.mutate({ id: workflow.id, params });
+    else setProblem('The draft could not be saved, so it was not tested. The editor says why.');
   };
+  const parsed = parseInput(text);
   return (
     <form
       className="flex flex-col gap-4"
       onSubmit={event => {
         event.preventDefault();
-        submit();
+        void submit();
       }}
     >
       <RunInput
+        key={begun.count}
+        autoFocus={begun.count === 0}
         fields={fields}
-        initial={initial}
+        initial={begun.input}
         text={text}
         asJson={asJson}
         onText={setText}
         onJson={setAsJson}
         onProblem={setProblem}
       />
-      <StepSettings
-        workflow={workflow}
-        choices={choices}
-        onLoad={setOpened}
-        onChange={setChoices}
-        onProblem={setStepProblem}
+      <SavedInputs
+        workflowId={workflow.id}
+        saved={workflow.run_setup.saved_inputs ?? []}
+        input={'input' in parsed ? parsed.input : null}
+        onChoose={choose}
       />
+      {saveDraft ? null : (
+        <StepSettings
+          workflow={workflow}
+          choices={choices}
+          onLoad={setOpened}
+          onChange={setChoices}
+          onProblem={setStepProblem}
+        />
+      )}
       {problem ? (
         <p role="alert" className="text-sm text-bad">
           {problem}
         </p>
       ) : null}
-      {start.error && readError(start.error).code === INSUFFICIENT_CREDITS ? (
+      {error && readError(error).code === INSUFFICIENT_CREDITS ? (
         <CreditShortage kind="refused" />
       ) : (
-        <FormError error={start.error} />
+        <FormError error={error} />
       )}
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
@@ -111,10 +160,10 @@ function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: ()
           type="submit"
           variant="primary"
           icon={<Play aria-hidden className="size-3.5" />}
-          pending={start.isPending}
+          pending={isPending}
           disabled={(problem !== null && !asJson) || stepProblem !== null}
         >
-          Start run
+          {saveDraft ? 'Start test run' : 'Start run'}
         </Button>
       </div>
     </form>
@@ -122,6 +171,7 @@ function RunForm({ workflow, onDone }: { workflow: StartableWorkflow; onDone: ()
 }
 
 type InputProps = {
+  autoFocus: boolean;
   fields: readonly InputField[];
   initial: InputObject;
   text: string;
@@ -132,7 +182,7 @@ type InputProps = {
 };
 
 /** Shows the input as fields or as JSON, two views of the same text. */
-function RunInput({ fields, initial, text, asJson, onText, onJson, onProblem }: InputProps) {
+function RunInput({ autoFocus, fields, initial, text, asJson, onText, onJson, onProblem }: InputProps) {
   const parsed = parseInput(text);
   return (
     <>
@@ -154,7 +204,7 @@ function RunInput({ fields, initial, text, asJson, onText, onJson, onProblem }: 
           value={'input' in parsed ? parsed.input : initial}
           onChange={next => onText(JSON.stringify(next, null, 2))}
           onProblem={onProblem}
-          autoFocus
+          autoFocus={autoFocus}
         />
       )}
     </>

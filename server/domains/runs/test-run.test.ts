@@ -111,6 +111,8 @@ describe('a test run of the draft', () => {
     const versionOf = async (runID: string) => (await call(summary, as(), { id, runID })).version;
     const [one, two] = [await start(id), await start(id)];
     expect([await versionOf(one.run_id), await versionOf(two.run_id)]).toEqual([-1, -1]);
+    await call(patch, as(), { id, run_setup: { saved_inputs: [{ name: 'Large', input: { n: 900 } }] } });
+    expect(await versionOf((await start(id)).run_id)).toBe(-1);
     const others = await Promise.all([1, 2, 3].map(n => outcome(id, { step: 'a', params: { n } })));
     expect(others.map(({ results }) => results.a)).toEqual([2, 4, 6]);
   });

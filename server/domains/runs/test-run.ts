@@ -89,7 +89,9 @@ async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): 
     if (input[field] === undefined) continue;
     throw invalid('Results are given to one step alone.', [{ path: field, message: 'is for a test of one step' }]);
   }
-  return { graph: workflow.graph, runSetup: workflow.runSetup, params };
+  // Saved inputs do not change what runs: with them, each one that is saved would make another snapshot.
+  const { saved_inputs: _, ...runSetup } = workflow.runSetup;
+  return { graph: workflow.graph, runSetup, params };
 }
 
 async function prepareStep(ctx: Context, input: Input & { step: string }, workflow: WorkflowRow): Promise<Trial> {

@@ -138,6 +138,16 @@ describe('changing', () => {
     expect((await call(patch, as(), { id: made.id, run_setup: setup })).run_setup).toEqual(setup);
   });
 
+  test('keeps inputs under different names', async () => {
+    const { id } = await draft();
+    const saved_inputs = ['Small', 'Large'].map(name => ({ name, input: { name } }));
+    expect((await call(patch, as(), { id, run_setup: { saved_inputs } })).run_setup).toEqual({ saved_inputs });
+    const twice = { saved_inputs: [...saved_inputs, { name: ' Small ', input: {} }] };
+    expect((await refusal(call(patch, as(), { id, run_setup: twice }))).status).toBe(422);
+    const tooMany = { saved_inputs: Array.from({ length: 51 }, (_, n) => ({ name: `${n}`, input: {} })) };
+    expect((await refusal(call(patch, as(), { id, run_setup: tooMany }))).status).toBe(422);
+  });
+
   test('nothing given changes nothing', async () => {
     const made = await draft();
     expect(await call(patch, as(), { id: made.id })).toEqual(made);

@@ -41,10 +41,19 @@ export const GraphSchema = z.strictObject({
     .optional()
     .meta({ description: 'Texts on the canvas, for the editor only' }),
 });
+/** The most inputs that a workflow keeps. */
+export const MAX_SAVED_INPUTS = 50;
+const SavedInput = z.strictObject({ name: NameText(100), input: AnyObject });
 export const RunSetupSchema = z.strictObject({
   trigger_payload: AnyObject.optional(),
   trigger_steps: ObjectOfObjects.optional(),
   use_as_default: z.boolean().optional(),
+  saved_inputs: z
+    .array(SavedInput)
+    .max(MAX_SAVED_INPUTS)
+    .refine(saved => new Set(saved.map(({ name }) => name)).size === saved.length, 'must have different names')
+    .optional()
+    .meta({ description: 'Inputs that people choose by name when they start a run; no start uses them by itself' }),
 });
 export const WorkflowStatus = z.enum(['draft', 'published', 'archived']);
 

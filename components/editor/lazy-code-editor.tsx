@@ -1,0 +1,9 @@
+'use client';
+import dynamic from 'next/dynamic';
+import { Skeleton } from '../ui/skeleton.tsx';
+
+/** The editor of code, loaded when the first field with code is shown. */
+export const LazyCodeEditor = dynamic(() => import('./code-editor.tsx').then(module => module.CodeEditor), {
+  ssr: false,
+  loading: () => <Skeleton className="h-18 w-full" />,
+});

@@ -1,0 +1,134 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { ArrowUpRight, Inbox } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { LargeValue } from '../../runs/run-values.tsx';
+import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Credits } from '../../ui/credits.tsx';
+import { JsonTree } from '../../ui/json-tree.tsx';
+import { ScrollRegion } from '../../ui/scroll-region.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { ErrorState } from '../../ui/states.tsx';
+import { StatusBadge } from '../../ui/status-badge.tsx';
+import { Duration } from '../../ui/time.tsx';
+import { outcomeOf } from './step-test-data.ts';
+
+/** How often a test under way is looked at, in ms. */
+const POLL_MS = 700;
+
+type Props = { workflowId: string; runId: string; step: string };
+/** `reveal`: the test was just started, so that its outcome is brought into view. */
+type OutcomeProps = Props & { reveal: boolean };
+type StepSummary = Outputs['runs_get_summary']['steps'][number];
+
+/** What a test of a step came to: its status while it runs, then its result, error and log. */
+export function StepOutcome({ workflowId, runId, step, reveal }: OutcomeProps) {
+  const section = useRef<HTMLElement>(null);
+  const trpc = useTRPC();
+  const ref = { id: workflowId, runID: runId };
+  const summary = useQuery(
+    trpc.runs_get_summary.queryOptions(ref, {
+      refetchInterval: query => (query.state.data?.run_complete ? false : POLL_MS),
+    }),
+  );
+  const complete = summary.data?.run_complete === true;
+  const events = useQuery(
+    trpc.runs_list_events.queryOptions({ ...ref, step_id: step, limit: 1000 }, { enabled: complete }),
+  );
+  const shown = complete && events.data !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the values are below the fold when they arrive
+  useEffect(() => {
+    if (reveal) section.current?.scrollIntoView({ block: 'nearest' });
+  }, [reveal, shown]);
+  if (summary.isError && !summary.data)
+    return (
+      <ErrorState title="The test could not be shown" error={summary.error} onRetry={() => void summary.refetch()} />
+    );
+  const own = summary.data?.steps.find(({ step_id }) => step_id === step);
+  return (
+    <section ref={section} aria-label="Last test" className="flex flex-col gap-3 border-t pt-4">
+      <div className="flex flex-wrap items-center gap-2">
+        <h2 className="text-sm font-medium">Last test</h2>
+        <span role="status">
+          {own ? (
+            <StatusBadge kind="step" status={own.status} detail={own.skip_reason} />
+          ) : (
+            <Skeleton className="h-5 w-20" />
+          )}
+        </span>
+        {own?.started_at ? (
+          <Duration from={own.started_at} to={own.ended_at} className="text-xs text-muted tabular-nums" />
+        ) : null}
+        {own && own.credits_microcredits > 0 ? (
+          <Credits unit value={own.credits_microcredits} className="text-xs text-muted tabular-nums" />
+        ) : null}
+        <ButtonLink
+          size="sm"
+          variant="ghost"
+          className="ml-auto"
+          href={`/workflows/${workflowId}/runs/${runId}`}
+          icon={<ArrowUpRight aria-hidden className="size-3.5" />}
+        >
+          Open run
+        </ButtonLink>
+      </div>
+      {own ? <Problem step={own} runId={runId} /> : null}
+      {!complete ? null : events.data ? (
+        <Values workflowId={workflowId} runId={runId} events={events.data.events} />
+      ) : events.isError ? (
+        <ErrorState title="The result could not be read" error={events.error} onRetry={() => void events.refetch()} />
+      ) : (
+        <Skeleton className="h-20 w-full" />
+      )}
+    </section>
+  );
+}
+
+function Problem({ step, runId }: { step: StepSummary; runId: string }) {
+  if (step.status === 'waiting')
+    return (
+      <ButtonLink
+        size="sm"
+        variant="primary"
+        className="self-start"
+        href={`/inbox/${runId}/${encodeURIComponent(step.step_id)}`}
+        icon={<Inbox aria-hidden className="size-3.5" />}
+      >
+        Answer in the inbox
+      </ButtonLink>
+    );
+  if (step.error === null || step.status === 'completed') return null;
+  return (
+    <div role="alert" className="rounded-md border border-bad/40 bg-bad-soft px-3 py-2 text-sm wrap-anywhere text-bad">
+      <p className="whitespace-pre-wrap">{step.error.message}</p>
+      <p className="mt-1 font-mono text-xs">{step.error.code}</p>
+    </div>
+  );
+}
+
+type ValueProps = Omit<Props, 'step'> & { events: Outputs['runs_list_events']['events'] };
+
+function Values({ workflowId, runId, events }: ValueProps) {
+  const { result, resultRef, logs } = outcomeOf(events);
+  return (
+    <>
+      {resultRef ? (
+        <LargeValue workflowId={workflowId} runId={runId} title="Result" reference={resultRef} />
+      ) : result === undefined ? null : (
+        <div className="flex flex-col gap-1">
+          <h3 className="text-xs font-medium text-muted">Result</h3>
+          <JsonTree label="Result" value={result} />
+        </div>
+      )}
+      {logs.length > 0 ? (
+        <div className="flex flex-col gap-1">
+          <h3 className="text-xs font-medium text-muted">Log</h3>
+          <ScrollRegion label="Log" className="max-h-60 overflow-auto rounded-md border bg-sunken p-2">
+            <pre className="text-xs whitespace-pre-wrap">{logs.join('\n')}</pre>
+          </ScrollRegion>
+        </div>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '@/server/platform/json.ts';
+import { emptyResults, outcomeOf, readResults, resultsOf, stepsBefore } from './step-test-data.ts';
+
+const edge = (from: string, to: string) => ({ id: `${from}→${to}`, from, to, branch: null });
+const edges = [edge('a', 'b'), edge('b', 'c'), edge('x', 'c'), edge('c', 'd')];
+
+test('the steps before a step are found, the nearest first, also where a draft has a circle', () => {
+  expect(stepsBefore(edges, 'c')).toEqual(['b', 'x', 'a']);
+  expect(stepsBefore(edges, 'a')).toEqual([]);
+  expect(stepsBefore([...edges, edge('d', 'a')], 'c')).toEqual(['b', 'x', 'a', 'd']);
+  expect(emptyResults(edges, 'c')).toEqual({ b: null, x: null });
+});
+
+test('only results of the steps before are taken from a run, and large ones are named', () => {
+  const steps = {
+    a: { result: { n: 1 } },
+    b: { result: null, result_ref: { payload_id: 'p', bytes: 9_000_000 } },
+    d: { result: 4 },
+  };
+  expect(resultsOf({ steps }, ['b', 'x', 'a'])).toEqual({ results: { a: { n: 1 } }, tooLarge: ['b'] });
+});
+
+describe('typed results', () => {
+  test('are an object by the ids of steps before', () => {
+    expect(readResults('{"a": 1}', ['a'])).toEqual({ results: { a: 1 } });
+    expect(readResults(' ', ['a'])).toEqual({ results: {} });
+  });
+  test.each(['[1]', '{"z": 1}', '{"a"'])('%s is a problem', text => {
+    expect(readResults(text, ['a'])).toHaveProperty('problem');
+  });
+});
+
+test('the last result counts, and every line of the log', () => {
+  const event = (event_type: string, data: JsonObject) => ({
+    seq: 1,
+    event_type,
+    run_id: 'r',
+    workflow_id: 'w',
+    data,
+    created_at: '2026-01-01T00:00:00.000Z',
+  });
+  const events = [
+    event('step_log', { lines: ['one', 'two'] }),
+    event('step_completed', { result: { n: 1 } }),
+    event('step_log', { lines: ['three'] }),
+  ];
+  expect(outcomeOf(events)).toEqual({ result: { n: 1 }, resultRef: null, logs: ['one', 'two', 'three'] });
+  const large = [event('step_completed', { result_ref: { payload_id: 'p', bytes: 20_000 } })];
+  expect(outcomeOf(large).resultRef).toEqual({ payload_id: 'p', bytes: 20_000 });
+  expect(outcomeOf([])).toEqual({ result: undefined, resultRef: null, logs: [] });
+});

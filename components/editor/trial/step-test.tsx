@@ -1,0 +1,266 @@
+'use client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { FlaskConical } from 'lucide-react';
+import { useId, useState } from 'react';
+import type { JsonObject } from '@/server/platform/json.ts';
+import type { Step } from '../../../server/domains/workflows/edits/index.ts';
+import { CreditShortage, INSUFFICIENT_CREDITS } from '../../runs/credit-shortage.tsx';
+import { readError } from '../../trpc/errors.ts';
+import { useTRPC, useTRPCClient } from '../../trpc/provider.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { EmptyState, FormError } from '../../ui/states.tsx';
+import { statusLook } from '../../ui/status-badge.tsx';
+import { formatRelative, useNow } from '../../ui/time.tsx';
+import { toastError } from '../../ui/toaster.tsx';
+import { type InputObject, keepInput, lastInput, parseInput } from '../../workflows/run-input.ts';
+import type { UnfinishedFields } from '../inspector/unfinished-fields.ts';
+import { LazyCodeEditor } from '../lazy-code-editor.tsx';
+import type { Draft } from '../use-draft.ts';
+import type { Editor } from '../use-editor.ts';
+import { StepOutcome } from './step-outcome.tsx';
+import { emptyResults, readResults, resultsOf, stepsBefore } from './step-test-data.ts';
+
+export type StepTestProps = {
+  workflowId: string;
+  draft: Draft;
+  editor: Editor;
+  editable: boolean;
+  /** What was typed for tests, and the last test of each step, while this tab is open. */
+  kept: UnfinishedFields;
+};
+
+/** Tests the selected step alone, with an input and with results of the steps before it. */
+export function StepTest(props: StepTestProps) {
+  const { draft, editor, editable } = props;
+  const chosen = draft.state.draft.graph.steps.filter(({ id }) => editor.selected.has(id));
+  const [step, ...others] = chosen;
+  if (step === undefined || others.length > 0)
+    return (
+      <EmptyState icon={FlaskConical} title={step === undefined ? 'No step selected' : 'Several steps selected'}>
+        Select one step to test it alone. “Test run” above runs the whole draft.
+      </EmptyState>
+    );
+  if (!editable)
+    return (
+      <EmptyState icon={FlaskConical} title="Tests need the contributor role">
+        A test runs the draft, which you can look at but not change.
+      </EmptyState>
+    );
+  return <StepTestForm key={step.id} {...props} step={step} />;
+}
+
+/** A text that survives leaving the page, until the tab is closed. */
+function useKeptText(kept: UnfinishedFields, key: string, initial: () => string) {
+  const [text, setText] = useState(() => kept.get(key) ?? initial());
+  const set = (next: string) => {
+    setText(next);
+    kept.set(key, next);
+  };
+  return [text, set] as const;
+}
+
+const pretty = (value: JsonObject | InputObject) => JSON.stringify(value, null, 2);
+
+/** The texts of a test, and what starts it. */
+function useStepTest({ workflowId, draft, editor, kept, step }: StepTestProps & { step: Step }) {
+  const { edges } = editor.drawing;
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const before = stepsBefore(edges, step.id);
+  const sample = (draft.state.draft.run_setup.trigger_payload ?? {}) as InputObject;
+  const [input, setInput] = useKeptText(kept, 'test.input', () => pretty(lastInput(workflowId) ?? sample));
+  const [results, setResults] = useKeptText(kept, `test.results:${step.id}`, () =>
+    pretty(emptyResults(edges, step.id)),
+  );
+  const [run, setRun] = useState('');
+  const [last, setLast] = useKeptText(kept, `test.run:${step.id}`, () => '');
+  const [unsaved, setUnsaved] = useState(false);
+  const test = useMutation(
+    trpc.workflows_start_test_run.mutationOptions({
+      onSuccess: started => {
+        setLast(started.run_id);
+        void queryClient.invalidateQueries({ queryKey: trpc.workflows_list_runs.pathKey() });
+      },
+    }),
+  );
+  const parsedInput = parseInput(input);
+  const parsedResults = readResults(results, before);
+  const submit = async () => {
+    if ('problem' in parsedInput || 'problem' in parsedResults) return;
+    keepInput(workflowId, parsedInput.input);
+    // What is tested is what is stored: whatever was typed last is saved first.
+    const { kind } = await draft.save();
+    setUnsaved(kind !== 'saved');
+    if (kind !== 'saved') return;
+    test.mutate({
+      id: workflowId,
+      step: step.id,
+      params: { trigger_payload: parsedInput.input },
+      results: parsedResults.results,
+      ...(run === '' ? {} : { from_run: run }),
+    });
+  };
+  const takeRun = (next: string, data: PastData | null) => {
+    setRun(next);
+    if (data === null) return;
+    setInput(pretty(data.input));
+    setResults(pretty({ ...emptyResults(edges, step.id), ...data.results }));
+  };
+  return {
+    before,
+    input: { text: input, set: setInput, problem: 'problem' in parsedInput ? parsedInput.problem : null },
+    results: { text: results, set: setResults, problem: 'problem' in parsedResults ? parsedResults.problem : null },
+    run,
+    takeRun,
+    last,
+    started: test.data?.run_id,
+    unsaved,
+    error: test.error,
+    pending: test.isPending,
+    submit,
+  };
+}
+
+function StepTestForm(props: StepTestProps & { step: Step }) {
+  const { workflowId, step } = props;
+  const test = useStepTest(props);
+  const { before, input, results, run, last } = test;
+  return (
+    <form
+      className="flex flex-col gap-4 p-4"
+      onSubmit={event => {
+        event.preventDefault();
+        void test.submit();
+      }}
+    >
+      <p className="text-xs text-muted">
+        Only this step is executed, as the draft has it now. It calls real services, and is charged like a step of any
+        run.
+      </p>
+      <PastRun workflowId={workflowId} before={before} value={run} onChange={test.takeRun} />
+      <TestData label="Input" hint="What the step reads as input." data={input} revision={run} />
+      {before.length === 0 ? null : (
+        <TestData
+          label="Results of earlier steps"
+          hint="By the ID of the step. A step that is left out has the result null."
+          data={results}
+          revision={run}
+        />
+      )}
+      {test.unsaved ? (
+        <p role="alert" className="text-sm text-bad">
+          The draft could not be saved, so the step was not tested. The line below says why.
+        </p>
+      ) : null}
+      {test.error && readError(test.error).code === INSUFFICIENT_CREDITS ? (
+        <CreditShortage kind="refused" />
+      ) : (
+        <FormError error={test.error} />
+      )}
+      <Button
+        type="submit"
+        variant="primary"
+        className="self-start"
+        icon={<FlaskConical aria-hidden className="size-3.5" />}
+        pending={test.pending}
+        disabled={input.problem !== null || results.problem !== null}
+      >
+        Test step
+      </Button>
+      {last === '' ? null : (
+        <StepOutcome key={last} workflowId={workflowId} runId={last} step={step.id} reveal={test.started === last} />
+      )}
+    </form>
+  );
+}
+
+type PastData = { input: InputObject; results: JsonObject };
+type PastRunProps = {
+  workflowId: string;
+  before: readonly string[];
+  value: string;
+  /** null: the texts stay as they are. */
+  onChange: (run: string, data: PastData | null) => void;
+};
+
+/** Offers the last runs of the workflow, whose data a test can use. Hidden where there are none. */
+function PastRun({ workflowId, before, value, onChange }: PastRunProps) {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const now = useNow();
+  const [tooLarge, setTooLarge] = useState<readonly string[]>([]);
+  const list = useQuery(trpc.workflows_list_runs.queryOptions({ id: workflowId, limit: 20 }));
+  const read = useMutation({
+    mutationFn: (run: string) => client.runs_get_context.query({ id: workflowId, runID: run }),
+    onSuccess: (context, run) => {
+      const found = resultsOf(context, before);
+      setTooLarge(found.tooLarge);
+      onChange(run, { input: context.input as InputObject, results: found.results });
+    },
+    onError: toastError,
+  });
+  const runs = list.data?.runs ?? [];
+  if (runs.length === 0) return null;
+  return (
+    <Field
+      label="Data from"
+      hint={
+        tooLarge.length > 0
+          ? `Too large to show, but used: ${tooLarge.join(', ')}`
+          : 'Fills in the input and the results of an earlier run.'
+      }
+    >
+      <Select
+        value={value}
+        disabled={read.isPending}
+        options={[
+          { value: '', label: 'No run' },
+          ...runs.map(run => ({
+            value: run.run_id,
+            label: `${now === 0 ? run.started_at : formatRelative(Date.parse(run.started_at), now)}, ${statusLook('run', run.status).label}`,
+            hint: `${run.test ? 'Draft' : `Version ${run.version}`}, ${run.trigger_type}`,
+          })),
+        ]}
+        onChange={next => {
+          if (next !== '') return read.mutate(next);
+          setTooLarge([]);
+          onChange('', null);
+        }}
+      />
+    </Field>
+  );
+}
+
+type TestDataProps = {
+  label: string;
+  hint: string;
+  data: { text: string; set: (text: string) => void; problem: string | null };
+  /** Another one begins the history of the editor anew. */
+  revision: string;
+};
+
+function TestData({ label, hint, data, revision }: TestDataProps) {
+  const id = useId();
+  const { text, set, problem } = data;
+  return (
+    <div className="flex flex-col gap-1">
+      <p className="text-sm font-medium">{label}</p>
+      <LazyCodeEditor
+        key={revision}
+        label={label}
+        language="json"
+        value={text}
+        onChange={set}
+        invalid={problem !== null}
+        describedBy={`${id}-hint`}
+        ownHistory
+      />
+      <div id={`${id}-hint`} className="text-xs">
+        <p className="text-muted">{hint}</p>
+        {problem ? <p className="wrap-anywhere text-bad">{problem}</p> : null}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { withSavedInput } from './saved-inputs.tsx';
+
+test('an input is saved under a new name at the end, and under a name in use in its place', () => {
+  const saved = [
+    { name: 'Small', input: { n: 1 } },
+    { name: 'Large', input: { n: 9 } },
+  ];
+  expect(withSavedInput(saved, 'Odd', { n: 3 }).map(({ name }) => name)).toEqual(['Small', 'Large', 'Odd']);
+  expect(withSavedInput(saved, 'Small', { n: 2 })).toEqual([{ name: 'Small', input: { n: 2 } }, saved[1]]);
+});
