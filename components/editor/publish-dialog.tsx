@@ -1,12 +1,17 @@
 'use client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { diff } from '../../server/domains/workflows/edits/index.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
 import { FormActions } from '../ui/form-dialog.tsx';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
+import { ChangeList } from './changes/change-list.tsx';
+import { stateOf } from './changes/describe-changes.ts';
 import type { Draft } from './use-draft.ts';
 
 type Props = {
@@ -65,6 +70,7 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
         />
       }
     >
+      {open && nextVersion > 1 ? <SinceLast workflowId={workflowId} latest={nextVersion - 1} draft={draft} /> : null}
       <form
         id="publish"
         className="flex flex-col gap-3"
@@ -90,5 +96,35 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
         <FormError error={publish.error} />
       </form>
     </Dialog>
+  );
+}
+
+/** What publishing will change for new runs: the draft beside the latest version. */
+function SinceLast({ workflowId, latest, draft }: { workflowId: string; latest: number; draft: Draft }) {
+  const trpc = useTRPC();
+  const version = useQuery(
+    trpc.workflows_get_version.queryOptions(
+      { id: workflowId, version: latest },
+      { staleTime: Number.POSITIVE_INFINITY },
+    ),
+  );
+  const current = draft.state.draft;
+  const changes = useMemo(
+    () => (version.data ? diff(stateOf(version.data), { ...current, name: '', description: '' }) : null),
+    [version.data, current],
+  );
+  return (
+    <section aria-label={`Changes since version ${latest}`} className="mb-4 flex flex-col gap-2">
+      <h3 className="text-sm font-medium">Changes since version {latest}</h3>
+      {changes !== null ? (
+        <ScrollRegion label="List of changes" className="max-h-60 overflow-auto">
+          <ChangeList diff={changes} />
+        </ScrollRegion>
+      ) : version.isError ? (
+        <FormError error={version.error} />
+      ) : (
+        <Skeleton className="h-16 w-full" />
+      )}
+    </section>
   );
 }

@@ -1,6 +1,6 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Eye, History, RotateCcw } from 'lucide-react';
+import { Eye, GitCompare, History, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { WorkflowGraph } from '../graph/workflow-graph.tsx';
 import { usePermissions } from '../shell/session.tsx';
@@ -16,6 +16,7 @@ import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import { useCursorPages } from '../ui/use-cursor-pages.ts';
+import { VersionChanges } from './changes/version-changes.tsx';
 import type { Draft } from './use-draft.ts';
 
 type Version = Outputs['workflows_list_versions']['versions'][number];
@@ -36,6 +37,7 @@ export function VersionList({
     client.workflows_list_versions.query({ id: workflowId, limit: 20, ...from }),
   );
   const [shown, setShown] = useState<Version | null>(null);
+  const [compared, setCompared] = useState<Version | null>(null);
   const [restoring, setRestoring] = useState<Version | null>(null);
   if (list.isPending) return <Skeleton className="h-40 w-full" />;
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
@@ -64,10 +66,11 @@ export function VersionList({
                 <p className="text-sm text-faint">No note</p>
               )}
               <p className="mt-1 text-xs text-muted">
-                {version.graph_snapshot.steps.length} steps · <RelativeTime at={version.published_at} />
+                {version.graph_snapshot.steps.length} steps · {version.published_by} ·{' '}
+                <RelativeTime at={version.published_at} />
               </p>
             </div>
-            <VersionActions version={version} onShow={setShown} onRestore={setRestoring} />
+            <VersionActions version={version} onShow={setShown} onCompare={setCompared} onRestore={setRestoring} />
           </li>
         ))}
       </ol>
@@ -84,6 +87,12 @@ export function VersionList({
           </div>
         ) : null}
       </Dialog>
+      <VersionChanges
+        workflowId={workflowId}
+        version={compared}
+        draft={draft.state.draft}
+        onClose={() => setCompared(null)}
+      />
       <RestoreConfirm workflowId={workflowId} version={restoring} draft={draft} onClose={() => setRestoring(null)} />
     </div>
   );
@@ -92,17 +101,22 @@ export function VersionList({
 function VersionActions({
   version,
   onShow,
+  onCompare,
   onRestore,
 }: {
   version: Version;
   onShow: (version: Version) => void;
+  onCompare: (version: Version) => void;
   onRestore: (version: Version) => void;
 }) {
   const { canWrite } = usePermissions();
   return (
-    <div className="flex gap-2">
+    <div className="flex flex-wrap gap-2">
       <Button size="sm" icon={<Eye aria-hidden className="size-3.5" />} onClick={() => onShow(version)}>
         Look
+      </Button>
+      <Button size="sm" icon={<GitCompare aria-hidden className="size-3.5" />} onClick={() => onCompare(version)}>
+        Changes
       </Button>
       {canWrite ? (
         <Button size="sm" icon={<RotateCcw aria-hidden className="size-3.5" />} onClick={() => onRestore(version)}>

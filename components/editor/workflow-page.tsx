@@ -9,6 +9,7 @@ import { ContinueRun } from '../runs/continue-run.tsx';
 import { usePermissions } from '../shell/session.tsx';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
 import { useTRPC } from '../trpc/provider.tsx';
+import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Markdown } from '../ui/markdown.tsx';
@@ -71,6 +72,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
             {workflow.latest_version !== null ? (
               <span className="text-sm font-normal text-muted tabular-nums">v{workflow.latest_version}</span>
             ) : null}
+            <Unpublished workflow={workflow} />
           </span>
         }
         actions={
@@ -186,4 +188,17 @@ function Description({ text }: { text: string }) {
       ) : null}
     </div>
   );
+}
+
+/** Says that the draft is not what new runs use. */
+function Unpublished({ workflow }: { workflow: Workflow }) {
+  const trpc = useTRPC();
+  const latest = useQuery(
+    trpc.workflows_get_version.queryOptions(
+      { id: workflow.id, version: workflow.latest_version ?? 1 },
+      { enabled: workflow.latest_version !== null, staleTime: Number.POSITIVE_INFINITY },
+    ),
+  );
+  if (!latest.data || latest.data.graph_checksum === workflow.graph_checksum) return null;
+  return <Badge tone="warn">Unpublished changes</Badge>;
 }

@@ -11,7 +11,9 @@ import {
   Clock,
   Hourglass,
   type LucideIcon,
+  Minus,
   PencilLine,
+  Plus,
   RefreshCw,
   SkipForward,
 } from 'lucide-react';
@@ -42,6 +44,10 @@ const looks: Record<StatusKind, Record<string, StatusLook>> = {
     failed: { label: 'Failed', tone: 'bad', icon: CircleX },
     cancelled: { label: 'Cancelled', tone: 'neutral', icon: CircleStop },
     skipped: { label: 'Skipped', tone: 'neutral', icon: SkipForward },
+    // In a comparison of two versions.
+    added: { label: 'Added', tone: 'ok', icon: Plus },
+    changed: { label: 'Changed', tone: 'warn', icon: PencilLine },
+    removed: { label: 'Removed', tone: 'bad', icon: Minus },
   },
   workflow: {
     draft: { label: 'Draft', tone: 'neutral', icon: PencilLine },

@@ -109,6 +109,9 @@ function Row({ workflow }: { workflow: WorkflowRow }) {
       </Td>
       <Td>
         <StatusBadge kind="workflow" status={workflow.status} />
+        {workflow.unpublished_changes ? (
+          <span className="mt-0.5 block text-xs whitespace-nowrap text-warn">Unpublished changes</span>
+        ) : null}
       </Td>
       <Td className="text-muted tabular-nums">
         {workflow.latest_version === null ? '—' : `v${workflow.latest_version}`}

@@ -23,6 +23,7 @@ export async function listWorkflows(
       ...toWorkflow(row),
       steps_total: row.graph.steps.length,
       recent_runs: row.recentRuns,
+      unpublished_changes: row.unpublishedChanges,
     })),
     next_cursor: page.next_cursor,
   };

@@ -83,6 +83,7 @@ export const RecentRun = z.strictObject({
 export const WorkflowListItem = WorkflowSchema.omit({ graph: true, run_setup: true }).extend({
   steps_total: z.number().int(),
   recent_runs: z.array(RecentRun),
+  unpublished_changes: z.boolean().meta({ description: "Whether the draft's graph differs from the latest version's" }),
 });
 export const ListWorkflowsInput = z.strictObject({
   ...page,

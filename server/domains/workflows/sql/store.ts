@@ -4,7 +4,11 @@ import { escapeLike } from '../../../platform/postgres/prisma.ts';
 import type { RecentRun } from '../schemas.ts';
 import type { ProjectScope, WorkflowRow, WorkflowState } from '../store.ts';
 
-export type WorkflowListRow = WorkflowRow & { recentRuns: z.output<typeof RecentRun>[] };
+export type WorkflowListRow = WorkflowRow & {
+  recentRuns: z.output<typeof RecentRun>[];
+  /** Whether the draft's graph is another than that of the latest version. */
+  unpublishedChanges: boolean;
+};
 
 const columns = `id, tenant_id AS "tenantId", project_id AS "projectId", name, description, status, graph,
   run_setup AS "runSetup", revision, latest_version AS "latestVersion", graph_checksum AS "graphChecksum",
@@ -48,7 +52,10 @@ export async function listWorkflows(
           AND ($4::text IS NULL OR name ILIKE $5 OR description ILIKE $5 OR id::text = lower($4))
           AND ($6::timestamptz IS NULL OR (created_at, id) < ($6, $7::uuid))
         ORDER BY created_at DESC, id DESC LIMIT $8)
-     SELECT page.*, coalesce(recent.runs, '[]'::json) AS "recentRuns"
+     SELECT page.*, coalesce(recent.runs, '[]'::json) AS "recentRuns",
+            coalesce(page.status = 'published' AND page."graphChecksum" <> (
+              SELECT graph_checksum FROM workflow_versions
+               WHERE workflow_id = page.id AND version = page."latestVersion"), false) AS "unpublishedChanges"
        FROM page LEFT JOIN LATERAL (
          SELECT json_agg(json_build_object('run_id', id, 'status', status,
                   'started_at', to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),

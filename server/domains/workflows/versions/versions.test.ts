@@ -16,6 +16,7 @@ import { workflowOperations } from '../operations.ts';
 const {
   workflows_create: create,
   workflows_get: get,
+  workflows_list: listWorkflows,
   workflows_patch: patch,
   workflows_archive: archive,
   workflows_validate: validate,
@@ -69,6 +70,21 @@ describe('publishing', () => {
     });
     await call(patch, as(), { id: made.id, graph: chain('z'), run_setup: {} });
     expect(await call(getVersion, as(tenant.viewer), { id: made.id, version: 1 })).toEqual(version);
+  });
+
+  test('is told by the list where the graph has changed since, and no longer once it is as it was', async () => {
+    const made = await draft();
+    const unpublished = async () => {
+      const { workflows } = await call(listWorkflows, as(tenant.viewer), { q: made.id });
+      return workflows.map(workflow => workflow.unpublished_changes);
+    };
+    expect(await unpublished()).toEqual([false]);
+    await call(publish, as(), { id: made.id });
+    expect(await unpublished()).toEqual([false]);
+    await call(patch, as(), { id: made.id, graph: chain('z') });
+    expect(await unpublished()).toEqual([true]);
+    await call(patch, as(), { id: made.id, graph: made.graph, run_setup: {} });
+    expect(await unpublished()).toEqual([false]);
   });
 
   test('a run setup whose overrides do not fit their steps is 422; a step that is not there yet is a warning', async () => {

@@ -1,0 +1,47 @@
+import type { Draft, DraftDiff, Graph, Json, Step, StepChange } from '../../../server/domains/workflows/edits/index.ts';
+
+export type LineChange = { kind: 'removed' | 'added'; at: number; text: string };
+
+/** The state before the first version. */
+export const NO_DRAFT: Draft = { name: '', description: '', graph: { steps: [] }, run_setup: {} };
+
+/** Returns a version as a comparison reads it: it has no name and description of its own. */
+export function stateOf({ graph_snapshot: graph, run_setup }: { graph_snapshot: unknown; run_setup: unknown }): Draft {
+  return { ...NO_DRAFT, graph, run_setup } as Draft;
+}
+
+/** Returns a value as text that can be compared line by line; an absent one is empty. */
+export function valueText(value: Json | undefined): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+/** Returns the lines between the common beginning and end of two texts: those removed, then those added, with their numbers. */
+export function changedLines(before: string, after: string): LineChange[] {
+  const [a, b] = [before === '' ? [] : before.split('\n'), after === '' ? [] : after.split('\n')];
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+  const lines = (all: string[], kind: LineChange['kind']) =>
+    all.slice(start, all.length - end).map((text, n): LineChange => ({ kind, at: start + n + 1, text }));
+  return [...lines(a, 'removed'), ...lines(b, 'added')];
+}
+
+/** Returns the changes of steps without their places on the canvas, and the number of steps that were moved. */
+export function withoutMoves(steps: DraftDiff['steps']): { steps: StepChange[]; moved: number } {
+  let moved = 0;
+  const others = steps.flatMap((change): StepChange[] => {
+    if (change.change !== 'changed') return [change];
+    const fields = change.fields.filter(({ field }) => field !== 'position');
+    if (fields.length < change.fields.length) moved += 1;
+    return fields.length === 0 ? [] : [{ ...change, fields }];
+  });
+  return { steps: others, moved };
+}
+
+/** Returns the steps of both graphs, so that what was removed can be drawn beside what is there. */
+export function stepsOfBoth(before: Graph, after: Graph): Step[] {
+  const ids = new Set(after.steps.map(({ id }) => id));
+  return [...after.steps, ...before.steps.filter(({ id }) => !ids.has(id))];
+}

@@ -1,0 +1,50 @@
+import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
+
+test('unpublished changes are named, shown before they are published, and compared and restored afterwards', async ({
+  member,
+  api,
+}) => {
+  const first = { id: 'a', type: 'lua_script', script: 'return 1' };
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Versions', graph: { steps: [first] } });
+  await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'The first one' });
+  const steps = [
+    { ...first, script: 'return 2' },
+    { id: 'b', type: 'human_task', depends_on: ['a'] },
+  ];
+  await api.call('PATCH', `/v1/workflows/${String(id)}`, { graph: { steps } });
+
+  await open(member, '/workflows');
+  await expect(member.getByRole('row', { name: /Versions/ })).toContainText('Unpublished changes');
+  await member.getByRole('link', { name: 'Versions' }).click();
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Unpublished changes');
+
+  await member.getByRole('button', { name: 'Publish' }).click();
+  const dialog = member.getByRole('dialog', { name: 'Publish version 2' });
+  const changes = dialog.getByRole('list', { name: 'Changes' });
+  await expect(changes).toContainText('return 2');
+  await expect(changes.getByRole('listitem')).toHaveCount(2);
+  await expectThemesAccessible(member);
+  await dialog.getByLabel('What has changed').fill('Asks a person');
+  await dialog.getByRole('button', { name: 'Publish' }).click();
+  await expect(member.getByText('Version 2 is published')).toBeVisible();
+  await expect(member.getByRole('heading', { level: 1 })).not.toContainText('Unpublished changes');
+
+  await member.getByRole('tab', { name: 'Versions' }).click();
+  const newest = member.getByRole('listitem').filter({ hasText: 'Asks a person' });
+  await expect(newest).toContainText('@');
+  await newest.getByRole('button', { name: 'Changes' }).click();
+  const comparison = member.getByRole('dialog', { name: 'Changes of version 2' });
+  const graph = comparison.getByRole('region', { name: 'Changes on the graph' });
+  await expect(graph.locator('[data-step="b"]')).toContainText('Added');
+  await expect(graph.locator('[data-step="a"]')).toContainText('Changed');
+  await expect(comparison.getByRole('list', { name: 'Changes' })).toContainText('return 1');
+  await expectThemesAccessible(member);
+  await member.keyboard.press('Escape');
+  await expect(comparison).toHaveCount(0);
+
+  const oldest = member.getByRole('listitem').filter({ hasText: 'The first one' });
+  await oldest.getByRole('button', { name: 'Restore' }).click();
+  await member.getByRole('alertdialog').getByRole('button', { name: 'Restore' }).click();
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Unpublished changes');
+  expect(await api.call('GET', `/v1/workflows/${String(id)}`)).toMatchObject({ graph: { steps: [first] } });
+});
