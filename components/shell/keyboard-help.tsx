@@ -19,6 +19,25 @@ const groups: { title: string; keys: [string, string][] }[] = [
     ),
   },
   {
+    title: 'Canvas of a workflow',
+    keys: [
+      ['Tab', 'Add a step'],
+      ['↑ ↓ ← →', 'Go to the next step'],
+      ['Enter', 'Open the form of the step'],
+      ['Esc', 'Back from the form to the step'],
+      ['⌫', 'Delete'],
+      ['d', 'Disable or enable'],
+      ['⌘ D', 'Duplicate'],
+      ['⌘ C', 'Copy'],
+      ['⌘ V', 'Paste'],
+      ['⌘ A', 'Select all steps'],
+      ['⌘ F', 'Search steps'],
+      ['⌘ Z', 'Undo'],
+      ['⇧ ⌘ Z', 'Redo'],
+      ['⌘ S', 'Save now'],
+    ],
+  },
+  {
     title: 'Inbox',
     keys: [
       ['j', 'Next task'],
