@@ -18,7 +18,7 @@ describe('the form of a step', () => {
   test('follows the schema that the server checks with', () => {
     expect(kinds(humanTask)).toEqual({ instructions: 'long', form: 'json', assignees: 'list', on_timeout: 'choice' });
     expect(kinds(llmCall(undefined))).toMatchObject({
-      model: 'text',
+      model: 'model',
       prompt: 'long',
       temperature: 'number',
       response_schema: 'json',

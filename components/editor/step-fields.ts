@@ -22,7 +22,20 @@ export type PropertySchema = {
   items?: PropertySchema;
 };
 
-export type FieldKind = 'lua' | 'cel' | 'long' | 'text' | 'choice' | 'number' | 'flag' | 'list' | 'json';
+export type FieldKind =
+  | 'lua'
+  | 'cel'
+  | 'long'
+  | 'text'
+  | 'choice'
+  | 'number'
+  | 'flag'
+  | 'list'
+  | 'json'
+  | 'instance'
+  | 'tool'
+  | 'arguments'
+  | 'model';
 export type StepField = {
   name: string;
   label: string;
@@ -33,10 +46,14 @@ export type StepField = {
   integer: boolean;
 };
 
-/** Fields that hold a language of their own, by type of step. */
-const LANGUAGES: Readonly<Record<string, FieldKind>> = {
+/** Fields whose control does not follow from their schema: languages, and things that are chosen from lists. */
+const OWN_KINDS: Readonly<Record<string, FieldKind>> = {
   'lua_script.script': 'lua',
   'condition.expression': 'cel',
+  'mcp_call.instance_id': 'instance',
+  'mcp_call.tool_name': 'tool',
+  'mcp_call.tool_args': 'arguments',
+  'llm_call.model': 'model',
 };
 /** The connections of the graph, which have their own editor. */
 const CONNECTIONS: ReadonlySet<string> = new Set(['then', 'else']);
@@ -53,14 +70,16 @@ export function fieldsOf({ type, schema }: StepTypeForm): StepField[] {
       return {
         name,
         label: labelOf(name),
-        kind: LANGUAGES[`${type}.${name}`] ?? kindOf(property),
+        kind: OWN_KINDS[`${type}.${name}`] ?? kindOf(property),
         required: required.has(name),
         hint: property.description,
         choices,
         integer: property.type === 'integer',
       };
     });
-  return fields.sort((a, b) => Number(b.required) - Number(a.required));
+  // The tools to choose from are those of the instance.
+  const rank = ({ kind, required }: StepField) => (kind === 'instance' ? 2 : Number(required));
+  return fields.sort((a, b) => rank(b) - rank(a));
 }
 
 /** `retry_delay_s` → “Retry delay (s)”. */
@@ -105,5 +124,5 @@ export function readFieldText({ kind, integer }: Pick<StepField, 'kind' | 'integ
 export function fieldText(kind: FieldKind, value: Json | undefined): string {
   if (value === undefined) return '';
   if (kind === 'list' && Array.isArray(value) && value.every(item => typeof item === 'string')) return value.join('\n');
-  return kind === 'json' ? JSON.stringify(value, null, 2) : String(value);
+  return kind === 'json' || kind === 'arguments' ? JSON.stringify(value, null, 2) : String(value);
 }

@@ -97,6 +97,7 @@ function StepForm(props: StepProps) {
       key={field.name}
       id={`${step.id}.${field.name}`}
       field={field}
+      step={step}
       value={Object.hasOwn(step, field.name) ? step[field.name] : undefined}
       onChange={value => set(field.name, value)}
       problem={own.find(problem => fieldOf(problem.path) === field.name)?.message}

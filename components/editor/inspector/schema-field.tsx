@@ -1,30 +1,10 @@
 'use client';
-import dynamic from 'next/dynamic';
-import { useId, useState } from 'react';
-import type { Json } from '../../../server/domains/workflows/edits/index.ts';
 import { Checkbox, Field, Input, Textarea } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { fieldText, readFieldText, type StepField } from '../step-fields.ts';
-import type { UnfinishedFields } from './unfinished-fields.ts';
-
-const CodeEditor = dynamic(() => import('../code-editor.tsx').then(module => module.CodeEditor), {
-  ssr: false,
-  loading: () => <Skeleton className="h-18 w-full" />,
-});
-
-export type SchemaFieldProps = {
-  field: StepField;
-  value: Json | undefined;
-  /** undefined: the field is left out of the step. */
-  onChange: (value: Json | undefined) => void;
-  /** What the server finds wrong with it. */
-  problem: string | undefined;
-  readOnly: boolean;
-  unfinished: UnfinishedFields;
-  /** Under which unfinished text is kept. */
-  id: string;
-};
+import { fieldText } from '../step-fields.ts';
+import { ArgumentsField } from './arguments-field.tsx';
+import { CodeField, JsonField, type SchemaFieldProps, useTyped } from './code-field.tsx';
+import { InstanceField, ModelField, ToolField } from './pickers.tsx';
 
 /** One field of a step, by what its schema says of it. */
 export function SchemaField(props: SchemaFieldProps) {
@@ -37,6 +17,14 @@ export function SchemaField(props: SchemaFieldProps) {
       return <CodeField {...props} text={typeof value === 'string' ? value : fieldText('json', value)} />;
     case 'json':
       return <JsonField {...props} />;
+    case 'instance':
+      return <InstanceField {...props} />;
+    case 'tool':
+      return <ToolField key={String(props.step.instance_id)} {...props} />;
+    case 'arguments':
+      return <ArgumentsField key={`${props.step.instance_id}/${props.step.tool_name}`} {...props} />;
+    case 'model':
+      return <ModelField {...props} />;
     case 'flag':
       return (
         <Checkbox
@@ -77,26 +65,6 @@ export function SchemaField(props: SchemaFieldProps) {
   }
 }
 
-/** Reads what is typed; keeps it as it is, and the step as it was, while it cannot be read. */
-function useTyped({ field, value, onChange, unfinished, id, problem }: SchemaFieldProps) {
-  const [text, setText] = useState(() => unfinished.get(id) ?? fieldText(field.kind, value));
-  const read = readFieldText(field, text);
-  // Undone, or changed elsewhere.
-  const isStale = 'value' in read && fieldText(field.kind, read.value) !== fieldText(field.kind, value);
-  const shown = isStale && !unfinished.has(id) ? fieldText(field.kind, value) : text;
-  const type = (next: string) => {
-    setText(next);
-    const result = readFieldText(field, next);
-    if ('problem' in result) unfinished.set(id, next);
-    else {
-      unfinished.delete(id);
-      onChange(result.value);
-    }
-  };
-  const own = readFieldText(field, shown);
-  return { text: shown, type, error: 'problem' in own ? `Not saved yet: ${own.problem}` : problem };
-}
-
 function TypedField(props: SchemaFieldProps) {
   const { field, readOnly } = props;
   const { text, type, error } = useTyped(props);
@@ -109,48 +77,5 @@ function TypedField(props: SchemaFieldProps) {
         <Textarea rows={2} value={text} readOnly={readOnly} onChange={event => type(event.target.value)} />
       )}
     </Field>
-  );
-}
-
-function JsonField(props: SchemaFieldProps) {
-  const { text, type, error } = useTyped(props);
-  return <CodeField {...props} text={text} problem={error} onChange={next => type(String(next ?? ''))} keepsEmpty />;
-}
-
-/** A labelled code editor; a label cannot point to what CodeMirror draws, so that it is named by its own attribute. */
-function CodeField({
-  field,
-  text,
-  onChange,
-  problem,
-  readOnly,
-  keepsEmpty = false,
-}: SchemaFieldProps & { text: string; keepsEmpty?: boolean }) {
-  const id = useId();
-  const language = field.kind === 'lua' || field.kind === 'cel' || field.kind === 'json' ? field.kind : 'text';
-  return (
-    <div className="flex flex-col gap-1">
-      <p className="flex items-baseline gap-1.5 text-sm font-medium">
-        {field.label}
-        {field.required ? null : <span className="text-xs font-normal text-faint">optional</span>}
-      </p>
-      <CodeEditor
-        label={field.label}
-        language={language}
-        value={text}
-        readOnly={readOnly}
-        invalid={problem !== undefined}
-        describedBy={`${id}-hint`}
-        onChange={next => onChange(next === '' && !field.required && !keepsEmpty ? undefined : next)}
-      />
-      <div id={`${id}-hint`} className="text-xs">
-        {field.hint ? <p className="text-muted">{field.hint}</p> : null}
-        {problem ? (
-          <p role="alert" className="wrap-anywhere text-bad">
-            {problem}
-          </p>
-        ) : null}
-      </div>
-    </div>
   );
 }

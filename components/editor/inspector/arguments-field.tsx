@@ -1,0 +1,95 @@
+'use client';
+import { useState } from 'react';
+import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
+import { Checkbox, Field, Input, Textarea } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { JsonField, type SchemaFieldProps } from './code-field.tsx';
+import { useTools } from './pickers.tsx';
+import { argumentText, readArgument, type ToolArgument, toolArguments, withArgument } from './tool-arguments.ts';
+
+/** The arguments of the step's tool: a form made from its schema, or JSON where there is none or a person prefers it. */
+export function ArgumentsField(props: SchemaFieldProps) {
+  const { step, value, onChange, readOnly, problem } = props;
+  const { tools } = useTools(step);
+  const [asJson, setAsJson] = useState(false);
+  const tool = tools?.find(({ name }) => name === step.tool_name);
+  const fields = tool ? toolArguments(tool.input_schema as JsonObject) : [];
+  const values = value === undefined ? {} : value;
+  if (fields.length === 0 || !isObject(values as Json)) return <JsonField {...props} />;
+  const given = values as JsonObject;
+  const others = Object.keys(given).filter(name => !fields.some(field => field.name === name));
+  return (
+    <section aria-label="Arguments of the tool" className="flex flex-col gap-3">
+      <div className="flex items-center justify-between gap-2">
+        <h3 className="text-sm font-medium">Arguments</h3>
+        <Checkbox label="Edit as JSON" checked={asJson} onCheckedChange={setAsJson} />
+      </div>
+      {tool?.description && !asJson ? (
+        <p className="text-xs whitespace-pre-line text-muted">{tool.description}</p>
+      ) : null}
+      {asJson ? (
+        <JsonField {...props} />
+      ) : (
+        fields.map(field => (
+          <Argument
+            key={field.name}
+            argument={field}
+            value={given[field.name]}
+            readOnly={readOnly}
+            onChange={next => onChange(withArgument(given, field.name, next))}
+          />
+        ))
+      )}
+      {others.length > 0 && !asJson ? (
+        <p className="text-xs text-muted">The tool does not declare these arguments: {others.join(', ')}</p>
+      ) : null}
+      {problem && !asJson ? (
+        <p role="alert" className="text-xs wrap-anywhere text-bad">
+          {problem}
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+type ArgumentProps = {
+  argument: ToolArgument;
+  value: Json | undefined;
+  readOnly: boolean;
+  onChange: (value: Json | undefined) => void;
+};
+
+function Argument({ argument, value, readOnly, onChange }: ArgumentProps) {
+  const { label, hint, required, kind, choices } = argument;
+  // What was typed, while it means the present value: `1.` on the way to `1.5` must not become `1`.
+  const [typed, setTyped] = useState(() => argumentText(value));
+  const shown = argumentText(readArgument(argument, typed)) === argumentText(value) ? typed : argumentText(value);
+  const type = (text: string) => {
+    setTyped(text);
+    onChange(readArgument(argument, text));
+  };
+  // A template may stand where the schema wants a choice or a flag.
+  const isText = typeof value === 'string' && value.includes('{{');
+  if ((kind === 'choice' || kind === 'flag') && !isText) {
+    const options = kind === 'flag' ? ['true', 'false'] : choices;
+    return (
+      <Field label={label} hint={hint} required={required} optional={!required}>
+        <Select
+          value={argumentText(value)}
+          disabled={readOnly}
+          options={[{ value: '', label: 'Not given' }, ...options.map(each => ({ value: each, label: each }))]}
+          onChange={next => onChange(kind === 'flag' && next !== '' ? next === 'true' : readArgument(argument, next))}
+        />
+      </Field>
+    );
+  }
+  return (
+    <Field label={label} hint={hint} required={required} optional={!required}>
+      {kind === 'long' ? (
+        <Textarea rows={3} value={shown} readOnly={readOnly} onChange={event => type(event.target.value)} />
+      ) : (
+        <Input value={shown} readOnly={readOnly} onChange={event => type(event.target.value)} />
+      )}
+    </Field>
+  );
+}

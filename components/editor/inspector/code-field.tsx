@@ -1,0 +1,85 @@
+'use client';
+import { useId, useState } from 'react';
+import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import { LazyCodeEditor } from '../lazy-code-editor.tsx';
+import { fieldText, readFieldText, type StepField } from '../step-fields.ts';
+import type { UnfinishedFields } from './unfinished-fields.ts';
+
+export type SchemaFieldProps = {
+  field: StepField;
+  /** The step that the field belongs to. */
+  step: Step;
+  value: Json | undefined;
+  /** undefined: the field is left out of the step. */
+  onChange: (value: Json | undefined) => void;
+  /** What the server finds wrong with it. */
+  problem: string | undefined;
+  readOnly: boolean;
+  unfinished: UnfinishedFields;
+  /** Under which unfinished text is kept. */
+  id: string;
+};
+
+/** Reads what is typed; keeps it as it is, and the step as it was, while it cannot be read. */
+export function useTyped({ field, value, onChange, unfinished, id, problem }: SchemaFieldProps) {
+  const [text, setText] = useState(() => unfinished.get(id) ?? fieldText(field.kind, value));
+  const read = readFieldText(field, text);
+  // Undone, or changed elsewhere.
+  const isStale = 'value' in read && fieldText(field.kind, read.value) !== fieldText(field.kind, value);
+  const shown = isStale && !unfinished.has(id) ? fieldText(field.kind, value) : text;
+  const type = (next: string) => {
+    setText(next);
+    const result = readFieldText(field, next);
+    if ('problem' in result) unfinished.set(id, next);
+    else {
+      unfinished.delete(id);
+      onChange(result.value);
+    }
+  };
+  const own = readFieldText(field, shown);
+  return { text: shown, type, error: 'problem' in own ? `Not saved yet: ${own.problem}` : problem };
+}
+
+/** A field of any JSON, in an editor of code. */
+export function JsonField(props: SchemaFieldProps) {
+  const { text, type, error } = useTyped(props);
+  return <CodeField {...props} text={text} problem={error} onChange={next => type(String(next ?? ''))} keepsEmpty />;
+}
+
+/** A labelled code editor; a label cannot point to what CodeMirror draws, so that it is named by its own attribute. */
+export function CodeField({
+  field,
+  text,
+  onChange,
+  problem,
+  readOnly,
+  keepsEmpty = false,
+}: SchemaFieldProps & { text: string; keepsEmpty?: boolean }) {
+  const id = useId();
+  const language = field.kind === 'lua' || field.kind === 'cel' || field.kind === 'json' ? field.kind : 'text';
+  return (
+    <div className="flex flex-col gap-1">
+      <p className="flex items-baseline gap-1.5 text-sm font-medium">
+        {field.label}
+        {field.required ? null : <span className="text-xs font-normal text-faint">optional</span>}
+      </p>
+      <LazyCodeEditor
+        label={field.label}
+        language={language}
+        value={text}
+        readOnly={readOnly}
+        invalid={problem !== undefined}
+        describedBy={`${id}-hint`}
+        onChange={next => onChange(next === '' && !field.required && !keepsEmpty ? undefined : next)}
+      />
+      <div id={`${id}-hint`} className="text-xs">
+        {field.hint ? <p className="text-muted">{field.hint}</p> : null}
+        {problem ? (
+          <p role="alert" className="wrap-anywhere text-bad">
+            {problem}
+          </p>
+        ) : null}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useState } from 'react';
+import { useTRPC } from '../../trpc/provider.tsx';
+import { Field, Input } from '../../ui/field.tsx';
+import { Select, type SelectOption } from '../../ui/select.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { FormError } from '../../ui/states.tsx';
+import type { SchemaFieldProps } from './code-field.tsx';
+
+/** The options of a list, with the present value among them, which may no longer exist. */
+export function withPresent(options: readonly SelectOption<string>[], value: string): SelectOption<string>[] {
+  const isKnown = value === '' || options.some(option => option.value === value);
+  return isKnown ? [...options] : [{ value, label: value, hint: 'Not in the list' }, ...options];
+}
+
+type PickerProps = SchemaFieldProps & {
+  label: string;
+  hint?: string;
+  placeholder: string;
+  options: readonly SelectOption<string>[] | undefined;
+  error: unknown;
+  /** Shown instead of an empty list. */
+  empty: React.ReactNode;
+};
+
+function Picker({ label, hint, placeholder, options, error, empty, ...props }: PickerProps) {
+  const { value, onChange, problem, readOnly } = props;
+  const present = typeof value === 'string' ? value : '';
+  if (options === undefined && error) return <FormError error={error} />;
+  return (
+    <Field label={label} hint={hint} error={problem} required>
+      {options === undefined ? (
+        <Skeleton className="h-8 w-full" />
+      ) : options.length === 0 && present === '' ? (
+        <p className="text-xs text-muted">{empty}</p>
+      ) : (
+        <Select
+          value={present === '' ? undefined : present}
+          placeholder={placeholder}
+          disabled={readOnly}
+          options={withPresent(options, present)}
+          onChange={onChange}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** Chooses the MCP instance that a step calls. */
+export function InstanceField(props: SchemaFieldProps) {
+  const trpc = useTRPC();
+  const list = useQuery(trpc.mcp_instances_list.queryOptions({ limit: 100 }));
+  return (
+    <Picker
+      {...props}
+      label="MCP instance"
+      hint="The server that is called, and the credentials that it is called with."
+      placeholder="Choose an instance"
+      options={list.data?.instances.map(({ id, name, server }) => ({ value: id, label: name, hint: server.name }))}
+      error={list.error}
+      empty={
+        <>
+          This project has no MCP instance yet.{' '}
+          <Link href="/mcp-servers" className="text-accent-text underline">
+            Set one up
+          </Link>
+        </>
+      }
+    />
+  );
+}
+
+/** The tools of the instance that a step names; none without an instance. */
+export function useTools(step: SchemaFieldProps['step']) {
+  const trpc = useTRPC();
+  const instance = typeof step.instance_id === 'string' ? step.instance_id : '';
+  const isId = /^[0-9a-f-]{36}$/i.test(instance);
+  const list = useQuery(
+    trpc.mcp_tools_list.queryOptions({ instance_id: instance, limit: 100 }, { enabled: isId, staleTime: 60_000 }),
+  );
+  return { chosen: isId, tools: isId ? list.data?.tools : [], error: list.error };
+}
+
+/** Chooses a tool of the step's MCP instance. */
+export function ToolField(props: SchemaFieldProps) {
+  const { chosen, tools, error } = useTools(props.step);
+  return (
+    <Picker
+      {...props}
+      label="Tool"
+      placeholder="Choose a tool"
+      options={tools?.map(({ name, title }) => ({ value: name, label: name, ...(title ? { hint: title } : {}) }))}
+      error={error}
+      empty={chosen ? 'The instance has no published tools.' : 'Choose an instance first.'}
+    />
+  );
+}
+
+const OTHER = '\u0001';
+
+/** Chooses a model of the providers that the workspace has keys for, or names another one. */
+export function ModelField(props: SchemaFieldProps) {
+  const { value, onChange, readOnly } = props;
+  const trpc = useTRPC();
+  const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}));
+  const [other, setOther] = useState(false);
+  const present = typeof value === 'string' ? value : '';
+  const options = catalog.data?.providers
+    .filter(({ configured }) => configured)
+    .flatMap(({ name, models }) => models.map(model => ({ value: model.id, label: model.name, hint: name })));
+  const named = other || (options !== undefined && present !== '' && !options.some(each => each.value === present));
+  return (
+    <div className="flex flex-col gap-2">
+      <Picker
+        {...props}
+        value={named ? OTHER : value}
+        onChange={next => {
+          setOther(next === OTHER);
+          if (next !== OTHER) onChange(next);
+        }}
+        label="Model"
+        placeholder="Choose a model"
+        options={options && [...options, { value: OTHER, label: 'Another model' }]}
+        error={catalog.error}
+        empty={null}
+      />
+      {options?.length === 0 ? (
+        <p className="text-xs text-muted">
+          The workspace has no model key yet.{' '}
+          <Link href="/settings/model-keys" className="text-accent-text underline">
+            Add a key
+          </Link>
+        </p>
+      ) : null}
+      {named ? (
+        <Field label="Name of the model" hint={props.field.hint}>
+          <Input
+            value={present}
+            readOnly={readOnly}
+            className="font-mono"
+            onChange={event => onChange(event.target.value)}
+          />
+        </Field>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
+
+/** One argument of a tool, as its form shows it. */
+export type ToolArgument = {
+  name: string;
+  label: string;
+  hint: string | undefined;
+  required: boolean;
+  kind: 'text' | 'long' | 'choice' | 'flag' | 'json';
+  choices: string[];
+};
+
+/** Returns the arguments that a tool's JSON Schema declares, required ones first. */
+export function toolArguments(schema: JsonObject): ToolArgument[] {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(properties)
+    .map(([name, property]): ToolArgument => {
+      const own = isObject(property) ? property : {};
+      const { title, description } = own;
+      return {
+        name,
+        label: typeof title === 'string' && title !== '' ? title : name,
+        hint: typeof description === 'string' ? description : undefined,
+        required: required.includes(name),
+        ...controlOf(own),
+      };
+    })
+    .sort((a, b) => Number(b.required) - Number(a.required));
+}
+
+function controlOf({ enum: values, type, maxLength }: JsonObject): Pick<ToolArgument, 'kind' | 'choices'> {
+  if (Array.isArray(values) && values.length > 0 && values.every(value => typeof value === 'string'))
+    return { kind: 'choice', choices: values };
+  const choices: string[] = [];
+  if (type === 'string') return { kind: typeof maxLength === 'number' && maxLength > 200 ? 'long' : 'text', choices };
+  return { kind: type === 'boolean' ? 'flag' : 'json', choices };
+}
+
+/** Returns the text of an argument's value. */
+export function argumentText(value: Json | undefined): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Reads the text of an argument. What is not JSON is a text, which may hold a template; empty text leaves the argument out. */
+export function readArgument({ kind }: Pick<ToolArgument, 'kind'>, text: string): Json | undefined {
+  if (text === '') return undefined;
+  if (kind !== 'json') return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+/** Returns the arguments with one changed; undefined where none is left. */
+export function withArgument(values: JsonObject, name: string, value: Json | undefined): JsonObject | undefined {
+  const others = Object.entries(values).filter(([key]) => key !== name);
+  const at = Object.keys(values).indexOf(name);
+  if (value !== undefined) others.splice(at < 0 ? others.length : at, 0, [name, value]);
+  return others.length === 0 ? undefined : Object.fromEntries(others);
+}
