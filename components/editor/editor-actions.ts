@@ -25,6 +25,7 @@ const STARTERS: Readonly<Record<string, Fields>> = {
   lua_script: { script: 'return {}' },
   condition: { expression: 'true' },
   human_task: { instructions: '' },
+  wait: { seconds: 60 },
 };
 const GAP = { x: nodeSize.width + 32, y: nodeSize.height + ROW_GAP };
 

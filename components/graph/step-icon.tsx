@@ -1,4 +1,14 @@
-import { Blocks, Bot, CircleHelp, FileCode2, GitFork, Globe, type LucideIcon, UserRoundCheck } from 'lucide-react';
+import {
+  Blocks,
+  Bot,
+  CircleHelp,
+  Clock,
+  FileCode2,
+  GitFork,
+  Globe,
+  type LucideIcon,
+  UserRoundCheck,
+} from 'lucide-react';
 import { stepTypeDescription } from '@/server/orchestrator/steps/descriptions.ts';
 
 const icons: Readonly<Record<string, LucideIcon>> = {
@@ -8,6 +18,7 @@ const icons: Readonly<Record<string, LucideIcon>> = {
   blocks: Blocks,
   bot: Bot,
   globe: Globe,
+  clock: Clock,
 };
 
 /** How a step type looks and reads; an unknown one (a draft may hold it) is shown by its own name. */

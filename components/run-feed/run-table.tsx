@@ -8,7 +8,7 @@ import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { EmptyState } from '../ui/states.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
+import { StatusBadge, waitingFor } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
@@ -60,7 +60,7 @@ function Row({ run }: { run: Run }) {
         ) : null}
       </Td>
       <Td>
-        <StatusBadge kind="run" status={blocked ? 'blocked' : run.status} />
+        <StatusBadge kind="run" status={blocked ? waitingFor(run) : run.status} />
       </Td>
       <Td>
         <Progress done={run.steps_done} total={run.steps_total} />

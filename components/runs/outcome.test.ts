@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newRunState, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
-import { stepOutcomeLabel, waitsForPeople } from './outcome.ts';
+import { stepOutcomeLabel, waitsFor } from './outcome.ts';
 
 const steps = [
   { id: 'a', type: 'human_task' },
@@ -23,11 +23,13 @@ test('names the reason for which a step was skipped', () => {
 
 test('a run waits for people once nothing else is in flight or could start', () => {
   const asked = { status: 'waiting' } as const;
-  expect(waitsForPeople(runOf({ a: asked }), steps)).toBe(false);
-  expect(waitsForPeople(runOf({ a: asked, c: { status: 'running' } }), steps)).toBe(false);
-  expect(waitsForPeople(runOf({ a: asked, c: { status: 'completed', endedAt: 1 } }), steps)).toBe(false);
+  expect(waitsFor(runOf({ a: asked }), steps)).toBe(null);
+  expect(waitsFor(runOf({ a: asked, c: { status: 'running' } }), steps)).toBe(null);
+  expect(waitsFor(runOf({ a: asked, c: { status: 'completed', endedAt: 1 } }), steps)).toBe(null);
   const others = { b: { status: 'completed', endedAt: 2 }, c: { status: 'completed', endedAt: 1 } } as const;
-  expect(waitsForPeople(runOf({ a: asked, ...others }), steps)).toBe(true);
-  expect(waitsForPeople(runOf(others), steps)).toBe(false);
-  expect(waitsForPeople({ ...runOf({ a: asked, ...others }), status: 'paused' }, steps)).toBe(false);
+  expect(waitsFor(runOf({ a: asked, ...others }), steps)).toBe('people');
+  expect(waitsFor(runOf(others), steps)).toBe(null);
+  expect(waitsFor(runOf({ a: { status: 'sleeping' }, ...others }), steps)).toBe('time');
+  expect(waitsFor(runOf({ a: asked, x: { status: 'sleeping' }, ...others }), steps)).toBe('people');
+  expect(waitsFor({ ...runOf({ a: asked, ...others }), status: 'paused' }, steps)).toBe(null);
 });

@@ -22,6 +22,8 @@ export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'>)
       return 'Waiting to retry';
     case 'waiting':
       return 'Waiting for a person';
+    case 'sleeping':
+      return 'Waiting';
     case 'completed':
       return 'Success';
     case 'failed':
@@ -37,15 +39,21 @@ export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'>)
 export const dependenciesOf = (step: GraphStepInput): string[] =>
   Array.isArray(step.depends_on) ? step.depends_on.filter(each => typeof each === 'string') : [];
 
-/** Whether the run only waits for people: nothing runs, waits for a retry or could start (docs/specification/runs.md#phases). */
-export function waitsForPeople(state: RunState, steps: readonly GraphStepInput[]): boolean {
-  if (state.status !== 'running') return false;
+/**
+ * Whether the run only waits, for `people` or for a `time`: nothing runs, waits for a retry or could start
+ * (docs/specification/runs.md#phases).
+ */
+export function waitsFor(state: RunState, steps: readonly GraphStepInput[]): 'people' | 'time' | null {
+  if (state.status !== 'running') return null;
   let waiting = false;
+  let sleeping = false;
   for (const { status } of state.steps.values()) {
-    if (status === 'running' || status === 'retrying') return false;
+    if (status === 'running' || status === 'retrying') return null;
     waiting ||= status === 'waiting';
+    sleeping ||= status === 'sleeping';
   }
-  return waiting && !steps.some(step => isReady(step, state));
+  if ((!waiting && !sleeping) || steps.some(step => isReady(step, state))) return null;
+  return waiting ? 'people' : 'time';
 }
 
 function isReady(step: GraphStepInput, state: RunState): boolean {

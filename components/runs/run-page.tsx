@@ -12,7 +12,7 @@ import { Tabs } from '../ui/tabs.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { CreditShortage, shortageOf } from './credit-shortage.tsx';
 import { EventList } from './event-list.tsx';
-import { waitsForPeople } from './outcome.ts';
+import { waitsFor } from './outcome.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunComparison } from './run-comparison.tsx';
 import { RunFacts } from './run-facts.tsx';
@@ -75,7 +75,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const beside = tab !== 'compare' && (inspected !== undefined || tab === 'graph');
   return (
     <Page>
-      <RunHeader snapshot={snapshot} live={live} blocked={waitsForPeople(state, steps)} selected={selected} />
+      <RunHeader snapshot={snapshot} live={live} waits={waitsFor(state, steps)} selected={selected} />
       <RunFacts snapshot={snapshot} state={state} />
       <Connection live={live} />
       {shortage ? <CreditShortage kind={shortage} className="mb-4" /> : null}
@@ -154,9 +154,9 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   );
 }
 
-type HeaderProps = { snapshot: Snapshot; live: LiveRun; blocked: boolean; selected: string | null };
+type HeaderProps = { snapshot: Snapshot; live: LiveRun; waits: 'people' | 'time' | null; selected: string | null };
 
-function RunHeader({ snapshot, live: { state }, blocked, selected }: HeaderProps) {
+function RunHeader({ snapshot, live: { state }, waits, selected }: HeaderProps) {
   const status = state.status ?? snapshot.status;
   return (
     <PageHeader
@@ -165,7 +165,7 @@ function RunHeader({ snapshot, live: { state }, blocked, selected }: HeaderProps
         <span className="flex flex-wrap items-center gap-2">
           Run
           {/* `blocked` is a phase, not a status, but it is what the person wants to know. */}
-          <StatusBadge kind="run" status={blocked ? 'blocked' : status} />
+          <StatusBadge kind="run" status={waits === 'people' ? 'blocked' : waits === 'time' ? 'sleeping' : status} />
           {state.stopping && !isTerminal(status) ? (
             <span className="text-sm font-normal text-muted">stopping…</span>
           ) : null}

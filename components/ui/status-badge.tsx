@@ -33,6 +33,7 @@ const looks: Record<StatusKind, Record<string, StatusLook>> = {
     stopped: { label: 'Stopped', tone: 'neutral', icon: CircleStop },
     rejected: { label: 'Rejected', tone: 'bad', icon: Ban },
     blocked: { label: 'Waiting for a person', tone: 'warn', icon: Hourglass },
+    sleeping: { label: 'Waiting', tone: 'info', icon: Clock },
   },
   step: {
     pending: { label: 'Not started', tone: 'neutral', icon: CircleDashed },
@@ -40,6 +41,7 @@ const looks: Record<StatusKind, Record<string, StatusLook>> = {
     running: { label: 'Running', tone: 'info', icon: CircleDot, live: true },
     retrying: { label: 'Waiting to retry', tone: 'warn', icon: RefreshCw },
     waiting: { label: 'Waiting for a person', tone: 'warn', icon: Hourglass },
+    sleeping: { label: 'Waiting', tone: 'info', icon: Clock },
     completed: { label: 'Success', tone: 'ok', icon: CircleCheck },
     failed: { label: 'Failed', tone: 'bad', icon: CircleX },
     cancelled: { label: 'Cancelled', tone: 'neutral', icon: CircleStop },
@@ -59,6 +61,11 @@ const looks: Record<StatusKind, Record<string, StatusLook>> = {
 /** How a status looks and reads; an unknown one is shown as it is rather than hidden. */
 export function statusLook(kind: StatusKind, status: string): StatusLook {
   return looks[kind][status] ?? { label: status, tone: 'neutral', icon: CircleAlert };
+}
+
+/** How a run looks in which nothing runs: it waits for people, or only for a time. */
+export function waitingFor({ pending_tasks }: { pending_tasks: number }): 'blocked' | 'sleeping' {
+  return pending_tasks > 0 ? 'blocked' : 'sleeping';
 }
 
 /** Icon and word, never colour alone. `detail` is added in brackets, as in "Skipped (blocked)". */

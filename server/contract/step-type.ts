@@ -55,6 +55,8 @@ export type Outcome =
   | { kind: 'waiting'; task: TaskRequest }
   /** The step is carried out by its own graph, once for each of `items`; it is executed again when these have ended. */
   | { kind: 'expanding'; plan: ExpansionPlan; items: JsonValue[]; log?: string[] }
+  /** The step goes on at `until`, in ms since the epoch; it holds no slot until then. */
+  | { kind: 'sleeping'; until: number }
   | {
       kind: 'failed';
       error: StepError;

@@ -5,10 +5,10 @@ import type { RunEvent, RunState } from './core/index.ts';
 export type ObservedRun = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };
 
 /**
- * How an attempt's work ended; `waiting`: it put a human task to people, whose wait is no longer work; `expanding`:
- * other steps go on with it.
+ * How an attempt's work ended; `waiting`: it put a human task to people, whose wait is no longer work; `sleeping`: the
+ * step goes on at a later time; `expanding`: other steps go on with it.
  */
-export type AttemptEnd = 'completed' | 'failed' | 'timed_out' | 'waiting' | 'expanding' | 'cancelled';
+export type AttemptEnd = 'completed' | 'failed' | 'timed_out' | 'waiting' | 'sleeping' | 'expanding' | 'cancelled';
 
 /** Why an entry was not written (AppendError). */
 export type RefusedAppend = 'fenced' | 'rejected' | 'lost';

@@ -27,6 +27,7 @@ retry_count, disabled, gated. Types:
 - lua_script: {script}. Lua 5.4 with input, steps, run, json.encode/decode, log; returns its result.
 - condition: {expression, mode?: "branch"|"validate", then?, else?, message?}. CEL over input and steps; then/else name dependents.
 - human_task: {instructions, form?, assignees?, timeout_s?, on_timeout?: "fail"|"approve"|"reject"}. Waits for a person; result.approved.
+- wait: {seconds} or {until: "2027-01-31T09:00:00Z"}. Waits up to a year, without a slot.
 - mcp_call: {tool_name, tool_args?, instance_id}. Find instances with catalog_bff_request GET /v1/mcp/instances, tools with GET /v1/mcp/tools.
 - http_request: {url, method?, query?, headers?, body?|form?|text?|multipart?, connection_id?, auth?, expect?, pagination?}. Result: {status, headers, body}.
 - llm_call: {model: "provider/model", prompt, system?, temperature?, max_tokens?, response_schema?}.

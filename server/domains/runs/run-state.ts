@@ -172,6 +172,12 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       step.taskName = String(data.name ?? '');
       return;
     }
+    case 'step_waiting': {
+      step.status = 'sleeping';
+      const current = step.attempts.at(-1);
+      if (current) current.outcome = 'waiting';
+      return;
+    }
     default:
       return; // task_completed: the step_completed beside it says the same
   }

@@ -21,6 +21,7 @@ export const StepStatusSchema = z.enum([
   'running',
   'retrying',
   'waiting',
+  'sleeping',
   'completed',
   'failed',
   'cancelled',
@@ -46,6 +47,7 @@ export const RunSchema = z.strictObject({
   error: RunErrorSchema.nullable(),
   steps_total: z.number().int(),
   steps_done: z.number().int(),
+  pending_tasks: z.number().int().meta({ description: 'Human tasks that wait for their answer' }),
   credits_microcredits: z.number().int(),
 });
 export const StepSummary = z.strictObject({
@@ -65,11 +67,9 @@ export const AddedSteps = z
   .strictObject({ total: z.number().int(), done: z.number().int() })
   .meta({ description: 'Steps that the run added to its graph; `steps_total` and `steps_done` do not count them' });
 /**
- * `pending_tasks` is a count (docs/specification/runs.md#run-record); `last_seq` lets a client stream on from exactly
- * here.
+ * `last_seq` lets a client stream on from exactly here (docs/specification/runs.md#run-record).
  */
 export const RunSummary = RunSchema.extend({
-  pending_tasks: z.number().int(),
   last_seq: z.number().int(),
   added_steps: AddedSteps,
   steps: z.array(StepSummary),

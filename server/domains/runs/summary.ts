@@ -24,7 +24,6 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
     ...toRun(run),
     steps_done,
     credits_microcredits,
-    pending_tasks: run.pending_tasks,
     last_seq: lastSeq,
     added_steps: { total: added.total, done: added.done },
     steps,
@@ -73,6 +72,9 @@ function apply(step: Step, event: StepEventRow): void {
       return;
     case 'task_pending':
       step.status = 'waiting';
+      return;
+    case 'step_waiting':
+      step.status = 'sleeping';
       return;
     case 'step_completed':
       step.status = event.skip_reason === null ? 'completed' : 'skipped';

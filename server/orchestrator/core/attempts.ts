@@ -121,6 +121,7 @@ function mayStart(step: StepState, now: number): boolean {
     case 'pending':
     case 'waiting':
     case 'expanded':
+    case 'sleeping':
     case 'completed':
     case 'failed':
     case 'cancelled':
@@ -130,13 +131,14 @@ function mayStart(step: StepState, now: number): boolean {
 }
 
 /** The step that an outcome is about; undefined if the outcome comes too late: another attempt, a step or run that ended. */
-function attemptOf(state: RunState, outcome: { step: string; attempt: number }): StepState | undefined {
+export function attemptOf(state: RunState, outcome: { step: string; attempt: number }): StepState | undefined {
   if (isTerminal(state.status)) return undefined;
   const step = state.steps.get(outcome.step);
   return step?.status === 'running' && step.attempt === outcome.attempt ? step : undefined;
 }
 
-function giveUp(draft: Draft, step: string): void {
+/** Cancels the step of a run that is being stopped, which ends when its last attempt has. */
+export function giveUp(draft: Draft, step: string): void {
   cancelStep(draft, step, 'RUN_STOPPED');
   settle(draft, () => {});
 }

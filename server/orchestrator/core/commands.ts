@@ -28,6 +28,8 @@ export type Command =
   | { type: 'start_attempt'; step: string; leader?: LeaderTerm }
   | ({ type: 'attempt_succeeded'; step: string; attempt: number; result: StepResult; log?: string[] } & Paid)
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
+  /** The step goes on at `until`, in ms since the epoch. */
+  | { type: 'attempt_sleeping'; step: string; attempt: number; until: number }
   /**
    * `retryable: false` ends the step even if `retry_count` allows another attempt. `random` is 0..1, for the jitter.
    */
@@ -60,7 +62,9 @@ export type Command =
   /** A human task's time is up. */
   | { type: 'task_timed_out'; step: string; credits?: number }
   /** The time of a step that has expanded is up. */
-  | { type: 'expansion_timed_out'; step: string; credits?: number };
+  | { type: 'expansion_timed_out'; step: string; credits?: number }
+  /** The time has come that a step sleeps until. */
+  | { type: 'wake'; step: string; credits?: number };
 
 /** Why a command cannot apply; surfaces answer 409. */
 export class CommandRefused extends Error {

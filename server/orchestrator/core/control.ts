@@ -25,7 +25,7 @@ export function resume(state: RunState, command: Of<'resume'>, now: number): Run
 }
 
 /**
- * Immediate: everything ends now. Graceful: attempts in flight finish first, while what only waits (human tasks,
+ * Immediate: everything ends now. Graceful: attempts in flight finish first, while what only waits (human tasks, waits,
  * retries) ends now; without any in flight it is the same as immediate.
  */
 export function stop(state: RunState, command: Of<'stop'>, now: number): RunEvent[] {
@@ -38,6 +38,7 @@ export function stop(state: RunState, command: Of<'stop'>, now: number): RunEven
   if (state.stopRequested !== null) return [];
   emit(draft, { type: 'stop_requested', data: { mode: 'graceful', by: command.by } });
   for (const step of state.waiting) cancelStep(draft, step, 'RUN_STOPPED');
+  for (const step of state.sleeping) cancelStep(draft, step, 'RUN_STOPPED');
   for (const step of state.retrying) cancelStep(draft, step, 'RUN_STOPPED');
   return draft.events;
 }

@@ -16,6 +16,7 @@ import { evolve, newRun } from './evolve.ts';
 import { quarantine } from './quarantine.ts';
 import type { RunState } from './state.ts';
 import { completeTask, expansionTimedOut, taskTimedOut } from './tasks.ts';
+import { attemptSleeping, wake } from './waits.ts';
 
 /**
  * The events that a command brings about (docs/specification/runs.md#states-and-transitions). They belong together:
@@ -45,6 +46,8 @@ export function decide(state: RunState, command: Command, now: number): RunEvent
       return attemptExpanding(state, command, now);
     case 'attempt_waiting':
       return attemptWaiting(state, command, now);
+    case 'attempt_sleeping':
+      return attemptSleeping(state, command, now);
     case 'attempt_failed':
       return attemptFailed(state, command, now);
     case 'attempt_log':
@@ -57,6 +60,8 @@ export function decide(state: RunState, command: Command, now: number): RunEvent
       return taskTimedOut(state, command, now);
     case 'expansion_timed_out':
       return expansionTimedOut(state, command, now);
+    case 'wake':
+      return wake(state, command, now);
   }
 }
 

@@ -94,6 +94,7 @@ function isEnd(end: StepEnd): boolean {
     case 'retrying':
     case 'waiting':
     case 'expanded':
+    case 'sleeping':
       return false;
   }
 }

@@ -1,8 +1,11 @@
 import type { Phase } from './events.ts';
 import { isTerminal, type RunState, retryIsDue, stepState } from './state.ts';
 
-/** Something that is due at `dueAt` (ms since the epoch): `start_attempt` for a retry, `task_timed_out` for a task, `expansion_timed_out`. */
-export type Timer = { step: string; kind: 'retry' | 'task' | 'expansion'; dueAt: number };
+/**
+ * Something that is due at `dueAt` (ms since the epoch): `start_attempt` for a retry, `task_timed_out` for a task, `wake`
+ * for a wait, `expansion_timed_out`.
+ */
+export type Timer = { step: string; kind: 'retry' | 'task' | 'wait' | 'expansion'; dueAt: number };
 
 /** Whether a timer of the run is due at `now`. */
 export function isDue(state: RunState, { step, kind, dueAt }: Timer, now: number): boolean {
@@ -46,6 +49,10 @@ function* timers(state: RunState): Iterator<Timer> {
     const dueAt = stepState(state, step).task?.dueAt;
     if (dueAt !== undefined && dueAt !== null) yield { step, kind: 'task', dueAt };
   }
+  for (const step of state.sleeping) {
+    const { until } = stepState(state, step);
+    if (until !== undefined) yield { step, kind: 'wait', dueAt: until };
+  }
   if (state.grown === null) return;
   for (const [step, { deadline }] of state.grown.parents) {
     if (deadline !== null && stepState(state, step).status === 'expanded')
@@ -63,6 +70,7 @@ export function phase(state: RunState, interrupted = 0): Phase {
   if (state.status === 'paused') return state.inFlight.size > interrupted ? 'draining' : 'paused';
   if (state.inFlight.size > 0 || state.retrying.size > 0) return 'executing';
   // Nothing begun is nothing in flight, retrying, waiting or ended.
-  if (state.done === 0 && state.waiting.size === 0 && state.grown === null) return 'starting';
-  return state.ready.size === 0 && state.waiting.size > 0 ? 'blocked' : 'executing';
+  const waits = state.waiting.size > 0 || state.sleeping.size > 0;
+  if (state.done === 0 && !waits && state.grown === null) return 'starting';
+  return state.ready.size === 0 && waits ? 'blocked' : 'executing';
 }

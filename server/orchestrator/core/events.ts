@@ -115,6 +115,8 @@ export type RunEvent = { at: number } & (
       data: { attempt: number; error: StepError; delay_ms: number; consumed?: Consumption[]; credits?: number };
     }
   | { type: 'step_log'; step: string; attempt: number; data: { lines: string[] } }
+  /** The attempt is over, and the step goes on at `until`, in ms since the epoch. */
+  | { type: 'step_waiting'; step: string; attempt: number; data: { until: number } }
   | { type: 'task_pending'; step: string; attempt: number; data: TaskRequest }
   | {
       type: 'task_completed';

@@ -43,6 +43,7 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
     inFlight: new Set(),
     retrying: new Set(),
     waiting: new Set(),
+    sleeping: new Set(),
     startedAt: null,
     endedAt: null,
   };
@@ -109,6 +110,10 @@ function evolveStep(state: RunState, event: StepEvent): void {
     case 'task_pending':
       step.task = { dueAt: event.data.due_at, onTimeout: event.data.on_timeout };
       move(state, event.step, step, 'waiting');
+      break;
+    case 'step_waiting':
+      step.until = event.data.until;
+      move(state, event.step, step, 'sleeping');
       break;
     case 'task_completed':
       step.answered = true;

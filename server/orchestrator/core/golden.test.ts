@@ -103,6 +103,8 @@ function nextCommand(state: RunState): Command {
   }
   const [step] = [...effects(state).ready, ...state.retrying];
   if (step !== undefined) return { type: 'start_attempt', step };
+  const [sleeping] = state.sleeping;
+  if (sleeping !== undefined) return { type: 'wake', step: sleeping };
   const [waiting = ''] = state.waiting;
   return { type: 'complete_task', step: waiting, approved: true, result: {}, by: 'ann' };
 }
@@ -182,6 +184,7 @@ const shapes = {
     data: z.strictObject({ attempt: z.number(), error, delay_ms: z.number(), consumed, credits }),
   },
   step_log: { ...ofStep, data: z.strictObject({ lines: z.array(z.string()) }) },
+  step_waiting: { ...ofStep, data: z.strictObject({ until: z.number() }) },
   task_pending: {
     ...ofStep,
     data: z.strictObject({
@@ -239,6 +242,7 @@ test('the shapes are those of the types', () => {
   expectTypeOf<ShapeOf<'step_cancelled'>>().toEqualTypeOf<DataOf<'step_cancelled'>>();
   expectTypeOf<ShapeOf<'step_retrying'>>().toEqualTypeOf<DataOf<'step_retrying'>>();
   expectTypeOf<ShapeOf<'step_log'>>().toEqualTypeOf<DataOf<'step_log'>>();
+  expectTypeOf<ShapeOf<'step_waiting'>>().toEqualTypeOf<DataOf<'step_waiting'>>();
   expectTypeOf<ShapeOf<'task_pending'>>().toEqualTypeOf<DataOf<'task_pending'>>();
   expectTypeOf<ShapeOf<'task_completed'>>().toEqualTypeOf<DataOf<'task_completed'>>();
   expectTypeOf<keyof ShapeOf<'step_expanded'>>().toEqualTypeOf<keyof DataOf<'step_expanded'>>();

@@ -32,3 +32,4 @@ export { itemOf, readableSteps, readStep } from './scope.ts';
 export { isTerminal, type RunState, type StepState, type StepStatus, stepSpec } from './state.ts';
 export { addedId, rootOf, templateStep } from './step-ids.ts';
 export { MAX_BYTES_PER_JSON_BYTE, resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';
+export { MAX_WAIT_S } from './waits.ts';

@@ -28,6 +28,7 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
     case 'step_started':
     case 'step_cancelled':
     case 'step_log':
+    case 'step_waiting':
     case 'task_pending':
     case 'task_completed':
     case 'step_expanded':

@@ -23,6 +23,8 @@ function indexOf(state: RunState, status: StepStatus): Set<string> | undefined {
       return state.retrying;
     case 'waiting':
       return state.waiting;
+    case 'sleeping':
+      return state.sleeping;
     case 'pending':
     case 'expanded':
     case 'completed':

@@ -23,7 +23,8 @@ export function quarantine(state: RunState, { message, leader }: Quarantine, now
     return draft.events;
   }
   const error = { code: RUN_QUARANTINED, message };
-  const [begun] = [...state.inFlight, ...state.retrying, ...state.waiting, ...(state.grown?.parents.keys() ?? [])];
+  const waiting = [...state.waiting, ...state.sleeping, ...(state.grown?.parents.keys() ?? [])];
+  const [begun] = [...state.inFlight, ...state.retrying, ...waiting];
   if (begun !== undefined) {
     const root = rootOf(begun);
     endAdded(draft, root, { cancel: 'run_failed', causedBy: root, skip: 'blocked' });

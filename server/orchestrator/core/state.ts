@@ -12,6 +12,7 @@ export type StepStatus =
   | 'retrying' // waits for `retryAt`
   | 'waiting' // a human task that waits for its answer
   | 'expanded' // steps that were added under it carry it out; it holds no attempt
+  | 'sleeping' // waits until `until`
   | 'completed'
   | 'failed'
   | 'cancelled'
@@ -40,6 +41,8 @@ export type StepState = {
   failedAt?: number;
   retryAt?: number;
   task?: { dueAt: number | null; onTimeout: OnTimeout };
+  /** When a step that sleeps goes on. ms since the epoch. */
+  until?: number;
 };
 
 /**
@@ -84,6 +87,7 @@ export type RunState = {
   inFlight: Set<string>;
   retrying: Set<string>;
   waiting: Set<string>;
+  sleeping: Set<string>;
   startedAt: number | null;
   endedAt: number | null;
 };
@@ -146,5 +150,6 @@ export function isTerminal(status: RunStatus | null): boolean {
 export function isStarted({ status, attempt }: StepState): boolean {
   // A step that has expanded is ready for a second time when all that it added has ended.
   if (status === 'ready') return attempt > 0;
-  return status === 'running' || status === 'retrying' || status === 'waiting' || status === 'expanded';
+  if (status === 'sleeping' || status === 'expanded') return true;
+  return status === 'running' || status === 'retrying' || status === 'waiting';
 }

@@ -34,6 +34,7 @@ export function toWireEvent(committed: CommittedEvent): WireEvent {
 
 /** Times inside data are ms since the epoch in the log and ISO 8601 on the wire. */
 function wireData(event: RunEvent): JsonMap {
+  if (event.type === 'step_waiting') return { until: isoTimestamp(event.data.until) };
   if (event.type !== 'task_pending') return event.data as JsonMap;
   const { due_at, ...rest } = event.data;
   return { ...rest, due_at: due_at === null ? null : isoTimestamp(due_at) };

@@ -143,6 +143,9 @@ export class Auditor {
     if (event.type === 'step_expanded' && event.step.includes('.')) count('loop in a loop');
     if (event.type === 'step_completed' && run.history.step(event.step).expanded !== null) count('loop completed');
     if (event.type === 'step_cancelled') count(`cancel ${event.data.reason}`);
+    const waited = 'step' in event && run.history.step(event.step).waitsUntil !== null;
+    if (waited && event.type === 'step_completed') count('wait over');
+    if (waited && event.type === 'step_cancelled') count('wait cancelled');
     if (event.type === 'task_completed' && event.data.timed_out) count('task timed out: answered');
     if (event.type === 'step_log' && event.data.lines.some(line => line.startsWith('… further')))
       count('log cut at 64 KiB');

@@ -38,7 +38,8 @@ function randomStep(random: Random, id: string, { before, all, width }: Place): 
     step.on_timeout = random.pick(['fail', 'approve', 'reject']);
   } else if (kind < 0.45) step.type = 'mcp_call';
   else if (kind < 0.46) step.type = 'of_another_server';
-  if (step.type !== 'human_task' && random.chance(0.6)) {
+  else if (kind < 0.51) step.type = 'wait';
+  if (step.type !== 'human_task' && step.type !== 'wait' && random.chance(0.6)) {
     step.retry_count = 1 + random.below(3);
     step.retry_delay_s = 1 + random.below(5);
   }

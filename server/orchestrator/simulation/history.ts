@@ -19,6 +19,8 @@ export type StepHistory = {
   retries: number;
   asked: { dueAt: number | null } | null;
   answer: Extract<RunEvent, { type: 'task_completed' }>['data'] | null;
+  /** The time until which it waits, or waited. */
+  waitsUntil: number | null;
   end: Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' }> | null;
   /** Under which step and for which item it was added; null for an authored one. */
   readonly added: { readonly parent: string; readonly index: number; readonly name: string } | null;
@@ -101,6 +103,7 @@ export class History {
     if (event.type === 'step_expanded') step.expanded = event;
     if (event.type === 'task_pending') step.asked = { dueAt: event.data.due_at };
     if (event.type === 'task_completed') step.answer = event.data;
+    if (event.type === 'step_waiting') step.waitsUntil = event.data.until;
     if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled') {
       if (step.end === null) this.#ended += 1;
       step.end = event;
@@ -128,6 +131,7 @@ function emptyStep(spec: GraphStep, added: StepHistory['added']): StepHistory {
     retries: 0,
     asked: null,
     answer: null,
+    waitsUntil: null,
     end: null,
     added,
     expanded: null,

@@ -80,7 +80,7 @@ export function retriesOf({ retry_count }: GraphStep): number {
 /** Whether the step fails, undisturbed. */
 export function fails(step: GraphStep, plan: StepPlan): boolean {
   const { type } = step;
-  if (type === 'human_task') return false;
+  if (type === 'human_task' || type === 'wait') return false;
   if (type === 'of_another_server') return true;
   switch (plan.kind) {
     case 'works':

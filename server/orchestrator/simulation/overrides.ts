@@ -59,7 +59,7 @@ function isRefusedBySchema(step: GraphStep, override: JsonMap): boolean {
   return Object.entries(override).some(([name, value]) => {
     if (FIXED.includes(name)) return false;
     if (step.type === 'human_task' && DECIDE_APPROVALS.includes(name)) return true;
-    if (step.type === 'human_task' && name === 'retry_count' && value) return true;
+    if ((step.type === 'human_task' || step.type === 'wait') && name === 'retry_count' && value) return true;
     const schema = fields.get(name);
     return schema === undefined ? TYPES.has(step.type) : !z.safeParse(schema, value).success;
   });
@@ -105,7 +105,7 @@ export function storedUnchecked(
   );
   for (const step of random.some(steps, 0.4)) {
     const plan = plans.get(step.id);
-    const waits = plan?.kind !== 'works' || step.type === 'human_task' || step.type === 'for_each';
+    const waits = plan?.kind !== 'works' || ['human_task', 'wait', 'for_each'].includes(step.type);
     const drawn = numbers.map(([name, schema]) => [name, hostileValue(random, schema)] as const);
     const stored = drawn.filter(
       ([name, value]) => isStorable(value) && !(waits && name === 'timeout_s' && isLong(value)),

@@ -51,8 +51,8 @@ const ODDITIES: readonly [StepPlan['kind'], number][] = [
 
 /** `isHeavy`: most results of its run are large. */
 export function stepPlan(random: Random, knobs: Knobs, step: GraphStep, isHeavy: boolean): StepPlan {
-  const isHuman = step.type === 'human_task';
-  const kind = random.below(100) < knobs.oddities && !isHuman ? oddity(random) : 'works';
+  const waits = step.type === 'human_task' || step.type === 'wait';
+  const kind = random.below(100) < knobs.oddities && !waits ? oddity(random) : 'works';
   const fails = random.below(100) < knobs.failures;
   if (kind === 'hangs' || kind === 'tight') step.timeout_s = 1 + random.below(4);
   return {

@@ -56,6 +56,7 @@ export class Work {
       type('for_each'),
       type('mcp_call', { queues: true, io: true }),
       type('human_task', { execute: attempt => this.#ask(server, attempt) }),
+      type('wait', { retries: false, execute: attempt => this.#wait(server, attempt) }),
     ]);
   }
 
@@ -139,6 +140,14 @@ export class Work {
       on_timeout: on_timeout === 'approve' || on_timeout === 'reject' ? on_timeout : 'fail',
     };
     return { kind: 'waiting', task };
+  }
+
+  async #wait(server: Server, attempt: Attempt): Promise<Outcome> {
+    if (!server.seam()) return new Promise(() => {});
+    this.#checkStart(server, attempt);
+    // At a whole second, so that several end together, and sometimes in the past.
+    const until = upTo(attempt.now + this.#at.random.below(9_000) - 1_000, 1_000);
+    return { kind: 'sleeping', until: until * this.#oddFactor() };
   }
 
   /** Nothing is worked on before the log says that it has begun, nor ever twice. */

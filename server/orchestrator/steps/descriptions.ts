@@ -8,6 +8,7 @@ export const STEP_TYPES = {
   lua_script: { label: 'Lua script', icon: 'file-code', billable: [] },
   condition: { label: 'Condition', icon: 'git-fork', billable: [] },
   human_task: { label: 'Human task', icon: 'user-check', billable: [], waitsForPeople: true },
+  wait: { label: 'Wait', icon: 'clock', billable: [] },
   mcp_call: {
     label: 'MCP tool call',
     icon: 'blocks',

@@ -9,6 +9,7 @@ import { luaScript } from './lua-script.ts';
 import { mcpCall } from './mcp-call.ts';
 import type { ModelCaller } from './model-caller.ts';
 import type { ToolCaller } from './tool-caller.ts';
+import { wait } from './wait.ts';
 
 /** Returns all step types. ARCHITECTURE.md ("A new step type") lists what a new one touches. The caller closes the pool. */
 export function createStepTypes(services: {
@@ -18,7 +19,7 @@ export function createStepTypes(services: {
   requester?: HttpRequester;
 }): StepTypes {
   const { luaPool, tools, models, requester } = services;
-  const own = [luaScript(luaPool), condition(luaPool), humanTask];
+  const own = [luaScript(luaPool), condition(luaPool), humanTask, wait];
   const types = [...own, mcpCall(tools), httpRequest(requester), llmCall(models)];
   return new Map(types.map(type => [type.type, type]));
 }

@@ -180,6 +180,7 @@ class RunMetrics implements OrchestratorObserver {
       case 'step_log':
       case 'step_expanded':
       case 'steps_added':
+      case 'step_waiting':
         return;
     }
   }
@@ -284,6 +285,7 @@ function stepSeries(registry: Registry): (type: string) => TypeSeries {
         timed_out: took('timed_out'),
         waiting: took('waiting'),
         expanding: took('expanding'),
+        sleeping: took('sleeping'),
         cancelled: took('cancelled'),
       },
     };

@@ -93,6 +93,7 @@ class RunTraces implements OrchestratorObserver {
       case 'step_started':
         this.#begin(run, traced, event, typeOf(event.step));
         return;
+      case 'step_waiting':
       case 'task_pending':
       case 'task_completed':
         traced.attempts.get(event.step)?.addEvent(event.type.replace('_', ' '), event.at);

@@ -38,7 +38,13 @@ export class RunLog {
 
   /** The outcome with those of its lines that are kept. */
   within(step: string, outcome: Outcome): Outcome {
-    if (outcome.kind === 'waiting' || outcome.log === undefined || outcome.log.length === 0) return outcome;
+    if (
+      outcome.kind === 'waiting' ||
+      outcome.kind === 'sleeping' ||
+      outcome.log === undefined ||
+      outcome.log.length === 0
+    )
+      return outcome;
     return { ...outcome, log: this.keep(step, outcome.log) };
   }
 }

@@ -56,6 +56,8 @@ function outcomeCommand(
   switch (outcome.kind) {
     case 'waiting':
       return { type: 'attempt_waiting', step, attempt, task: outcome.task };
+    case 'sleeping':
+      return { type: 'attempt_sleeping', step, attempt, until: outcome.until };
     case 'failed': {
       const { error, retryable, retryAfterMs, log } = outcome;
       const consumed = consumedIn(outcome);

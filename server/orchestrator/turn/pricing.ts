@@ -26,6 +26,7 @@ export function priced(command: Command, prices: ActionPrices, onExcess: OnExces
     case 'complete_task':
     case 'task_timed_out':
     case 'expansion_timed_out':
+    case 'wake':
       return { ...command, credits: prices.workflow_step };
     case 'start':
     case 'pause':
@@ -33,6 +34,7 @@ export function priced(command: Command, prices: ActionPrices, onExcess: OnExces
     case 'stop':
     case 'start_attempt':
     case 'attempt_waiting':
+    case 'attempt_sleeping':
     case 'attempt_log':
     case 'abandon_attempt':
     case 'quarantine':

@@ -278,6 +278,7 @@ export class Turn {
       case 'step_log':
       case 'step_expanded':
       case 'steps_added':
+      case 'step_waiting':
         return;
     }
   }
@@ -327,9 +328,10 @@ function runEnded(outcome: RunStatus, at: number, startedAt: number): UsageRow {
   return { action: 'run_ended', stepType: '', subject: '', outcome, quantity: 1, price: 0, line, at };
 }
 
-/** When the run next wants to be woken: the earliest of its retries and human-task timeouts; O(of those). */
+/** When the run next wants to be woken: the earliest of its retries, waits and human-task timeouts; O(of those). */
 export function nextTimer(state: RunState, due: ReadonlySet<string> | null): number | null {
-  if (state.retrying.size === 0 && state.waiting.size === 0 && state.grown === null) return null;
+  const { retrying, waiting, sleeping, grown } = state;
+  if (retrying.size === 0 && waiting.size === 0 && sleeping.size === 0 && grown === null) return null;
   let next: number | null = null;
   for (const { step, dueAt } of effects(state).timers)
     if ((next === null || dueAt < next) && !due?.has(step)) next = dueAt;

@@ -6,6 +6,14 @@ import { Violation } from './violation.ts';
 /** No timer is set for longer than a day. */
 const LONGEST_MS = 86_400_000;
 
+const NEED_ATTEMPT: readonly RunEvent['type'][] = [
+  'step_retrying',
+  'step_log',
+  'task_pending',
+  'step_waiting',
+  'step_expanded',
+];
+
 const fail = (message: string) => new Violation('attempts', message);
 
 /** Attempts count up by one, their events carry their number, and there are no more of them than allowed. */
@@ -30,6 +38,7 @@ export function checkAttempts(history: History, event: RunEvent): void {
     case 'step_failed':
     case 'step_cancelled':
     case 'step_log':
+    case 'step_waiting':
     case 'task_pending':
     case 'task_completed':
     case 'step_expanded':
@@ -49,14 +58,10 @@ function checkState(event: Extract<RunEvent, { step: string }>, step: StepHistor
   if (!begun) throw fail(`${event.type} of "${event.step}", which has not begun`);
   const byPerson = event.type === 'task_completed';
   if (byPerson && step.asked === null) throw fail(`"${event.step}" was answered, but nobody was asked`);
-  const needsAttempt =
-    event.type === 'step_retrying' ||
-    event.type === 'step_log' ||
-    event.type === 'task_pending' ||
-    event.type === 'step_expanded';
+  const needsAttempt = NEED_ATTEMPT.includes(event.type);
   if (needsAttempt && !step.inFlight) throw fail(`${event.type} of "${event.step}" without an attempt in flight`);
-  if (event.type === 'step_completed' && !step.inFlight && step.asked === null) {
-    throw fail(`"${event.step}" completed without an attempt in flight or an answer`);
+  if (event.type === 'step_completed' && !step.inFlight && step.asked === null && step.waitsUntil === null) {
+    throw fail(`"${event.step}" completed without an attempt in flight, an answer or a wait`);
   }
 }
 

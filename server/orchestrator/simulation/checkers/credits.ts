@@ -55,7 +55,8 @@ function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
   const { enforced, prices } = at.economy;
   if (!enforced || at.twoLed || prices.llm_input_tokens > 0) return false;
   return [...at.scenarios.values()].every(
-    ({ graph, tenantId: other }) => other !== tenantId || allSteps(graph).every(({ type }) => type !== 'human_task'),
+    ({ graph, tenantId: other }) =>
+      other !== tenantId || allSteps(graph).every(({ type }) => type !== 'human_task' && type !== 'wait'),
   );
 }
 

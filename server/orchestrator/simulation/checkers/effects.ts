@@ -23,6 +23,7 @@ export function checkEffects(history: History, state: RunState): void {
   const due = steps.flatMap(([id, step]) => {
     const at =
       step.retryAt ??
+      step.waitsUntil ??
       deadlineOf(history, id) ??
       (step.attempt > 0 && !step.inFlight ? step.asked?.dueAt : null) ??
       null;

@@ -4,8 +4,12 @@ import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('order', message);
 
-/** No step begins before its dependencies have ended, before its retry is due, or in a run that is paused or stopping. */
+/**
+ * No step begins before its dependencies have ended, before its retry is due, or in a run that is paused or stopping;
+ * none that waits goes on before its time, or in such a run.
+ */
 export function checkOrder(history: History, event: RunEvent): void {
+  if (event.type === 'step_completed') checkWait(history, event);
   if (event.type !== 'step_started') return;
   const step = history.step(event.step);
   if (history.status !== 'running') throw fail(`"${event.step}" began while the run was ${history.status}`);
@@ -20,4 +24,13 @@ export function checkOrder(history: History, event: RunEvent): void {
   if (step.retryAt !== null && event.at < step.retryAt && event.at >= (step.failedAt ?? 0))
     throw fail(`"${event.step}" began ${step.retryAt - event.at} ms early`);
   if (step.asked !== null) throw fail(`"${event.step}" began again while a person was being asked`);
+  if (step.waitsUntil !== null) throw fail(`"${event.step}" began again while it waited`);
+}
+
+function checkWait(history: History, event: Extract<RunEvent, { type: 'step_completed' }>): void {
+  const { waitsUntil } = history.step(event.step);
+  if (waitsUntil === null) return;
+  if (event.at < waitsUntil) throw fail(`"${event.step}" went on ${waitsUntil - event.at} ms before its time`);
+  if (history.status !== 'running') throw fail(`"${event.step}" went on while the run was ${history.status}`);
+  if (history.stopping) throw fail(`"${event.step}" went on while the run was being stopped`);
 }

@@ -43,8 +43,8 @@ export function checkProgress(run: AuditedRun): void {
 /** Recovery leaves a blocked run in the log and trusts its timer. */
 function checkTimer(run: AuditedRun): void {
   if (run.stored.row.phase !== 'blocked') return;
-  const due = [...run.history.steps].flatMap(([id, { asked, end }]) => {
-    const at = end === null ? (asked?.dueAt ?? deadlineOf(run.history, id)) : null;
+  const due = [...run.history.steps].flatMap(([id, { asked, waitsUntil, end }]) => {
+    const at = end === null ? (waitsUntil ?? asked?.dueAt ?? deadlineOf(run.history, id)) : null;
     return at === null ? [] : [at];
   });
   const expected = due.length === 0 ? null : Math.min(...due);

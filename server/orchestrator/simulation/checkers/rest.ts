@@ -98,6 +98,7 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
   if (inFlight !== undefined) throw new Violation('not-stuck', `nobody works on "${inFlight[0]}" of ${run.id}`);
   for (const [id, step] of open) {
     if (step.retryAt !== null) throw new Violation('not-stuck', `the retry of "${id}" of ${run.id} never comes`);
+    if (step.waitsUntil !== null) throw new Violation('not-stuck', `the wait "${id}" of ${run.id} never ends`);
     if (step.asked !== null && step.asked.dueAt !== null)
       throw new Violation('not-stuck', `the time of the task "${id}" of ${run.id} is up, and nothing happens`);
     if (deadlineOf(history, id) !== null)
@@ -147,10 +148,11 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
     const data = found?.type === 'step_completed' ? found.data : undefined;
     const seen = data === undefined ? null : 'skipped' in data ? data.reason : json(data.result);
     const published = publishedStep(scenario.graph, step);
-    const asksPeople = published !== undefined && allSteps({ steps: [published] }).some(isTask);
-    const isHuman = asksPeople && typeof end === 'object';
+    // What people answer, and until when a step waits, is not known in advance.
+    const isUncertain = published !== undefined && allSteps({ steps: [published] }).some(isUnknown);
+    const isOpen = isUncertain && typeof end === 'object';
     if (
-      isHuman
+      isOpen
         ? data === undefined || 'skipped' in data
         : !isDeepStrictEqual(seen, typeof end === 'string' ? end : json(end.result))
     )
@@ -161,5 +163,5 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
   }
 }
 
-const isTask = ({ type }: GraphStep): boolean => type === 'human_task';
+const isUnknown = ({ type }: GraphStep): boolean => type === 'human_task' || type === 'wait';
 const json = (value: unknown): string => `result ${JSON.stringify(value)}`;

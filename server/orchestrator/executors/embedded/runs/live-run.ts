@@ -25,6 +25,8 @@ import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
 import { type Claimant, type SlotKind, SlotWaits } from './slots.ts';
 
+const WHEN_DUE = { task: 'task_timed_out', wait: 'wake', expansion: 'expansion_timed_out' } as const;
+
 type Settlements = readonly (() => void)[];
 
 /**
@@ -249,7 +251,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const due = [...effects(this.state).timers].filter(timer => isDue(this.state, timer, now));
     for (const { step, kind } of due) {
       if (kind === 'retry') this.#due = (this.#due ?? new Set()).add(step);
-      else turn.apply({ type: kind === 'task' ? 'task_timed_out' : 'expansion_timed_out', step }, now);
+      else turn.apply({ type: WHEN_DUE[kind], step }, now);
     }
   }
 

@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createHarness, type Harness, type HarnessOptions, ManualTime } from '../../../../testing/engine/runtime.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
+import type { Graph } from '../../../core/index.ts';
+import { wait } from '../../../steps/wait.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+const open: Harness[] = [];
+async function harness(time: ManualTime, options: HarnessOptions = {}): Promise<Harness> {
+  const made = await createHarness(db, {
+    types: [['wait', wait]],
+    clock: time.clock,
+    alarm: time.alarm,
+    ...options,
+  });
+  open.push(made);
+  return made;
+}
+afterEach(async () => {
+  for (const h of open.splice(0)) await h.orchestrator.close();
+});
+
+const YEAR_S = 366 * 86_400;
+const waiting = (seconds: number): Graph => ({
+  steps: [
+    { id: 'wait', type: 'wait', seconds },
+    { id: 'after', type: 'echo', depends_on: ['wait'] },
+  ],
+});
+const row = async (runId: string) => {
+  const sql =
+    'SELECT status, orchestration_phase AS phase, pending_tasks AS tasks, next_timer_at AS at FROM runs WHERE id = $1';
+  return (await db.pool.query(sql, [runId])).rows[0];
+};
+/** What is due at once rings, too: a process that takes over sets its timers when it is ready to. */
+const completed = (runId: string, time: ManualTime) =>
+  expect
+    .poll(
+      async () => {
+        time.advance(0);
+        return (await row(runId)).status;
+      },
+      { timeout: 30_000 },
+    )
+    .toBe('completed');
+const isCompleted = (type: string) => type === 'step_completed';
+const isWaiting = (event: { type: string }) => event.type === 'step_waiting';
+const typesOf = async (h: Harness, ref: Parameters<Harness['events']>[0]) =>
+  (await h.events(ref)).map(({ event }) => event.type);
+
+test('a run that waits for a year leaves memory, and is left alone by a restart', async () => {
+  const time = new ManualTime();
+  const first = await harness(time);
+  const ref = await first.start(first.workflow(waiting(YEAR_S)));
+  await first.until(ref, isWaiting);
+  await expect.poll(() => first.orchestrator.liveRuns).toBe(0);
+  const stored = await row(ref.runId);
+  expect(stored).toMatchObject({ status: 'running', phase: 'blocked', tasks: 0 });
+  expect(stored.at.getTime()).toBe(time.clock.now() + YEAR_S * 1000);
+  await first.orchestrator.close();
+
+  const second = await harness(time);
+  await second.orchestrator.recovered;
+  expect(second.orchestrator.liveRuns).toBe(0);
+  time.advance(YEAR_S * 1000 - 1);
+  expect(await typesOf(second, ref)).toEqual(['run_started', 'step_started', 'step_waiting']);
+  time.advance(1);
+  await completed(ref.runId, time);
+  const types = await typesOf(second, ref);
+  expect(types.filter(type => type === 'step_started')).toHaveLength(2);
+  expect(types.filter(isCompleted)).toHaveLength(2);
+});
+
+test('a wait that was over while no process led ends at the takeover', async () => {
+  const time = new ManualTime();
+  const first = await harness(time);
+  const ref = await first.start(first.workflow(waiting(60)));
+  await first.until(ref, isWaiting);
+  await first.orchestrator.close();
+  time.advance(600_000);
+  const second = await harness(time);
+  await completed(ref.runId, time);
+  const end = (await second.events(ref)).find(({ event }) => event.type === 'step_completed');
+  const waited_until = new Date(time.clock.now() - 540_000).toISOString();
+  expect(end?.event).toMatchObject({ step: 'wait', data: { result: { waited_until } } });
+});
+
+test('a wait that is over while its run is paused ends at the resume', async () => {
+  const time = new ManualTime();
+  const h = await harness(time);
+  const ref = await h.start(h.workflow(waiting(60)));
+  await h.until(ref, isWaiting);
+  await h.orchestrator.command(ref, { type: 'pause', by: 'ann' });
+  time.advance(600_000);
+  expect((await typesOf(h, ref)).filter(isCompleted)).toEqual([]);
+  await h.orchestrator.command(ref, { type: 'resume', by: 'ann' });
+  await completed(ref.runId, time);
+});
+
+test('a stop cancels a wait that is not in memory', async () => {
+  const h = await harness(new ManualTime());
+  const ref = await h.start(h.workflow(waiting(60)));
+  await h.until(ref, isWaiting);
+  await h.orchestrator.command(ref, { type: 'stop', mode: 'graceful', by: 'ann' });
+  expect(await row(ref.runId)).toMatchObject({ status: 'stopped', at: null });
+});
