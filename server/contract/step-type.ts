@@ -25,6 +25,8 @@ export type Attempt = {
   readonly traceparent?: string | undefined;
   /** Returns the result of an ancestor; null for a skipped one. Throws for a step that is not an ancestor. */
   result(step: string): JsonValue;
+  /** Returns why an ancestor failed that is `on_error: continue`; undefined for any other step. */
+  errorOf?(step: string): StepError | undefined;
   /** The JSON text of a result, where it is at hand: a large result is loaded as text. */
   resultText?(step: string): string | undefined;
   /** Ids of all ancestors. In a loop: those in the same item, by their own ids, and the loop's. */

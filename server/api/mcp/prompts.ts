@@ -23,7 +23,7 @@ export const prompts = [
 ];
 
 const stepGuide = `A workflow is {"steps": [...]}. Every step has id (^[A-Za-z_][A-Za-z0-9_-]{0,63}$), type, and optionally name, depends_on, timeout_s,
-retry_count, disabled, gated. Types:
+retry_count, on_error ("continue": dependents run and read steps.id.error), disabled, gated. Types:
 - lua_script: {script}. Lua 5.4 with input, steps, run, json.encode/decode, log; returns its result.
 - condition: {expression, mode?: "branch"|"validate", then?, else?, message?}. CEL over input and steps; then/else name dependents.
 - human_task: {instructions, form?, assignees?, timeout_s?, on_timeout?: "fail"|"approve"|"reject"}. Waits for a person; result.approved.

@@ -1,4 +1,5 @@
-import { INSUFFICIENT_CREDITS, LOST_REPEATEDLY } from '../../orchestrator/core/attempts.ts';
+import { LOST_REPEATEDLY } from '../../orchestrator/core/attempts.ts';
+import { INSUFFICIENT_CREDITS } from '../../orchestrator/core/ending.ts';
 import { RUN_QUARANTINED } from '../../orchestrator/core/quarantine.ts';
 import { QUARTER_HOUR_MS } from '../../platform/clock.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';

@@ -1,7 +1,7 @@
 import type { Command, LeaderTerm } from './commands.ts';
 import { MAX_RETRY_DELAY_S, MAX_TIMEOUT_S } from './compile.ts';
 import { type Draft, emit, newDraft } from './draft.ts';
-import { cancelStep, endStep, failStep, paidOf, settle } from './ending.ts';
+import { cancelStep, endStep, paidOf, settle, stepFails } from './ending.ts';
 import type { RunEvent, TaskRequest } from './events.ts';
 import { growthProblem } from './grow.ts';
 import { takenBranch } from './skips.ts';
@@ -14,8 +14,6 @@ import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState } 
 export const MAX_LOST_ATTEMPTS = 5;
 /** The code of that failure. */
 export const LOST_REPEATEDLY = 'attempt_lost_repeatedly';
-/** The code of a step that could not be paid: its type was never asked to do anything, so it costs nothing. */
-export const INSUFFICIENT_CREDITS = 'insufficient_credits';
 const MAX_RETRY_DELAY_MS = MAX_RETRY_DELAY_S * 1000;
 /** A service that asks to be left alone for longer is asked again after a day. */
 const MAX_RETRY_AFTER_MS = MAX_TIMEOUT_S * 1000;
@@ -30,7 +28,7 @@ export function startAttempt(state: RunState, command: Of<'start_attempt'>, now:
   const draft = newDraft(state, now);
   if (step.status === 'running' && deathsDuring(step, command.leader) >= MAX_LOST_ATTEMPTS) {
     const message = `The process died ${MAX_LOST_ATTEMPTS} times while the step was running.`;
-    failStep(draft, command.step, { code: LOST_REPEATEDLY, message });
+    stepFails(draft, command.step, { code: LOST_REPEATEDLY, message });
   } else {
     const data = command.leader === undefined ? {} : { term: command.leader.term };
     emit(draft, { type: 'step_started', step: command.step, attempt: step.attempt + 1, data });
@@ -66,12 +64,12 @@ export function attemptExpanding(state: RunState, command: Of<'attempt_expanding
   const { step, attempt, plan, items } = command;
   const problem = growthProblem(state, step, plan);
   if (state.stopRequested !== null) giveUp(draft, step);
-  else if (problem !== null) failStep(draft, step, problem, command);
+  else if (problem !== null) stepFails(draft, step, problem, command);
   else emit(draft, { type: 'step_expanded', step, attempt, data: { plan, items } });
   return draft.events;
 }
 
-/** Retries, if the error, the step and the run allow it; otherwise the step fails. */
+/** Retries, if the error, the step and the run allow it; otherwise the step fails, and usually the run with it. */
 export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, now: number): RunEvent[] {
   const step = attemptOf(state, command);
   if (step === undefined) return [];
@@ -84,7 +82,7 @@ export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, no
     const data = { attempt, error, delay_ms: Math.ceil(delay), ...paidOf(command) };
     emit(draft, { type: 'step_retrying', step: id, attempt, data });
   } else {
-    failStep(draft, command.step, command.error, command);
+    stepFails(draft, command.step, command.error, command);
   }
   return draft.events;
 }

@@ -54,11 +54,11 @@ export function compile(graph: Graph): CompiledGraph {
 }
 
 /**
- * The step as one run sees it: the fields of `override` over its own, but for `id`, `type` and `depends_on`, which a
- * run cannot change (docs/specification/runs.md#overrides).
+ * The step as one run sees it: the fields of `override` over its own, but for `id`, `type`, `depends_on` and `on_error`,
+ * which a run cannot change (docs/specification/runs.md#overrides).
  */
 export function withOverride(step: CompiledStep, override: JsonMap): CompiledStep {
-  const { id: _id, type: _type, depends_on: _dependsOn, ...fields } = override;
+  const { id: _id, type: _type, depends_on: _dependsOn, on_error: _onError, ...fields } = override;
   const spec = withUsableTimeout({ ...step.spec, ...fields });
   return { ...step, spec, ...derived(spec) };
 }

@@ -1,7 +1,7 @@
 import { cascade, type Draft, emit, endedAuthored, hasEnded, markEnded, remainingInFlight, skip } from './draft.ts';
 import type { CancelReason, Paid, PauseReason, RunError, RunStatus, SkipReason, StepError } from './events.ts';
 import type { StepEnd } from './skips.ts';
-import { isAdded, isStarted, type RunState, stepState } from './state.ts';
+import { effectiveStep, isAdded, isStarted, type RunState, stepState } from './state.ts';
 import { openSteps } from './step-tree.ts';
 
 /**
@@ -21,6 +21,28 @@ export function settle(draft: Draft, skips: () => void): void {
   }
   skips();
   if (draft.state.done + endedAuthored(draft) === draft.state.graph.order.length) changeStatus(draft, 'completed');
+}
+
+/** The code of a step that could not be paid: its type was never asked to do anything, so it costs nothing. */
+export const INSUFFICIENT_CREDITS = 'insufficient_credits';
+
+/**
+ * The step fails by its own doing. The run fails with it, unless the step is `on_error: continue`: then its dependents
+ * run. A condition that branches always fails the run: nothing could say which branch is taken.
+ * So does a lack of credits: nothing after the step could be paid either.
+ */
+export function stepFails(draft: Draft, step: string, error: StepError, paid: Paid = {}, causedBy?: string): void {
+  const { spec, branches } = effectiveStep(draft.state, step);
+  const continues = spec.on_error === 'continue' && branches === null && error.code !== INSUFFICIENT_CREDITS;
+  if (!continues || draft.state.stopRequested !== null) {
+    failStep(draft, step, error, paid, causedBy === undefined ? {} : { causedBy });
+    return;
+  }
+  const { attempt } = stepState(draft.state, step);
+  const cause = causedBy === undefined ? {} : { caused_by_step_id: causedBy };
+  const data = { error, continues: true as const, ...cause, ...paidOf(paid) };
+  emit(draft, { type: 'step_failed', step, attempt, data });
+  endStep(draft, step, { status: 'failed', error });
 }
 
 /**

@@ -91,11 +91,13 @@ export type RunEvent = { at: number } & (
       step: string;
       attempt: number;
       /**
+       * `continues`: the step is `on_error: continue`, so that its dependents run; absent: the run fails with the step.
        * `tolerated`: the step's parent handles the failure, which does not fail the run by itself. `caused_by_step_id`:
        * the added step for whose failure this step, its parent, fails; no attempt of its own ended.
        */
       data: {
         error: StepError;
+        continues?: true;
         tolerated?: true;
         caused_by_step_id?: string;
         consumed?: Consumption[];

@@ -124,7 +124,11 @@ function evolveStep(state: RunState, event: StepEvent): void {
     case 'step_failed':
       state.credits += event.data.credits ?? 0;
       step.failures += 1;
-      end(state, event.step, step, 'failed', event.data.error);
+      if (event.data.continues) {
+        step.error = event.data.error;
+        state.residentBytes += sizeOf(event.data.error);
+      }
+      end(state, event.step, step, 'failed', event.data.continues ? null : event.data.error);
       break;
     case 'step_cancelled':
       end(state, event.step, step, 'cancelled');

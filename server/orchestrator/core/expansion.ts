@@ -122,7 +122,9 @@ function endItem(state: RunState, grown: Growth, { parent, index, expansion, ite
   for (const name of expansion.graph.order) {
     const id = `${prefix}${name}`;
     if (hasFailed || !expansion.last.includes(name)) forgetResult(state, id);
-    if (state.steps.get(id)?.answered) grown.answered.add(id);
+    const { answered, error } = stepState(state, id);
+    if (answered) grown.answered.add(id);
+    if (error !== undefined) state.residentBytes -= sizeOf(error);
     state.results.delete(id);
     state.steps.delete(id);
     grown.steps.delete(id);

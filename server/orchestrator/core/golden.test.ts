@@ -165,6 +165,7 @@ const shapes = {
     ...ofStep,
     data: z.strictObject({
       error,
+      continues: z.literal(true).optional(),
       tolerated: z.literal(true).optional(),
       caused_by_step_id: z.string().optional(),
       consumed,

@@ -11,6 +11,7 @@ export type GraphStep = {
   depends_on?: string[];
   disabled?: boolean;
   gated?: boolean;
+  on_error?: 'fail' | 'continue';
   overridable?: string[];
   [field: string]: JsonValue | undefined;
 };

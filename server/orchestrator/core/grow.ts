@@ -1,5 +1,5 @@
 import { cascade, type Draft, newDraft, skipIfDue } from './draft.ts';
-import { endAdded, failStep } from './ending.ts';
+import { endAdded, stepFails } from './ending.ts';
 import type { AddedStep, ExpansionPlan, RunEvent, StepError } from './events.ts';
 import { type Expansion, inMemoryAtOnce, MAX_ADDED, MAX_ADDED_IN_MEMORY, MAX_DEPTH } from './growth.ts';
 import { effectiveStep, isTerminal, type RunState, stepState } from './state.ts';
@@ -47,7 +47,7 @@ function failParent(draft: Draft, parent: string, { step, error }: { step: strin
   const { index = 0, name = step } = addedId(step) ?? {};
   endAdded(draft, parent, { cancel: 'step_failed', causedBy: step, skip: 'blocked' });
   const message = `Item ${index} failed in "${name}": ${error.message}`;
-  failStep(draft, parent, { code: error.code, message }, {}, { causedBy: step });
+  stepFails(draft, parent, { code: error.code, message }, {}, step);
 }
 
 function addItems(draft: Draft, parent: string, { plan, graph, count, next: first, open }: Expansion): void {

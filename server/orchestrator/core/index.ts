@@ -16,11 +16,11 @@
  *   creditsOf(event)               → what it costs
  */
 
-export { INSUFFICIENT_CREDITS } from './attempts.ts';
 export { type Command, CommandRefused, type LeaderTerm } from './commands.ts';
 export { type Branch, type CompiledGraph, type CompiledStep, compile } from './compile.ts';
 export { decide } from './decide.ts';
 export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';
+export { INSUFFICIENT_CREDITS } from './ending.ts';
 export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
 export { type Graph, type GraphStep, templateOf } from './graph.ts';

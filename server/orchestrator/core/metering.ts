@@ -1,4 +1,5 @@
-import { INSUFFICIENT_CREDITS, LOST_REPEATEDLY } from './attempts.ts';
+import { LOST_REPEATEDLY } from './attempts.ts';
+import { INSUFFICIENT_CREDITS } from './ending.ts';
 import type { Consumption, RunEvent } from './events.ts';
 import { RUN_QUARANTINED } from './quarantine.ts';
 

@@ -4,11 +4,11 @@ import { effectiveStep, isAdded, isNamed, type RunState, type StepState } from '
 import { type StepResult, StoredValue } from './stored-value.ts';
 
 /** How a step ended, as far as its dependents care. */
-export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch'>;
+export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch' | 'error'>;
 
 /**
  * Decides about a step whose dependencies have all ended: the reason for which it is skipped, `ready`, or `held` if a
- * dependency failed (the run is ending, and the step ends with it).
+ * dependency failed and the run with it (the step ends with the run).
  */
 export type Verdict = SkipReason | 'ready' | 'held';
 
@@ -59,7 +59,7 @@ export function skippedEnd(state: RunState, id: string, reason: SkipReason): Ste
 
 function endedBadly(end: StepEnd): boolean {
   if (end.status === 'skipped') return end.skipReason === 'blocked' || end.skipReason === 'run_stopped';
-  return end.status !== 'completed';
+  return end.status !== 'completed' && end.error === undefined;
 }
 
 function excludes(condition: CompiledStep, branch: Branch | undefined, dependent: string): boolean {

@@ -1,5 +1,5 @@
 import type { Branch, CompiledGraph, CompiledStep } from './compile.ts';
-import type { JsonMap, OnTimeout, RunError, RunStartedData, RunStatus, SkipReason } from './events.ts';
+import type { JsonMap, OnTimeout, RunError, RunStartedData, RunStatus, SkipReason, StepError } from './events.ts';
 import type { GraphStep } from './graph.ts';
 import type { Growth } from './growth.ts';
 import { templateStep } from './step-ids.ts';
@@ -35,6 +35,8 @@ export type StepState = {
   skipReason?: SkipReason;
   /** The branch that a condition took, in this run or in the seeds of an episode. */
   branch?: Branch;
+  /** Why a step failed after which the run goes on. */
+  error?: StepError;
   /** A human task that got its answer. */
   answered?: true;
   /** When the attempt to be retried failed, and when the next one may begin. ms since the epoch. */

@@ -1,7 +1,7 @@
 import { type Command, CommandRefused } from './commands.ts';
 import { refuseUnlessActive } from './control.ts';
 import { emit, newDraft } from './draft.ts';
-import { endAdded, endStep, failStep } from './ending.ts';
+import { endAdded, endStep, stepFails } from './ending.ts';
 import type { JsonMap, RunEvent } from './events.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, type RunState } from './state.ts';
@@ -29,7 +29,7 @@ export function taskTimedOut(state: RunState, command: Of<'task_timed_out'>, now
     case 'fail': {
       const draft = newDraft(state, now);
       const error = { code: 'task_timed_out', message: 'Nobody completed the task in time.' };
-      failStep(draft, command.step, error, { ...(credits && { credits }) });
+      stepFails(draft, command.step, error, { ...(credits && { credits }) });
       return draft.events;
     }
     case 'approve':
@@ -53,7 +53,7 @@ export function expansionTimedOut(state: RunState, command: Of<'expansion_timed_
   const draft = newDraft(state, now);
   endAdded(draft, step, { cancel: 'step_failed', causedBy: step, skip: 'blocked' });
   const error = { code: 'step_timed_out', message: 'The steps under this one did not all end in time.' };
-  failStep(draft, step, error, { ...(credits && { credits }) });
+  stepFails(draft, step, error, { ...(credits && { credits }) });
   return draft.events;
 }
 

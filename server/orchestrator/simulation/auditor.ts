@@ -131,6 +131,7 @@ export class Auditor {
       if (from === 'paused' && to === 'completed') count('completed while paused');
     }
     if (event.type === 'state_changed' && event.data.reason !== undefined) count(`paused: ${event.data.reason}`);
+    if (event.type === 'step_failed' && event.data.continues) count('run continues after a failure');
     if (event.type === 'step_failed') count(`step failed: ${event.data.error.code}`);
     if (event.type === 'step_failed' && event.data.error.code === 'task_timed_out') count('task timed out: fail');
     if (event.type === 'step_retrying' && event.data.error.code === 'step_timed_out') count('step timed out');

@@ -43,6 +43,7 @@ export const EXPECTED = [
   'task_pending',
   'task_completed',
   'step_waiting',
+  'run continues after a failure',
   'wait over',
   'wait cancelled',
   'task timed out: fail',

@@ -27,6 +27,7 @@ function randomStep(random: Random, id: string, { before, all, width }: Place): 
   const step: GraphStep = { id, type: 'lua_script', depends_on: random.some(before.slice(-4), width) };
   if (random.chance(0.1)) step.disabled = true;
   if (random.chance(0.07)) step.gated = true;
+  if (random.chance(0.2)) step.on_error = random.chance(0.9) ? 'continue' : 'fail';
   const kind = random.next();
   if (kind < 0.25) {
     step.type = 'condition';

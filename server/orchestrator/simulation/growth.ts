@@ -1,6 +1,6 @@
 import type { Graph, GraphStep, JsonValue } from '../core/index.ts';
 import { randomGraph } from './graphs.ts';
-import { type History, stepsOf } from './history.ts';
+import { type History, type StepHistory, stepsOf } from './history.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
 import type { Knobs } from './scenario.ts';
@@ -73,7 +73,7 @@ export function gatheredResult(history: History, id: string): JsonValue {
   let failed = 0;
   for (let index = 0; index < (expanded?.data.plan.count ?? 0); index++) {
     const within = `${id}.${index}.`;
-    if (children.some(child => child.startsWith(within) && history.step(child).end?.type === 'step_failed')) {
+    if (children.some(child => child.startsWith(within) && failsItem(history.step(child)))) {
       failed += 1;
       results.push(null);
       continue;
@@ -88,4 +88,9 @@ export function gatheredResult(history: History, id: string): JsonValue {
 function resultOf(history: History, id: string): JsonValue {
   const end = history.step(id).end;
   return end?.type === 'step_completed' && 'result' in end.data ? (end.data.result as JsonValue) : null;
+}
+
+/** Whether an added step failed in such a way that its item fails with it. */
+export function failsItem({ end }: StepHistory): boolean {
+  return end?.type === 'step_failed' && !end.data.continues;
 }

@@ -80,7 +80,7 @@ export const LEADING: readonly Mutation[] = [
     file: ORCHESTRATOR,
     find: "runtime.abandon(new Error('the session of the leader ended'));",
     replace: '',
-    caughtBy: ['answers', 'abort', 'slots', 'shutdown', 'log', 'replay', 'durability', 'credits'],
+    caughtBy: ['answers', 'abort', 'slots', 'shutdown', 'log', 'replay', 'durability', 'credits', 'memory'],
   },
   {
     name: 'listeners do not learn that the leadership was lost',

@@ -25,10 +25,10 @@ export function expectedFate(history: History, id: string): 'run' | SkipReason {
   return 'run';
 }
 
-/** A step's fields in this run: `trigger_steps` over its own, but for id, type and dependencies. */
+/** A step's fields in this run: `trigger_steps` over its own, but for id, type, dependencies and on_error. */
 export function effectiveFields(history: History, spec: GraphStep): GraphStep {
   const override = isNamed(history, spec.id) ? history.started?.trigger_steps[spec.id] : undefined;
-  return { ...spec, ...override, id: spec.id, type: spec.type, depends_on: spec.depends_on };
+  return { ...spec, ...override, id: spec.id, type: spec.type, depends_on: spec.depends_on, on_error: spec.on_error };
 }
 
 function isNamed(history: History, id: string): boolean {
@@ -75,6 +75,11 @@ function resultOf(history: History, id: string): JsonValue {
 export function retriesOf({ retry_count }: GraphStep): number {
   const count: unknown = retry_count;
   return typeof count === 'number' && count >= 0 ? Math.min(10, Math.floor(count)) : 0;
+}
+
+/** Whether the run goes on after the step has failed: a condition that branches would take no branch. */
+export function mayContinue({ on_error, type, mode }: GraphStep): boolean {
+  return on_error === 'continue' && (type !== 'condition' || (mode !== undefined && mode !== 'branch'));
 }
 
 /** Whether the step fails, undisturbed. */

@@ -58,6 +58,7 @@ function isRefusedBySchema(step: GraphStep, override: JsonMap): boolean {
   const fields = new Map(Object.entries(fieldsOf(step)));
   return Object.entries(override).some(([name, value]) => {
     if (FIXED.includes(name)) return false;
+    if (name === 'on_error') return true;
     if (step.type === 'human_task' && DECIDE_APPROVALS.includes(name)) return true;
     if ((step.type === 'human_task' || step.type === 'wait') && name === 'retry_count' && value) return true;
     const schema = fields.get(name);

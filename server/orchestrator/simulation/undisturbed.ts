@@ -1,11 +1,14 @@
 import type { GraphStep, JsonValue, SkipReason } from '../core/index.ts';
 import { gatheredResult } from './growth.ts';
 import { History, type StepHistory } from './history.ts';
-import { effectiveFields, expectedFate, fails } from './oracle.ts';
+import { effectiveFields, expectedFate, fails, mayContinue } from './oracle.ts';
 import type { Scenario } from './scenario.ts';
 
-/** How each authored step ends: with a result, or skipped for a reason. */
-export type ExpectedEnd = { status: 'completed' | 'failed'; ends: Map<string, { result: JsonValue } | SkipReason> };
+/** How each authored step ends: with a result, skipped for a reason, or failed without failing the run. */
+export type ExpectedEnd = {
+  status: 'completed' | 'failed';
+  ends: Map<string, { result: JsonValue } | { failed: true } | SkipReason>;
+};
 
 /**
  * The end of an undisturbed run: one step after the other, without time, slots or faults. Null if it has none, because
@@ -56,9 +59,13 @@ class Undisturbed {
 
   /** The failure of an authored step is that of the run; that of an added one ends its item or its parent. */
   #fail(step: string): 'ended' | 'failed' {
-    const { added } = this.#history.step(step);
-    if (added === null) return 'failed';
+    const { added, spec: failed } = this.#history.step(step);
     const error = { code: 'boom', message: '' };
+    if (mayContinue(effectiveFields(this.#history, failed))) {
+      this.#history.add({ at: 0, type: 'step_failed', step, attempt: 1, data: { error, continues: true } });
+      return 'ended';
+    }
+    if (added === null) return 'failed';
     this.#history.add({ at: 0, type: 'step_failed', step, attempt: 1, data: { error, tolerated: true } });
     const { spec } = this.#history.step(added.parent);
     const isFatal = spec.on_item_error !== 'continue';
@@ -88,7 +95,9 @@ class Undisturbed {
   #ends(): ExpectedEnd['ends'] {
     const ends: ExpectedEnd['ends'] = new Map();
     for (const [id, { end, added }] of this.#history.steps) {
-      if (added !== null || end?.type !== 'step_completed') continue;
+      if (added !== null) continue;
+      if (end?.type === 'step_failed') ends.set(id, { failed: true });
+      if (end?.type !== 'step_completed') continue;
       ends.set(id, 'skipped' in end.data ? end.data.reason : { result: end.data.result as JsonValue });
     }
     return ends;

@@ -173,6 +173,9 @@ export class Work {
       const name = logged.history.step(dependency).added?.name ?? dependency;
       if (JSON.stringify(attempt.result(name)) !== JSON.stringify(result))
         this.#at.fail('replay', `${key} sees another result of "${dependency}" than the log has`);
+      const error = end?.type === 'step_failed' ? end.data.error : undefined;
+      if (JSON.stringify(attempt.errorOf?.(name)) !== JSON.stringify(error))
+        this.#at.fail('replay', `${key} sees another error of "${dependency}" than the log has`);
     }
     const { added } = logged.history.step(step.id);
     const item = added === null ? null : { item: added.index, index: added.index };

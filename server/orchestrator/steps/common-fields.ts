@@ -32,6 +32,9 @@ export const commonFields = {
     .meta({ description: 'Seconds before the first retry, doubled at each, at most 60, with jitter. Default 1' }),
   depends_on: z.array(z.string()).max(2_000).optional().meta({ description: 'Ids of the steps that must end first' }),
   disabled: z.boolean().optional().meta({ description: 'Skipped with reason step_disabled; counts as done' }),
+  on_error: z.enum(['fail', 'continue']).optional().meta({
+    description: 'Default fail: the run fails with the step. continue: dependents run, and read steps.<id>.error',
+  }),
   gated: z.boolean().optional().meta({ description: 'Runs only if trigger_steps names it' }),
   overridable: z
     .array(z.string().max(80))

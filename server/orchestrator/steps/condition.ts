@@ -6,7 +6,7 @@ import { fieldReader } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import type { LuaData, LuaPool, LuaRun, Verdict } from './lua/index.ts';
-import { stepsInTemplates } from './reads.ts';
+import { errorTexts, stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 
 const fields = z.strictObject({
@@ -76,6 +76,7 @@ function resultText(step: string, attempt: Attempt): string | undefined {
  */
 function dataOf({ steps, readsAnyStep }: Expression, attempt: Attempt): () => LuaData {
   const names = readsAnyStep ? attempt.ancestors() : steps;
+  const errors = errorTexts(names, attempt);
   const loaded = new Map([...names].map(step => [step, attempt.resultText?.(step)]));
   return () => {
     const input = JSON.stringify(attempt.input);
@@ -89,7 +90,7 @@ function dataOf({ steps, readsAnyStep }: Expression, attempt: Attempt): () => Lu
       texts.push([step, text]);
     }
     // fromEntries defines: a step may be called __proto__.
-    return { values: [], input, steps: Object.fromEntries(texts) };
+    return { values: [], input, steps: Object.fromEntries(texts), ...errors };
   };
 }
 
@@ -141,6 +142,10 @@ function check(step: Parameters<StepType['check']>[0]): StepProblem[] {
 }
 
 function checkInGraph(step: GraphStep, graph: GraphCheck): void {
+  if (step.on_error === 'continue' && step.mode !== 'validate') {
+    const message = 'a condition that branches cannot continue after an error: no branch would be taken';
+    graph.error({ path: 'on_error', code: 'on_error_in_branch', message });
+  }
   checkReads(step, graph);
   checkBranches(step, graph);
   checkReach(step, graph);

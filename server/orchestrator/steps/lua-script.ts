@@ -78,6 +78,7 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
     data.run = JSON.stringify({ id, workflow_id: workflowId, version });
   }
   const results: [string, string][] = [];
+  let failures: [string, string][] | null = null;
   let size = 0;
   for (const id of script.steps === 'all' ? attempt.ancestors() : script.steps) {
     const text = textOf(id, attempt);
@@ -85,9 +86,14 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
     size += text.length;
     if (size > LARGEST_DATA) throw new DataTooLarge();
     results.push([id, text]);
+    const error = attempt.errorOf?.(id);
+    if (error === undefined) continue;
+    failures ??= [];
+    failures.push([id, JSON.stringify(error)]);
   }
   // fromEntries defines: a step may be called __proto__.
   if (results.length > 0) data.steps = Object.fromEntries(results);
+  if (failures !== null) data.errors = Object.fromEntries(failures);
   if (sizeOf(data) > LARGEST_DATA) throw new DataTooLarge();
   return data;
 }

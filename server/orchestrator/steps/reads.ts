@@ -1,5 +1,20 @@
+import type { Attempt } from '../../contract/step-type.ts';
 import type { GraphStep } from '../core/index.ts';
 import { collectReferences } from './templates.ts';
+
+/** The errors of the steps that failed, as JSON by id; absent where there are none. */
+export function errorTexts(
+  steps: Iterable<string>,
+  attempt: Pick<Attempt, 'errorOf'>,
+): { errors?: { [step: string]: string } } {
+  const errors: [string, string][] = [];
+  for (const step of steps) {
+    const error = attempt.errorOf?.(step);
+    if (error !== undefined) errors.push([step, JSON.stringify(error)]);
+  }
+  // fromEntries defines: a step may be called __proto__.
+  return errors.length === 0 ? {} : { errors: Object.fromEntries(errors) };
+}
 
 /** Ids of the steps that the templates of a step refer to. */
 export function stepsInTemplates(step: GraphStep): Set<string> {

@@ -1,4 +1,4 @@
-import type { JsonMap, JsonValue } from '../core/index.ts';
+import type { JsonMap, JsonValue, StepError } from '../core/index.ts';
 import { hasTemplate, MAX_REFERENCES, parseTemplate, type Reference, tooManyReferences } from './templates.ts';
 
 /** The limit for one rendered field unless it has its own, in bytes of UTF-8. */
@@ -8,7 +8,12 @@ export const MAX_RENDERED_BYTES = 1024 * 1024;
  * The values against which references are resolved. `result` is called only for steps that a template names; it throws
  * for a step that is not an ancestor.
  */
-export type TemplateScope = { input: JsonMap; result(step: string): JsonValue };
+export type TemplateScope = {
+  input: JsonMap;
+  result(step: string): JsonValue;
+  /** Undefined for a step that did not fail. */
+  errorOf?(step: string): StepError | undefined;
+};
 
 /** A reference that does not resolve; the message names the path. */
 export class TemplateUnresolved extends Error {
@@ -50,9 +55,14 @@ function stepResult(step: string, text: string, scope: TemplateScope): JsonValue
   }
 }
 
+function sourceOf({ step, error, text }: Reference, scope: TemplateScope): JsonValue {
+  if (step === null) return scope.input;
+  return error ? (scope.errorOf?.(step) ?? null) : stepResult(step, text, scope);
+}
+
 /** The value a reference reads, or its fallback. Throws TemplateUnresolved. */
 export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
-  let value: JsonValue = reference.step === null ? scope.input : stepResult(reference.step, reference.text, scope);
+  let value = sourceOf(reference, scope);
   for (let index = 0; index < reference.path.length; index++) {
     const key = reference.path[index] as string | number;
     const next = lookUp(value, key);

@@ -3,8 +3,8 @@ import { CACHE_LIMITS } from '../cache-limits.ts';
 import type { JsonValue } from '../core/index.ts';
 
 /**
- * Templates (docs/specification/steps.md#templates): `{{input.<path>}}` and `{{steps.<id>.result.<path>}}`, with an optional
- * `?? <JSON literal>`. There is no other code in them. The scanner looks at each character once and uses no regular
+ * Templates (docs/specification/steps.md#templates): `{{input.<path>}}`, `{{steps.<id>.result.<path>}}` and
+ * `{{steps.<id>.error.<path>}}`, with an optional `?? <JSON literal>`. There is no other code in them. The scanner looks at each character once and uses no regular
  * expression on the text, so that no template can be slow.
  */
 
@@ -16,6 +16,8 @@ export type Reference = {
   source: Source;
   /** The step read; null for other sources. */
   step: string | null;
+  /** Whether the error of the step is read, not its result. */
+  error?: true;
   path: readonly (string | number)[];
   /** Present where the template says what to use when the path does not resolve. */
   fallback?: { value: JsonValue };
@@ -157,14 +159,17 @@ function scanReference(text: string, at: number, sources = RUN_SOURCES): { refer
   }
   const path = scanner.path();
   let step: string | null = null;
+  let field: string | number | undefined;
   if (source === 'steps') {
-    const [id, result] = path.splice(0, 2);
-    if (typeof id !== 'string' || result !== 'result') {
-      scanner.fail('a step is read as steps.<id>.result', from);
+    const [id, read] = path.splice(0, 2);
+    if (typeof id !== 'string' || (read !== 'result' && read !== 'error')) {
+      scanner.fail('a step is read as steps.<id>.result or steps.<id>.error', from);
     }
     step = id;
+    field = read;
   }
   const reference: Reference = { source, step, path, text: text.slice(from, scanner.at) };
+  if (field === 'error') reference.error = true;
   scanner.spaces();
   if (scanner.code() === 0x3f && scanner.code(1) === 0x3f) {
     scanner.at += 2;

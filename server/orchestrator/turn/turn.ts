@@ -328,6 +328,9 @@ function runEnded(outcome: RunStatus, at: number, startedAt: number): UsageRow {
   return { action: 'run_ended', stepType: '', subject: '', outcome, quantity: 1, price: 0, line, at };
 }
 
+/** The commands for timers that are due; a retry takes a slot instead. */
+export const WHEN_DUE = { task: 'task_timed_out', wait: 'wake', expansion: 'expansion_timed_out' } as const;
+
 /** When the run next wants to be woken: the earliest of its retries, waits and human-task timeouts; O(of those). */
 export function nextTimer(state: RunState, due: ReadonlySet<string> | null): number | null {
   const { retrying, waiting, sleeping, grown } = state;

@@ -3,7 +3,7 @@ import type { StepType, StepTypes } from '../../contract/step-type.ts';
 import type { Graph, GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { openableFields } from '../steps/common-fields.ts';
 import { fillsTemplates } from './filled-templates.ts';
-import { FIXED_FIELDS } from './overrides.ts';
+import { AUTHORED_FIELDS, FIXED_FIELDS } from './overrides.ts';
 
 type Overrides = Readonly<Record<string, JsonMap>>;
 
@@ -23,7 +23,12 @@ export function guardedFields(
     const override = Object.entries(given.get(step.id) ?? {});
     if (override.length === 0) return [];
     const type = types.get(step.type);
-    const free = new Set([...FIXED_FIELDS, ...(type?.approvalFields ?? []), ...openedFields(step, type)]);
+    const free = new Set([
+      ...FIXED_FIELDS,
+      ...AUTHORED_FIELDS,
+      ...(type?.approvalFields ?? []),
+      ...openedFields(step, type),
+    ]);
     const authored = new Map(Object.entries(known.get(step.id) ?? {}));
     return override
       .filter(([field, value]) => !free.has(field) && !isDeepStrictEqual(authored.get(field), value))

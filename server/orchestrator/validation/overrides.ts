@@ -12,6 +12,9 @@ import { Collector, checkCommonFields, checkStep, STEPS_AT_ONCE } from './valida
  */
 export const FIXED_FIELDS: ReadonlySet<string> = new Set(['id', 'type', 'depends_on']);
 
+/** Common fields that no run can override: they decide what happens after a check or an approval failed. */
+export const AUTHORED_FIELDS: readonly string[] = ['on_error'];
+
 /** Fields in the override of one step: several times what any type of step has. */
 const MAX_OVERRIDE_FIELDS = 100;
 
@@ -46,7 +49,7 @@ export async function validateOverrides(
   for (const step of graph.steps) {
     const override = given.get(step.id);
     if (override === undefined) continue;
-    const barred = types.get(step.type)?.approvalFields ?? [];
+    const barred = [...AUTHORED_FIELDS, ...(types.get(step.type)?.approvalFields ?? [])];
     const names = Object.keys(override).filter(name => !FIXED_FIELDS.has(name) && !barred.includes(name));
     const fields = new Set(names);
     if (fields.size === 0) continue;
@@ -77,10 +80,12 @@ export function approvalProblems(
   return graph.steps.flatMap(step => {
     const fields = given.get(step.id) ?? {};
     const named = types.get(step.type)?.approvalFields ?? [];
-    return named
+    return [...AUTHORED_FIELDS, ...named]
       .filter(name => Object.hasOwn(fields, name))
       .map(path => {
-        const message = `${path} decides an approval: a run cannot override it`;
+        const message = AUTHORED_FIELDS.includes(path)
+          ? `a run cannot override ${path}`
+          : `${path} decides an approval: a run cannot override it`;
         return { step_id: step.id, path, code: 'not_overridable', message };
       });
   });

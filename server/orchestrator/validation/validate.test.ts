@@ -294,3 +294,27 @@ describe('a report', () => {
     expect(isWithin('ab', new Set(['a']))).toBe(false);
   });
 });
+
+describe('on_error', () => {
+  const fork = (more: Partial<GraphStep>) => codes(graph(when('a', 'true', { on_error: 'continue', ...more })));
+  test('is fail or continue, and continue is nothing for a condition that branches', async () => {
+    expect(await codes(graph(lua('a', { on_error: 'continue' }), lua('b', { on_error: 'fail' })))).toEqual([]);
+    expect(await codes(graph(lua('a', { on_error: 'ignore' as never })))).toEqual(['a:on_error:invalid_field']);
+    expect(await fork({})).toEqual(['a:on_error:on_error_in_branch']);
+    expect(await fork({ mode: 'branch' })).toEqual(['a:on_error:on_error_in_branch']);
+    expect(await fork({ mode: 'validate' })).toEqual([]);
+  });
+
+  test('of another step is read only where that step comes before', async () => {
+    const reads = (depends_on: string[]) =>
+      codes(graph(lua('a'), task('b', { instructions: '{{steps.a.error.code ?? "none"}}', depends_on })));
+    expect(await reads(['a'])).toEqual([]);
+    expect(await reads([])).toEqual(['b:instructions:not_an_ancestor']);
+  });
+
+  test('cannot be overridden, nor be opened to overrides', async () => {
+    const problems = await validateOverrides(graph(lua('a')), { a: { on_error: 'continue' } }, types, scope);
+    expect(problems.map(({ path, code }) => `${path}:${code}`)).toEqual(['on_error:not_overridable']);
+    expect(await codes(graph(lua('a', { overridable: ['on_error'] })))).toEqual(['a:overridable[0]:not_openable']);
+  });
+});

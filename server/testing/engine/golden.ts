@@ -25,6 +25,8 @@ export function summary(state: RunState) {
           step.skipReason ?? null,
           // Absent in the logs from before attempts said in which term they began.
           ...(step.lostIn === undefined ? [] : [step.lostIn]),
+          // Absent in the logs from before a run could go on after a failure.
+          ...(step.error === undefined ? [] : [step.error]),
         ],
       ]),
     ),

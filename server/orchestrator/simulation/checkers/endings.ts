@@ -1,5 +1,6 @@
 import type { RunEvent, RunStatus } from '../../core/index.ts';
 import type { History, StepHistory } from '../history.ts';
+import { effectiveFields, mayContinue } from '../oracle.ts';
 import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('endings', message);
@@ -11,6 +12,7 @@ type Ends = { failed: string[]; cancelled: Map<string, string>; causes: Set<stri
  * (docs/specification/runs.md#states-and-transitions).
  */
 export function checkEndings(history: History, event: RunEvent): void {
+  if (event.type === 'step_failed') checkContinues(history, event);
   if (event.type !== 'state_changed') return;
   const { to } = event.data;
   if (to === 'running' || to === 'paused') return;
@@ -18,6 +20,16 @@ export function checkEndings(history: History, event: RunEvent): void {
   if (to === 'failed') checkFailed(ends, event.data.error?.step_id);
   else checkOthers(to, ends, history);
 }
+
+/** A failure lets the run go on exactly if the step's author said so, and the run is not ending anyway. */
+function checkContinues(history: History, { step, data }: Extract<RunEvent, { type: 'step_failed' }>): void {
+  const may = mayContinue(effectiveFields(history, history.step(step).spec)) && !history.stopping;
+  const expected = may && !ENDS_THE_RUN.includes(data.error.code);
+  if ((data.continues === true) !== expected)
+    throw fail(`"${step}" failed with ${data.error.code} and ${expected ? 'did not continue' : 'continued'}`);
+}
+
+const ENDS_THE_RUN: readonly string[] = ['insufficient_credits', 'run_quarantined'];
 
 function checkFailed(ends: Ends, blamed: string | undefined): void {
   if (ends.failed.length !== 1 || ends.failed[0] !== blamed)
@@ -50,7 +62,7 @@ function collect(history: History): Ends {
   for (const [id, { end, added }] of history.steps) {
     // What a failure in a loop ends is checkGrowth's affair.
     if (added !== null && isOfLoop(end)) continue;
-    if (end?.type === 'step_failed') ends.failed.push(id);
+    if (end?.type === 'step_failed' && !end.data.continues) ends.failed.push(id);
     if (end?.type === 'step_cancelled') {
       ends.cancelled.set(id, end.data.reason);
       ends.causes.add(end.data.caused_by_step_id);

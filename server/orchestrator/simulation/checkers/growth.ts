@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue, RunEvent } from '../../core/index.ts';
-import { gatheredResult } from '../growth.ts';
+import { failsItem, gatheredResult } from '../growth.ts';
 import { type History, type StepHistory, stepsOf } from '../history.ts';
 import { effectiveFields } from '../oracle.ts';
 import { Violation } from './violation.ts';
@@ -48,7 +48,7 @@ function checkAdded(history: History, { step, data }: Extract<RunEvent, { type: 
 /** The failure of a step in a loop is for the loop to handle; the loop fails for it only if it is to. */
 function checkFailure(history: History, { step, data }: Extract<RunEvent, { type: 'step_failed' }>): void {
   const { added, expanded } = history.step(step);
-  if ((data.tolerated === true) !== (added !== null))
+  if ((data.tolerated === true) !== (added !== null && !data.continues))
     throw fail(`the failure of "${step}" says tolerated: ${data.tolerated}`);
   if (data.caused_by_step_id === undefined) return;
   const cause = history.step(data.caused_by_step_id);
@@ -108,9 +108,8 @@ export function checkLoops(history: History): void {
 function checkBlocked(history: History, id: string): void {
   const { added } = history.step(id);
   if (added === null || history.status === 'failed') return;
-  const hasFailed = (step: string) => history.step(step).end?.type === 'step_failed';
-  const siblings = history.step(added.parent).children;
-  if (siblings.some(hasFailed) || hasFailed(added.parent)) return;
+  const { children, end } = history.step(added.parent);
+  if (children.some(child => failsItem(history.step(child))) || end?.type === 'step_failed') return;
   if (isBlocked(history, added.parent)) return;
   throw fail(`"${id}" is blocked, but no step of its loop has failed`);
 }
@@ -130,7 +129,7 @@ function openItems(history: History, id: string): Items {
     const index = indexOf(id, child);
     items.next = Math.max(items.next, index + 1);
     if (end === null) items.open.add(index);
-    if (end?.type === 'step_failed') items.failed.add(index);
+    if (end?.type === 'step_failed' && !end.data.continues) items.failed.add(index);
   }
   return items;
 }

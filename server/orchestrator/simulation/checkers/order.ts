@@ -16,7 +16,7 @@ export function checkOrder(history: History, event: RunEvent): void {
   if (history.stopping) throw fail(`"${event.step}" began while the run was being stopped`);
   for (const dependency of step.dependencies) {
     const { end } = history.step(dependency);
-    if (end?.type !== 'step_completed') {
+    if (end?.type !== 'step_completed' && !(end?.type === 'step_failed' && end.data.continues)) {
       throw fail(`"${event.step}" began, but "${dependency}" ${end === null ? 'has not ended' : `had ${end.type}`}`);
     }
   }

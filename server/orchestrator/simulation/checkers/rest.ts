@@ -145,6 +145,10 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
   if (expected.status === 'failed') return;
   for (const [step, end] of expected.ends) {
     const found = history.step(step).end;
+    if (typeof end === 'object' && 'failed' in end) {
+      if (found?.type === 'step_failed') continue;
+      throw new Violation('undisturbed', `"${step}" of ${run.id} ended as ${found?.type}, undisturbed it would fail`);
+    }
     const data = found?.type === 'step_completed' ? found.data : undefined;
     const seen = data === undefined ? null : 'skipped' in data ? data.reason : json(data.result);
     const published = publishedStep(scenario.graph, step);

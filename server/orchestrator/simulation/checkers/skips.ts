@@ -30,7 +30,7 @@ function checkCause(history: History, step: string, reason: 'blocked' | 'run_sto
   // A failure that a loop handles blocks steps of that loop, which checkGrowth sees to.
   const { added } = history.step(step);
   const hasFailed = [...history.steps.values()].some(
-    other => other.end?.type === 'step_failed' && other.added === null,
+    other => other.end?.type === 'step_failed' && !other.end.data.continues && other.added === null,
   );
   if (reason === 'blocked' && !hasFailed && added === null) throw fail(`"${step}" is blocked, but no step has failed`);
   if (reason === 'run_stopped' && hasFailed && !history.stopping)

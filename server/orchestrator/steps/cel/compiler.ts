@@ -1,4 +1,4 @@
-import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { JsonMap, JsonValue, StepError } from '../../core/index.ts';
 import { type CelFunction, globalFunctions, iterate, methods } from './functions.ts';
 import { CelSyntaxError, type Node } from './syntax.ts';
 import {
@@ -19,6 +19,8 @@ import {
 export type CelScope = {
   input: JsonMap;
   result(step: string): JsonValue;
+  /** Undefined for a step that did not fail. */
+  errorOf?(step: string): StepError | undefined;
   /** The JSON text of a result that still has to be parsed. */
   resultText?(step: string): string | undefined;
   ancestors(): ReadonlySet<string>;
@@ -67,6 +69,13 @@ function stepResult(step: string, { scope, budget }: Frame): JsonValue {
   } catch {
     throw new CelError(`"${step.slice(0, 80)}" is no step before this one`);
   }
+}
+
+/** A step as expressions read it; `error` is there only if it failed, so that `has` can ask for it. */
+function stepValue(step: string, frame: Frame): CelValue {
+  const result = stepResult(step, frame);
+  const error = frame.scope.errorOf?.(step);
+  return error === undefined ? { result } : { result, error };
 }
 
 /** Turns a syntax tree into closures, once per expression. Throws CelSyntaxError for what has no meaning here. */
@@ -163,7 +172,7 @@ export class Compiler {
         const all: [string, CelValue][] = [];
         for (const step of frame.scope.ancestors()) {
           frame.budget.spend(1);
-          all.push([step, { result: stepResult(step, frame) }]);
+          all.push([step, stepValue(step, frame)]);
         }
         return Object.fromEntries(all);
       };
@@ -178,7 +187,7 @@ export class Compiler {
     if (object.op === 'id' && object.args === 'steps' && !this.#locals.includes('steps')) {
       if (literal !== null) {
         this.steps.add(literal);
-        return frame => ({ result: stepResult(literal, frame) });
+        return frame => stepValue(literal, frame);
       }
       return this.#dynamicStep(key as Node);
     }
@@ -209,7 +218,7 @@ export class Compiler {
       if (typeof step !== 'string' || !frame.scope.ancestors().has(step)) {
         throw new CelError(`${quote(step)} is no step before this one`);
       }
-      return { result: stepResult(step, frame) };
+      return stepValue(step, frame);
     };
   }
 

@@ -1,4 +1,4 @@
-import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { JsonMap, JsonValue, StepError } from '../../core/index.ts';
 import { CelError, CelSyntaxError, expression, typeName } from '../cel/index.ts';
 import type { LuaData, LuaOutcome } from './sandbox.ts';
 
@@ -18,9 +18,15 @@ export function evaluateApart(text: string, data: LuaData): LuaOutcome {
     parsed.set(step, value);
     return value;
   };
+  const errors = new Map(Object.entries(data.errors ?? {}));
+  const errorOf = (step: string): StepError | undefined => {
+    const json = errors.get(step);
+    return json === undefined ? undefined : (JSON.parse(json) as StepError);
+  };
   try {
     const input = JSON.parse(data.input ?? '{}') as JsonMap;
-    const value = expression(text).evaluate({ input, result, ancestors: () => new Set(texts.keys()) });
+    const ancestors = () => new Set(texts.keys());
+    const value = expression(text).evaluate({ input, result, errorOf, ancestors });
     const verdict: Verdict = typeof value === 'boolean' ? { value } : { type: typeName(value) };
     return { ok: true, result: JSON.stringify(verdict), log: [] };
   } catch (error) {

@@ -71,8 +71,8 @@ const LONG_AFTER = 100;
 const LOW_AFTER = 500;
 
 /** The length of what a script is given, in characters. */
-export function sizeOf({ values, input = '', steps = {}, run = '' }: LuaData): number {
-  const texts = [...values, ...Object.values(steps)];
+export function sizeOf({ values, input = '', steps = {}, errors = {}, run = '' }: LuaData): number {
+  const texts = [...values, ...Object.values(steps), ...Object.values(errors)];
   return texts.reduce((sum, text) => sum + text.length, input.length + run.length);
 }
 

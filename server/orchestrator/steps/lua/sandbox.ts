@@ -2,22 +2,10 @@ import { randomFillSync } from 'node:crypto';
 import type { JsonValue } from '../../core/index.ts';
 import type { CelError } from '../cel/index.ts';
 import { compileLua, instantiateLua, type LuaHost, LuaStatus, LuaType, REGISTRY } from './host.ts';
+import type { LuaData } from './script-data.ts';
 import { LuaValues, ValueError } from './values.ts';
 
-/**
- * The inputs of a script, each value as JSON text. They are parsed one after the other: as objects they take up to 30
- * times the text, and a thread whose heap is full does not fail alone, because V8 ends the process.
- */
-export type LuaData = {
-  /** The values of the script's own templates, each once. */
-  values: string[];
-  /** The indexes of `__values[1]`… in `values`; absent if they are in the same order. */
-  places?: readonly number[];
-  input?: string;
-  /** Only the results that the script can read. */
-  steps?: { [step: string]: string };
-  run?: string;
-};
+export type { LuaData };
 
 export type LuaErrorCode = 'lua_syntax' | 'lua_error' | 'lua_memory' | 'lua_result_invalid';
 /** `result` is JSON text. */
@@ -216,14 +204,14 @@ export class LuaSandbox {
 
   #run(L: number): number {
     const { api } = this.#host;
-    const { input, steps, run } = this.#data;
+    const { input, steps, errors, run } = this.#data;
     api.lua_rawgeti(L, REGISTRY, this.#randomSeed);
     api.lua_pushinteger(L, nextSeed());
     api.lua_pushinteger(L, nextSeed());
     api.lua_callk(L, 2, 0, 0, 0);
     this.#values.push(L, parsed(input ?? '{}'));
     api.lua_setglobal(L, this.#names.input);
-    this.#pushSteps(L, steps ?? {});
+    this.#pushSteps(L, steps ?? {}, errors ?? {});
     api.lua_setglobal(L, this.#names.steps);
     this.#values.push(L, parsed(run ?? '{}'));
     api.lua_setglobal(L, this.#names.run);
@@ -256,22 +244,27 @@ export class LuaSandbox {
     }
   }
 
-  /** `steps.<id>.result`: a null result is nil, so that a skipped step reads as one expects. */
-  #pushSteps(L: number, steps: { [step: string]: string }): void {
+  /** `steps.<id>.result` and `.error`: null is nil, so that a skipped step reads as one expects. */
+  #pushSteps(L: number, steps: { [step: string]: string }, errors: { [step: string]: string }): void {
     const { api } = this.#host;
     const ids = Object.keys(steps);
     api.lua_createtable(L, 0, ids.length);
     for (const id of ids) {
       this.#values.pushString(L, id);
       api.lua_createtable(L, 0, 1);
-      const result = parsed(steps[id] ?? 'null');
-      if (result !== null) {
-        this.#values.pushString(L, 'result');
-        this.#values.push(L, result, 1);
-        api.lua_rawset(L, -3);
-      }
+      this.#pushField(L, 'result', steps[id]);
+      if (Object.hasOwn(errors, id)) this.#pushField(L, 'error', errors[id]);
       api.lua_rawset(L, -3);
     }
+  }
+
+  /** Sets a field of the table on top, unless its value is null. */
+  #pushField(L: number, name: string, json: string | undefined): void {
+    const value = parsed(json ?? 'null');
+    if (value === null) return;
+    this.#values.pushString(L, name);
+    this.#values.push(L, value, 1);
+    this.#host.api.lua_rawset(L, -3);
   }
 
   #compile(L: number): number {

@@ -7,6 +7,7 @@ import {
   type RunState,
   readableSteps,
   readStep,
+  type StepError,
   StoredValue,
 } from '../../../core/index.ts';
 import type { AttemptEnd, OrchestratorObserver } from '../../../observer.ts';
@@ -143,6 +144,11 @@ export class LiveAttempt implements Attempt {
     if (!(result instanceof StoredValue)) return result;
     if (this.#loaded === null) throw new Error(`the result of "${step}" is not loaded`);
     return this.#loaded.value(step);
+  }
+
+  errorOf(step: string): StepError | undefined {
+    if (!this.ancestors().has(step)) return undefined;
+    return this.#state.steps.get(readStep(this.#state, this.step.id, step))?.error;
   }
 
   resultText(step: string): string | undefined {

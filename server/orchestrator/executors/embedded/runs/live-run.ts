@@ -15,7 +15,7 @@ import type { LargeResult, LogEntry } from '../../../log/index.ts';
 import { RunLog } from '../../../turn/log-budget.ts';
 import { endOfAttempt } from '../../../turn/outcome.ts';
 import { type Lagging, RunProgress } from '../../../turn/progress.ts';
-import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn } from '../../../turn/turn.ts';
+import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn, WHEN_DUE } from '../../../turn/turn.ts';
 import type { RunCredits } from '../credits/run-credits.ts';
 import { withinBudget } from '../memory/run-budget.ts';
 import { ResidentBytes } from '../memory/run-resources.ts';
@@ -24,8 +24,6 @@ import { type Caller, Mailbox, type Message, notStorable, toBlame } from './mail
 import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
 import { type Claimant, type SlotKind, SlotWaits } from './slots.ts';
-
-const WHEN_DUE = { task: 'task_timed_out', wait: 'wake', expansion: 'expansion_timed_out' } as const;
 
 type Settlements = readonly (() => void)[];
 

@@ -1,0 +1,16 @@
+/**
+ * The inputs of a script, each value as JSON text. They are parsed one after the other: as objects they take up to 30
+ * times the text, and a thread whose heap is full does not fail alone, because V8 ends the process.
+ */
+export type LuaData = {
+  /** The values of the script's own templates, each once. */
+  values: string[];
+  /** The indexes of `__values[1]`… in `values`; absent if they are in the same order. */
+  places?: readonly number[];
+  input?: string;
+  /** Only the results that the script can read. */
+  steps?: { [step: string]: string };
+  /** The errors of those of them that failed. */
+  errors?: { [step: string]: string };
+  run?: string;
+};
