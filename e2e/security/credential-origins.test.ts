@@ -48,6 +48,14 @@ async function ok(token: string, method: string, path: string, body?: unknown): 
   return answer.body;
 }
 
+/** A step that sends a connection's credential to a server. */
+const request = (server: { url: string }, connection: string) => ({
+  type: 'http_request',
+  method: 'PUT',
+  url: `${new URL(server.url).origin}/fetched`,
+  connection_id: connection,
+});
+
 /** Credentials that `token` stores for `server`, and what uses them: an instance and a workflow. */
 async function credentialsFor(token: string, server: { url: string }) {
   const { id: connection = '' } = await ok(token, 'POST', '/v1/connections', {
@@ -74,6 +82,8 @@ async function credentialsFor(token: string, server: { url: string }) {
     steps: [
       { id: 'tool', type: 'mcp_call', instance_id: instance, tool_name: 'add', tool_args: { a: 1, b: 2 } },
       { id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.' },
+      // What the server answers to it does not matter.
+      { id: 'fetch', ...request(server, connection), on_error: 'continue' },
     ],
   };
   const { id: workflow = '' } = await ok(token, 'POST', '/v1/workflows', { name: 'Calls', graph });
@@ -171,4 +181,31 @@ test('and the walk reaches every operation that sends one', async () => {
     'workflows_execute_command',
     'workflows_start_test_run',
   ]);
+}, 120_000);
+
+test('no request of a workflow sends a credential to an origin that it was not stored for', async () => {
+  const made = await credentialsFor(owner, honest);
+  const before = second.seen.length;
+  const step = { id: 'fetch', ...request(second, made.connection) };
+  const { id: own = '' } = await ok(intruder, 'POST', '/v1/workflows', { name: 'Own', graph: { steps: [step] } });
+  const asIntruder = { token: intruder };
+  const published = await worlds.request('POST', `/v1/workflows/${own}/versions`, {
+    ...asIntruder,
+    body: { changelog: 'x' },
+  });
+  expect(published.status).toBe(422);
+  await worlds.request('POST', `/v1/workflows/${own}/test-runs`, { ...asIntruder, body: {} });
+  await worlds.request('POST', `/v1/workflows/${own}/test-runs`, { ...asIntruder, body: { step: 'fetch' } });
+  const params = { trigger_steps: { fetch: { url: step.url } } };
+  // To the origin that it was stored for, the same step does send it.
+  await ok(intruder, 'POST', `/v1/workflows/${made.workflow}/command`, { command: 'start', params: {} });
+  await ok(intruder, 'POST', `/v1/workflows/${made.workflow}/command`, { command: 'start', params });
+  const { pool } = worlds.service.container.services;
+  const active = "SELECT 1 FROM runs WHERE workflow_id = ANY($1) AND status = 'running'";
+  await expect
+    .poll(async () => (await pool.query(active, [[own, made.workflow]])).rowCount, { timeout: 20_000 })
+    .toBe(0);
+  expect(arrived({ seen: second.seen.slice(before) })).toBe(false);
+  const fetched = honest.seen.filter(({ method }) => method === 'PUT');
+  expect(arrived({ seen: fetched })).toBe(true);
 }, 120_000);

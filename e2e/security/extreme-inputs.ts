@@ -158,6 +158,44 @@ export const EXTREME_GRAPHS: [string, unknown[]][] = [
     'a long name of a field',
     [step('a', 'mcp_call', { tool_args: { [repeated('a.', 900_000)]: ['{{steps.', '{{input.'] } })],
   ],
+  ['a long URL', steps('http_request', n => ({ url: `https://a.test/${repeated('{{input.a}}/', 400)}${n}` }))],
+  [
+    'an unfinished template in a URL',
+    [step('a', 'http_request', { url: repeated('https://{{input.a ?? [', ROOM - 200) })],
+  ],
+  [
+    'parameters and headers of a request',
+    many(8, n =>
+      step(`s${n}`, 'http_request', {
+        url: 'https://a.test',
+        query: Object.fromEntries(many(3_000, k => [`q${k}`, '{{input.a}}'])),
+        headers: Object.fromEntries(many(3_000, k => [`h${k}`, 'v'])),
+      }),
+    ),
+  ],
+  [
+    'a body of templates',
+    [
+      step('a', 'http_request', {
+        url: 'https://a.test',
+        method: 'POST',
+        body: many(40_000, () => '{{steps.q.result}}'),
+      }),
+    ],
+  ],
+  [
+    'parts and pages of a request',
+    many(4, n =>
+      step(`s${n}`, 'http_request', {
+        url: 'https://a.test',
+        method: 'POST',
+        multipart: many(2_500, k => ({ name: `p${k}`, value: '{{input.a}}' })),
+        pagination: { next: repeated('{{response.body.a ?? [', 2_000), items: repeated('a.', 10_000) },
+        expect: many(5_000, () => '2xx'),
+      }),
+    ),
+  ],
+  ['templates in waits', steps('wait', () => ({ until: repeated('{{input.a ?? [', 480) }))],
   ['unknown fields', [step('a', 'condition', Object.fromEntries(many(80_000, n => [`f${n}`, 1])))]],
   ['long ids', many(8, () => step(repeated('x', 100_000), 'condition', {}))],
   ['branches to no step', [step('a', 'condition', { expression: 'true', then: many(150_000, n => `x${n % 100}`) })]],
