@@ -237,6 +237,10 @@ function formOf(step: Step, form: StepTypeForm | undefined): { fields: StepField
           setting('retry_delay_s', 'number', 'Seconds before the first retry, doubled at each. Default: 1.'),
         ]
       : []),
+    {
+      ...setting('on_error', 'choice', 'What a failure means: the run fails (default), or what follows runs.'),
+      choices: ['fail', 'continue'],
+    },
     setting('disabled', 'flag', 'The step is skipped, and what follows it runs.'),
     setting('gated', 'flag', 'The step runs only where a start names it.'),
     setting('overridable', 'list', 'Fields that a start may override.'),
