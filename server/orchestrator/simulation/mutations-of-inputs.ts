@@ -57,7 +57,7 @@ export const INPUTS: readonly Mutation[] = [
     file: 'core/attempts.ts',
     find: 'return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : 0;',
     replace: 'return ms;',
-    caughtBy: ['attempts', 'defect'],
+    caughtBy: ['attempts', 'defect', 'replay'],
     knobs: { failures: 60 },
   },
   {

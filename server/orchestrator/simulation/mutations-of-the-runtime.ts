@@ -78,7 +78,7 @@ const LOG: readonly Mutation[] = [
     file: 'simulation/database.ts',
     find: 'if (projection !== null && run.row.lastSeq <= projection.lastSeq)',
     replace: 'if (projection !== null)',
-    caughtBy: ['projection'],
+    caughtBy: ['projection', 'not-stuck'],
     knobs: { commands: 12 },
   },
   {
@@ -154,7 +154,7 @@ const RUN: readonly Mutation[] = [
     file: 'executors/embedded/runs/live-run.ts',
     find: 'else this.#forgo(started.step);',
     replace: '',
-    caughtBy: ['slots', 'not-stuck'],
+    caughtBy: ['slots', 'not-stuck', 'fairness'],
     knobs: { oddities: 60, failures: 0, commands: 1 },
   },
   {
