@@ -132,8 +132,8 @@ const CORE: readonly Mutation[] = [
   {
     name: 'a run that waits is not woken',
     file: 'turn/turn.ts',
-    find: 'state.waiting.size === 0 && state.sleeping.size === 0) return null;',
-    replace: 'state.waiting.size === 0) return null;',
+    find: 'waiting.size === 0 && sleeping.size === 0 && grown === null',
+    replace: 'waiting.size === 0 && grown === null',
     caughtBy: ['projection', 'not-stuck'],
   },
   {
