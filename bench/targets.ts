@@ -23,6 +23,9 @@ export const targets: readonly Target[] = [
   { workload: 'long-chain', figure: 'times as long', reach: 1.1 },
   { workload: 'large-graph', figure: 'ms to start, new graph', reach: 50 },
   { workload: 'old-runs', figure: 'times the CPU', reach: 1.1 },
+  { workload: 'run-page', figure: 'ms until drawn', reach: 1_000 },
+  { workload: 'run-page', figure: 'events: p95 ms a frame', reach: 17 },
+  { workload: 'run-page', figure: 'timeline: p95 ms a frame', reach: 17 },
 ];
 
 /** How many times as fast as a peer, with its defaults, at the chain of ten with 64 in flight. */

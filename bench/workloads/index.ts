@@ -21,4 +21,15 @@ const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
   run: () => run(),
 }));
 
-export const workloads: readonly Workload[] = [...comparedWorkloads, ...batonWorkloads, ...http];
+/** The console in a real browser; it starts a server of its own, and `size` is not used. */
+const inBrowser: Workload = {
+  name: 'run-page',
+  title: 'page of a run of 2,000 steps and 20,000 events',
+  size: 0,
+  once: true,
+  can: (system): system is BenchService => system instanceof BenchService,
+  // Loaded when it is wanted: the other workloads need no browser.
+  run: async () => (await import('../console/run-page.ts')).runPage(),
+};
+
+export const workloads: readonly Workload[] = [...comparedWorkloads, ...batonWorkloads, ...http, inBrowser];

@@ -1,0 +1,149 @@
+import { type Browser, chromium, type Page } from '@playwright/test';
+import pg from 'pg';
+import { startServer, type TestServer } from '../../e2e/fixtures/server.ts';
+import { withDatabase } from '../../server/platform/postgres/cluster.ts';
+import { startTestCluster } from '../../server/testing/postgres-cluster.ts';
+import { layers } from '../graphs.ts';
+import { percentile } from '../load.ts';
+import type { Figures } from '../system/system.ts';
+
+const LAYERS = 100;
+const STEPS = 2_000;
+const EVENTS = 20_000;
+const LOADS = 5;
+const SCROLL_MS = 3_000;
+
+/**
+ * Measures the page of a large run in a real browser (`BATON_TEST_BROWSER`, else the one of Playwright): from the navigation to the moment at
+ * which the state, the steps and the graph are drawn, with the scripts in the browser's cache, and the frames while its lists scroll. The
+ * console must have been built (`npm run build`).
+ */
+export async function runPage(): Promise<Figures> {
+  const cluster = await startTestCluster();
+  const admin = new pg.Client({ connectionString: cluster.url });
+  await admin.connect();
+  await admin.query('CREATE DATABASE console');
+  await admin.end();
+  const url = withDatabase(cluster.url, 'console');
+  const server = await startServer({ env: { DATABASE_URL: url, BATON_SEED: 'none' }, readyWithinMs: 180_000 });
+  const executablePath = process.env.BATON_TEST_BROWSER;
+  const browser = await chromium.launch({
+    ...(executablePath && { executablePath }),
+    chromiumSandbox: process.getuid?.() !== 0,
+  });
+  try {
+    return await measure(browser, server, await largeRun(server, url));
+  } finally {
+    await browser.close();
+    await server.stop();
+    await cluster.stop();
+  }
+}
+
+/** Makes a run of 2,000 steps with 20,000 events: what its steps did, and log lines behind it. Returns the path of its page. */
+async function largeRun(server: TestServer, databaseUrl: string): Promise<string> {
+  const call = async (method: string, path: string, body?: unknown) => {
+    const headers = { Authorization: `Bearer ${server.pat}`, 'Content-Type': 'application/json' };
+    const response = await fetch(`${server.url}${path}`, {
+      method,
+      headers,
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const graph = layers('condition', STEPS / LAYERS, LAYERS);
+  const { id } = await call('POST', '/v1/workflows', { name: 'Large', graph });
+  await call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
+  const params = { trigger_payload: { n: 1 } };
+  const { run_id } = await call('POST', `/v1/workflows/${String(id)}/command`, { command: 'start', params });
+  const path = `/workflows/${String(id)}/runs/${String(run_id)}`;
+  while (!(await call('GET', `/v1${path}/summary`)).run_complete)
+    await new Promise(resolve => setTimeout(resolve, 100));
+  await addLogLines(databaseUrl, String(run_id), graph.steps[0]?.id ?? '');
+  return path;
+}
+
+/** Lengthens the log of a run that has ended to 20,000 events. */
+async function addLogLines(databaseUrl: string, runId: string, step: string): Promise<void> {
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  try {
+    await database.query(
+      `INSERT INTO run_events (run_id, seq, event_type, step_id, attempt, data, created_at)
+       SELECT e.run_id, n, 'step_log', $3, 1, '{"lines":["a line that the step wrote"]}', e.at
+         FROM (SELECT run_id, max(seq) AS last, max(created_at) AS at FROM run_events WHERE run_id = $1 GROUP BY run_id) e,
+              generate_series(e.last + 1, $2::int) n`,
+      [runId, EVENTS, step],
+    );
+    await database.query('UPDATE runs SET last_seq = $2 WHERE id = $1', [runId, EVENTS]);
+  } finally {
+    await database.end();
+  }
+}
+
+async function measure(browser: Browser, server: TestServer, path: string): Promise<Figures> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  await page.goto(`${server.url}/sign-in`);
+  await page.getByLabel('Email').fill(server.email);
+  await page.getByLabel('Password').fill(server.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/workflows/);
+  const drawn: number[] = [];
+  // The first load fills the caches of the browser and the server, and is not counted.
+  for (let n = 0; n <= LOADS; n += 1) {
+    await page.goto(`${server.url}${path}`, { waitUntil: 'commit' });
+    const at = await page.evaluate(untilDrawn);
+    if (n > 0) drawn.push(at);
+  }
+  drawn.sort((a, b) => a - b);
+  const events = await scrolled(page, `${server.url}${path}?tab=events`, 'Events');
+  const timeline = await scrolled(page, `${server.url}${path}?tab=timeline`, 'Timeline');
+  return {
+    'ms until drawn': percentile(drawn, 0.5),
+    'ms until drawn, slowest': percentile(drawn, 1),
+    'events: p95 ms a frame': percentile(events, 0.95),
+    'timeline: p95 ms a frame': percentile(timeline, 0.95),
+  };
+}
+
+/** Runs in the page: the time since its navigation at which the state, the list of steps and the graph are painted. */
+function untilDrawn(): Promise<number> {
+  const isDrawn = () =>
+    document.querySelector('h1')?.textContent?.includes('Completed') === true &&
+    document.querySelector('[aria-label="Steps"] li') !== null &&
+    document.querySelector('[aria-label="Graph of the run"] [data-status]') !== null;
+  return new Promise(resolve => {
+    const look = () => {
+      if (isDrawn()) requestAnimationFrame(() => resolve(performance.now()));
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
+}
+
+/** The times between frames while a list scrolls from one end towards the other, ascending. */
+async function scrolled(page: Page, url: string, label: string): Promise<number[]> {
+  await page.goto(url);
+  const list = page.getByRole('region', { name: label, exact: true });
+  await list.getByRole('listitem').first().waitFor();
+  const frames = await list.evaluate(
+    (element, ms) =>
+      new Promise<number[]>(resolve => {
+        const found: number[] = [];
+        const end = performance.now() + ms;
+        const direction = element.scrollTop > 0 ? -1 : 1;
+        let before = performance.now();
+        const frame = (now: number) => {
+          found.push(now - before);
+          before = now;
+          element.scrollTop += direction * 120;
+          if (now < end) requestAnimationFrame(frame);
+          else resolve(found.slice(1));
+        };
+        requestAnimationFrame(frame);
+      }),
+    SCROLL_MS,
+  );
+  return frames.sort((a, b) => a - b);
+}
