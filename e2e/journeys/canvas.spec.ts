@@ -1,0 +1,132 @@
+import type { Locator, Page } from '@playwright/test';
+import { expect, open, test } from '../fixtures/console.ts';
+
+const canvasOf = (page: Page) => page.getByRole('region', { name: 'Graph of the draft' });
+const stepOf = (page: Page, id: string) => canvasOf(page).locator(`[data-step="${id}"]`);
+const nodeOf = (page: Page, id: string) => canvasOf(page).locator(`.react-flow__node[data-id="${id}"]`);
+const lua = (id: string, ...depends_on: string[]) => ({
+  id,
+  type: 'lua_script',
+  script: 'return 1',
+  ...(depends_on.length > 0 ? { depends_on } : {}),
+});
+type StoredStep = { id: string; depends_on?: string[]; then?: string[]; else?: string[]; position?: unknown };
+
+async function middleOf(target: Locator): Promise<{ x: number; y: number }> {
+  const box = await target.boundingBox();
+  if (box === null) throw new Error(`${target} is not drawn.`);
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/**
+ * Drags in steps as a hand does. `dragTo` jumps, and waits without end where another element covers the middle of a
+ * handle.
+ */
+async function drag(page: Page, from: Locator, to: { x: number; y: number }): Promise<void> {
+  const start = await middleOf(from);
+  await page.mouse.move(start.x, start.y);
+  await page.mouse.down();
+  await page.mouse.move(start.x + 8, start.y + 8, { steps: 4 });
+  await page.mouse.move(to.x, to.y, { steps: 12 });
+  await page.mouse.up();
+}
+
+/** Clicks a step and waits until the keys of the canvas are its. */
+async function select(page: Page, id: string): Promise<void> {
+  await stepOf(page, id).click();
+  await expect(nodeOf(page, id)).toHaveClass(/selected/);
+  await expect(nodeOf(page, id)).toBeFocused();
+}
+
+test('steps are inserted, connected, removed, copied and searched, and every change can be undone', async ({
+  member,
+  api,
+}) => {
+  const graph = { steps: [lua('a'), lua('b', 'a'), lua('c', 'b')] };
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Canvas', graph });
+  const stored = async () => {
+    const { graph } = await api.call('GET', `/v1/workflows/${String(id)}`);
+    return (graph as { steps: StoredStep[] }).steps;
+  };
+  const edges = async () => (await stored()).flatMap(step => (step.depends_on ?? []).map(from => `${from}→${step.id}`));
+  await open(member, `/workflows/${String(id)}`);
+  const canvas = canvasOf(member);
+  const { keyboard } = member;
+
+  await canvas.getByRole('button', { name: 'Insert a step between a and b' }).click();
+  await member.getByRole('option', { name: /Condition/ }).click();
+  await expect(stepOf(member, 'condition')).toBeVisible();
+  await expect.poll(edges).toEqual(['a→condition', 'condition→b', 'b→c']);
+
+  await select(member, 'b');
+  await keyboard.press('Delete');
+  await expect(stepOf(member, 'b')).toHaveCount(0);
+  await expect.poll(edges).toEqual(['a→condition', 'condition→c']);
+  await canvas.getByRole('button', { name: 'Undo' }).click();
+  await expect(stepOf(member, 'b')).toBeVisible();
+  await expect.poll(edges).toEqual(['a→condition', 'condition→b', 'b→c']);
+
+  const handle = (step: string, kind: 'source' | 'target') =>
+    nodeOf(member, step).locator(`.react-flow__handle.${kind}`).first();
+  await drag(member, handle('a', 'source'), await middleOf(handle('c', 'target')));
+  await expect.poll(edges).toContain('a→c');
+
+  await select(member, 'c');
+  await keyboard.press('ControlOrMeta+d');
+  await expect(nodeOf(member, 'c_2')).toBeFocused();
+  await keyboard.press('d');
+  await expect(stepOf(member, 'c_2')).toContainText('Disabled');
+  const undo = canvas.getByRole('button', { name: 'Undo' });
+  await undo.click();
+  await expect(stepOf(member, 'c_2')).not.toContainText('Disabled');
+  await undo.click();
+  await expect(stepOf(member, 'c_2')).toHaveCount(0);
+  await canvas.getByRole('button', { name: 'Redo' }).click();
+  await expect(stepOf(member, 'c_2')).toBeVisible();
+
+  await select(member, 'c_2');
+  await keyboard.press('ControlOrMeta+f');
+  const search = canvas.getByRole('textbox', { name: 'Search steps' });
+  await expect(search).toBeFocused();
+  await search.fill('cond');
+  await expect(canvas.getByRole('status')).toHaveText('1');
+  await search.press('Enter');
+  await expect(canvas.getByRole('status')).toHaveText('1 of 1');
+  await expect(member).toHaveURL(/step=condition/);
+});
+
+test('a type of step is dragged to where it shall be, and the branches of a condition are drawn in order', async ({
+  member,
+  api,
+}) => {
+  const steps = [
+    lua('no', 'check'),
+    lua('yes', 'check'),
+    { id: 'check', type: 'condition', expression: 'true', then: ['yes'], else: ['no'] },
+  ];
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Branches', graph: { steps } });
+  const stored = async () => {
+    const { graph } = await api.call('GET', `/v1/workflows/${String(id)}`);
+    return (graph as { steps: StoredStep[] }).steps;
+  };
+  await open(member, `/workflows/${String(id)}?step=check`);
+  const canvas = canvasOf(member);
+  await expect(stepOf(member, 'check')).toBeVisible();
+  const [yes, no] = [await middleOf(stepOf(member, 'yes')), await middleOf(stepOf(member, 'no'))];
+  expect(yes.x).toBeLessThan(no.x);
+  // Neither label is under the “+” of the selected condition.
+  for (const branch of ['then', 'else']) {
+    const label = canvas.locator('.react-flow__edgelabel-renderer').getByText(branch, { exact: true });
+    const { x, y } = await middleOf(label);
+    expect(await label.evaluate((own, point) => own === document.elementFromPoint(point.x, point.y), { x, y })).toBe(
+      true,
+    );
+  }
+
+  const box = await canvas.boundingBox();
+  if (box === null) throw new Error('The canvas is not drawn.');
+  const strip = canvas.getByRole('toolbar', { name: 'Step types' });
+  await drag(member, strip.getByRole('button', { name: 'Add Human task' }), { x: box.x + 130, y: box.y + 420 });
+  await expect(stepOf(member, 'human_task')).toBeVisible();
+  await expect.poll(async () => (await stored()).every(step => 'position' in step)).toBe(true);
+});
