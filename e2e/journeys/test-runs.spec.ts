@@ -1,0 +1,131 @@
+import type { Locator, Page } from '@playwright/test';
+import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
+import { replaceText } from '../fixtures/editor.ts';
+
+const sideOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' });
+const outcomeOf = (page: Page) => sideOf(page).getByRole('region', { name: 'Last test' });
+
+const steps = [
+  { id: 'order', type: 'lua_script', script: 'return {amount = input.amount}' },
+  {
+    id: 'tax',
+    type: 'lua_script',
+    name: 'Compute the tax',
+    script: 'log("asked") return {tax = steps.order.result.amount * 0.2}',
+    depends_on: ['order'],
+  },
+];
+
+/** Presses a key until the element has the focus. */
+async function pressUntilFocused(page: Page, key: string, target: Locator): Promise<void> {
+  for (let presses = 0; presses < 80; presses += 1) {
+    if (await target.evaluate(element => element === document.activeElement)) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${key} does not lead to ${target}.`);
+}
+
+test('a step is tested with given results and with those of a run, by mouse', async ({ member, api }) => {
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Taxes', graph: { steps } });
+  const past = await api.call('POST', `/v1/workflows/${String(id)}/test-runs`, { params: { amount: 50 } });
+  const summary = `/v1/workflows/${String(id)}/runs/${String(past.run_id)}/summary`;
+  await expect.poll(async () => (await api.call('GET', summary)).status).toBe('completed');
+
+  await open(member, `/workflows/${String(id)}?step=tax`);
+  const side = sideOf(member);
+  const results = side.getByRole('textbox', { name: 'Results of earlier steps' });
+  await side.getByRole('tab', { name: 'Test' }).click();
+  await expect(results).toContainText('"order": null');
+  await replaceText(results, '{"order": {"amount": 200}}');
+  await side.getByRole('button', { name: 'Test step' }).click();
+  await expect(outcomeOf(member).getByRole('status')).toHaveText('Success');
+  await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('tax:40');
+  await expect(outcomeOf(member).getByRole('region', { name: 'Log' })).toContainText('asked');
+  await expectThemesAccessible(member);
+
+  await side.getByRole('combobox', { name: 'Data from' }).click();
+  // The oldest, which the test began with.
+  await member
+    .getByRole('option', { name: /Completed/ })
+    .last()
+    .click();
+  await expect(results).toContainText('"amount": 50');
+  await side.getByRole('button', { name: 'Test step' }).click();
+  await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('tax:10');
+
+  // What was tested is kept with its step, and is no run of the workflow.
+  await member.reload();
+  await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('tax:10');
+  await member.goto(`/workflows/${String(id)}?tab=runs`);
+  await expect(member.getByText('No run matches').or(member.getByText('No runs yet'))).toBeVisible();
+  await member.getByRole('combobox', { name: 'Test runs' }).click();
+  await member.getByRole('option', { name: 'Test runs only' }).click();
+  await expect(member.getByRole('row')).toHaveCount(4);
+  await expect(member.getByRole('table')).not.toContainText('v-');
+});
+
+test('a step is changed and tested with the keyboard alone, and says what is wrong with it', async ({
+  member,
+  api,
+}) => {
+  const { keyboard } = member;
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Keys', graph: { steps } });
+  await open(member, `/workflows/${String(id)}?step=tax`);
+  const side = sideOf(member);
+  const type = async (field: Locator, text: string) => {
+    await pressUntilFocused(member, 'Tab', field);
+    await keyboard.press('ControlOrMeta+a');
+    await keyboard.insertText(text);
+  };
+  const canvas = member.getByRole('region', { name: 'Graph of the draft' });
+  await expect(canvas.locator('[data-step="tax"]')).toBeVisible();
+  await pressUntilFocused(member, 'Tab', canvas);
+  await keyboard.press('Enter');
+  await expect(side.getByLabel('Name')).toBeFocused();
+  await type(side.getByRole('textbox', { name: 'Script' }), 'return steps.order.result + nothing.at.all');
+  await pressUntilFocused(member, 'Shift+Tab', side.getByRole('tab', { name: 'Step' }));
+  await keyboard.press('ArrowRight');
+  await expect(side.getByRole('tab', { name: 'Test' })).toBeFocused();
+  await expect(side.getByRole('textbox', { name: 'Results of earlier steps' })).toBeVisible();
+  await type(side.getByRole('textbox', { name: 'Results of earlier steps' }), '{"order": 1');
+  await expect(side.getByRole('button', { name: 'Test step' })).toBeDisabled();
+  await type(side.getByRole('textbox', { name: 'Results of earlier steps' }), '{"order": 1}');
+  await pressUntilFocused(member, 'Tab', side.getByRole('button', { name: 'Test step' }));
+  await keyboard.press('Enter');
+  await expect(outcomeOf(member).getByRole('status')).toHaveText('Failed');
+  await expect(outcomeOf(member).getByRole('alert')).toContainText('nil');
+});
+
+test('the draft is tested with an input that is saved for later', async ({ member, api }) => {
+  const { id } = await api.call('POST', '/v1/workflows', {
+    name: 'Inputs',
+    graph: { steps },
+    run_setup: { trigger_payload: { amount: 10 } },
+  });
+  const page = `/workflows/${String(id)}`;
+  await open(member, page);
+  await member.getByRole('button', { name: 'Test run' }).click();
+  const dialog = member.getByRole('dialog', { name: 'Test “Inputs”' });
+  await dialog.getByLabel('amount').fill('300');
+  await dialog.getByRole('button', { name: 'Save this input' }).click();
+  const name = dialog.getByLabel('Name of the input');
+  await expect(name).toBeFocused();
+  await name.fill('A large order');
+  await name.press('Enter');
+  await expect(dialog.getByRole('combobox', { name: 'Saved inputs' })).toHaveText('A large order');
+  await expectThemesAccessible(member);
+  await dialog.getByLabel('amount').fill('1');
+  await dialog.getByRole('combobox', { name: 'Saved inputs' }).press('Enter');
+  await member.getByRole('option', { name: 'A large order' }).press('Enter');
+  await dialog.getByRole('button', { name: 'Start test run' }).click();
+  await expect(member).toHaveURL(/\/runs\//);
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed');
+  await expect(member.getByText('Draft (test run)')).toBeVisible();
+  const run = /runs\/([^/?]+)/.exec(member.url())?.[1];
+  expect((await api.call('GET', `/v1${page}/runs/${run}/context`)).input).toEqual({ amount: 300 });
+  const { run_setup } = await api.call('GET', `/v1${page}`);
+  expect(run_setup).toEqual({
+    trigger_payload: { amount: 10 },
+    saved_inputs: [{ name: 'A large order', input: { amount: 300 } }],
+  });
+});
