@@ -62,7 +62,7 @@ function Comparison({ workflowId, version, draft }: { workflowId: string; versio
         <Select value={other} options={options} onChange={setOther} />
       </Field>
       {sides !== null ? (
-        <Changes before={sides[0]} after={sides[1]} />
+        <Changes key={other} before={sides[0]} after={sides[1]} />
       ) : read.isError ? (
         <ErrorState error={read.error} onRetry={() => void read.refetch()} />
       ) : (
