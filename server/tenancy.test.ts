@@ -74,6 +74,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     ],
     'retention/partition-store.ts': ['disposeOf dropUsage'],
     'retention/plan-store.ts': ['beginReading countStrayUsage endReading measureLogs sizeOf'],
+    'retention/snapshot-store.ts': ['deleteSnapshots'],
     'retention/sweep-store.ts': ['tryRetentionLock vacuumRuns'],
   },
   'It reads no rows: it prepares the transaction, or the text of a query': {
