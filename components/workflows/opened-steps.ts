@@ -34,6 +34,8 @@ const FIELDS: readonly InputField[] = [
   { name: 'text', kind: 'text', multiline: true },
   { name: 'multipart', kind: 'json', multiline: true },
   { name: 'response_schema', kind: 'json', multiline: true },
+  { name: 'seconds', kind: 'number' },
+  { name: 'until', kind: 'text' },
   { name: 'timeout_s', kind: 'number' },
   { name: 'retry_count', kind: 'number' },
   { name: 'retry_delay_s', kind: 'number' },

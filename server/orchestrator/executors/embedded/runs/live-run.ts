@@ -275,8 +275,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#lost?.size === 0) this.#lost = null;
     if (this.#due?.size === 0) this.#due = null;
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
-    // One that was denied its credits may have made room for another item of its loop.
-    if (this.state.grown !== null && this.wants()) this.#host.claim(this);
+    // One that failed instead of starting (denied its credits, lost too often) may have let others in its run start.
+    if (turn.cancelled.length > 0 && this.wants()) this.#host.claim(this);
   }
 
   /**
