@@ -7,7 +7,7 @@ import type { Surroundings } from '../surroundings.ts';
 import { isPaidFor } from './usage.ts';
 import { Violation } from './violation.ts';
 
-/** A grant that was made within this of a denial may not have been read yet: the slowest read in a frozen process, ms. */
+/** Within this of a denial a grant may not have been read yet, and a refusal not answered: the slowest read in a frozen process, ms. */
 const READ_WITHIN_MS = 5_000;
 
 const fail = (message: string) => new Violation('credits', message);
@@ -71,6 +71,8 @@ export class CreditWatch {
   readonly #holdsLock: () => boolean;
   readonly #held = new Map<string, Map<string, number>>();
   readonly #sending = new Map<string, number>();
+  /** When each workspace had too little for a step last. */
+  readonly #poorAt = new Map<string, number>();
 
   constructor(at: Surroundings, database: Database, holdsLock: () => boolean) {
     this.#at = at;
@@ -82,6 +84,7 @@ export class CreditWatch {
   appended(entry: LogEntry): () => void {
     const { runId, owner, rows } = entry;
     const { tenantId } = owner;
+    this.#notePoor(tenantId);
     const credits = chargeOf(entry);
     const held = this.#held.get(tenantId) ?? new Map<string, number>();
     this.#held.set(tenantId, held);
@@ -102,6 +105,7 @@ export class CreditWatch {
       held.set(`${runId} ${step}`, price);
     }
     return () => {
+      this.#notePoor(tenantId);
       this.#add(tenantId, -credits);
       for (const key of cancelled) held.delete(key);
     };
@@ -109,8 +113,11 @@ export class CreditWatch {
 
   /** A start was refused for lack of credits. */
   checkRefused(tenantId: string): void {
+    // A start reads the log between the decision and its answer; attempts may end meanwhile.
     const { prices } = this.#at.economy;
-    if (this.#left(tenantId) >= prices.workflow_step && !this.#grantedLately(tenantId))
+    const poorAt = this.#poorAt.get(tenantId) ?? Number.NEGATIVE_INFINITY;
+    const wasPoor = this.#at.agenda.now - poorAt < READ_WITHIN_MS;
+    if (this.#left(tenantId) >= prices.workflow_step && !wasPoor && !this.#grantedLately(tenantId))
       this.#at.fail('credits', `a start of ${tenantId} was refused, which has ${this.#left(tenantId)}`);
   }
 
@@ -137,6 +144,11 @@ export class CreditWatch {
   #left(tenantId: string): number {
     const held = sum([...(this.#held.get(tenantId)?.values() ?? [])]);
     return this.#database.account(tenantId).balance - held - (this.#sending.get(tenantId) ?? 0);
+  }
+
+  /** Called before what is held or sent changes. */
+  #notePoor(tenantId: string): void {
+    if (this.#left(tenantId) < this.#at.economy.prices.workflow_step) this.#poorAt.set(tenantId, this.#at.agenda.now);
   }
 
   #grantedLately(tenantId: string): boolean {

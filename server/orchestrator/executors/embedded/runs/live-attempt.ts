@@ -104,12 +104,21 @@ export class LiveAttempt implements Attempt {
       // It was aborted.
       return;
     }
-    if (!this.#live) {
+    if (!this.#isInFlight) {
       landing.release(tenantId);
       return;
     }
     this.#hasRoom = true;
     this.#begin(type);
+  }
+
+  /**
+   * Whether it is still to be carried out. From the decision that cancels an attempt until its commit, when it is
+   * aborted, the state no longer has what the attempt would read, such as the item of its loop.
+   */
+  get #isInFlight(): boolean {
+    const { id } = this.step;
+    return this.#live && this.#state.inFlight.has(id) && this.#state.steps.get(id)?.attempt === this.attempt;
   }
 
   /** Executes it, once its large results are loaded. */
@@ -239,7 +248,7 @@ export class LiveAttempt implements Attempt {
     const { id: runId, tenantId } = this.run;
     try {
       const loaded = await this.#host.resources.storedResults.load({ runId, tenantId, results }, this.#abort.signal);
-      if (!this.#live) {
+      if (!this.#isInFlight) {
         loaded.release();
         return;
       }
