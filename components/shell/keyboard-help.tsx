@@ -1,6 +1,7 @@
 'use client';
 import { Dialog } from '../ui/dialog.tsx';
 import { Kbd } from '../ui/kbd.tsx';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { mainPages, settingsPages } from './pages.ts';
 
 const groups: { title: string; keys: [string, string][] }[] = [
@@ -52,7 +53,10 @@ const groups: { title: string; keys: [string, string][] }[] = [
 export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts">
-      <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
+      <ScrollRegion
+        label="Keys"
+        className="grid max-h-[calc(100dvh-120px)] gap-x-8 gap-y-5 overflow-y-auto sm:grid-cols-2"
+      >
         {groups.map(group => (
           <section key={group.title}>
             <h3 className="mb-1 text-xs text-faint">{group.title}</h3>
@@ -70,7 +74,7 @@ export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChan
             </dl>
           </section>
         ))}
-      </div>
+      </ScrollRegion>
     </Dialog>
   );
 }

@@ -57,6 +57,11 @@ export class RunCredits {
     return 'admitted';
   }
 
+  /** The run does not advance: once it does again, nothing is denied by what was read until then. */
+  forgetAsked(): void {
+    this.#readsThen = null;
+  }
+
   /** Calls back once the balance was read again. */
   whenKnown(known: () => void): void {
     void this.#meter.rereadUntilKnown(this.#account, known);

@@ -188,8 +188,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
     this.#credits.send(turn.credits);
     turn.forgetCancelled(this.#lost, this.#due);
-    // It wants nothing before it can claim it.
     if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';
+    if (!this.#advancing) this.#credits.forgetAsked();
     if (this.wants()) this.#host.claim(this);
     if (this.#granted > 0) this.#startSteps(turn, now);
     if (this.waitingSteps > 0) this.#slotWaits.left(this.state.ready, now);
