@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createHarness, type Harness, type HarnessOptions, ManualTime } from '../../../../testing/engine/runtime.ts';
+import {
+  createHarness,
+  DEFAULT_CONFIG,
+  type Harness,
+  type HarnessOptions,
+  ManualTime,
+} from '../../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
 import type { Graph } from '../../../core/index.ts';
 import { wait } from '../../../steps/wait.ts';
@@ -107,4 +113,15 @@ test('a stop cancels a wait that is not in memory', async () => {
   await h.until(ref, isWaiting);
   await h.orchestrator.command(ref, { type: 'stop', mode: 'graceful', by: 'ann' });
   expect(await row(ref.runId)).toMatchObject({ status: 'stopped', at: null });
+});
+
+test('a wait holds no slot', async () => {
+  const time = new ManualTime();
+  const h = await harness(time, { config: { ...DEFAULT_CONFIG, maxInFlight: 1, maxInFlightPerTenant: 1 } });
+  const ref = await h.start(h.workflow(waiting(60)));
+  await h.until(ref, isWaiting);
+  const other = await h.start(h.workflow({ steps: [{ id: 'now', type: 'echo' }] }));
+  await expect.poll(async () => (await row(other.runId)).status).toBe('completed');
+  time.advance(60_000);
+  await completed(ref.runId, time);
 });
