@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -45,8 +44,8 @@ export default defineConfig({
   test: {
     // One PostgreSQL cluster for all test files; each file clones a migrated template database.
     globalSetup: ['server/testing/postgres-cluster.ts'],
-    // Tests of processes mostly wait for them: a worker for each core left 40 % of two cores idle.
-    maxWorkers: availableParallelism() + 1,
+    // The default leaves one core idle, which on two is half of the machine.
+    maxWorkers: '100%',
     sequence: { sequencer: LongestFirst },
     projects: [
       { resolve, test: { ...limits, name: 'isolated', include: isolated, isolate: true } },
