@@ -15,8 +15,11 @@ const graph = {
   ],
 };
 
-async function publish(api: { call: (...request: [string, string, unknown]) => Promise<Record<string, unknown>> }) {
-  const { id } = await api.call('POST', '/v1/workflows', { name: `Opened ${Date.now()}`, graph });
+async function publish(
+  api: { call: (...request: [string, string, unknown]) => Promise<Record<string, unknown>> },
+  name = `Opened ${Date.now()}`,
+) {
+  const { id } = await api.call('POST', '/v1/workflows', { name, graph });
   await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
   return String(id);
 }
@@ -58,8 +61,9 @@ test('set what the author opened, let a gated step in, and start by keyboard @ph
 });
 
 test('while the settings load, where they cannot be loaded, and where there are none', async ({ member, api }) => {
-  const workflow = await publish(api);
-  await open(member, `/workflows/${workflow}`);
+  await publish(api, 'Slow settings');
+  // The page of a workflow reads its version by itself; here nothing has been read yet.
+  await open(member, '/workflows');
   let answer = (_: 'fails' | 'answers') => undefined as unknown;
   await member.route(/workflows_get_version/, async route => {
     const outcome = await new Promise<'fails' | 'answers'>(settle => {
@@ -67,8 +71,10 @@ test('while the settings load, where they cannot be loaded, and where there are 
     });
     await (outcome === 'fails' ? route.abort() : route.continue());
   });
-  await member.getByRole('button', { name: 'Run', exact: true }).click();
-  const dialog = member.getByRole('dialog');
+  await member.keyboard.press('ControlOrMeta+k');
+  await member.getByPlaceholder('Search workflows, runs, pages…').fill('slow settings');
+  await member.getByRole('option', { name: 'Run Slow settings' }).click();
+  const dialog = member.getByRole('dialog', { name: /^Run “/ });
   await expect(dialog.locator('[data-skeleton]')).toBeVisible();
   // The client tries a few times before it gives up.
   const failing = setInterval(() => answer('fails'), 50);
