@@ -128,6 +128,11 @@ export async function createTestPat(
   return { token, principal: { ...principal, credential: { kind: 'pat', patId: pat.id, scopes } } };
 }
 
+/** The principal with a token of just these scopes, which is not stored. */
+export function withScopes(principal: Principal, ...scopes: Scope[]): Principal {
+  return { ...principal, credential: { kind: 'pat', patId: newId(), scopes } };
+}
+
 /** Returns the context of a use case that `principal` calls over REST. */
 export function contextFor(services: Services, principal: Principal, overrides: Partial<Context> = {}): Context {
   return {

@@ -59,17 +59,20 @@ export function createServicesWithSteps(
   return { services: createTestServices(db, { stepTypes, ...overrides }), close: () => luaPool.close() };
 }
 
+type LuaStep = { id: string; type: string; script: string; depends_on: string[] };
+
+/** A step that runs a Lua script. */
+export const luaStep = (id: string, script: string, ...depends_on: string[]): LuaStep => ({
+  id,
+  type: 'lua_script',
+  script,
+  depends_on,
+});
+
 /** Steps that do nothing but are valid: a chain of Lua scripts. */
-export function chain(...ids: string[]): {
-  steps: { id: string; type: string; script: string; depends_on: string[] }[];
-} {
+export function chain(...ids: string[]): { steps: LuaStep[] } {
   return {
-    steps: ids.map((id, index) => ({
-      id,
-      type: 'lua_script',
-      script: `return "${id}"`,
-      depends_on: ids.slice(Math.max(0, index - 1), index),
-    })),
+    steps: ids.map((id, index) => luaStep(id, `return "${id}"`, ...ids.slice(Math.max(0, index - 1), index))),
   };
 }
 

@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph, GraphStep, JsonMap, JsonValue, RunStartedData } from '../../orchestrator/core/index.ts';
+import { luaStep as lua } from '../../testing/workflows.ts';
 import { continuation } from './continuation.ts';
 import { newRunState, type StepState } from './run-state.ts';
 
-const lua = (id: string, script: string, ...depends_on: string[]): GraphStep => ({
-  id,
-  type: 'lua_script',
-  script,
-  depends_on,
-});
 const graphOf = (...steps: GraphStep[]): Graph => ({ steps });
 
 type Ends = Record<string, [StepState['status'], string?]>;

@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
-import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
+import { call, contextFor, createTestProject, luaStep as lua, refusal } from '../../testing/workflows.ts';
 import { archiveWorkflow } from '../workflows/sql/store.ts';
 import { runOperations } from './operations.ts';
 
@@ -41,8 +41,6 @@ async function run(id: string, params: Record<string, unknown> = {}): Promise<{ 
   await reached(service.services, tenant.owner, ref);
   return ref;
 }
-
-const lua = (id: string, script: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script, depends_on });
 
 describe('the summary', () => {
   test('says of every step how it ended', async () => {

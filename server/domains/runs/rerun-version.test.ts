@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Principal, Scope } from '../../contract/context.ts';
-import { newId } from '../../platform/ids.ts';
-import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';
 import { type RunningService, reached, startTestService } from '../../testing/runs.ts';
-import { call, contextFor, refusal } from '../../testing/workflows.ts';
+import { call, contextFor, refusal, luaStep as script } from '../../testing/workflows.ts';
 import { workflowOperations } from '../workflows/operations.ts';
 import { runOperations } from './operations.ts';
 
@@ -30,16 +29,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const as = (principal: Principal = tenant.contributor) => contextFor(service.services, principal);
-const carrying = (...carried: Scope[]): Principal => ({
-  ...tenant.contributor,
-  credential: { kind: 'pat', patId: newId(), scopes: carried },
-});
-const script = (id: string, text: string, ...depends_on: string[]) => ({
-  id,
-  type: 'lua_script',
-  script: text,
-  depends_on,
-});
+const carrying = (...carried: Scope[]) => withScopes(tenant.contributor, ...carried);
 const steps = [
   script('a', 'return input.n * 2'),
   script('b', 'error("no luck")', 'a'),

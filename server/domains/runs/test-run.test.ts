@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Principal, type Scope, scopes } from '../../contract/context.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
-import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';
 import { type RunningService, reached, startTestService } from '../../testing/runs.ts';
-import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
+import { call, contextFor, createTestProject, refusal, luaStep as script } from '../../testing/workflows.ts';
 import { taskOperations } from '../tasks/operations.ts';
 import { workflowOperations } from '../workflows/operations.ts';
 import { runOperations } from './operations.ts';
@@ -44,16 +44,7 @@ afterAll(() => service.close());
 
 const as = (principal: Principal = tenant.contributor) => contextFor(service.services, principal);
 /** The contributor with a token of these scopes. */
-const carrying = (...carried: Scope[]): Principal => ({
-  ...tenant.contributor,
-  credential: { kind: 'pat', patId: newId(), scopes: carried },
-});
-const script = (id: string, text: string, ...depends_on: string[]) => ({
-  id,
-  type: 'lua_script',
-  script: text,
-  depends_on,
-});
+const carrying = (...carried: Scope[]) => withScopes(tenant.contributor, ...carried);
 const draft = async (graph: Graph, run_setup: JsonMap = {}) =>
   (await call(create, as(), { name: 'Tried', graph, run_setup })).id;
 const doubled: Graph = {
