@@ -79,7 +79,7 @@ function useSelection(drawing: Drawing) {
 
 /**
  * A step to bring into view (null: the canvas itself), and where the keyboard goes: to the step on the canvas, to its form, or
- * nowhere. Whoever draws that place moves the focus once it is drawn, which may be some frames later.
+ * nowhere. The component that draws that place moves the focus once it is drawn, perhaps some frames later.
  */
 export type FocusRequest = { step: string | null; keyboard: 'canvas' | 'form' | 'stays' };
 

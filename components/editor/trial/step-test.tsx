@@ -90,7 +90,7 @@ function useStepTest({ workflowId, draft, editor, kept, step }: StepTestProps & 
   const submit = async () => {
     if ('problem' in parsedInput || 'problem' in parsedResults) return;
     keepInput(workflowId, parsedInput.input);
-    // What is tested is what is stored: whatever was typed last is saved first.
+    // What is tested is what is stored, so the latest changes are saved first.
     const { kind } = await draft.save();
     setUnsaved(kind !== 'saved');
     if (kind !== 'saved') return;
@@ -237,7 +237,7 @@ type TestDataProps = {
   label: string;
   hint: string;
   data: { text: string; set: (text: string) => void; problem: string | null };
-  /** Another one begins the history of the editor anew. */
+  /** Another value restarts the history of the editor. */
   revision: string;
 };
 
