@@ -34,10 +34,11 @@ const isolated = [
 // As in tsconfig.json.
 const resolve = { alias: { '@': fileURLToPath(new URL('.', import.meta.url)) } };
 
-const limits = {
+const common = {
   // They end what hangs; no test measures time, and a busy machine may take its own.
   testTimeout: 60_000,
   hookTimeout: 120_000,
+  setupFiles: ['server/testing/seed-properties.ts'],
 };
 
 export default defineConfig({
@@ -48,11 +49,11 @@ export default defineConfig({
     maxWorkers: '100%',
     sequence: { sequencer: LongestFirst },
     projects: [
-      { resolve, test: { ...limits, name: 'isolated', include: isolated, isolate: true } },
+      { resolve, test: { ...common, name: 'isolated', include: isolated, isolate: true } },
       {
         resolve,
         test: {
-          ...limits,
+          ...common,
           name: 'shared',
           include: files,
           exclude: ['**/node_modules/**', ...isolated],

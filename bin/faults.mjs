@@ -26,7 +26,7 @@ await runScript(async () => {
   );
   // One file at a time: a fault meant for one file's process would slow another one's down.
   return runVitest(['--no-file-parallelism', ...files], {
-    BATON_TEST_FAULT_SEED: String(seed),
+    BATON_TEST_SEED: String(seed),
     BATON_TEST_FAULT_ROUNDS: String(rounds),
   });
 });

@@ -23,7 +23,7 @@ await runScript(async () => {
   say(`fuzz: ${cases} cases with seed ${seed}; the same again: npm run fuzz -- --cases ${cases} --seed ${seed}`);
   return runVitest(['e2e/fuzz'], {
     BATON_TEST_FUZZ_CASES: String(cases),
-    BATON_TEST_FUZZ_SEED: String(seed),
+    BATON_TEST_SEED: String(seed),
     BATON_TEST_FUZZ_FIRST: String(first),
   });
 });

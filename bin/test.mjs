@@ -7,12 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findBrowser } from './browser.mjs';
 import { readCommandLine } from './command-line.mjs';
+import { playwrightSummary, tellFailures } from './failed-tests.mjs';
 import { build, generate, install } from './prepare.mjs';
 import { ownNode, root, run, say } from './process.mjs';
 import { hideSettings } from './test-run.mjs';
 
 const bin = (...path) => join(root, 'node_modules', ...path);
 const sum = { passed: 0, failed: 0, skipped: 0 };
+/** What failed, told again at the end: `{name, text}`. */
+const failures = [];
 const began = Date.now();
 
 /** Runs one stage, tells how long it took, and counts a crash of the stage itself as a failure. */
@@ -22,14 +25,16 @@ async function stage(name, work) {
   try {
     add(await work());
   } catch (error) {
-    say(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-    add({ passed: 0, failed: 1, skipped: 0 });
+    add(failure(name, error instanceof Error ? error.message : String(error)));
   }
   say(`— ${name} took ${((Date.now() - start) / 1000).toFixed(1)} s`);
 }
 
+const failure = (name, text) => ({ passed: 0, failed: 1, skipped: 0, failures: [{ name, text }] });
+
 function add(result) {
   for (const key of Object.keys(sum)) sum[key] += result[key];
+  failures.push(...result.failures);
 }
 
 /**
@@ -47,19 +52,19 @@ async function sideBySide(shown, kept, log) {
 }
 
 /** A tool that either passes or fails. */
-const tool = args => async stdio => {
+const tool = (name, args) => async stdio => {
   const code = await run(ownNode, args, { stdio });
-  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
+  return code === 0 ? { passed: 1, failed: 0, skipped: 0, failures: [] } : failure(name, `exit code ${code}`);
 };
 
 /** A test runner: its report is counted, and its exit code must agree with it. */
-async function runner(args, report, count, { stdio, env = {} }) {
+async function runner(args, report, summarize, { stdio, env = {} }) {
   const code = await run(ownNode, args, { stdio, env });
   const text = await readFile(report, 'utf8').catch(() => undefined);
   if (text === undefined) throw new Error(`the runner ended with exit code ${code} and left no report`);
-  const result = count(JSON.parse(text));
+  const result = summarize(JSON.parse(text));
   if (result.passed + result.failed + result.skipped === 0) throw new Error('no test ran');
-  // Errors outside of any test (an unhandled rejection, a failing hook) show in the exit code only.
+  // An error outside of any test (an unhandled rejection, say) fails the run, but no test.
   if (code !== 0 && result.failed === 0) return { ...result, failed: 1 };
   return result;
 }
@@ -71,11 +76,11 @@ async function checkAndBuild(reports) {
     () =>
       stage('build', async () => {
         await build();
-        return { passed: 1, failed: 0, skipped: 0 };
+        return { passed: 1, failed: 0, skipped: 0, failures: [] };
       }),
     async stdio => {
-      await stage('format and lint', () => tool(biome)(stdio));
-      await stage('types', () => tool(tsc)(stdio));
+      await stage('format and lint', () => tool('format and lint', biome)(stdio));
+      await stage('types', () => tool('types', tsc)(stdio));
     },
     join(reports, 'checks.log'),
   );
@@ -84,31 +89,19 @@ async function checkAndBuild(reports) {
 /** Everything but the journeys, with vitest. */
 function testWithVitest(reports, stdio) {
   const report = join(reports, 'vitest.json');
-  const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json'];
-  const count = json => ({
-    passed: json.numPassedTests,
-    // A file that does not load has no tests: it counts as one failure.
-    failed:
-      json.numFailedTests +
-      json.testResults.filter(f => f.status === 'failed' && f.assertionResults.length === 0).length,
-    skipped: json.numPendingTests + json.numTodoTests,
-  });
+  const reporters = ['--reporter=default', `--reporter=${join(root, 'bin', 'vitest-report.mjs')}`];
+  const vitest = [bin('vitest', 'vitest.mjs'), 'run', ...reporters];
   return stage('unit, simulation and integration tests', () =>
-    runner([...vitest, `--outputFile.json=${report}`], report, count, { stdio }),
+    runner(vitest, report, summary => summary, { stdio, env: { BATON_TEST_REPORT: report } }),
   );
 }
 
 function testJourneys(reports, stdio) {
   const report = join(reports, 'playwright.json');
   const playwright = [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json'];
-  const count = ({ stats, errors }) => ({
-    passed: stats.expected + stats.flaky,
-    failed: stats.unexpected + (stats.unexpected === 0 ? errors.length : 0),
-    skipped: stats.skipped,
-  });
   return stage('journeys through the console', async () => {
     const env = { PLAYWRIGHT_JSON_OUTPUT_NAME: report, BATON_TEST_BROWSER: await findBrowser() };
-    return runner(playwright, report, count, { stdio, env });
+    return runner(playwright, report, playwrightSummary, { stdio, env });
   });
 }
 
@@ -128,11 +121,11 @@ try {
     join(reports, 'journeys.log'),
   );
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
-  sum.failed += 1;
+  add(failure('npm test', error instanceof Error ? error.message : String(error)));
 } finally {
   if (reports) await rm(reports, { recursive: true, force: true });
 }
+tellFailures(failures);
 say(`${((Date.now() - began) / 1000).toFixed(0)} s in all`);
 process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0;
 process.stdout.write(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);

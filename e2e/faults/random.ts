@@ -1,7 +1,6 @@
-/** The suite's settings from the environment: `npm run faults -- --rounds N --seed S` sets both. */
-const asked = process.env.BATON_TEST_FAULT_SEED;
-const seed = asked ? Number(asked) : Math.floor(Math.random() * 2 ** 31);
-/** How often each fault is injected; the short form of `npm test` does it once. */
+import { testSeed } from '../../server/testing/seed.ts';
+
+/** How often each fault is injected (`npm run faults -- --rounds N`); the short form of `npm test` does it once. */
 export const rounds = Number(process.env.BATON_TEST_FAULT_ROUNDS || 1);
 
 export type Random = {
@@ -11,10 +10,9 @@ export type Random = {
   between(from: number, to: number): number;
 };
 
-/** Numbers that depend on the suite's seed and on `name` alone (mulberry32). The seed is printed, to be given again. */
+/** Numbers that depend on the suite's seed and on `name` alone (mulberry32). */
 export function seeded(name: string): Random {
-  process.stdout.write(`faults: ${name} with BATON_TEST_FAULT_SEED=${seed}\n`);
-  let state = seed >>> 0;
+  let state = testSeed >>> 0;
   for (const letter of name) state = (Math.imul(state, 31) + letter.charCodeAt(0)) >>> 0;
   return mulberry32(state);
 }

@@ -1,0 +1,35 @@
+/** What failed in a run of tests, in one form for all runners. */
+import { stripVTControlCharacters } from 'node:util';
+import { say } from './process.mjs';
+
+/** More of a message is at its place in the output. */
+const SHOWN_CHARACTERS = 3_000;
+
+/** The specs of a Playwright suite and of the suites in it. */
+const specsOf = suite => [...(suite.specs ?? []), ...(suite.suites ?? []).flatMap(specsOf)];
+
+/** Playwright's JSON report as `{passed, failed, skipped, failures: {name, text}[]}`. */
+export function playwrightSummary({ stats, errors, suites }) {
+  const failures = errors.map(error => ({ name: 'outside of any journey', text: error.message ?? '' }));
+  for (const spec of suites.flatMap(specsOf)) {
+    for (const test of spec.tests.filter(({ status }) => status === 'unexpected')) {
+      const error = test.results.at(-1)?.error;
+      const name = `[${test.projectName}] ${spec.file}:${spec.line} › ${spec.title}`;
+      failures.push({ name, text: error?.stack ?? error?.message ?? 'it did not end' });
+    }
+  }
+  return {
+    passed: stats.expected + stats.flaky,
+    failed: stats.unexpected + (stats.unexpected === 0 ? errors.length : 0),
+    skipped: stats.skipped,
+    failures,
+  };
+}
+
+/** Prints what failed, so that the end of a long output says it. */
+export function tellFailures(failures) {
+  for (const { name, text } of failures) {
+    say(`failed: ${name}`);
+    process.stdout.write(`${stripVTControlCharacters(text).slice(0, SHOWN_CHARACTERS)}\n`);
+  }
+}
