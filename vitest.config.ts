@@ -36,8 +36,10 @@ const resolve = { alias: { '@': fileURLToPath(new URL('.', import.meta.url)) } }
 
 const common = {
   // They end what hangs; no test measures time, and a busy machine may take its own.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   hookTimeout: 120_000,
+  // Instead of one second, which a busy machine exceeds.
+  expect: { poll: { timeout: 60_000, interval: 20 } },
   setupFiles: ['server/testing/seed-properties.ts'],
 };
 

@@ -17,11 +17,11 @@ test('a process with another master key does not start, and one whose key was re
   expect(orchestrator.status()).toBe('standby');
   await rotateMasterKey(leader.db.pool, { from: Buffer.alloc(32, 7), to: randomBytes(32) });
   await leader.container.close();
-  await expect.poll(() => orchestrator.status(), { timeout: 30_000 }).toBe('unavailable');
+  await expect.poll(() => orchestrator.status()).toBe('unavailable');
   expect(orchestrator.unavailableReason()).toMatch(/^The master key of the database was replaced .* restart it/);
   // The right key again, as after a rotation that was undone, and it leads.
   await leader.db.pool.query('DELETE FROM installation');
-  await expect.poll(() => orchestrator.status(), { timeout: 30_000 }).toBe('leading');
+  await expect.poll(() => orchestrator.status()).toBe('leading');
   await standby.close();
   await leader.close();
 });

@@ -51,27 +51,25 @@ test(
         .rowCount;
 
     const falling = await start(waiting);
-    await expect.poll(() => retrying(falling), { timeout: 10_000, interval: 20 }).toBe(1);
+    await expect.poll(() => retrying(falling)).toBe(1);
     scenario.service.tell({ kind: 'clock', offsetMs: -3 * HOUR_MS });
-    await expect.poll(() => statusOf(falling), { timeout: 15_000 }).toBe('failed');
+    await expect.poll(() => statusOf(falling)).toBe('failed');
 
     // The process dies while a retry waits, and the next one starts with a clock that is hours behind what the log says.
     scenario.service.tell({ kind: 'clock', offsetMs: 3 * HOUR_MS });
     const restarted = await start(waiting);
-    await expect.poll(() => retrying(restarted), { timeout: 10_000, interval: 20 }).toBe(1);
+    await expect.poll(() => retrying(restarted)).toBe(1);
     await scenario.service.kill();
     await scenario.relaunch();
-    await expect.poll(() => statusOf(restarted), { timeout: 15_000 }).toBe('failed');
+    await expect.poll(() => statusOf(restarted)).toBe('failed');
 
     const leaping = await start(asking);
     await expect
-      .poll(async () => (await db.pool.query('SELECT FROM human_tasks WHERE run_id = $1', [leaping])).rowCount, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await db.pool.query('SELECT FROM human_tasks WHERE run_id = $1', [leaping])).rowCount)
       .toBe(1);
     expect(await statusOf(leaping)).toBe('running');
     scenario.service.tell({ kind: 'clock', offsetMs: 2 * HOUR_MS });
-    await expect.poll(() => statusOf(leaping), { timeout: 20_000 }).toBe('completed');
+    await expect.poll(() => statusOf(leaping)).toBe('completed');
   },
   timeoutFor(60_000),
 );

@@ -18,7 +18,7 @@ async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void>
   const runId = String(start.body.run_id);
   const watcher = new Watcher(scenario.client, workflow, runId);
   const seen = () => watcher.seen.map(({ event_type }) => event_type);
-  await expect.poll(seen, { timeout: 20_000, interval: 20 }).toContain('task_pending');
+  await expect.poll(seen).toContain('task_pending');
   const path = `/v1/workflows/${workflow}/runs/${runId}/tasks/ask/complete`;
   const status = async () =>
     (await scenario.pool.query<{ status: string }>('SELECT status FROM runs WHERE id = $1', [runId])).rows[0]?.status;
@@ -118,9 +118,7 @@ test(
       const before = await leadingBackend(scenario);
       // The session of the leader alone; readers go on meanwhile.
       proxy.silence('baton-orchestrator');
-      await expect
-        .poll(() => leadingBackend(scenario), { timeout: 25_000, interval: 50 })
-        .not.toBeOneOf([before, null]);
+      await expect.poll(() => leadingBackend(scenario)).not.toBeOneOf([before, null]);
       await scenario.service.until('ready');
     }
     await load.progress(10);

@@ -22,10 +22,10 @@ test(
     await using installation = await Installation.create({ DATABASE_URL: db.url, BATON_SHUTDOWN_GRACE_S: '0' });
     const deployments = MAX_LOST_ATTEMPTS + rounds - 1;
     let leader = await installation.launch();
-    await leader.until('ready', 60_000);
+    await leader.until('ready');
     // Those that take over one after the other begin before the step does, which would take their CPU.
     const next = await Promise.all(Array.from({ length: deployments }, () => installation.launch()));
-    await Promise.all(next.map(standby => standby.until('standby', 60_000)));
+    await Promise.all(next.map(standby => standby.until('standby')));
     const client = new Client(leader.url, installation.pat);
     const workflow = await client.call('POST', '/v1/workflows', { name: 'long', graph: endless });
     const path = `/v1/workflows/${workflow.body.id}`;
@@ -40,12 +40,12 @@ test(
         )
       ).rows.map(({ event }) => event);
     for (let attempt = 1; attempt <= deployments; attempt++) {
-      await expect.poll(events, { interval: 20, timeout: 20_000 }).toContain(`step_started ${attempt}`);
+      await expect.poll(events).toContain(`step_started ${attempt}`);
       expect(await leader.terminate()).toBe(0);
       leader = await firstReady(next);
       next.splice(next.indexOf(leader), 1);
     }
-    await expect.poll(events, { interval: 20, timeout: 20_000 }).toContain(`step_started ${deployments + 1}`);
+    await expect.poll(events).toContain(`step_started ${deployments + 1}`);
     client.url = leader.url;
     const stop = { command: 'stop', params: { run_id: started.body.run_id, mode: 'immediate' } };
     expect((await client.call('POST', `${path}/command`, stop)).status).toBe(200);

@@ -29,7 +29,7 @@ test(
       await disk.fill(dataDir);
       // What fails first, an event's row or the log of the database, depends on the database, which may even shut down.
       await postgres.exhaust();
-      await expect.poll(() => load.refused(), { timeout: 30_000, interval: 50 }).toBe(true);
+      await expect.poll(() => load.refused()).toBe(true);
       expect((await fetch(`${scenario.service.url}/healthz`)).status).toBe(200);
       await scenario.moment(500);
       await disk.free(dataDir);

@@ -51,13 +51,13 @@ test(
         .toBeGreaterThanOrEqual(least);
     };
     let service = await installation.launch();
-    await service.until('ready', 60_000);
+    await service.until('ready');
     const client = new Client(service.url, installation.pat);
     client.mayDisconnect = true;
     const again = async () => {
       await service.kill();
       service = await installation.launch();
-      await service.until('ready', 60_000);
+      await service.until('ready');
       client.url = service.url;
     };
     const workflow = await publish(client);

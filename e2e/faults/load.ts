@@ -59,7 +59,7 @@ export class Load {
   }
 
   /** Settles when `more` starts have been acknowledged since now. */
-  async progress(more: number, withinMs = 30_000): Promise<void> {
+  async progress(more: number, withinMs = 60_000): Promise<void> {
     const goal = this.started + more;
     const deadline = performance.now() + withinMs;
     while (this.started < goal) {
@@ -72,7 +72,7 @@ export class Load {
    * No new runs; waits until every run has come to its end. Throws for those that are stuck, with what their logs hold.
    * `pool` is one of the test's own.
    */
-  async finish(pool: Pool, withinMs = 45_000): Promise<void> {
+  async finish(pool: Pool, withinMs = 90_000): Promise<void> {
     this.#ceased = true;
     await Promise.all(this.#callers);
     const deadline = performance.now() + withinMs;

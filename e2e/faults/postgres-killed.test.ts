@@ -10,7 +10,7 @@ import { Scenario } from './scenario.ts';
 async function expectReadOnly(scenario: Scenario): Promise<void> {
   const { service } = scenario;
   const reason = 'The database is a read-only standby that has not been promoted.';
-  await expect.poll(async () => (await service.readyz()).body.reason, { timeout: 20_000, interval: 20 }).toBe(reason);
+  await expect.poll(async () => (await service.readyz()).body.reason).toBe(reason);
   const lines = service.lines(reason);
   for (let looks = 0; looks < 15; looks++) {
     const { status, body } = await service.readyz();

@@ -75,7 +75,7 @@ const status = (port: number): Promise<number> =>
 
 /** Waits until the service serves; returns its processes. */
 async function ready({ npm, port, output }: Started): Promise<Chain> {
-  await expect.poll(() => status(port), { timeout: 50_000, interval: 50, message: output() }).toBe(200);
+  await expect.poll(() => status(port), { message: output() }).toBe(200);
   const below = [npm];
   const processes = processTable();
   for (let pid: number | undefined = npm; pid !== undefined; ) {
@@ -101,7 +101,7 @@ async function ended({ npm, shell, start, serve }: Chain, { output }: Started): 
     const alive = await Promise.all([npm, shell, start, serve].map(isAlive));
     return alive.includes(true) || (await isRunning(await cluster()));
   };
-  await expect.poll(left, { timeout: 30_000, interval: 50, message: output() }).toBe(false);
+  await expect.poll(left, { message: output() }).toBe(false);
 }
 
 test('npm start goes on when its shell ends, restarts a killed service, and ends with a killed npm', async () => {
@@ -124,9 +124,7 @@ test('a service that meets a defect, and cannot even stop, is ended and started 
   const started = await launch();
   const first = await ready(started);
   process.kill(first.serve, 'SIGUSR2');
-  await expect
-    .poll(started.output, { timeout: 30_000 })
-    .toMatch(/the service was killed by SIGKILL; starting it again/);
+  await expect.poll(started.output).toMatch(/the service was killed by SIGKILL; starting it again/);
   expect(started.output()).toContain('a defect made by a test');
   const second = await ready(started);
   expect(second.serve).not.toBe(first.serve);

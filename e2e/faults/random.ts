@@ -30,4 +30,4 @@ export function mulberry32(seed: number): Random {
 }
 
 /** The time a test may take: so much for each round. */
-export const timeoutFor = (msPerRound: number): number => 60_000 + msPerRound * rounds;
+export const timeoutFor = (msPerRound: number): number => 180_000 + msPerRound * rounds;

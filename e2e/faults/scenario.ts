@@ -54,7 +54,7 @@ export class Scenario {
     });
     const service = await installation.launch();
     try {
-      await service.until('ready', 60_000);
+      await service.until('ready');
       const client = new Client(service.url, installation.pat);
       const pool = new pg.Pool({ connectionString: directUrl ?? (await embeddedUrl(installation)), max: 3 });
       pool.on('error', () => undefined);
@@ -97,7 +97,7 @@ export class Scenario {
   /** The service again, on the same port. Ready when it settles. */
   async relaunch(env: Record<string, string> = {}): Promise<Service> {
     this.service = await this.installation.launch(this.port, env);
-    await this.service.until('ready', 60_000);
+    await this.service.until('ready');
     return this.service;
   }
 
@@ -112,7 +112,7 @@ export class Scenario {
   /** While the database is away: `/healthz` 200, `/readyz` 503 within seconds, and every request answered. */
   async expectAway(): Promise<void> {
     const { url } = this.service;
-    await expect.poll(async () => (await this.service.readyz()).status, { timeout: 10_000, interval: 50 }).toBe(503);
+    await expect.poll(async () => (await this.service.readyz()).status).toBe(503);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const before = performance.now();
     const asked = await Promise.all([
@@ -174,7 +174,7 @@ export class Scenario {
         });
       return (await this.pool.query('SELECT FROM runs WHERE ended_at IS NULL')).rowCount;
     };
-    await expect.poll(open, { timeout: 30_000, interval: 30 }).toBe(0);
+    await expect.poll(open).toBe(0);
     const endings = new Map<string, Ending>();
     for (const [kind, { runId }] of runs) endings.set(kind, endingOf((await readRun(this.pool, runId))?.events ?? []));
     return endings;

@@ -40,12 +40,12 @@ test(
       await load.progress(scenario.random.between(10, 30));
       const sleeper = scenario.service;
       sleeper.stall();
-      await standby.until('ready', 25_000);
+      await standby.until('ready');
       scenario.serve(standby);
       // The new leader is at work on the same runs when the old one wakes with all its timers and answers due.
       await load.progress(10);
       sleeper.wake();
-      await sleeper.until('standby', 10_000);
+      await sleeper.until('standby');
       await delay(200);
       expect((await standby.readyz()).body.orchestrator).toBe('leading');
       await load.progress(10);

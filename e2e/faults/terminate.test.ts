@@ -35,14 +35,14 @@ test(
             [started.body.run_id],
           )
         ).rows.map(({ event_type, step_id }) => `${event_type} ${step_id}`);
-      await expect.poll(events, { interval: 10, timeout: 10_000 }).toContain('step_started work');
+      await expect.poll(events).toContain('step_started work');
       expect(await scenario.service.terminate()).toBe(0);
       // Its attempt was given the time to end, and nothing was begun after it.
       const left = await events();
       expect(left.filter(event => event.endsWith(' work'))).toEqual(['step_started work', 'step_completed work']);
       expect(left).not.toContain('step_started after');
       await scenario.relaunch();
-      await expect.poll(events, { timeout: 15_000 }).toContain('step_completed after');
+      await expect.poll(events).toContain('step_completed after');
     }
     for (let round = 0; round < rounds; round++) {
       const standby = await scenario.installation.launch();

@@ -28,7 +28,7 @@ beforeAll(async () => {
     BATON_LOG_LEVEL: 'error',
   });
   service = await installation.launch();
-  await service.until('ready', 60_000);
+  await service.until('ready');
   world = await prepare();
 });
 afterAll(() => installation[Symbol.asyncDispose]());

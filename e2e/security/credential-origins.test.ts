@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scopes } from '../../server/contract/context.ts';
 import { createTestMember, createTestPat } from '../../server/testing/identity.ts';
 import { startToolServer } from '../../server/testing/mcp-servers.ts';
@@ -139,13 +139,8 @@ async function walk(token: string, made: Made, target: { seen: readonly unknown[
       const before = target.seen.length;
       await worlds.call(entry, idsOf(made), { token }, extra);
       if (starting.has(entry.operation.name)) {
-        await vi.waitFor(
-          async () => {
-            const running = "SELECT 1 FROM runs WHERE workflow_id = $1 AND status = 'running'";
-            expect((await pool.query(running, [made.workflow])).rowCount).toBe(0);
-          },
-          { timeout: 20_000 },
-        );
+        const running = "SELECT FROM runs WHERE workflow_id = $1 AND status = 'running'";
+        await expect.poll(async () => (await pool.query(running, [made.workflow])).rowCount).toBe(0);
       }
       if (arrived({ seen: target.seen.slice(before) })) sending.add(entry.operation.name);
     }
@@ -202,9 +197,7 @@ test('no request of a workflow sends a credential to an origin that it was not s
   await ok(intruder, 'POST', `/v1/workflows/${made.workflow}/command`, { command: 'start', params });
   const { pool } = worlds.service.container.services;
   const active = "SELECT 1 FROM runs WHERE workflow_id = ANY($1) AND status = 'running'";
-  await expect
-    .poll(async () => (await pool.query(active, [[own, made.workflow]])).rowCount, { timeout: 20_000 })
-    .toBe(0);
+  await expect.poll(async () => (await pool.query(active, [[own, made.workflow]])).rowCount).toBe(0);
   expect(arrived({ seen: second.seen.slice(before) })).toBe(false);
   const fetched = honest.seen.filter(({ method }) => method === 'PUT');
   expect(arrived({ seen: fetched })).toBe(true);

@@ -11,7 +11,7 @@ const sockets: Socket[] = [];
 beforeAll(async () => {
   installation = await Installation.create();
   service = await installation.launch();
-  await service.until('ready', 60_000);
+  await service.until('ready');
 });
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -87,7 +87,7 @@ test('SIGTERM ends the process in order with hundreds of upgrades and half-sent 
 // What happens where even that gets stuck, and the restart: e2e/faults/processes.test.ts.
 test('a defect that nothing catches ends the process', async () => {
   const broken = await installation.launch();
-  await broken.until('ready', 60_000);
+  await broken.until('ready');
   await Promise.all(Array.from({ length: 20 }, () => send(upgrade('/').slice(0, -2), broken)));
   broken.tell({ kind: 'defect', stuck: false });
   expect(await within(20_000, broken.exited())).toBe(1);

@@ -106,7 +106,7 @@ test(
     await using db = await createTestDatabase();
     await using installation = await Installation.create({ DATABASE_URL: db.url });
     const service = await installation.launch();
-    await service.until('ready', 60_000);
+    await service.until('ready');
     const honest = await tenantOf(db, service.url, 'honest');
     const workflow = await publish(honest, 'honest', honestGraph);
     const hostile = await Promise.all(

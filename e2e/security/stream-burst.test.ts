@@ -19,7 +19,7 @@ const sockets: Socket[] = [];
 beforeAll(async () => {
   installation = await Installation.create({ BATON_MAX_CONNECTIONS_PER_ADDRESS: '0' });
   service = await installation.launch();
-  await service.until('ready', 60_000);
+  await service.until('ready');
   const client = new Client(service.url, installation.pat);
   const graph = { steps: [{ id: 'a', type: 'lua_script', script: 'return 1' }] };
   workflow = String((await client.call('POST', '/v1/workflows', { name: 'watched', graph })).body.id);

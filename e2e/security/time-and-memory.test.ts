@@ -61,7 +61,7 @@ beforeAll(async () => {
     BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: '0',
   });
   service = await installation.launch();
-  await service.until('ready', 60_000);
+  await service.until('ready');
   const services = createTestServices(db);
   world = await createWorld({ url: service.url, services }, tools.url, 'acme');
   ({ token } = await createTestPat(services, world.owner, scopes));

@@ -53,7 +53,7 @@ test('behind a pooler in session mode that refuses unknown parameters, the pool 
   await standby.ready;
   expect(standby.status()).toBe('standby');
   await leader.close();
-  await expect.poll(() => standby.status(), { timeout: 10_000, interval: 10 }).toBe('leading');
+  await expect.poll(() => standby.status()).toBe('leading');
   await standby.close();
 });
 
@@ -72,9 +72,9 @@ test('two processes behind a pooler in transaction mode never lead both', async 
   await one.ready;
   expect(one.status()).toBe('leading');
   const other = orchestrator(pooler.url);
-  await expect.poll(() => other.unavailableReason(), { timeout: 10_000 }).toMatch(/pooler in transaction mode/);
+  await expect.poll(() => other.unavailableReason()).toMatch(/pooler in transaction mode/);
   // The first one notices at its next check that its backend is not its own.
-  await expect.poll(() => one.unavailableReason(), { timeout: 10_000 }).toMatch(/pooler in transaction mode/);
+  await expect.poll(() => one.unavailableReason()).toMatch(/pooler in transaction mode/);
   await one.close();
   await other.close();
 });

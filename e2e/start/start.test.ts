@@ -130,12 +130,10 @@ describe('a server that runs', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     await expect
-      .poll(
-        () =>
-          fetch(`http://127.0.0.1:${port}/readyz`)
-            .then(answer => answer.status)
-            .catch(() => 0),
-        { timeout: 30_000 },
+      .poll(() =>
+        fetch(`http://127.0.0.1:${port}/readyz`)
+          .then(answer => answer.status)
+          .catch(() => 0),
       )
       .toBe(200);
     parent.kill('SIGINT');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Scope } from '../contract/context.ts';
@@ -71,7 +71,7 @@ async function expectRedacted(secret: string, work: () => unknown): Promise<void
   lines.length = 0;
   quoted = secret;
   await work();
-  await vi.waitFor(() => expect(lines.length).toBeGreaterThan(0));
+  await expect.poll(() => lines.length).toBeGreaterThan(0);
   expect(lines.join('')).toContain('[redacted]');
   expect(lines.join('')).not.toContain(secret);
 }

@@ -55,7 +55,7 @@ async function drop(url: string, pool: pg.Pool, prisma: PrismaClient): Promise<v
 
 /** How many clients nobody gives back; one whose answer is on its way is given back within moments. */
 async function heldClients(pool: pg.Pool): Promise<number> {
-  const deadline = performance.now() + 1_000;
+  const deadline = performance.now() + 5_000;
   const held = () => pool.totalCount - pool.idleCount;
   while (held() > 0 && performance.now() < deadline) await setImmediate();
   return held();

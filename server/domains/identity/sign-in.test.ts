@@ -131,14 +131,14 @@ describe('signing in', () => {
         return error;
       }),
     );
-    await vi.waitFor(() => expect(refusals).toBe(100 - 66));
+    await expect.poll(() => refusals).toBe(100 - 66);
     const ends: string[] = [];
     const owner = signIn({ email: person.email, address: '198.51.100.1' }, logged).then(user => {
       ends.push('owner');
       return user;
     });
     // The owner takes the place of one of the flood.
-    await vi.waitFor(() => expect(refusals).toBe(101 - 66));
+    await expect.poll(() => refusals).toBe(101 - 66);
     work.held = null;
     for (const begin of held) begin();
     for (const attempt of flood) void attempt.then(outcome => outcome === null && ends.push('flood'));

@@ -52,7 +52,7 @@ async function runWithModel() {
   await send('POST', `/v1/workflows/${workflow.id}/versions`, { changelog: 'first' });
   const { body: run } = await send('POST', `/v1/workflows/${workflow.id}/command`, { command: 'start' });
   const path = `/v1/workflows/${workflow.id}/runs/${run.run_id}`;
-  await vi.waitFor(async () => expect((await send('GET', `${path}/summary`)).body.run_complete).toBe(true));
+  await expect.poll(async () => (await send('GET', `${path}/summary`)).body.run_complete).toBe(true);
   return send('GET', `${path}/events`);
 }
 

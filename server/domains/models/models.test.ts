@@ -66,14 +66,8 @@ async function run(step: object, input: object = {}) {
 }
 
 async function ended(path: string): Promise<Body> {
-  return vi.waitFor(
-    async () => {
-      const summary = await ok('GET', `${path}/summary`);
-      expect(summary.run_complete, JSON.stringify(summary)).toBe(true);
-      return summary;
-    },
-    { timeout: 10_000 },
-  );
+  await expect.poll(() => ok('GET', `${path}/summary`)).toMatchObject({ run_complete: true });
+  return ok('GET', `${path}/summary`);
 }
 
 type Event = { event_type: string; data: Record<string, unknown> };

@@ -11,8 +11,6 @@ import { readEvents, readPayload, readRun } from './read.ts';
 import { commitStatement } from './statement.ts';
 import { toWireEvent } from './wire-event.ts';
 
-/** The default second is short on a machine that is busy. */
-const PATIENT = { timeout: 15_000 };
 let db: TestDatabase;
 let client: pg.Client;
 const session: LogSession = { commit: batch => client.query(commitStatement(batch)) };
@@ -109,7 +107,7 @@ test('an append settles only after its commit', async () => {
     settled = true;
   });
   const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await db.pool.query(blocked)).rows[0].n, PATIENT).toBe(1);
+  await expect.poll(async () => (await db.pool.query(blocked)).rows[0].n).toBe(1);
   expect(settled).toBe(false);
   expect(await seqsOf(runId)).toEqual([]);
   await other.query('ROLLBACK');

@@ -146,7 +146,7 @@ test('a session that is cut is a lead lost', async () => {
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE application_name = 'baton-orchestrator' AND datname = current_database()`,
   );
-  await expect.poll(async () => (await read()).get('baton_orchestrator_takeovers_total'), { timeout: 15_000 }).toBe(2);
+  await expect.poll(async () => (await read()).get('baton_orchestrator_takeovers_total')).toBe(2);
   expect((await read()).get('baton_orchestrator_leads_lost_total')).toBe(1);
 });
 

@@ -46,9 +46,7 @@ test('runs that end well, fail and are tried again cost what their events, the u
   for (let n = 0; n < 20; n++)
     await request('POST', `/v1/workflows/${id}/command`, { command: 'start', params: { fails: n % 2 === 0 } });
   const { pool } = service.container.services;
-  await expect
-    .poll(async () => (await pool.query('SELECT FROM runs WHERE ended_at IS NOT NULL')).rowCount, { timeout: 30_000 })
-    .toBe(20);
+  await expect.poll(async () => (await pool.query('SELECT FROM runs WHERE ended_at IS NOT NULL')).rowCount).toBe(20);
   const report = await auditLedger(pool, { now: Date.now() });
   expect(report).toMatchObject({
     tenants: 1,

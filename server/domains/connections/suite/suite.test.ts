@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Services } from '../../../contract/services.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { createEgress } from '../../../platform/egress/egress.ts';
@@ -225,17 +225,13 @@ describe('refreshing', () => {
     const before = server.requests.length;
     const { waiting, release } = server.hold();
     // A busy machine is not a failure.
-    const within = { timeout: 10_000 };
     const many = (from: Services) => Array.from({ length: 20 }, () => load(made, from));
     const loading = many(services);
-    await vi.waitFor(() => expect(waiting()).toBe(1), within);
+    await expect.poll(waiting).toBe(1);
     loading.push(...many(elsewhere));
     // The other process now asks too, or stands at the lock.
     const blocked = `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
-    await vi.waitFor(
-      async () => expect(waiting() - 1 + (await db.pool.query(blocked)).rows[0].n).toBeGreaterThan(0),
-      within,
-    );
+    await expect.poll(async () => waiting() - 1 + (await db.pool.query(blocked)).rows[0].n).toBeGreaterThan(0);
     release();
     const loaded = await Promise.all(loading);
     expect(server.requests.slice(before)).toEqual(['refresh_token']);

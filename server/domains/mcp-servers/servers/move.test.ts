@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Principal } from '../../../contract/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createMcpWorld, type McpWorld, publishedServer, startToolServer } from '../../../testing/mcp-servers.ts';
@@ -76,7 +76,7 @@ test('an instance that another project creates in that moment keeps the server w
     });
     const outcome = expect(moving).rejects.toMatchObject(refused);
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await vi.waitFor(async () => expect(isSettled || (await world.db.pool.query(waiting)).rowCount === 1).toBe(true));
+    await expect.poll(async () => isSettled || (await world.db.pool.query(waiting)).rowCount === 1).toBe(true);
     await client.query('commit');
     await outcome;
   } finally {

@@ -44,7 +44,7 @@ test('one connection gets the lock, and the next one once that is released or it
   expect(await second.tryLock()).toMatchObject({ acquired: true, holdsLock: true });
   second.destroy();
   await second.lost;
-  await expect.poll(async () => (await third.tryLock()).acquired, { timeout: 10_000, interval: 5 }).toBe(true);
+  await expect.poll(async () => (await third.tryLock()).acquired).toBe(true);
   await third.end();
 });
 
@@ -55,7 +55,7 @@ test('a limit that the database sets for all sessions does not end a commit that
   await holder.query('BEGIN; SET LOCAL lock_timeout = 0; LOCK TABLE run_events');
   const committed = connection.commit([entry()]);
   const waiting = "SELECT FROM pg_locks WHERE relation = 'run_events'::regclass AND NOT granted";
-  await expect.poll(async () => (await holder.query(waiting)).rowCount, { timeout: 10_000, interval: 5 }).toBe(1);
+  await expect.poll(async () => (await holder.query(waiting)).rowCount).toBe(1);
   await holder.query('COMMIT');
   holder.release(true);
   await committed;

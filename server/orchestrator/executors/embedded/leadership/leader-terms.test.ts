@@ -85,7 +85,7 @@ test('a step is begun again each time that its process loses the leadership and 
     await cutLeader();
   }
   await gate.arrived(MAX_LOST_ATTEMPTS + 2);
-  await expect.poll(() => h.orchestrator.status(), { timeout: 10_000 }).toBe('leading');
+  await expect.poll(() => h.orchestrator.status()).toBe('leading');
   await finish(h, ref, gate);
 });
 

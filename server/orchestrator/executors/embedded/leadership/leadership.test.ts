@@ -18,8 +18,6 @@ import { createTestDatabase, type TestDatabase } from '../../../../testing/postg
 import type { Graph } from '../../../core/index.ts';
 import type { EmbeddedOrchestrator } from '../index.ts';
 
-/** The default second is short on a machine that is busy. */
-const PATIENT = { timeout: 15_000 };
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -39,7 +37,7 @@ const by = 'ann';
 const completed = { kind: 'completed', result: null } as const;
 const one = (type: string): Graph => ({ steps: [{ id: 'a', type }] });
 const until = (orchestrator: EmbeddedOrchestrator, status: string) =>
-  expect.poll(orchestrator.status.bind(orchestrator), { timeout: 10_000, interval: 5 }).toBe(status);
+  expect.poll(orchestrator.status.bind(orchestrator)).toBe(status);
 const code = (promise: Promise<unknown>) =>
   promise.then(
     () => 'ok',
@@ -196,14 +194,12 @@ test('a lost session: nothing acknowledged is lost, callers are told to retry, a
   }
   expect(acknowledged.length).toBeGreaterThan(0);
   for (const ref of acknowledged) {
-    await expect
-      .poll(async () => (await h.events(ref)).some(({ event }) => isEnd(event)), { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(async () => (await h.events(ref)).some(({ event }) => isEnd(event))).toBe(true);
     expectSound(await h.events(ref));
   }
   // A start that was not acknowledged either does not exist or ran to its end: none is stuck.
   const open = `SELECT count(*)::int AS n FROM runs WHERE workflow_id = $1 AND ended_at IS NULL`;
-  await expect.poll(async () => (await db.pool.query(open, [workflow.workflowId])).rows[0].n, PATIENT).toBe(0);
+  await expect.poll(async () => (await db.pool.query(open, [workflow.workflowId])).rows[0].n).toBe(0);
 });
 
 test('whoever listens is told that the feed was interrupted when the session is lost', async () => {
@@ -218,7 +214,7 @@ test('whoever listens is told that the feed was interrupted when the session is 
     },
   );
   await cutLeader();
-  await expect.poll(() => interrupted, PATIENT).toBe(1);
+  await expect.poll(() => interrupted).toBe(1);
   await until(h.orchestrator, 'leading');
   expect(interrupted).toBe(1);
 });

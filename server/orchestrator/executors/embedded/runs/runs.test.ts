@@ -18,8 +18,6 @@ import { createTestDatabase, type TestDatabase } from '../../../../testing/postg
 import type { Graph, JsonValue } from '../../../core/index.ts';
 import { PROGRESS_LAG_MS } from '../../../turn/progress.ts';
 
-/** The default second is short on a machine that is busy. */
-const PATIENT = { timeout: 15_000 };
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -102,7 +100,7 @@ test('pause begins nothing more and lets what is in flight finish; resume goes o
   gate.waiting[0]?.settle(completed);
   await h.until(ref, event => event.type === 'step_completed');
   // Quiescent: only the log knows it now.
-  await expect.poll(() => h.orchestrator.liveRuns, PATIENT).toBe(0);
+  await expect.poll(() => h.orchestrator.liveRuns).toBe(0);
   expect(await h.orchestrator.command(ref, { type: 'pause', by })).toMatchObject({ status: 'paused', phase: 'paused' });
   expect(gate.waiting).toHaveLength(1);
   expect(await h.orchestrator.command(ref, { type: 'resume', by })).toMatchObject({ status: 'running' });
@@ -128,7 +126,7 @@ test('an immediate stop aborts what is in flight, and its late result is dropped
   await gate.arrived(1);
   const snapshot = await h.orchestrator.command(ref, { type: 'stop', mode: 'immediate', by });
   expect(snapshot).toMatchObject({ status: 'stopped', phase: 'complete' });
-  await expect.poll(() => gate.waiting[0]?.signal.aborted, PATIENT).toBe(true);
+  await expect.poll(() => gate.waiting[0]?.signal.aborted).toBe(true);
   const before = await h.events(ref);
   gate.waiting[0]?.settle(completed);
   await h.ended(await h.start(h.workflow(chain(2))));
@@ -167,7 +165,7 @@ test('a failing step fails the run and aborts the others in flight', async () =>
   await gate.arrived(2);
   gate.waiting[0]?.settle({ kind: 'failed', error: { code: 'boom', message: 'It broke.' }, retryable: false });
   await h.ended(ref);
-  await expect.poll(() => gate.waiting[1]?.signal.aborted, PATIENT).toBe(true);
+  await expect.poll(() => gate.waiting[1]?.signal.aborted).toBe(true);
   expect(await row(ref.runId)).toMatchObject({
     status: 'failed',
     error: { code: 'boom', message: 'It broke.', step_id: 'a' },
@@ -184,7 +182,7 @@ test('a human task leaves memory while it waits, and is answered once', async ()
   };
   const ref = await h.start(h.workflow(graph));
   await h.until(ref, event => event.type === 'task_pending');
-  await expect.poll(() => h.orchestrator.liveRuns, PATIENT).toBe(0);
+  await expect.poll(() => h.orchestrator.liveRuns).toBe(0);
   expect(await row(ref.runId)).toMatchObject({ status: 'running', orchestration_phase: 'blocked', pending_tasks: 1 });
   const answer = { step: 'ask', approved: true, result: { note: 'fine' }, by };
   expect(await code(h.orchestrator.completeTask({ ...ref, tenantId: 'other' }, answer))).toBe('404 not_found');
@@ -208,7 +206,7 @@ test('a human task’s time runs out while its run is not in memory', async () =
   const fails = await h.start(h.workflow(one('human_task', { timeout_s: 60 })));
   const approves = await h.start(h.workflow(one('human_task', { timeout_s: 120, on_timeout: 'approve' })));
   for (const ref of [fails, approves]) await h.until(ref, event => event.type === 'task_pending');
-  await expect.poll(() => h.orchestrator.liveRuns, PATIENT).toBe(0);
+  await expect.poll(() => h.orchestrator.liveRuns).toBe(0);
   time.advance(59_999);
   expect(h.orchestrator.liveRuns).toBe(0);
   time.advance(1);
@@ -352,7 +350,7 @@ test('a result over 16 KiB streams as a reference and is whole for the steps tha
   h.orchestrator.subscribe({ tenantId: 'acme', workflowId: workflow.workflowId }, items => streamed.push(...items));
   const ref = await h.start(workflow);
   await h.until(ref, event => event.type === 'task_pending');
-  await expect.poll(() => h.orchestrator.liveRuns, PATIENT).toBe(0);
+  await expect.poll(() => h.orchestrator.liveRuns).toBe(0);
   await h.orchestrator.completeTask(ref, { step: 'ask', approved: true, result: {}, by });
   await h.ended(ref);
   expect(length).toBe(20_000);
@@ -452,7 +450,7 @@ async function holdCommit(runId: string, seq: number): Promise<() => Promise<voi
 /** Resolves once a commit waits for such a transaction. */
 async function commitWaits(): Promise<void> {
   const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await db.pool.query(blocked)).rows[0].n, PATIENT).toBe(1);
+  await expect.poll(async () => (await db.pool.query(blocked)).rows[0].n).toBe(1);
 }
 
 test('before its commit nothing of a turn is seen: no answer, no stream, no attempt', async () => {
@@ -471,7 +469,7 @@ test('before its commit nothing of a turn is seen: no answer, no stream, no atte
   expect(attempts()).toBe(0);
   await release();
   await started;
-  await expect.poll(attempts, PATIENT).toBe(1);
+  await expect.poll(attempts).toBe(1);
   expect(seen.sort()).toEqual(['answered', 'streamed']);
 });
 
@@ -552,6 +550,6 @@ test('the progress of a quick run that then takes its time catches up', async ()
   // Nothing waits for time here, so the row is as it was at the start.
   expect(await row(ref.runId)).toMatchObject({ steps_done: 0, last_seq: 2 });
   time.advance(PROGRESS_LAG_MS);
-  await expect.poll(async () => (await row(ref.runId)).steps_done, PATIENT).toBe(3);
+  await expect.poll(async () => (await row(ref.runId)).steps_done).toBe(3);
   expect(await row(ref.runId)).toMatchObject({ status: 'running', orchestration_phase: 'executing', last_seq: 8 });
 });
