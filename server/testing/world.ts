@@ -1,5 +1,5 @@
 import { encode } from 'next-auth/jwt';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { connectionExample, furtherExamples, modelKeyExample, requiredExamples } from '../api/examples.ts';
 import { operations } from '../api/operations.ts';
 import { createRegistry, type RegisteredOperation } from '../api/registry.ts';
@@ -123,7 +123,9 @@ export async function createWorld(
   await post(`/v1/workflows/${workflow}/versions`, { changelog: 'first' });
   const { run_id = '' } = await post(`/v1/workflows/${workflow}/command`, { command: 'start' });
   const pending = `/v1/workflows/${workflow}/runs/${run_id}/tasks/pending`;
-  await expect.poll(async () => (await request('GET', pending, { token })).body.tasks).toHaveLength(1);
+  const asked = async () => expect((await request('GET', pending, { token })).body.tasks).toHaveLength(1);
+  // expect.poll works in tests only, and worlds are made before them.
+  await vi.waitFor(asked, { timeout: 60_000 });
   const { id: project = '' } = await post('/v1/projects', { name: 'spare' });
   const { id: invitation = '' } = await post('/v1/invitations', {
     email: `i@${slug}.example.com`,
