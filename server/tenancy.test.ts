@@ -67,6 +67,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'connections/oauth/flow-store.ts': ['listLapsedFlows'],
     'connections/store.ts': ['listHidden'],
     'identity/sql/lock-store.ts': ['lockWorkflows'],
+    'retention/audit-store.ts': ['countAuditEntries deleteAuditEntries'],
     'retention/analytics-store.ts': ['allowUsageToGo deleteUsageRollups noteRunsGo'],
     'retention/clock-store.ts': ['noteClockTrusted readTrustedAt'],
     'retention/expired-runs-store.ts': [

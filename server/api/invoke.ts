@@ -3,6 +3,7 @@ import type { AnyOperation } from '../contract/operation.ts';
 import type { Services } from '../contract/services.ts';
 import { AppError, forbidden, notFound, unauthenticated } from '../platform/errors.ts';
 import { inSecretScope } from '../platform/secrets/in-use.ts';
+import { audited } from './audited.ts';
 import type { RegisteredOperation } from './registry.ts';
 
 /** The dependencies of every surface; the container constructs them once. */
@@ -62,8 +63,12 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
     headers: declaredHeaders(operation, call.header),
     responseHeaders,
   };
-  const run = authorize(operation, call.principal, context);
-  const output = await inSecretScope(async () => run(await call.input()));
+  const output = await inSecretScope(() =>
+    audited(invoker.services, call, async keep => {
+      const run = authorize(operation, call.principal, context);
+      return run(keep(await call.input()));
+    }),
+  );
   if (invoker.checkOutput) checkOutput(operation, output);
   return { output, headers: responseHeaders };
 }

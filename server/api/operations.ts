@@ -1,5 +1,6 @@
 import type { AnyOperation } from '../contract/operation.ts';
 import { analyticsOperations } from '../domains/analytics/operations.ts';
+import { auditOperations } from '../domains/audit/operations.ts';
 import { billingOperations } from '../domains/billing/operations.ts';
 import { connectionOperations } from '../domains/connections/operations.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
@@ -24,4 +25,5 @@ export const operations = [
   ...webhookOperations,
   ...analyticsOperations,
   ...billingOperations,
+  ...auditOperations,
 ] as const satisfies readonly AnyOperation[];

@@ -36,7 +36,7 @@ test('shows what would go, then lets it go, and then has nothing to do', async (
   expect(JSON.parse(done.out)).toMatchObject({ runs: 1, dropped, postponed: [] });
   for (const name of dropped) expect(await partitionNames(db.pool)).not.toContain(name);
   expect((await retention(['--older-than=30d'], env)).out).toContain(
-    '0 runs, 0 refused starts, 0 snapshots of test runs deleted.',
+    '0 runs, 0 refused starts, 0 snapshots of test runs, 0 of the audit log deleted.',
   );
 });
 
@@ -98,7 +98,7 @@ test('joins an embedded database that runs, starts one that does not, and leaves
 test('an option replaces BATON_RETENTION_DAYS, and arguments that cannot be used are refused', async () => {
   await using db = await createTestDatabase();
   const clock = new ManualClock(Date.now());
-  const services = { url: db.url, policy: { runDays: 7, usageMonths: 0 }, clock };
+  const services = { url: db.url, policy: { runDays: 7, usageMonths: 0, auditDays: 0 }, clock };
   const cutoffAfter = async (...args: string[]) => {
     const { value } = await runCommand(declareRetention, services, ['--dry-run', ...args]);
     return (value as RetentionPlan).cutoffs.runs;

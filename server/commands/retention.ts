@@ -51,10 +51,11 @@ const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 const plural = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 
-function scope({ runs, usage }: Cutoffs): string[] {
+function scope({ runs, usage, audit }: Cutoffs): string[] {
   return [
     runs === null ? 'Runs are kept forever.' : `Runs that ended before ${day(runs)}, by whole months:`,
     ...(usage === null ? [] : [`Usage before ${day(usage)}.`]),
+    ...(audit === null ? [] : [`Entries of the audit log before ${day(audit)}.`]),
   ];
 }
 
@@ -68,6 +69,7 @@ export function describePlan(plan: RetentionPlan): string {
     plural(plan.runs, 'run'),
     plural(plan.rejections, 'refused start'),
     `${plural(plan.strayUsage, 'row')} of usage outside of partitions`,
+    `${plan.auditEntries} of the audit log`,
     `${megabytes(plan.bytes)} in all`,
   ];
   return [...scope(plan.cutoffs), ...partitions, `  ${rest.join(', ')}.`, 'Nothing was changed.'].join('\n');
@@ -81,7 +83,7 @@ export function describeResult(result: RetentionResult, cutoffs: Cutoffs): strin
     ...result.dropped.map(name => `  dropped    ${name}`),
     ...result.rewritten.map(name => `  rewritten  ${name}`),
     ...result.postponed.map(({ name, reason: why }) => `  for later  ${name} (${why})`),
-    `  ${plural(result.runs, 'run')}, ${plural(result.rejections, 'refused start')}, ${plural(result.snapshots, 'snapshot')} of test runs deleted.`,
+    `  ${plural(result.runs, 'run')}, ${plural(result.rejections, 'refused start')}, ${plural(result.snapshots, 'snapshot')} of test runs, ${result.auditEntries} of the audit log deleted.`,
   ].join('\n');
 }
 

@@ -95,6 +95,8 @@ const retentionSchema = z.object({
   BATON_RETENTION_DAYS: integer(0, 0, 36_500),
   /** Whole months of usage kept beside the one that runs; 0 = for ever. */
   BATON_USAGE_RETENTION_MONTHS: integer(0, 0, 1_200),
+  /** Days that entries of the audit log are kept; 0 = for ever. */
+  BATON_AUDIT_RETENTION_DAYS: integer(0, 0, 36_500),
 });
 
 const egressSchema = z.object({
@@ -208,7 +210,7 @@ export type Config = {
     maxWorkspacesPerUser: number;
   };
   orchestrator: OrchestratorSettings;
-  retention: { runDays: number; usageMonths: number };
+  retention: { runDays: number; usageMonths: number; auditDays: number };
   /** Null: secrets are kept in the database. */
   secrets: { vault: VaultSettings | null };
   egress: { allowPrivate: readonly string[] };
@@ -300,7 +302,11 @@ export function readConfig(environment: Environment = process.env, checks: Furth
       maxWorkspacesPerUser: identity.BATON_MAX_WORKSPACES_PER_USER,
     },
     orchestrator: orchestratorSettings(orchestrator),
-    retention: { runDays: retention.BATON_RETENTION_DAYS, usageMonths: retention.BATON_USAGE_RETENTION_MONTHS },
+    retention: {
+      runDays: retention.BATON_RETENTION_DAYS,
+      usageMonths: retention.BATON_USAGE_RETENTION_MONTHS,
+      auditDays: retention.BATON_AUDIT_RETENTION_DAYS,
+    },
     secrets: { vault: vaultSettings(secrets) },
     egress: { allowPrivate: egress.BATON_ALLOW_PRIVATE_NETWORK },
     mcp: {

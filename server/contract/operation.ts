@@ -51,6 +51,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   };
   /** Scopes that a token needs in certain cases only, which `run` checks; for the description. */
   scopesWhere?: readonly { scope: Scope; when: string }[];
+  /** The field of the input that says which of its commands an operation is asked for; the audit log names it. */
+  command?: string;
   /** A deployment feature without which the operation is 404. */
   feature?: Feature;
 };
@@ -79,6 +81,10 @@ export type AnyOperation = Common<z.ZodType, z.ZodType> & { name: string } & (
     | { access: 'public'; run: (ctx: PublicContext, input: never) => Promise<unknown> }
     | { access: Role | 'member'; scope: Scope | null; run: (ctx: Context, input: never) => Promise<unknown> }
   );
+
+/** Whether an operation changes nothing: what its method says (RFC 9110, 9.2.1), corrected by the declaration. */
+export const isReadOnly = ({ method, mcp }: Pick<AnyOperation, 'method' | 'mcp'>): boolean =>
+  mcp?.hints?.readOnly ?? method === 'GET';
 
 /** Declares an operation; REST, OpenAPI, tRPC and MCP are derived from it (docs/adr/0001-operations-declared-once.md). */
 export function operation<

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import type { ToolHints } from '../../contract/operation.ts';
+import { isReadOnly, type ToolHints } from '../../contract/operation.ts';
 import { parseObject } from '../input.ts';
 import { hasRole, hasScope, invoke } from '../invoke.ts';
 import { inputJsonSchema, type JsonSchema } from '../parameters.ts';
@@ -72,8 +72,9 @@ function define({ operation, inputSchema, pathParameters }: RegisteredOperation)
 }
 
 /** The guarantees of the method (RFC 9110, 9.2), corrected by the declaration. */
-function toolHints({ method, mcp }: RegisteredOperation['operation']): ToolHints {
-  const readOnly = mcp?.hints?.readOnly ?? method === 'GET';
+function toolHints(operation: RegisteredOperation['operation']): ToolHints {
+  const { method, mcp } = operation;
+  const readOnly = isReadOnly(operation);
   return {
     readOnly,
     destructive: !readOnly && method !== 'POST',

@@ -38,7 +38,7 @@ function manualAlarm() {
   };
 }
 
-function start(policy = { runDays: 30, usageMonths: 0 }, more: Partial<RetentionJobOptions> = {}) {
+function start(policy = { runDays: 30, usageMonths: 0, auditDays: 0 }, more: Partial<RetentionJobOptions> = {}) {
   const alarm = manualAlarm();
   const state = { leading: true };
   const clock = new ManualClock(NOW);
@@ -78,7 +78,7 @@ test('once a day the leader makes the months to come and gives up what is past; 
 test('without a policy nothing goes, and the months are made all the same', async () => {
   await makeMonths(db.pool);
   await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
-  const { job, alarm, clock } = start({ runDays: 0, usageMonths: 0 });
+  const { job, alarm, clock } = start({ runDays: 0, usageMonths: 0, auditDays: 0 });
   clock.advance(31 * 24 * HOUR);
   expect(await alarm.ring()).toBe(24 * HOUR);
   expect(await partitionNames(db.pool)).toEqual(expect.arrayContaining(['run_events_2026_08', 'run_usage_2027_02']));
@@ -126,7 +126,10 @@ test('a clock that jumps deletes nothing, whatever the database says, until it i
   await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
   const doubts: boolean[] = [];
   // Kept for 200 days: nothing of this is past its retention unless the clock lies.
-  const { job, alarm, clock } = start({ runDays: 200, usageMonths: 0 }, { onClockDoubt: doubt => doubts.push(doubt) });
+  const { job, alarm, clock } = start(
+    { runDays: 200, usageMonths: 0, auditDays: 0 },
+    { onClockDoubt: doubt => doubts.push(doubt) },
+  );
   expect(await alarm.ring()).toBe(24 * HOUR);
   clock.advance(365 * 24 * HOUR);
   expect(await alarm.ring()).toBe(HOUR);
@@ -170,7 +173,7 @@ test('the clock of the database is asked where no other is given', async () => {
 });
 
 test('without a policy any clock is noted, so that a policy may be set later', async () => {
-  const forEver = start({ runDays: 0, usageMonths: 0 });
+  const forEver = start({ runDays: 0, usageMonths: 0, auditDays: 0 });
   await forEver.alarm.ring();
   forEver.clock.advance(90 * 24 * HOUR);
   await forEver.alarm.ring();

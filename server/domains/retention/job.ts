@@ -7,7 +7,7 @@ import { ensurePartitions } from '../../platform/postgres/partitions.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
 import { findClockDoubt } from './clock.ts';
 import { noteClockTrusted } from './clock-store.ts';
-import { type Cutoffs, cutoffsAt, type RetentionPolicy } from './policy.ts';
+import { type Cutoffs, cutoffsAt, keepsAll, type RetentionPolicy } from './policy.ts';
 import { sweep } from './sweep.ts';
 
 export type RetentionJobOptions = {
@@ -40,8 +40,8 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
     closing.throwIfAborted();
   };
   /** Whether the clock may be trusted with what the policy deletes; without a policy there is nothing to lose. */
-  const trustsClock = async (now: number, { runs, usage }: Cutoffs): Promise<boolean> => {
-    const harmless = runs === null && usage === null;
+  const trustsClock = async (now: number, cutoffs: Cutoffs): Promise<boolean> => {
+    const harmless = keepsAll(cutoffs);
     const doubt = harmless
       ? null
       : await findClockDoubt(database.pool, now, options.databaseClock ?? readDatabaseClock);
@@ -58,7 +58,7 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
       await ensurePartitions(database.pool, clock, logger);
       const cutoffs = cutoffsAt(policy, now);
       if (!(await trustsClock(now, cutoffs))) return AGAIN_MS;
-      if (cutoffs.runs === null && cutoffs.usage === null) return DAILY_MS;
+      if (keepsAll(cutoffs)) return DAILY_MS;
       const result = await sweep({
         url: database.url,
         logger,

@@ -79,7 +79,7 @@ test('runs that advance and begin in a month while it is given up lose nothing a
     const past = Array.from({ length: 5 }, () => ({ id: idAt(AUGUST), endedAt: AUGUST }));
     await writeRuns(db.pool, past);
     const pause = async () => undefined;
-    const cutoffs = cutoffsAt({ runDays: 30, usageMonths: 0 }, NOW);
+    const cutoffs = cutoffsAt({ runDays: 30, usageMonths: 0, auditDays: 0 }, NOW);
     const result = await sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause });
     expect(result.runs).toBeGreaterThanOrEqual(5);
     passes.rewritten += result.rewritten.length;
@@ -109,7 +109,7 @@ test('a run that begins in the very moment in which its month is dropped keeps i
   await writer.connect();
   await writer.query('BEGIN');
   await writer.query(commitStatement([entry(runId, 1)]));
-  const cutoffs = cutoffsAt({ runDays: 30, usageMonths: 0 }, NOW + 30 * DAY);
+  const cutoffs = cutoffsAt({ runDays: 30, usageMonths: 0, auditDays: 0 }, NOW + 30 * DAY);
   const passing = sweep({ url: other.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined });
   const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   await expect.poll(async () => (await other.pool.query(waits)).rowCount).toBe(1);

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../../platform/postgres/partitions.ts';
+import { countAuditEntries } from './audit-store.ts';
 import { bytesInDefault, countRejections, countRuns } from './expired-runs-store.ts';
 import { beginReading, countStrayUsage, endReading, measureLogs, sizeOf } from './plan-store.ts';
 import type { Cutoffs } from './policy.ts';
@@ -20,6 +21,8 @@ export type RetentionPlan = {
   rejections: number;
   /** Rows of usage outside of all partitions. */
   strayUsage: number;
+  /** Entries of the audit log. */
+  auditEntries: number;
   bytes: number;
 };
 
@@ -28,9 +31,11 @@ export function planRetention(url: string, cutoffs: Cutoffs, now: number): Promi
   return inOwnSession(url, SESSION, async client => {
     await beginReading(client);
     const partitions = await listPartitions(client);
-    const plan: RetentionPlan = { cutoffs, partitions: [], runs: 0, rejections: 0, strayUsage: 0, bytes: 0 };
+    const nothing = { runs: 0, rejections: 0, strayUsage: 0, auditEntries: 0, bytes: 0 };
+    const plan: RetentionPlan = { cutoffs, partitions: [], ...nothing };
     if (cutoffs.runs !== null) await planRuns(client, partitions, cutoffs.runs, now, plan);
     if (cutoffs.usage !== null) await planUsage(client, partitions, cutoffs.usage, plan);
+    if (cutoffs.audit !== null) plan.auditEntries = await countAuditEntries(client, cutoffs.audit);
     plan.bytes += plan.partitions.reduce((sum, { bytes }) => sum + bytes, 0);
     await endReading(client);
     return plan;

@@ -24,7 +24,7 @@ test('snapshots of test runs are purged with their runs, but for the newest of a
     return rows.map(row => row.version);
   };
   const purge = async () => {
-    const cutoffs = cutoffsAt({ runDays: 30, usageMonths: 0 }, NOW);
+    const cutoffs = cutoffsAt({ runDays: 30, usageMonths: 0, auditDays: 0 }, NOW);
     const result = await sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined });
     return result.snapshots;
   };

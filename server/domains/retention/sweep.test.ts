@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => db.close());
 
-const POLICY = { runDays: 30, usageMonths: 0 };
+const POLICY = { runDays: 30, usageMonths: 0, auditDays: 0 };
 const cutoffs = cutoffsAt(POLICY, NOW);
 const go = (more: Partial<Parameters<typeof sweep>[0]> = {}) =>
   sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined, ...more });
@@ -73,6 +73,7 @@ test('what is past goes, by the partition where a month is past; what lives or e
     rejections: 0,
     snapshots: 0,
     strayUsage: 0,
+    auditEntries: 0,
     dropped: ['run_events_2026_08', 'run_payloads_2026_08'],
     rewritten: ['run_events_2026_09', 'run_payloads_2026_09'],
     postponed: [],
@@ -198,7 +199,7 @@ test('usage goes by whole months, and what no month took row by row', async () =
      FROM unnest($1::timestamptz[]) at`,
     [at.map(day => `${day}T00:00:00Z`)],
   );
-  const usage = { cutoffs: cutoffsAt({ runDays: 0, usageMonths: 2 }, NOW) };
+  const usage = { cutoffs: cutoffsAt({ runDays: 0, usageMonths: 2, auditDays: 0 }, NOW) };
   // Not before analytics have counted it, and it was charged.
   const early = await go(usage);
   expect(early).toMatchObject({ strayUsage: 0, postponed: [{ name: 'run_usage_2026_08', reason: 'not_counted' }] });
@@ -234,8 +235,16 @@ test('usage goes by whole months, and what no month took row by row', async () =
 test('what is kept for ever is kept', async () => {
   const { past, kept } = history();
   await writeRuns(db.pool, [...past, ...kept]);
-  expect(cutoffsAt({ runDays: 0, usageMonths: 0 }, NOW)).toEqual({ runs: null, usage: null });
-  expect(await go({ cutoffs: { runs: null, usage: null } })).toMatchObject({ runs: 0, dropped: [], rewritten: [] });
+  expect(cutoffsAt({ runDays: 0, usageMonths: 0, auditDays: 0 }, NOW)).toEqual({
+    runs: null,
+    usage: null,
+    audit: null,
+  });
+  expect(await go({ cutoffs: { runs: null, usage: null, audit: null } })).toMatchObject({
+    runs: 0,
+    dropped: [],
+    rewritten: [],
+  });
 });
 
 test('a large history goes in small batches', async () => {

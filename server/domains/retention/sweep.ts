@@ -3,6 +3,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../../platform/postgres/partitions.ts';
 import { allowUsageToGo, deleteUsageRollups, noteRunsGo } from './analytics-store.ts';
+import { deleteAuditEntries } from './audit-store.ts';
 import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs-store.ts';
 import { type Disposal, disposeOf, dropUsage } from './partition-store.ts';
 import type { Cutoffs } from './policy.ts';
@@ -19,6 +20,8 @@ export type RetentionResult = {
   /** Snapshots of test runs. */
   snapshots: number;
   strayUsage: number;
+  /** Entries of the audit log. */
+  auditEntries: number;
   dropped: string[];
   rewritten: string[];
   postponed: { name: string; reason: string }[];
@@ -52,6 +55,7 @@ export async function sweep(options: SweepOptions): Promise<RetentionResult> {
     rejections: 0,
     snapshots: 0,
     strayUsage: 0,
+    auditEntries: 0,
     dropped: [],
     rewritten: [],
     postponed: [],
@@ -59,9 +63,10 @@ export async function sweep(options: SweepOptions): Promise<RetentionResult> {
   return inOwnSession(options.url, { ...SESSION, signal: options.signal }, async client => {
     if (!(await tryRetentionLock(client))) return { ...result, busy: true };
     const partitions = await listPartitions(client);
-    const { runs, usage } = options.cutoffs;
+    const { runs, usage, audit } = options.cutoffs;
     if (runs !== null) await sweepRuns(client, partitions, runs, options, result);
     if (usage !== null) await sweepUsage(client, partitions, usage, options, result);
+    if (audit !== null) await sweepAuditLog(client, audit, options, result);
     return result;
   });
 }
@@ -124,6 +129,19 @@ async function sweepUsage(
   for (let deleted = await deleteUsageRollups(client, cutoff); deleted > 0; ) {
     await pause();
     deleted = await deleteUsageRollups(client, cutoff);
+  }
+}
+
+async function sweepAuditLog(
+  client: ClientBase,
+  cutoff: number,
+  { pause }: SweepOptions,
+  result: RetentionResult,
+): Promise<void> {
+  for (let deleted = await deleteAuditEntries(client, cutoff); deleted > 0; ) {
+    result.auditEntries += deleted;
+    await pause();
+    deleted = await deleteAuditEntries(client, cutoff);
   }
 }
 

@@ -37,6 +37,7 @@ const tag = 'Runs';
 export const runOperations = [
   operation({
     name: 'workflows_execute_command',
+    command: 'command',
     method: 'POST',
     path: '/v1/workflows/{id}/command',
     status: 200,

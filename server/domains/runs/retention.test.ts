@@ -45,7 +45,7 @@ test('a run that retention let go is not there, whichever way it is asked for', 
   const result = await sweep({
     url: service.db.url,
     logger: pino({ level: 'silent' }),
-    cutoffs: { runs: clock.now() + 86_400_000, usage: null },
+    cutoffs: { runs: clock.now() + 86_400_000, usage: null, audit: null },
     now: clock.now(),
     pause: async () => undefined,
   });

@@ -1,0 +1,78 @@
+import type { Principal } from '../contract/context.ts';
+import { isReadOnly } from '../contract/operation.ts';
+import type { Services } from '../contract/services.ts';
+import { recordAudit } from '../domains/audit/record.ts';
+import { AppError } from '../platform/errors.ts';
+import { isPlainObject } from '../platform/json.ts';
+import type { Invocation } from './invoke.ts';
+
+/** Performs the operation; hands its input over as soon as it is read. */
+type Perform = (keep: (input: unknown) => unknown) => Promise<unknown>;
+/** What is known of an operation when it ends. */
+type Ended = { outcome: string; input: unknown; output: unknown };
+
+/**
+ * Performs an operation and records it in the audit log, unless it is read-only. Recorded are what was done, what the caller had no
+ * right to do (403), and what failed in the server, which may have done a part. Other refusals changed nothing, and could fill
+ * the log by the thousand.
+ */
+export async function audited(services: Services, call: Invocation, perform: Perform): Promise<unknown> {
+  if (isReadOnly(call.entry.operation)) return perform(input => input);
+  let input: unknown;
+  let output: unknown;
+  try {
+    output = await perform(read => (input = read));
+  } catch (error) {
+    const { status, code } = error instanceof AppError ? error : { status: 500, code: 'internal_error' };
+    if (status === 403 || status >= 500) await record(services, call, { outcome: code, input, output: undefined });
+    throw error;
+  }
+  await record(services, call, { outcome: 'ok', input, output });
+  return output;
+}
+
+/** Nothing where nobody is known to have asked: an operation for everyone that made no account. */
+async function record(services: Services, call: Invocation, { outcome, input, output }: Ended): Promise<void> {
+  const { entry, principal } = call;
+  const actor = actorOf(principal, output);
+  if (actor === null) return;
+  const { command, name } = entry.operation;
+  await recordAudit(services, {
+    ...actor,
+    surface: call.surface,
+    operation: name,
+    action: command === undefined ? null : (textsOf(input, [command])[command] ?? null),
+    target: { ...textsOf(output, ['id', 'run_id', 'user_id']), ...textsOf(input, entry.pathParameters) },
+    outcome,
+    requestId: call.requestId,
+    clientAddress: call.clientAddress ?? null,
+  });
+}
+
+type Actor = { tenantId: string; projectId: string | null; userId: string; patId: string | null };
+
+/** The principal; for one who had no credential before, the account and the workspace that the operation answers with. */
+function actorOf(principal: Principal | null, output: unknown): Actor | null {
+  if (principal !== null) {
+    const { tenantId, projectId, userId, credential } = principal;
+    return { tenantId, projectId, userId, patId: credential.kind === 'pat' ? credential.patId : null };
+  }
+  const { tenant_id: tenantId, user_id: userId } = textsOf(output, ['tenant_id', 'user_id']);
+  return tenantId === undefined || userId === undefined ? null : { tenantId, projectId: null, userId, patId: null };
+}
+
+/** The longest text that stands for an id or a command. */
+const MAX_ID_LENGTH = 200;
+
+/** Those of the named fields that are short texts or numbers. */
+function textsOf(value: unknown, names: readonly string[]): Record<string, string> {
+  if (!isPlainObject(value)) return {};
+  const fields = new Map(Object.entries(value));
+  return Object.fromEntries(
+    names.flatMap(name => {
+      const field: unknown = fields.get(name);
+      const isId = (typeof field === 'string' && field.length <= MAX_ID_LENGTH) || typeof field === 'number';
+      return isId ? [[name, String(field)]] : [];
+    }),
+  );
+}

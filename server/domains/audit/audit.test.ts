@@ -1,0 +1,217 @@
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Scope, scopes } from '../../contract/context.ts';
+import { ManualClock } from '../../platform/clock.ts';
+import { newId } from '../../platform/ids.ts';
+import { startTestContainer, type TestContainer } from '../../testing/container.ts';
+import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { asking, publishGraph } from '../../testing/runs.ts';
+import { recordAudit } from './record.ts';
+
+type Wire = Record<string, unknown> & { id: string; operation: string; target: Record<string, string> };
+
+const DAY = 86_400_000;
+const clock = new ManualClock(Date.UTC(2026, 5, 1));
+let service: TestContainer;
+let acme: TestTenant;
+let workflow: string;
+let admin: string;
+
+beforeAll(async () => {
+  service = await startTestContainer({}, { clock });
+  acme = await createTestTenant(service.container.services, { slug: 'acme' });
+  workflow = await publishGraph(service.container.services, acme.owner, asking());
+  admin = await tokenOf('owner', [...scopes]);
+});
+afterAll(() => service.close());
+
+const tokenOf = async (role: 'owner' | 'contributor' | 'viewer', granted: Scope[], tenant = acme) =>
+  (await createTestPat(service.container.services, tenant[role], granted)).token;
+
+const send = (method: string, path: string, token: string | null, body?: unknown) =>
+  fetch(service.url + path, {
+    method,
+    headers: { ...(token && { Authorization: `Bearer ${token}` }), 'Content-Type': 'application/json' },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+
+async function entries(query = '', token = admin): Promise<Wire[]> {
+  const answer = await send('GET', `/v1/audit-log${query}`, token);
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { entries: Wire[] }).entries;
+}
+
+/** What `work` adds to the log, oldest first. */
+async function added(work: () => Promise<unknown>): Promise<Wire[]> {
+  const last = (await entries('?limit=1'))[0]?.id;
+  await work();
+  const all = await entries('?limit=100');
+  const at = all.findIndex(({ id }) => id === last);
+  return all.slice(0, at === -1 ? undefined : at).reverse();
+}
+
+describe('what is recorded', () => {
+  test('an operation that changes something, with who, by which token, from where and about what', async () => {
+    const [entry, ...others] = await added(() =>
+      send('POST', '/v1/workflows', admin, { name: 'New', graph: { steps: [] } }),
+    );
+    expect(others).toEqual([]);
+    const { owner } = acme;
+    expect(entry).toEqual({
+      id: expect.any(String),
+      at: '2026-06-01T00:00:00.000Z',
+      user: { id: owner.userId, name: owner.name, email: owner.email },
+      token: { id: expect.any(String), name: 'test' },
+      surface: 'rest',
+      operation: 'workflows_create',
+      action: null,
+      target: { id: expect.any(String) },
+      outcome: 'ok',
+      project_id: owner.projectId,
+      request_id: expect.any(String),
+      client_address: '127.0.0.1',
+    });
+  });
+
+  test('a command by its name, with the run that it was about', async () => {
+    const start = { command: 'start' };
+    const [started] = await added(() => send('POST', `/v1/workflows/${workflow}/command`, admin, start));
+    const run = started?.target.run_id;
+    expect(started).toMatchObject({ action: 'start', target: { id: workflow, run_id: expect.any(String) } });
+    const stop = { command: 'stop', params: { run_id: run } };
+    const [stopped] = await added(() => send('POST', `/v1/workflows/${workflow}/command`, admin, stop));
+    expect(stopped).toMatchObject({ action: 'stop', target: { id: workflow, run_id: run } });
+  });
+
+  test('a call through MCP and tRPC, once each', async () => {
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
+    const params = { name: 'workflows_create', arguments: { name: 'By MCP', graph: { steps: [] } } };
+    const headers = { Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' };
+    const throughMcp = () =>
+      fetch(`${service.url}/mcp`, {
+        method: 'POST',
+        headers: { ...headers, Authorization: `Bearer ${admin}` },
+        body: JSON.stringify({ ...call, params }),
+      }).then(answer => answer.text());
+    expect(await added(throughMcp)).toMatchObject([{ surface: 'mcp', operation: 'workflows_create', outcome: 'ok' }]);
+    const throughTrpc = () =>
+      send('POST', '/api/trpc/workflows_create', admin, { name: 'By tRPC', graph: { steps: [] } });
+    expect(await added(throughTrpc)).toMatchObject([{ surface: 'trpc', operation: 'workflows_create', outcome: 'ok' }]);
+  });
+
+  test('an attempt without the right to it', async () => {
+    const reader = await tokenOf('owner', ['workflow:read']);
+    const viewer = await tokenOf('viewer', ['workflow:write']);
+    const attempt = (token: string) => send('DELETE', `/v1/workflows/${workflow}`, token);
+    expect(await added(() => attempt(reader))).toMatchObject([{ outcome: 'insufficient_scope', target: {} }]);
+    expect(await added(() => attempt(viewer))).toMatchObject([{ outcome: 'insufficient_role' }]);
+  });
+
+  test('somebody who accepts an invitation, who had no credential', async () => {
+    const invitation = { email: 'new@acme.example.com', role: 'project_viewer' };
+    const invited = (await (await send('POST', '/v1/invitations', admin, invitation)).json()) as { token: string };
+    const { token } = invited;
+    const accept = { token, name: 'New', password: 'a long pass phrase' };
+    const [entry] = await added(() => send('POST', '/v1/invitations/accept', null, accept));
+    expect(entry).toMatchObject({ operation: 'invitations_accept', outcome: 'ok', user: { email: invitation.email } });
+  });
+
+  test('neither what only reads, nor what was refused without changing anything', async () => {
+    const refused = async () => {
+      const answers = await Promise.all([
+        send('GET', '/v1/workflows', admin),
+        send('POST', `/v1/workflows/${workflow}/validate`, admin, {}),
+        send('POST', '/v1/workflows', admin, { name: 1 }),
+        send('DELETE', `/v1/workflows/${newId()}`, admin),
+        send('DELETE', `/v1/workflows/${workflow}`, 'nobody'),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 422, 404, 401]);
+    };
+    expect(await added(refused)).toEqual([]);
+  });
+
+  test('once each, however many at a time', async () => {
+    const create = (n: number) => send('POST', '/v1/workflows', admin, { name: `Many ${n}`, graph: { steps: [] } });
+    const made = await added(() => Promise.all(Array.from({ length: 60 }, (_, n) => create(n))));
+    expect(made).toHaveLength(60);
+    expect(new Set(made.map(entry => entry.target.id)).size).toBe(60);
+  });
+
+  test('nothing in the log is no reason to undo what was done: the service says so in its own log', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'error' }, { write: line => void lines.push(line) });
+    const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
+    const { userId, tenantId, projectId } = acme.owner;
+    const about = { surface: 'rest', operation: 'workflows_create', action: null, target: { id: 'x' } } as const;
+    const rest = { patId: null, outcome: 'ok', requestId: 'r', clientAddress: null };
+    await recordAudit({ pool, logger, clock }, { tenantId, userId, projectId, ...about, ...rest });
+    expect(lines.join('')).toContain('workflows_create');
+    await pool.end();
+  });
+});
+
+describe('reading it', () => {
+  test('takes the administrator of the workspace, and shows that workspace alone', async () => {
+    const rival = await createTestTenant(service.container.services, { slug: 'rival' });
+    const theirs = await tokenOf('owner', ['pat:manage', 'workflow:write'], rival);
+    await send('POST', '/v1/workflows', theirs, { name: 'Theirs', graph: { steps: [] } });
+    expect((await entries('', theirs)).map(({ operation }) => operation)).toEqual(['workflows_create']);
+    expect(await entries(`?user_id=${rival.owner.userId}`)).toEqual([]);
+    for (const path of ['/v1/audit-log', '/v1/audit-log/export']) {
+      const statuses = [
+        (await send('GET', path, 'nobody')).status,
+        (await send('GET', path, await tokenOf('contributor', ['pat:manage']))).status,
+        (await send('GET', path, await tokenOf('owner', ['workflow:read']))).status,
+      ];
+      expect(statuses).toEqual([401, 403, 403]);
+    }
+  });
+
+  test('is filtered by person, operation, target, outcome and time', async () => {
+    clock.advance(DAY);
+    const { token } = await createTestPat(service.container.services, acme.contributor, ['workflow:write']);
+    const answer = await send('POST', '/v1/workflows', token, { name: 'Filtered', graph: { steps: [] } });
+    const { id } = (await answer.json()) as { id: string };
+    await send('DELETE', `/v1/workflows/${id}`, await tokenOf('contributor', ['workflow:read']));
+    const names = async (query: string) => (await entries(query)).map(({ operation }) => operation);
+    expect(await names(`?user_id=${acme.contributor.userId}`)).toEqual(['workflows_archive', 'workflows_create']);
+    expect(await names(`?target=${id}`)).toEqual(['workflows_create']);
+    expect(await names('?outcome=refused&from=2026-06-02T00:00:00Z')).toEqual(['workflows_archive']);
+    expect(await names('?operation=workflows_create&from=2026-06-02T00:00:00Z')).toEqual(['workflows_create']);
+    expect(await names('?from=2026-06-02T00:00:00.001Z')).toEqual([]);
+    expect(await names(`?to=2026-06-02T00:00:00Z&user_id=${acme.contributor.userId}`)).toEqual([]);
+  });
+
+  test('goes page by page, newest first, and refuses what is no cursor', async () => {
+    const all = await entries('?limit=100');
+    const ids: string[] = [];
+    for (let cursor = ''; ; ) {
+      const answer = await send('GET', `/v1/audit-log?limit=7${cursor}`, admin);
+      const page = (await answer.json()) as { entries: Wire[]; next_cursor: string | null };
+      ids.push(...page.entries.map(({ id }) => id));
+      if (page.next_cursor === null || ids.length >= all.length) break;
+      cursor = `&cursor=${page.next_cursor}`;
+    }
+    expect(ids.slice(0, all.length)).toEqual(all.map(({ id }) => id));
+    expect(all.map(({ id }) => id)).toEqual(
+      all
+        .map(({ id }) => id)
+        .sort()
+        .reverse(),
+    );
+    for (const wrong of ['?cursor=x', '?outcome=maybe', '?user_id=me', '?from=yesterday', '?limit=0'])
+      expect((await send('GET', `/v1/audit-log${wrong}`, admin)).status, wrong).toBe(422);
+  });
+
+  test('is downloaded as CSV, in which no cell is a formula', async () => {
+    const answer = await send('GET', '/v1/audit-log/export?operation=workflows_execute_command', admin);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/csv;/);
+    const [head = '', ...lines] = (await answer.text()).trim().split('\r\n');
+    expect(head).toBe(
+      'at,user_email,user_id,token,token_id,surface,operation,action,target,outcome,project_id,request_id,client_address,id',
+    );
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain(',workflows_execute_command,stop,');
+  });
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+
+const filters = {
+  from: Instant.optional().meta({ description: 'From this instant on' }),
+  to: Instant.optional().meta({ description: 'Before this instant' }),
+  user_id: Id.optional().meta({ description: 'Operations of this person, in the console or with their tokens' }),
+  operation: PlainText(100).optional().meta({ description: 'The name of one operation, as in the OpenAPI document' }),
+  target: PlainText(100).optional().meta({ description: 'An id that the operation was about' }),
+  outcome: z.enum(['ok', 'refused']).optional(),
+};
+export const ListAuditInput = z.strictObject({ ...page, ...filters });
+export const ExportAuditInput = z.strictObject(filters);
+
+/** One operation that may have changed something. */
+export const AuditEntry = z.strictObject({
+  id: Id,
+  at: Timestamp,
+  /** Null where the account has gone. */
+  user: z.strictObject({ id: Id, name: z.string().nullable(), email: z.string().nullable() }),
+  /** The token that was used; null: the console. `name` is null where the token has gone. */
+  token: z.strictObject({ id: Id, name: z.string().nullable() }).nullable(),
+  surface: z.enum(['rest', 'trpc', 'mcp']),
+  operation: z.string(),
+  /** What an operation with several commands was asked for: `start`, `stop`, … */
+  action: z.string().nullable(),
+  /** Ids by their names: the parameters of the path, and the id of what was created. */
+  target: z.record(z.string(), z.string()),
+  /** `ok`, or the code of the error that was answered. */
+  outcome: z.string(),
+  project_id: Id.nullable(),
+  request_id: z.string(),
+  client_address: z.string().nullable(),
+});
+export const ListAuditOutput = z.strictObject({ entries: z.array(AuditEntry), ...nextCursor });

@@ -1,0 +1,23 @@
+import type { ClientBase } from 'pg';
+
+/** Entries per statement. */
+const BATCH = 5_000;
+
+/** Deletes one batch of the entries of the audit log from before `cutoff` (ms since the epoch). Returns how many went. */
+export async function deleteAuditEntries(client: ClientBase, cutoff: number): Promise<number> {
+  const { rowCount } = await client.query(
+    `DELETE FROM audit_entries WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM audit_entries WHERE at < to_timestamp($1::float8 / 1000) LIMIT ${BATCH}))`,
+    [cutoff],
+  );
+  return rowCount ?? 0;
+}
+
+/** How many entries are from before `cutoff`. */
+export async function countAuditEntries(client: ClientBase, cutoff: number): Promise<number> {
+  const { rows } = await client.query<{ count: string }>(
+    'SELECT count(*) FROM audit_entries WHERE at < to_timestamp($1::float8 / 1000)',
+    [cutoff],
+  );
+  return Number(rows[0]?.count);
+}
