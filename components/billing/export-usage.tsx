@@ -1,7 +1,7 @@
 'use client';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPCClient } from '../trpc/provider.tsx';
-import { ExportButton } from './export-button.tsx';
+import { ExportButton } from '../ui/export-button.tsx';
 import { useUsageView } from './usage-filters.ts';
 
 /** Exports the lines of the shown usage as CSV; hidden for viewers, who may not read them. */

@@ -6,12 +6,12 @@ import { Badge, type Tone } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { ListCard } from '../ui/list-card.tsx';
+import { PeriodFilter, usePeriod } from '../ui/period-filter.tsx';
 import { Select } from '../ui/select.tsx';
 import { EmptyState } from '../ui/states.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { PeriodFilter, usePeriod } from './period-filter.tsx';
 import type { LedgerEntry } from './wire.ts';
 
 const looks: Record<LedgerEntry['kind'], { label: string; tone: Tone }> = {

@@ -7,6 +7,7 @@ import { Badge, type Tone } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
+import { ExportButton } from '../ui/export-button.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { formatMoney } from '../ui/money.ts';
 import { Select } from '../ui/select.tsx';
@@ -14,7 +15,6 @@ import { EmptyState } from '../ui/states.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { ExportButton } from './export-button.tsx';
 import { useRefreshBilling } from './use-refresh-billing.ts';
 import type { Payment } from './wire.ts';
 

@@ -1,8 +1,8 @@
 'use client';
 import { actionsOfSubject, BILLABLE_ACTIONS } from '../../server/contract/billable-actions.ts';
 import { usageDimensions } from '../../server/domains/billing/schemas.ts';
+import { type Period, usePeriod } from '../ui/period-filter.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { type Period, usePeriod } from './period-filter.tsx';
 import type { BillableAction, UsageDimension } from './wire.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;

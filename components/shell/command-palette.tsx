@@ -23,7 +23,7 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 import { RunDialog, type StartableWorkflow } from '../workflows/run-dialog.tsx';
 import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
-import { mainPages, settingsPages } from './pages.ts';
+import { pagesFor } from './pages.ts';
 import { usePermissions, useSession } from './session.tsx';
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () => void };
@@ -72,7 +72,8 @@ function Commands({
 }) {
   const router = useRouter();
   const [search, setSearch] = useState('');
-  const { canWrite } = usePermissions();
+  const permissions = usePermissions();
+  const { canWrite } = permissions;
   const act = (action: () => void) => () => {
     close();
     action();
@@ -98,7 +99,7 @@ function Commands({
         <Workflows search={search} go={go} onStart={workflow => act(() => onStart(workflow))} />
         <RecentRuns act={act} />
         <Group heading="Go to">
-          {[...mainPages, ...settingsPages].map(page => (
+          {pagesFor(permissions).map(page => (
             <Item key={page.href} icon={page.icon} onSelect={go(page.href)}>
               {page.label}
             </Item>

@@ -5,6 +5,7 @@ import {
   CircleUser,
   CreditCard,
   FolderKanban,
+  History,
   Inbox,
   KeyRound,
   type LucideIcon,
@@ -16,7 +17,14 @@ import {
   Workflow,
 } from 'lucide-react';
 
-export type ConsolePage = { href: string; label: string; icon: LucideIcon /** Pressed after `g`. */; key?: string };
+export type ConsolePage = {
+  href: string;
+  label: string;
+  icon: LucideIcon /** Pressed after `g`. */;
+  key?: string;
+  /** Only administrators of the workspace see it. */
+  adminOnly?: true;
+};
 
 /** The pages that the sidebar and ⌘K lead to: only complete ones. */
 export const mainPages: readonly ConsolePage[] = [
@@ -34,6 +42,11 @@ export const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k' },
   { href: '/settings/model-keys', label: 'Model keys', icon: BrainCircuit },
   { href: '/settings/projects', label: 'Projects', icon: FolderKanban, key: 'p' },
+  { href: '/settings/audit-log', label: 'Audit log', icon: History, adminOnly: true },
   { href: '/settings/profile', label: 'Profile', icon: CircleUser },
   { href: '/settings/api-reference', label: 'API reference', icon: ScrollText },
 ];
+
+/** The pages that a member may use. */
+export const pagesFor = ({ isAdmin }: { isAdmin: boolean }): readonly ConsolePage[] =>
+  [...mainPages, ...settingsPages].filter(page => isAdmin || !page.adminOnly);

@@ -4,14 +4,17 @@ import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { cx } from '../ui/classes.ts';
 import { Kbd } from '../ui/kbd.tsx';
-import { type ConsolePage, mainPages, settingsPages } from './pages.ts';
+import { type ConsolePage, mainPages, pagesFor, settingsPages } from './pages.ts';
 import { ScopeSwitch } from './scope-switch.tsx';
+import { usePermissions } from './session.tsx';
 import { useInboxCount } from './use-inbox-count.ts';
 import { UserMenu } from './user-menu.tsx';
 
 /** Scope, search, pages, user: from top to bottom. */
 export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
   const waiting = useInboxCount();
+  const permissions = usePermissions();
+  const settings = pagesFor(permissions).filter(page => settingsPages.includes(page));
   return (
     <div className="flex h-full flex-col gap-3 p-3">
       <ScopeSwitch />
@@ -33,7 +36,7 @@ export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: ()
         <div>
           <p className="px-2 pb-1 text-xs text-faint">Settings</p>
           <ul className="flex flex-col gap-0.5">
-            {settingsPages.map(page => (
+            {settings.map(page => (
               <PageLink key={page.href} page={page} />
             ))}
           </ul>

@@ -35,6 +35,7 @@ const pages = [
   '/settings/api-keys',
   '/settings/model-keys',
   '/settings/projects',
+  '/settings/audit-log',
   '/settings/profile',
   '/settings/api-reference',
 ];

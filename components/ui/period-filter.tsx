@@ -1,8 +1,8 @@
 'use client';
 import { DAY_MS } from '@/server/platform/clock.ts';
-import { DayInput, isDay } from '../ui/day-input.tsx';
-import { Select } from '../ui/select.tsx';
-import { useUrlState } from '../ui/use-url-state.ts';
+import { DayInput, isDay } from './day-input.tsx';
+import { Select } from './select.tsx';
+import { useUrlState } from './use-url-state.ts';
 
 const lengths = { '7d': 7, '30d': 30, '90d': 90 } as const;
 export type PeriodChoice = '' | keyof typeof lengths | 'custom';

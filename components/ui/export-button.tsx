@@ -1,9 +1,9 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { Button } from '../ui/button.tsx';
-import { toastError } from '../ui/toaster.tsx';
 import { download } from '../workflows/download.ts';
+import { Button } from './button.tsx';
+import { toastError } from './toaster.tsx';
 
 /** Hands the browser the CSV that `read` brings, named after what it is and the day. */
 export function ExportButton({ name, read }: { name: string; read: () => Promise<string> }) {

@@ -1,0 +1,49 @@
+'use client';
+import type { z } from 'zod';
+import type { AuditEntry } from '@/server/domains/audit/schemas.ts';
+import { Badge } from '../ui/badge.tsx';
+import { CopyId } from '../ui/copy.tsx';
+import { Td, Tr } from '../ui/table.tsx';
+import { RelativeTime } from '../ui/time.tsx';
+
+type Entry = z.output<typeof AuditEntry>;
+
+const surfaces: Record<Entry['surface'], string> = { trpc: 'Console', rest: 'API', mcp: 'MCP' };
+
+/** One entry: who did what to which thing, and what became of it. */
+export function AuditRow({ entry }: { entry: Entry }) {
+  const { user, token } = entry;
+  return (
+    <Tr>
+      <Td className="whitespace-nowrap">
+        <RelativeTime at={entry.at} />
+      </Td>
+      <Td className="max-w-56 min-w-36">
+        <span className="block truncate font-medium">{user.name ?? 'Deleted account'}</span>
+        {user.email ? <span className="block truncate text-xs text-muted">{user.email}</span> : null}
+      </Td>
+      <Td className="min-w-44">
+        <code className="text-xs">{entry.operation}</code>
+        {entry.action ? <span className="block text-xs text-muted">{entry.action}</span> : null}
+      </Td>
+      <Td className="max-w-72 min-w-52">
+        {Object.entries(entry.target).map(([name, id]) => (
+          <span key={name} className="flex items-center gap-1 text-xs">
+            <span className="text-muted">{name}</span>
+            <CopyId id={id} />
+          </span>
+        ))}
+      </Td>
+      <Td className="max-w-44 min-w-24">
+        {surfaces[entry.surface]}
+        {token ? (
+          <span className="block truncate text-xs text-muted">{`token ${token.name ?? 'that was deleted'}`}</span>
+        ) : null}
+        {entry.client_address ? <span className="block text-xs text-muted">{entry.client_address}</span> : null}
+      </Td>
+      <Td>
+        <Badge tone={entry.outcome === 'ok' ? 'ok' : 'bad'}>{entry.outcome === 'ok' ? 'Done' : entry.outcome}</Badge>
+      </Td>
+    </Tr>
+  );
+}

@@ -1,0 +1,36 @@
+import { expect, test } from '../fixtures/console.ts';
+
+test('what was changed is in the audit log: filtered, exported, and for administrators alone', async ({
+  member,
+  api,
+}) => {
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Audited', graph: { steps: [] } });
+  await member.goto('/workflows');
+  await member.getByRole('link', { name: 'Audit log' }).click();
+  const log = member.getByRole('region', { name: 'Audit log' });
+  const created = log.getByRole('row').filter({ hasText: String(id).slice(-8) });
+  await expect(created).toContainText('workflows_create');
+  await expect(created).toContainText('API');
+  await expect(created).toContainText('Done');
+
+  await member.getByLabel('Id of what was changed').fill(String(id));
+  await expect(member).toHaveURL(/target=/);
+  await expect(log.getByRole('row')).toHaveCount(2);
+
+  const download = member.waitForEvent('download');
+  await member.getByRole('button', { name: 'Export CSV' }).click();
+  expect((await download).suggestedFilename()).toMatch(/^audit-log-\d{4}-\d\d-\d\d\.csv$/);
+
+  await member.getByRole('combobox', { name: 'Outcome' }).click();
+  await member.getByRole('option', { name: 'Refused or failed' }).click();
+  await expect(member.getByText('Nothing matches these filters.')).toBeVisible();
+});
+
+test('a list that cannot be loaded says so, and is tried again', async ({ member, api }) => {
+  await api.call('POST', '/v1/workflows', { name: 'Recorded', graph: { steps: [] } });
+  await member.route(/audit_log_list/, route => route.abort(), { times: 4 });
+  await member.goto('/settings/audit-log');
+  await expect(member.getByText('Could not load this')).toBeVisible();
+  await member.getByRole('button', { name: 'Try again' }).click();
+  await expect(member.getByRole('region', { name: 'Audit log' }).getByRole('row').nth(1)).toBeVisible();
+});
