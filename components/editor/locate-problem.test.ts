@@ -8,6 +8,7 @@ const text = JSON.stringify(
       { id: 'a', type: 'x' },
       { id: 'b', script: 'return', depends_on: ['a', 'zz'], tool_args: { url: 1 } },
     ],
+    output: { total: '{{steps.zz.result}}' },
   },
   null,
   2,
@@ -26,6 +27,8 @@ describe('where a problem stands in the text', () => {
     ['b', 'depends_on[9]', '[\n        "a",\n        "zz"\n      ]'],
     ['nobody', 'script', '"steps"'],
     [null, '', '"steps"'],
+    [null, 'output.total', '"{{steps.zz.result}}"'],
+    [null, 'run_setup.trigger_steps.a', '"steps"'],
   ])('%s %s', (step, path, expected) => {
     expect(at(step, path)).toBe(expected);
   });

@@ -51,16 +51,22 @@ export function locateProblem(text: string, problem: Pick<GraphProblem, 'step_id
   if (top?.name !== 'Object') return start;
   const steps = propertyValue(text, top, 'steps');
   if (steps?.value.name !== 'Array') return start;
-  if (problem.step_id === null) return steps.key;
+  if (problem.step_id === null) return rangeAt(text, top, { path: problem.path, range: steps.key });
   const step = items(steps.value).find(item => {
     const id = item.name === 'Object' ? propertyValue(text, item, 'id') : null;
     return id !== null && decode(text.slice(id.value.from, id.value.to)) === problem.step_id;
   });
   if (!step) return steps.key;
   const id = propertyValue(text, step, 'id');
-  let range: Range = id ? { from: id.value.from, to: id.value.to } : { from: step.from, to: step.from + 1 };
-  let node: SyntaxNode = step;
-  for (const segment of segments(problem.path)) {
+  const range = id ? { from: id.value.from, to: id.value.to } : { from: step.from, to: step.from + 1 };
+  return rangeAt(text, step, { path: problem.path, range });
+}
+
+/** The range of the value that `path` names within `node`, or of the nearest around it; `range` where the path leads nowhere. */
+function rangeAt(text: string, within: SyntaxNode, { path, range: initial }: { path: string; range: Range }): Range {
+  let range = initial;
+  let node = within;
+  for (const segment of segments(path)) {
     const next: SyntaxNode | undefined =
       typeof segment === 'number'
         ? node.name === 'Array'

@@ -14,8 +14,54 @@ import { LargeValue, Part, type Ref } from './run-values.tsx';
 /** Results shown at once; the others are reached by their steps. */
 const MAX_SHOWN = 20;
 
-/** The output of a run: the results of the steps that no other step depends on. */
-export function RunOutput({ steps, state, ...ref }: Ref & { steps: Steps; state: RunState }) {
+type OutputProps = Ref & { steps: Steps; state: RunState; hasTemplate: boolean };
+
+/** The output of a run: what the workflow's `output` gives, or the results of the steps that no other step depends on. */
+export function RunOutput({ hasTemplate, ...props }: OutputProps) {
+  return hasTemplate ? <TemplateOutput {...props} /> : <LastResults {...props} />;
+}
+
+function TemplateOutput({ workflowId, runId, state }: Omit<OutputProps, 'hasTemplate'>) {
+  const trpc = useTRPC();
+  const read = useQuery(
+    trpc.runs_get_summary.queryOptions(
+      { id: workflowId, runID: runId },
+      {
+        enabled: state.status === 'completed',
+        // Another part of the console may have read the summary before the run ended.
+        staleTime: query => (query.state.data?.run_complete ? Number.POSITIVE_INFINITY : 0),
+      },
+    ),
+  );
+  if (state.status !== 'completed')
+    return (
+      <div className="rounded-lg border bg-surface">
+        <EmptyState icon={PackageOpen} title="No output">
+          {isTerminal(state.status)
+            ? 'Only a run that completes has an output. The results of its steps are beside each step.'
+            : 'The output appears here when the run has completed.'}
+        </EmptyState>
+      </div>
+    );
+  if (read.isError) return <ErrorState error={read.error} onRetry={() => void read.refetch()} />;
+  if (!read.data?.run_complete) return <Skeleton className="h-24 w-full" />;
+  const { output, output_error } = read.data;
+  if (output_error)
+    return (
+      <div className="rounded-lg border bg-surface">
+        <EmptyState icon={PackageOpen} title="The output could not be computed">
+          {output_error.message}
+        </EmptyState>
+      </div>
+    );
+  return (
+    <Part title="Output" level={2}>
+      <JsonTree label="Output" value={output as Json} />
+    </Part>
+  );
+}
+
+function LastResults({ steps, state, ...ref }: Omit<OutputProps, 'hasTemplate'>) {
   const depended = new Set(steps.flatMap(dependenciesOf));
   const last = steps.filter(({ id }) => !depended.has(id) && state.steps.get(id)?.status === 'completed');
   if (last.length === 0)

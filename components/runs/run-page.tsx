@@ -61,6 +61,7 @@ const tabNames = ['graph', 'timeline', 'events', 'data', 'output', 'compare'] as
 function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const ref = { workflowId: snapshot.workflow_id, runId: snapshot.run_id };
   const steps = version.graph_snapshot.steps;
+  const hasTemplate = version.graph_snapshot.output !== undefined;
   const stepIds = useMemo(() => steps.map(step => step.id), [steps]);
   const live = useRun(snapshot, stepIds);
   const { state } = live;
@@ -116,7 +117,11 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
               content: <Events {...ref} live={live} stepIds={stepIds} selected={selected} onSelect={select} />,
             },
             { value: 'data', label: 'Input', content: <RunInput {...ref} /> },
-            { value: 'output', label: 'Output', content: <RunOutput {...ref} steps={steps} state={state} /> },
+            {
+              value: 'output',
+              label: 'Output',
+              content: <RunOutput {...ref} steps={steps} state={state} hasTemplate={hasTemplate} />,
+            },
             {
               value: 'compare',
               label: 'Compare',

@@ -14,7 +14,7 @@ export function ChangeList({ diff }: { diff: DraftDiff }) {
     diff.notes.length > 0 ? 'The notes on the canvas have changed.' : null,
     diff.reordered ? 'The steps stand in another order.' : null,
   ].filter(text => text !== null);
-  if (steps.length === 0 && diff.run_setup.length === 0 && others.length === 0)
+  if (steps.length === 0 && diff.graph.length === 0 && diff.run_setup.length === 0 && others.length === 0)
     return <p className="text-sm text-muted">Nothing has changed.</p>;
   return (
     <div className="flex flex-col gap-2">
@@ -22,6 +22,12 @@ export function ChangeList({ diff }: { diff: DraftDiff }) {
         {steps.map(change => (
           <Change key={change.step} change={change} />
         ))}
+        {diff.graph.length > 0 ? (
+          <li className="rounded-md border p-2">
+            <p className="text-sm font-medium">The workflow</p>
+            <Fields fields={diff.graph} />
+          </li>
+        ) : null}
         {diff.run_setup.length > 0 ? (
           <li className="rounded-md border p-2">
             <p className="text-sm font-medium">Defaults of a start</p>

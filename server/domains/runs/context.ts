@@ -1,13 +1,15 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { requireRun } from './find.ts';
+import { NO_OUTPUT, type RunOutput, readOutput } from './output.ts';
 import { readRecordedValues } from './recorded-values.ts';
 import type { RunContext, RunRef } from './schemas.ts';
+import { findGraph, type RunRow } from './store.ts';
 
 /** The limit for large results in one answer. A run of 2,000 steps may have 2 GiB of them. */
 const contextBudgetBytes = 8 * 1024 * 1024;
 
-/** The input of a run and the results of its steps so far, seeded ones included; skipped steps have none. */
+/** The input of a run, its output, and the results of its steps so far, seeded ones included; skipped steps have none. */
 export async function getContext(ctx: Context, input: z.output<typeof RunRef>): Promise<z.input<typeof RunContext>> {
   const run = await requireRun(ctx, input);
   const { started, results } = await readRecordedValues(ctx.services.pool, run.id, contextBudgetBytes);
@@ -21,7 +23,15 @@ export async function getContext(ctx: Context, input: z.output<typeof RunRef>): 
     workflow_id: run.workflow_id,
     version: run.version,
     input: started.input,
+    ...(await outputOf(ctx, run)),
     // A step may be called `__proto__`: fromEntries defines, an assignment would not.
     steps: Object.fromEntries(steps),
   };
+}
+
+async function outputOf(ctx: Context, run: RunRow): Promise<RunOutput> {
+  if (run.status !== 'completed') return NO_OUTPUT;
+  const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
+  const graph = await findGraph(ctx.services.pool, version);
+  return graph === null ? NO_OUTPUT : readOutput(ctx.services.pool, run.id, graph);
 }

@@ -66,12 +66,20 @@ export const StepSummary = z.strictObject({
 export const AddedSteps = z
   .strictObject({ total: z.number().int(), done: z.number().int() })
   .meta({ description: 'Steps that the run added to its graph; `steps_total` and `steps_done` do not count them' });
+const outputFields = {
+  output: Json.meta({ description: 'The output of a run that has completed, at most 4 MiB; otherwise null' }),
+  output_error: z
+    .strictObject({ code: z.string(), message: z.string() })
+    .nullable()
+    .meta({ description: 'Why a run that has completed has no output: `template_unresolved` or `output_too_large`' }),
+};
 /**
  * `last_seq` lets a client stream on from exactly here (docs/specification/runs.md#run-record).
  */
 export const RunSummary = RunSchema.extend({
   last_seq: z.number().int(),
   added_steps: AddedSteps,
+  ...outputFields,
   steps: z.array(StepSummary),
 });
 
@@ -125,6 +133,7 @@ export const RunContext = z.strictObject({
   workflow_id: Id,
   version: z.number().int(),
   input: AnyObject,
+  ...outputFields,
   steps: z.record(
     z.string(),
     z.strictObject({

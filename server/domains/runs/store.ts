@@ -244,6 +244,20 @@ export async function listResultEvents(pool: Pool, runId: string, only?: readonl
   return rows;
 }
 
+/** The errors of those steps among `steps` that failed and let the run continue. */
+export async function findStepErrors(
+  pool: Pool,
+  runId: string,
+  steps: readonly string[],
+): Promise<Map<string, { code: string; message: string }>> {
+  const { rows } = await pool.query<{ step_id: string; error: { code: string; message: string } }>(
+    `SELECT step_id, data->'error' AS error FROM run_events
+      WHERE run_id = $1 AND event_type = 'step_failed' AND step_id = ANY($2)`,
+    [runId, steps],
+  );
+  return new Map(rows.map(row => [row.step_id, row.error]));
+}
+
 /** Bodies of payloads of one run, by id. */
 export async function findPayloads(
   pool: Pool,

@@ -4,11 +4,12 @@ import type { GraphStep } from '../../orchestrator/core/graph.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import { runScope } from './find.ts';
+import { NO_OUTPUT, readOutput } from './output.ts';
 import type { RunRef, RunSummary, StepSummary } from './schemas.ts';
 import { findGraph, findRunWithSteps, type StepEventRow } from './store.ts';
 import { toRun } from './view.ts';
 
-/** How a run stands, with every step of its version in the order of the graph. Reads no results. */
+/** How a run stands, with every step of its version in the order of the graph. Reads results only where the run has an output. */
 export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): Promise<z.input<typeof RunSummary>> {
   const { pool } = ctx.services;
   const found = await findRunWithSteps(pool, runScope(ctx, input));
@@ -26,6 +27,7 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
     credits_microcredits,
     last_seq: lastSeq,
     added_steps: { total: added.total, done: added.done },
+    ...(graph !== null && run.status === 'completed' ? await readOutput(pool, run.id, graph) : NO_OUTPUT),
     steps,
   };
 }

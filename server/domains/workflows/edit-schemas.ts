@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { AnyObject, Id } from '../../contract/wire.ts';
+import { GRAPH_FIELDS } from './edits/draft.ts';
 import type { Edit } from './edits/index.ts';
 import {
   Coordinates,
   Description,
+  GraphSchema,
   MAX_NOTES,
   NoteSchema,
   RunSetupSchema,
@@ -19,6 +21,7 @@ export const MAX_EDITS = 100;
 const StepId = z.string().max(200).meta({ description: 'The id of a step of the draft' });
 const StepIds = z.array(StepId).max(2_000);
 const FieldNames = z.array(z.string().max(200)).max(200);
+const GraphFieldNames = z.array(z.enum(GRAPH_FIELDS)).max(GRAPH_FIELDS.length);
 const Branch = z.enum(['then', 'else']);
 
 const StepRestoreSchema = z.discriminatedUnion('change', [
@@ -68,6 +71,13 @@ export const EditSchema = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('set_note'), note: NoteSchema }),
   z.strictObject({ type: z.literal('remove_note'), note: NoteId }),
+  z.strictObject({
+    type: z.literal('update_graph'),
+    set: GraphSchema.pick({ output: true })
+      .optional()
+      .meta({ description: 'Fields of the graph with their new values' }),
+    unset: GraphFieldNames.optional().meta({ description: 'Fields to remove' }),
+  }),
   z.strictObject({ type: z.literal('set_run_setup'), run_setup: RunSetupSchema }),
   z.strictObject({
     type: z.literal('set_details'),
@@ -80,6 +90,9 @@ export const EditSchema = z.discriminatedUnion('type', [
     order: StepIds.optional(),
     notes: z.array(NoteRestoreSchema).max(MAX_NOTES).optional(),
     without_notes: z.boolean().optional(),
+    graph: z
+      .strictObject({ set: GraphSchema.pick({ output: true }), unset: GraphFieldNames, keys: FieldNames })
+      .optional(),
     run_setup: RunSetupSchema.optional(),
     name: WorkflowName.optional(),
     description: Description.optional(),
@@ -118,5 +131,6 @@ export const DiffVersionsOutput = z.strictObject({
   steps: z.array(StepChange),
   reordered: z.boolean().meta({ description: 'Whether the steps that both have stand in another order' }),
   notes: z.array(FieldChange).meta({ description: 'Notes that differ, each with its id as the field' }),
+  graph: z.array(FieldChange).meta({ description: 'Fields of the graph itself that differ, such as `output`' }),
   run_setup: z.array(FieldChange),
 });

@@ -91,12 +91,16 @@ describe('editing', () => {
       { type: 'rename_step', step: 'a', to: 'first' },
       { type: 'remove_step', step: 'b' },
       { type: 'add_step', step: step('c', 'first'), at: 0 },
+      { type: 'update_graph', set: { output: '{{steps.c.result}}' } },
+      { type: 'update_graph', unset: ['output'] },
+      { type: 'update_graph', set: { output: { c: '{{steps.c.result}}' } } },
     ]);
     const { workflow, undo: redo } = await send(before.id, undo);
     const content = ({ graph, run_setup, name }: typeof before) => JSON.stringify([graph, run_setup, name]);
     expect(content(workflow)).toBe(content(before));
     const again = await send(before.id, redo);
     expect(again.workflow.graph.steps.map(({ id }) => id)).toEqual(['c', 'first']);
+    expect(again.workflow.graph.output).toEqual({ c: '{{steps.c.result}}' });
   });
 
   test('names the lines of Lua that may read a renamed step', async () => {
@@ -247,11 +251,13 @@ describe('comparing versions', () => {
       { type: 'remove_step', step: 'b' },
       { type: 'add_step', step: step('c', 'a') },
       { type: 'set_run_setup', run_setup: { use_as_default: true } },
+      { type: 'update_graph', set: { output: 'done' } },
     ]);
     await call(publish, as(), { id });
     const compare = (a: unknown, b: unknown) => call(diffVersions, as(tenant.viewer), { id, a, b });
     const forth = await compare(1, '2');
     expect(forth).toEqual({
+      graph: [{ field: 'output', after: 'done' }],
       steps: [
         { change: 'changed', step: 'a', fields: [{ field: 'name', after: 'A' }] },
         { change: 'added', step: 'c', after: step('c', 'a') },
@@ -267,8 +273,8 @@ describe('comparing versions', () => {
       ['added', 'b'],
       ['removed', 'c'],
     ]);
-    expect(await compare('draft', 2)).toEqual({ steps: [], reordered: false, notes: [], run_setup: [] });
-    await call(patch, as(), { id, graph: chain('c', 'a') });
+    expect(await compare('draft', 2)).toEqual({ steps: [], reordered: false, notes: [], graph: [], run_setup: [] });
+    await call(patch, as(), { id, graph: { ...chain('c', 'a'), output: 'done' } });
     expect(await compare(2, 'draft')).toMatchObject({ reordered: true });
   });
 

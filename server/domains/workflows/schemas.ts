@@ -40,6 +40,10 @@ export const GraphSchema = z.strictObject({
     .max(MAX_NOTES)
     .optional()
     .meta({ description: 'Texts on the canvas, for the editor only' }),
+  output: z
+    .json()
+    .optional()
+    .meta({ description: 'The output of a run, with templates; default: the results of its last steps' }),
 });
 /** The most inputs that a workflow keeps. */
 export const MAX_SAVED_INPUTS = 50;

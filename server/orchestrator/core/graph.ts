@@ -15,7 +15,8 @@ export type GraphStep = {
   overridable?: string[];
   [field: string]: JsonValue | undefined;
 };
-export type Graph = { steps: GraphStep[] };
+/** `output` gives the output of a run, with templates; the core reads the steps alone. */
+export type Graph = { steps: GraphStep[]; output?: JsonValue };
 
 const templates = new WeakMap<GraphStep, GraphStep>();
 

@@ -71,6 +71,18 @@ function notesShape(notes: unknown): ProblemList {
   return found;
 }
 
+/** The fields of a graph. */
+const GRAPH_FIELDS: ReadonlySet<string> = new Set(['steps', 'notes', 'output']);
+
+/** Values of the graph itself, beside its steps and notes. */
+function graphValueShape(field: string, value: unknown): GraphProblem[] {
+  if (tooDeep(value, DEEPEST))
+    return [problem(null, field, 'nested_too_deep', `${field} is nested more than ${DEEPEST} levels deep`)];
+  if (unstorable(value))
+    return [problem(null, field, 'text_not_storable', 'texts must be well-formed and must not contain NUL characters')];
+  return [];
+}
+
 /**
  * Returns the problems that even a draft must not have (docs/specification/workflows.md#drafts): the JSON shape, the
  * size and the number of steps. Empty if the graph can be saved.
@@ -79,7 +91,7 @@ export function checkShape(graph: unknown): GraphProblem[] {
   if (!isObject(graph) || !Array.isArray(graph.steps)) {
     return [problem(null, '', 'graph_shape', 'a graph is an object {"steps": […]}')];
   }
-  const unknown = Object.keys(graph).filter(key => key !== 'steps' && key !== 'notes');
+  const unknown = Object.keys(graph).filter(key => !GRAPH_FIELDS.has(key));
   if (unknown.length > 0)
     return [problem(null, unknown[0] ?? '', 'unknown_field', `a graph has no field "${unknown[0]?.slice(0, 80)}"`)];
   if (graph.steps.length > MOST_STEPS) {
@@ -94,6 +106,8 @@ export function checkShape(graph: unknown): GraphProblem[] {
   }
   const notes = notesShape(graph.notes);
   if (notes.count > 0) return notes.toReport();
+  const values = graphValueShape('output', graph.output);
+  if (values.length > 0) return values;
   const found = new ProblemList();
   let isTooDeep = false;
   for (const [index, step] of graph.steps.entries()) {

@@ -37,6 +37,7 @@ describe('shape', () => {
     ['201 notes', { steps: [], notes: Array.from({ length: 201 }, (_, id) => ({ id })) }, 'notes_shape'],
     ['two notes of one id', { steps: [], notes: [{ id: 'n' }, { id: 'n' }] }, 'duplicate_note'],
     ['NUL in a note', { steps: [], notes: [{ id: 'n', text: '\0' }] }, 'text_not_storable'],
+    ['NUL in the output', { steps: [], output: { a: ['\0'] } }, 'text_not_storable'],
     ['a step that is a text', { steps: ['a'] }, 'step_not_object'],
     ['id a number', { steps: [{ id: 1, type: 'x' }] }, 'field_not_string'],
     ['no type', { steps: [{ id: 'a' }] }, 'field_not_string'],
@@ -52,6 +53,7 @@ describe('shape', () => {
     expect(checkShape({ steps: [{ id: 'a', type: 'x', v: deep }] }).map(item => item.code)).toEqual([
       'nested_too_deep',
     ]);
+    expect(checkShape({ steps: [], output: deep }).map(item => item.code)).toEqual(['nested_too_deep']);
   });
   test('semantic problems do not hinder a draft', () => {
     expect(checkShape(graph(lua('1 bad id', { type: 'nothing', timeout_s: -1 })))).toEqual([]);
@@ -207,6 +209,20 @@ describe('every rule', () => {
     expect((await validateGraph({ steps }, types, scope)).valid).toBe(true);
     ended = true;
     expect(turns).toBeGreaterThanOrEqual(9);
+  });
+});
+
+describe('the output', () => {
+  const withOutput = (output: NonNullable<Graph['output']>): Graph => ({ ...graph(lua('a'), lua('b')), output });
+
+  test.each<[string, NonNullable<Graph['output']>, string[]]>([
+    ['any step, and the input', { a: '{{steps.a.result.x}} {{input.y}}', b: ['{{steps.b.error ?? 1}}'] }, []],
+    ['nothing', 5, []],
+    ['a step that is not there', { a: ['{{steps.c.result}}'] }, ['null:output.a[0]:unknown_step']],
+    ['something else', 'x {{env.HOME}}', ['null:output:template_malformed']],
+    ['a template that is not closed', { a: '{{input' }, ['null:output.a:template_malformed']],
+  ])('reads %s', async (_, output, expected) => {
+    expect(await codes(withOutput(output))).toEqual(expected);
   });
 });
 

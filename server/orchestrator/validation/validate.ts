@@ -167,6 +167,16 @@ export async function checkStep(
   }
 }
 
+/** The output reads the input and any step of the graph: it is read when all of them have ended. */
+function checkOutput(output: JsonValue | undefined, graph: Topology, into: Collector): void {
+  for (const found of collectReferences(output, 'output')) {
+    if ('error' in found) into.error(null, found.path, 'template_malformed', found.error.message);
+    else if (found.reference.step !== null && !graph.steps.has(found.reference.step)) {
+      into.error(null, found.path, 'unknown_step', `there is no step "${found.reference.step.slice(0, 80)}"`);
+    }
+  }
+}
+
 /**
  * Checks everything that a published graph must satisfy (docs/specification/workflows.md#validation). Problems are in
  * the order of the steps; instances and models are those of `scope`. Scripts are compiled by the Lua workers; 2,000
@@ -179,6 +189,7 @@ export async function validateGraph(graph: Graph, types: StepTypes, scope: Check
   if (graph.steps.length === 0) into.error(null, 'steps', 'no_steps', 'the graph has no steps');
   const order = topology(graph.steps);
   into.errors.append(order.problems);
+  checkOutput(graph.output, order, into);
   const checking = { types, scope, patterns: new PatternBudget() };
   let turn: Promise<unknown> = Promise.resolve();
   const each = await Promise.all(

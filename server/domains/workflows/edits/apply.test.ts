@@ -211,6 +211,16 @@ describe('renaming a step', () => {
     ]);
   });
 
+  test('renames it in the output of the graph', () => {
+    const draft = draftOf(script('a'));
+    const output = { total: ['{{steps.a.result}}'], other: '{{steps.ab.result}}' };
+    const done = applied({ ...draft, graph: { ...draft.graph, output } }, rename);
+    expect(done.draft.graph.output).toEqual({
+      total: ['{{steps.first-one.result}}'],
+      other: '{{steps.ab.result}}',
+    });
+  });
+
   test('reports no text of a script that does not read steps, or of the renamed step', () => {
     const own: Step = { id: 'a', type: 'lua_script', script: 'local steps = 1\nreturn "a"' };
     const other: Step = { id: 's', type: 'lua_script', script: 'return {kind = "a", x = {{steps.a.result}}}' };

@@ -5,6 +5,8 @@ import {
   type Edit,
   type EditProblem,
   type Fields,
+  type Graph,
+  graphFields,
   idsIn,
   type Json,
   type Note,
@@ -15,7 +17,7 @@ import {
   withFields,
   withStepFields,
 } from './draft.ts';
-import { luaReferences, renameInFields, renameInTexts } from './references.ts';
+import { luaReferences, renameInFields, renameInTexts, renameInValue } from './references.ts';
 import { applyRestore, restoreOf } from './restore.ts';
 
 /** An edit that cannot be applied; caught in `apply`, so that the functions below read as what they do. */
@@ -65,6 +67,8 @@ function change(draft: Draft, edit: Edit): Changed {
       return { draft: setNote(draft, edit.note) };
     case 'remove_note':
       return { draft: removeNote(draft, edit.note) };
+    case 'update_graph':
+      return { draft: updateGraph(draft, edit.set ?? {}, edit.unset ?? []) };
     case 'set_run_setup':
       return { draft: { ...draft, run_setup: edit.run_setup } };
     case 'set_details':
@@ -144,7 +148,7 @@ function renameStep(draft: Draft, from: string, to: string): Changed {
   // A step cannot read its own result.
   const unrewritten = renamed.graph.steps.flatMap(each => (each.id === to ? [] : luaReferences(each, from)));
   return {
-    draft: { ...renamed, run_setup: renameInSetup(draft, from, to) },
+    draft: { ...withOutputRenamed(renamed, { from, to }), run_setup: renameInSetup(draft, from, to) },
     renamed: { from, to },
     unrewritten,
   };
@@ -283,6 +287,25 @@ function removeNote(draft: Draft, id: string): Draft {
     draft,
     notes.filter(note => note.id !== id),
   );
+}
+
+function updateGraph(
+  draft: Draft,
+  set: { readonly [field: string]: Json | undefined },
+  unset: readonly string[],
+): Draft {
+  const fields = graphFields(draft.graph);
+  const given = Object.entries(set).filter((entry): entry is [string, Json] => entry[1] !== undefined);
+  const changed = given.filter(([field, value]) => !Object.hasOwn(fields, field) || !sameJson(fields[field], value));
+  const removed = unset.filter(field => Object.hasOwn(fields, field));
+  if (changed.length === 0 && removed.length === 0) return draft;
+  return { ...draft, graph: withFields(draft.graph as Fields, Object.fromEntries(changed), removed) as Graph };
+}
+
+function withOutputRenamed(draft: Draft, rename: { from: string; to: string }): Draft {
+  const { output } = draft.graph;
+  const renamed = output === undefined ? undefined : renameInValue(output, rename);
+  return renamed === output ? draft : { ...draft, graph: { ...draft.graph, output: renamed } };
 }
 
 const withNotes = (draft: Draft, notes: readonly Note[]): Draft => ({ ...draft, graph: { ...draft.graph, notes } });

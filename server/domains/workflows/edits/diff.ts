@@ -1,4 +1,4 @@
-import { type Draft, type Fields, type Json, type Step, sameJson } from './draft.ts';
+import { type Draft, type Fields, graphFields, type Json, type Step, sameJson } from './draft.ts';
 
 /** A field that differs; `before` or `after` is absent where the field is. */
 export type FieldChange = { field: string; before?: Json; after?: Json };
@@ -14,6 +14,8 @@ export type DraftDiff = {
   reordered: boolean;
   /** By the notes' ids. */
   notes: FieldChange[];
+  /** Fields of the graph itself. */
+  graph: FieldChange[];
   run_setup: FieldChange[];
   /** `name` and `description`. */
   details: FieldChange[];
@@ -38,6 +40,7 @@ export function diff(a: Draft, b: Draft): DraftDiff {
     steps,
     reordered: isReordered(a, b),
     notes: fieldChanges(notesById(a), notesById(b)),
+    graph: fieldChanges(graphFields(a.graph), graphFields(b.graph)),
     run_setup: fieldChanges(a.run_setup, b.run_setup),
     details: fieldChanges({ name: a.name, description: a.description }, { name: b.name, description: b.description }),
   };

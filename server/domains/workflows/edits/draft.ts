@@ -11,7 +11,14 @@ export type Position = { readonly x: number; readonly y: number };
 
 /** A text on the canvas, for people. No run reads it. */
 export type Note = Fields & { readonly id: string; readonly text: string; readonly position: Position };
-export type Graph = { readonly steps: readonly Step[]; readonly notes?: readonly Note[] | undefined };
+export type Graph = {
+  readonly steps: readonly Step[];
+  readonly notes?: readonly Note[] | undefined;
+  readonly output?: Json | undefined;
+};
+/** The fields of a graph beside its steps and notes. */
+export const GRAPH_FIELDS = ['output'] as const;
+export type GraphField = (typeof GRAPH_FIELDS)[number];
 
 export type Draft = {
   readonly name: string;
@@ -42,6 +49,12 @@ export type Edit =
   /** Adds a note, or replaces the one with its id. */
   | { type: 'set_note'; note: Note }
   | { type: 'remove_note'; note: string }
+  /** Sets and removes fields of the graph itself. */
+  | {
+      type: 'update_graph';
+      set?: { readonly [field in GraphField]?: Json | undefined } | undefined;
+      unset?: readonly GraphField[] | undefined;
+    }
   | { type: 'set_run_setup'; run_setup: Fields }
   | { type: 'set_details'; name?: string | undefined; description?: string | undefined }
   | Restore;
@@ -55,6 +68,8 @@ export type Restore = {
   notes?: readonly NoteRestore[] | undefined;
   /** The draft had no list of notes: it is removed where it is empty then. */
   without_notes?: boolean | undefined;
+  /** Sets and removes fields of the graph itself, and puts all of them into the order of `keys`. */
+  graph?: { set: Fields; unset: readonly string[]; keys: readonly string[] } | undefined;
   run_setup?: Fields | undefined;
   name?: string | undefined;
   description?: string | undefined;
@@ -94,6 +109,12 @@ export type ApplyResult = ({ ok: true } & Applied) | { ok: false; problem: EditP
 
 /** What a step id may look like. */
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+/** The fields of a graph beside its steps and notes. */
+export function graphFields(graph: Graph): Fields {
+  const { steps: _steps, notes: _notes, ...fields } = graph;
+  return fields as Fields;
+}
 
 /** The ids in a field such as `depends_on`; anything else in it is no id. */
 export function idsIn(value: Json | undefined): readonly string[] {

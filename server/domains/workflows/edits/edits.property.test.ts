@@ -5,6 +5,7 @@ import { sameDraft } from './restore.ts';
 
 /** Drafts, edits and merges from seeds: what holds for all of them. */
 const RUNS = { numRuns: 1_000 };
+const NO_CHANGES = { steps: [], reordered: false, notes: [], graph: [], run_setup: [], details: [] };
 const IDS = ['a', 'b', 'c', 'd', 'e-1', 'f'];
 const id = fc.constantFrom(...IDS);
 const json = fc.oneof(
@@ -46,12 +47,13 @@ const noteId = fc.constantFrom('n1', 'n2', '__proto__');
 const noteOf = (own: string): fc.Arbitrary<Note> =>
   fc.record({ id: fc.constant(own), text: fc.constantFrom('one', 'two'), position });
 const notes = fc.uniqueArray(noteId, { maxLength: 3 }).chain(ids => fc.tuple(...ids.map(noteOf)));
+const output = fc.oneof(json, text, fc.dictionary(fc.constantFrom('total', '__proto__'), text, { maxKeys: 2 }));
 const draft: fc.Arbitrary<Draft> = fc.shuffledSubarray(IDS.slice(0, 5)).chain(ids =>
   fc.record({
     name: fc.constantFrom('n', 'm'),
     description: fc.constantFrom('', 'text'),
     graph: fc.record(
-      { steps: fc.tuple(...ids.map((own, at) => stepOf(own, ids.slice(0, at)))), notes },
+      { steps: fc.tuple(...ids.map((own, at) => stepOf(own, ids.slice(0, at)))), notes, output },
       { requiredKeys: ['steps'] },
     ),
     run_setup: fc.dictionary(
@@ -90,6 +92,11 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc.record({
     type: fc.constant('set_run_setup' as const),
     run_setup: fc.dictionary(fc.constant('trigger_payload'), fields),
+  }),
+  fc.record({
+    type: fc.constant('update_graph' as const),
+    set: fc.option(fc.record({ output }), { nil: undefined }),
+    unset: fc.option(fc.subarray(['output' as const]), { nil: undefined }),
   }),
   fc.record({ type: fc.constant('set_details' as const), name: fc.constantFrom('n', 'other') }),
 );
@@ -175,10 +182,10 @@ describe('diff', () => {
       fc.property(draft, fc.array(edit, { maxLength: 4 }), (before, changes) => {
         const after = all(before, changes);
         const found = diff(before, after);
-        const { length } = [...found.steps, ...found.notes, ...found.run_setup, ...found.details];
+        const { length } = [...found.steps, ...found.notes, ...found.graph, ...found.run_setup, ...found.details];
         const isEmpty = length === 0 && !found.reordered;
         expect(isEmpty).toBe(sameDraft(before, after));
-        expect(diff(after, after)).toEqual({ steps: [], reordered: false, notes: [], run_setup: [], details: [] });
+        expect(diff(after, after)).toEqual(NO_CHANGES);
       }),
       RUNS,
     );
@@ -240,6 +247,7 @@ function expectKept(base: Draft, side: Draft, merged: Draft): void {
   for (const { field, after } of diff(base, side).notes) {
     expect(merged.graph.notes?.find(({ id }) => id === field)).toEqual(after);
   }
+  for (const { after } of diff(base, side).graph) expect(merged.graph.output).toEqual(after);
   const result = new Map(merged.graph.steps.map(step => [step.id, step]));
   for (const change of diff(base, side).steps) {
     const step = result.get(change.step);

@@ -1,12 +1,22 @@
 import { isReordered, notesById, own, stepsById } from './diff.ts';
-import { type Draft, type Fields, idsIn, type Json, type Note, type Step, sameJson } from './draft.ts';
-import { inOrder, sameDraft } from './restore.ts';
+import {
+  type Draft,
+  type Fields,
+  type Graph,
+  graphFields,
+  idsIn,
+  type Json,
+  type Note,
+  type Step,
+  sameJson,
+} from './draft.ts';
+import { inKeyOrder, inOrder, sameDraft } from './restore.ts';
 
 /** What both sides changed, differently. A side is absent where it removed the step or the field. */
 export type Conflict = {
-  /** null: a field of the draft itself (`name`, `description`), of `run_setup`, or a note. */
+  /** null: a field of the draft itself (`name`, `description`), of `run_setup`, of the graph itself, or a note. */
   step: string | null;
-  /** null: the whole step, which one side removed. `run_setup.<field>` for the run setup, `notes.<id>` for a note. */
+  /** null: the whole step, which one side removed. `run_setup.<field>` for the run setup, `graph.<field>` for the graph, `notes.<id>` for a note. */
   field: string | null;
   base?: Json;
   ours?: Json;
@@ -45,13 +55,20 @@ export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = 
     decide({ step: null, field: `notes.${id}`, ...values }),
   );
   const notes = Object.values(noteFields) as readonly Json[] as readonly Note[];
+  const graphOwn = mergeFields(
+    graphFields(base.graph),
+    graphFields(ours.graph),
+    graphFields(theirs.graph),
+    (field, values) => decide({ step: null, field: `graph.${field}`, ...values }),
+  );
   const details = mergeFields(detailsOf(base), detailsOf(ours), detailsOf(theirs), (field, values) =>
     decide({ step: null, field, ...values }),
   );
   if (conflicts.length > 0) return { ok: false, conflicts };
   const { name = theirs.name, description = theirs.description } = details as Partial<typeof theirs>;
-  const graph = { ...theirs.graph, steps, ...(notes.length > 0 || theirs.graph.notes ? { notes } : {}) };
-  return { ok: true, draft: { ...theirs, name, description, graph, run_setup: setup } };
+  const graph = { steps, ...(notes.length > 0 || theirs.graph.notes ? { notes } : {}), ...graphOwn };
+  const ordered = inKeyOrder(graph, Object.keys(theirs.graph)) as Graph;
+  return { ok: true, draft: { ...theirs, name, description, graph: ordered, run_setup: setup } };
 }
 
 const sameText = (a: Draft, b: Draft): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -30,8 +30,8 @@ export function renameInFields(fields: Fields, type: string, rename: Rename): Fi
   return changed.length === 0 ? fields : withFields(fields, Object.fromEntries(changed));
 }
 
-/** Every text in a JSON value, at any depth; the same value where nothing refers to the step. */
-function renameInValue(value: Json, rename: Rename): Json {
+/** Returns a JSON value with each reference in its texts changed, at any depth; the same value where there is none. */
+export function renameInValue(value: Json, rename: Rename): Json {
   if (typeof value === 'string') return renameInTemplates(value, rename);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {

@@ -2,12 +2,14 @@ import {
   type Draft,
   type Fields,
   type Graph,
+  graphFields,
   type Note,
   type NoteRestore,
   type Restore,
   type Step,
   type StepRestore,
   sameJson,
+  withFields,
   withStepFields,
 } from './draft.ts';
 
@@ -34,6 +36,7 @@ export function restoreOf(before: Draft, after: Draft, renamed?: { from: string;
     steps,
     ...(isInOrder ? {} : { order }),
     ...restoreNotes(before.graph.notes, after.graph.notes),
+    ...restoreGraph(before.graph, after.graph),
     ...(before.run_setup === after.run_setup ? {} : { run_setup: before.run_setup }),
     ...(before.name === after.name ? {} : { name: before.name }),
     ...(before.description === after.description ? {} : { description: before.description }),
@@ -52,6 +55,14 @@ function restoreNotes(
     ...old.flatMap((note, at): NoteRestore[] => (now.includes(note) ? [] : [{ change: 'put', note, at }])),
   ];
   return { notes, ...(before === undefined ? { without_notes: true } : {}) };
+}
+
+function restoreGraph(before: Graph, after: Graph): Pick<Restore, 'graph'> {
+  const [old, now] = [graphFields(before), graphFields(after)];
+  const set = Object.entries(old).filter(([field, value]) => !Object.hasOwn(now, field) || now[field] !== value);
+  const unset = Object.keys(now).filter(field => !Object.hasOwn(old, field));
+  if (set.length === 0 && unset.length === 0) return {};
+  return { graph: { set: Object.fromEntries(set), unset, keys: Object.keys(before) } };
 }
 
 function updateOf(step: Step, was: Step): StepRestore {
@@ -78,7 +89,9 @@ export function applyRestore(draft: Draft, restore: Restore): { draft: Draft; re
   const { order, run_setup = draft.run_setup, name = draft.name, description = draft.description } = restore;
   if (order !== undefined) steps = inOrder(steps, order);
   const stepsRestored = steps === draft.graph.steps ? draft.graph : { ...draft.graph, steps };
-  const graph = restore.notes === undefined ? stepsRestored : withNotesRestored(stepsRestored, restore.notes, restore);
+  const withNotes =
+    restore.notes === undefined ? stepsRestored : withNotesRestored(stepsRestored, restore.notes, restore);
+  const graph = restore.graph === undefined ? withNotes : withGraphRestored(withNotes, restore.graph);
   return { draft: { ...draft, name, description, graph, run_setup }, ...(renamed === undefined ? {} : { renamed }) };
 }
 
@@ -96,12 +109,19 @@ function withNotesRestored(graph: Graph, changes: readonly NoteRestore[], { with
   return rest;
 }
 
+function withGraphRestored(graph: Graph, { set, unset, keys }: NonNullable<Restore['graph']>): Graph {
+  return inKeyOrder(withFields(graph as Fields, set, unset), keys) as Graph;
+}
+
 function updated(step: Step, set: Fields, unset: readonly string[], keys: readonly string[]): Step {
-  const next = withStepFields(step, set, unset);
+  return inKeyOrder(withStepFields(step, set, unset), keys) as Step;
+}
+
+/** Returns the fields in the order of `keys`; what `keys` does not name comes last. */
+export function inKeyOrder(fields: Fields, keys: readonly string[]): Fields {
   const places = new Map(keys.map((key, at) => [key, at]));
   const place = (key: string) => places.get(key) ?? keys.length;
-  const entries = Object.entries(next).sort(([a], [b]) => place(a) - place(b));
-  return Object.fromEntries(entries) as Step;
+  return Object.fromEntries(Object.entries(fields).sort(([a], [b]) => place(a) - place(b)));
 }
 
 /** Steps in the order of `ids`; what `ids` does not name stays behind what it stands behind now. */
@@ -123,6 +143,7 @@ export function sameDraft(a: Draft, b: Draft): boolean {
     a.description === b.description &&
     sameJson(a.run_setup, b.run_setup) &&
     sameJson(a.graph.steps, b.graph.steps) &&
-    sameJson(a.graph.notes ?? [], b.graph.notes ?? [])
+    sameJson(a.graph.notes ?? [], b.graph.notes ?? []) &&
+    sameJson(graphFields(a.graph), graphFields(b.graph))
   );
 }

@@ -12,8 +12,8 @@ export async function diffVersions(
   ctx: Context,
   { id, a, b }: z.output<typeof DiffVersionsInput>,
 ): Promise<z.input<typeof DiffVersionsOutput>> {
-  const { steps, reordered, notes, run_setup } = diff(await readSide(ctx, id, a), await readSide(ctx, id, b));
-  return { steps, reordered, notes, run_setup } as z.input<typeof DiffVersionsOutput>;
+  const { steps, reordered, notes, graph, run_setup } = diff(await readSide(ctx, id, a), await readSide(ctx, id, b));
+  return { steps, reordered, notes, graph, run_setup } as z.input<typeof DiffVersionsOutput>;
 }
 
 /** A version has no name and description of its own. */
