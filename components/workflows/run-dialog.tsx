@@ -3,7 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { JsonObject } from '@/server/platform/json.ts';
+import { formFields, prune, validateValues } from '../inbox/form-schema.ts';
+import { JsonForm } from '../inbox/json-form.tsx';
 import { CreditShortage, INSUFFICIENT_CREDITS } from '../runs/credit-shortage.tsx';
 import { readError } from '../trpc/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
@@ -16,11 +19,17 @@ import { type Choices, type OpenedStep, triggerSteps } from './opened-steps.ts';
 import { fieldsOf, type InputField, type InputObject, keepInput, lastInput, parseInput } from './run-input.ts';
 import { SavedInputs } from './saved-inputs.tsx';
 import { StepSettings } from './step-settings.tsx';
+import { useInputSchema, withDefaults } from './use-input-schema.ts';
+
+const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
 
 // Half a megabyte that only those who edit JSON need; the dialog itself is on every page, behind the palette.
 const JsonEditor = dynamic(() => import('../editor/json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
-export type StartableWorkflow = Pick<Outputs['workflows_get'], 'id' | 'name' | 'latest_version' | 'run_setup'>;
+export type StartableWorkflow = Pick<
+  Outputs['workflows_get'],
+  'id' | 'name' | 'latest_version' | 'run_setup' | 'graph'
+>;
 type Props = {
   workflow: StartableWorkflow | null;
   onClose: () => void;
@@ -81,6 +90,24 @@ function useStart(workflow: StartableWorkflow, onDone: () => void) {
   };
 }
 
+/** What is wrong with the values of a form, by field. The first of these fields takes the focus when they have been checked. */
+function useFitting(schema: JsonObject | null, setText: (change: (text: string) => string) => void) {
+  const body = useRef<HTMLFormElement>(null);
+  const [unfit, setUnfit] = useState<ReadonlyMap<string, string>>(NO_PROBLEMS);
+  useEffect(() => {
+    if (schema !== null) setText(present => withDefaults(present, schema));
+  }, [schema, setText]);
+  useEffect(() => {
+    if (unfit.size > 0) body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [unfit]);
+  const fits = (checked: JsonObject | null, input: InputObject) => {
+    const found = checked === null ? NO_PROBLEMS : validateValues(checked, input);
+    setUnfit(found);
+    return found.size === 0;
+  };
+  return { body, unfit, fits };
+}
+
 function RunForm({
   workflow,
   onDone,
@@ -91,7 +118,10 @@ function RunForm({
   saveDraft: Props['saveDraft'];
 }) {
   const { begun, fields, text, setText, choose } = useRunInput(workflow);
-  const [asJson, setAsJson] = useState(fields.length === 0);
+  const schema = useInputSchema(workflow, saveDraft !== undefined);
+  const [chosenJson, setAsJson] = useState<boolean | null>(null);
+  const asJson = chosenJson ?? (schema === null && fields.length === 0);
+  const { body, unfit, fits } = useFitting(schema, setText);
   const [problem, setProblem] = useState<string | null>(null);
   const [stepProblem, setStepProblem] = useState<string | null>(null);
   const [opened, setOpened] = useState<readonly OpenedStep[]>([]);
@@ -102,9 +132,12 @@ function RunForm({
     const parsed = parseInput(text);
     setProblem('problem' in parsed ? parsed.problem : null);
     if ('problem' in parsed) return;
-    keepInput(workflow.id, parsed.input);
+    const isForm = schema !== null && !asJson;
+    const input = isForm ? (prune(parsed.input) as InputObject) : parsed.input;
+    if (!fits(isForm ? schema : null, input)) return;
+    keepInput(workflow.id, input);
     const trigger_steps = triggerSteps(opened, choices);
-    const params = { trigger_payload: parsed.input, ...(Object.keys(trigger_steps).length > 0 && { trigger_steps }) };
+    const params = { trigger_payload: input, ...(Object.keys(trigger_steps).length > 0 && { trigger_steps }) };
     if (saveDraft === undefined) start.run.mutate({ id: workflow.id, command: 'start', params });
     else if (await saveDraft()) start.test.mutate({ id: workflow.id, params });
     else setProblem('The draft could not be saved, so it was not tested. The editor says why.');
@@ -112,6 +145,8 @@ function RunForm({
   const parsed = parseInput(text);
   return (
     <form
+      ref={body}
+      noValidate
       className="flex flex-col gap-4"
       onSubmit={event => {
         event.preventDefault();
@@ -122,6 +157,8 @@ function RunForm({
         key={begun.count}
         autoFocus={begun.count === 0}
         fields={fields}
+        schema={schema}
+        problems={unfit}
         initial={begun.input}
         text={text}
         asJson={asJson}
@@ -144,11 +181,7 @@ function RunForm({
           onProblem={setStepProblem}
         />
       )}
-      {problem ? (
-        <p role="alert" className="text-sm text-bad">
-          {problem}
-        </p>
-      ) : null}
+      <Problem text={problem} />
       {error && readError(error).code === INSUFFICIENT_CREDITS ? (
         <CreditShortage kind="refused" />
       ) : (
@@ -170,9 +203,21 @@ function RunForm({
   );
 }
 
+function Problem({ text }: { text: string | null }) {
+  if (text === null || text === '') return null;
+  return (
+    <p role="alert" className="text-sm text-bad">
+      {text}
+    </p>
+  );
+}
+
 type InputProps = {
   autoFocus: boolean;
   fields: readonly InputField[];
+  /** The fields of the form where there is one; otherwise `fields`, which a sample tells. */
+  schema: JsonObject | null;
+  problems: ReadonlyMap<string, string>;
   initial: InputObject;
   text: string;
   asJson: boolean;
@@ -182,11 +227,22 @@ type InputProps = {
 };
 
 /** Shows the input as fields or as JSON, two views of the same text. */
-function RunInput({ autoFocus, fields, initial, text, asJson, onText, onJson, onProblem }: InputProps) {
+function RunInput({
+  autoFocus,
+  fields,
+  schema,
+  problems,
+  initial,
+  text,
+  asJson,
+  onText,
+  onJson,
+  onProblem,
+}: InputProps) {
   const parsed = parseInput(text);
   return (
     <>
-      {fields.length > 0 ? (
+      {fields.length > 0 || schema !== null ? (
         <Checkbox
           label="Edit as JSON"
           checked={asJson}
@@ -198,6 +254,16 @@ function RunInput({ autoFocus, fields, initial, text, asJson, onText, onJson, on
         <div className="h-60">
           <JsonEditor label="Input as JSON" value={text} onChange={onText} height="240px" />
         </div>
+      ) : schema !== null ? (
+        <>
+          <JsonForm
+            fields={formFields(schema)}
+            values={'input' in parsed ? parsed.input : initial}
+            problems={problems}
+            onChange={next => onText(JSON.stringify(next, null, 2))}
+          />
+          <Problem text={problems.get('') ?? null} />
+        </>
       ) : (
         <InputFields
           fields={fields}

@@ -14,6 +14,7 @@ import { change, type Editor } from '../use-editor.ts';
 import { Connections } from './connections.tsx';
 import { SchemaField } from './schema-field.tsx';
 import type { UnfinishedFields } from './unfinished-fields.ts';
+import { WorkflowFields } from './workflow-fields.tsx';
 
 export type InspectorProps = {
   store: EditorStore;
@@ -34,9 +35,12 @@ export function Inspector(props: InspectorProps) {
   const [step] = chosen;
   if (step === undefined)
     return (
-      <EmptyState icon={MousePointerClick} title="No step selected">
-        Select a step to edit it.{props.editable ? ' Press Tab on the canvas, or use “+”, to add one.' : ''}
-      </EmptyState>
+      <>
+        <EmptyState icon={MousePointerClick} title="No step selected">
+          Select a step to edit it.{props.editable ? ' Press Tab on the canvas, or use “+”, to add one.' : ''}
+        </EmptyState>
+        <WorkflowFields {...props} />
+      </>
     );
   if (chosen.length > 1) return <ManySteps {...props} count={chosen.length} />;
   return <StepForm key={step.id} {...props} step={step} renamed={renamed} />;

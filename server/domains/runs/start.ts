@@ -11,6 +11,7 @@ import {
 import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
 import { isId, newId } from '../../platform/ids.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
+import { requireFittingInput } from './input-schema.ts';
 import { type Carried, requireOverrideRights, requireWholeRun } from './override-rights.ts';
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';
@@ -67,7 +68,7 @@ const snapshotOr = (workflow: StartableRow, { snapshot }: StartRequest): Startab
   snapshot === undefined ? workflow : { ...workflow, latest_version: snapshot.version, run_setup: snapshot.runSetup };
 
 /**
- * Starts a run whose input and version are known already (a rerun). Refused with 422 `workflow_archived` or `insufficient_credits`,
+ * Starts a run whose input and version are known already (a rerun). Refused with 422 `workflow_archived`, `invalid_input` or `insufficient_credits`,
  * or 429 `too_many_active_runs`, like any start. AppError 404 for a workflow the project does not have.
  */
 export async function startPrepared(
@@ -81,6 +82,7 @@ export async function startPrepared(
   await checkRepeated(services, run, carried);
   return rejecting(services, run, async () => {
     if (workflow.status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
+    await requireFittingInput(services.pool, { ...run, version: run.data.version }, run.data.input);
     return services.orchestrator.start(run);
   });
 }
@@ -165,6 +167,7 @@ async function prepare(services: Services, request: StartRequest, workflow: Star
     throw refuse('invalid_input', 'An override in trigger_steps has too many fields.', details);
   }
   checkValues({ input: data.input, trigger_steps: data.trigger_steps, seed_results: data.seed_results });
+  await requireFittingInput(services.pool, { ...request, version }, data.input);
   const checks = { requested: triggerSteps, saved: setup.trigger_steps ?? {}, carried: request.carried };
   await checkSteps(services, { ...request, version }, data, checks);
   return { version, data };

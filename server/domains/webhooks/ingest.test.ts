@@ -11,6 +11,7 @@ import {
   type WebhookService,
 } from '../../testing/webhooks.ts';
 import { createTestProject } from '../../testing/workflows.ts';
+import { settleDeliveries } from './delivery-log.ts';
 import { ingressLimit } from './schemas.ts';
 
 let service: WebhookService;
@@ -150,6 +151,23 @@ describe('a delivery', () => {
   test('with text that cannot be stored is 422', async () => {
     const answer = await service.deliver(webhook, { body: '{"a":"\\u0000"}' });
     expect([answer.status, answer.body.code]).toEqual([422, 'invalid_input']);
+  });
+
+  test('that does not fit the input schema of the workflow is 422 with the paths, and is recorded', async () => {
+    const input_schema = { required: ['order'], properties: { order: { type: 'integer' } } };
+    const graph = { ...asking(), input_schema };
+    const workflow_id = await publishGraph(service.services, service.tenant.owner, graph);
+    const made = await createTestWebhook(service, { workflow_id });
+    const before = await started();
+    const timestamp = seconds();
+    const refused = await service.deliver(made, { body: '{"order": "7"}', timestamp });
+    expect([refused.status, refused.body.code]).toEqual([422, 'invalid_input']);
+    expect(refused.body.details).toMatchObject([{ path: 'input.order' }]);
+    expect(await started()).toBe(before);
+    await settleDeliveries(service.services);
+    const { body } = await service.call(service.manager, 'GET', `${made.path}/deliveries`);
+    expect(body.deliveries).toMatchObject([{ outcome: 'rejected', http_status: 422, code: 'invalid_input' }]);
+    expect((await service.deliver(made, { body: '{"order": 7}', timestamp })).status).toBe(202);
   });
 
   test('to an unpublished workflow is 422 with its code', async () => {

@@ -21,6 +21,7 @@ export const MAX_EDITS = 100;
 const StepId = z.string().max(200).meta({ description: 'The id of a step of the draft' });
 const StepIds = z.array(StepId).max(2_000);
 const FieldNames = z.array(z.string().max(200)).max(200);
+const GraphFieldsSchema = GraphSchema.pick({ input_schema: true, output: true });
 const GraphFieldNames = z.array(z.enum(GRAPH_FIELDS)).max(GRAPH_FIELDS.length);
 const Branch = z.enum(['then', 'else']);
 
@@ -73,9 +74,7 @@ export const EditSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('remove_note'), note: NoteId }),
   z.strictObject({
     type: z.literal('update_graph'),
-    set: GraphSchema.pick({ output: true })
-      .optional()
-      .meta({ description: 'Fields of the graph with their new values' }),
+    set: GraphFieldsSchema.optional().meta({ description: 'Fields of the graph with their new values' }),
     unset: GraphFieldNames.optional().meta({ description: 'Fields to remove' }),
   }),
   z.strictObject({ type: z.literal('set_run_setup'), run_setup: RunSetupSchema }),
@@ -90,9 +89,7 @@ export const EditSchema = z.discriminatedUnion('type', [
     order: StepIds.optional(),
     notes: z.array(NoteRestoreSchema).max(MAX_NOTES).optional(),
     without_notes: z.boolean().optional(),
-    graph: z
-      .strictObject({ set: GraphSchema.pick({ output: true }), unset: GraphFieldNames, keys: FieldNames })
-      .optional(),
+    graph: z.strictObject({ set: GraphFieldsSchema, unset: GraphFieldNames, keys: FieldNames }).optional(),
     run_setup: RunSetupSchema.optional(),
     name: WorkflowName.optional(),
     description: Description.optional(),

@@ -92,7 +92,7 @@ describe('editing', () => {
       { type: 'remove_step', step: 'b' },
       { type: 'add_step', step: step('c', 'first'), at: 0 },
       { type: 'update_graph', set: { output: '{{steps.c.result}}' } },
-      { type: 'update_graph', unset: ['output'] },
+      { type: 'update_graph', set: { input_schema: { type: 'object' } }, unset: ['output'] },
       { type: 'update_graph', set: { output: { c: '{{steps.c.result}}' } } },
     ]);
     const { workflow, undo: redo } = await send(before.id, undo);

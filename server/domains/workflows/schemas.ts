@@ -40,6 +40,9 @@ export const GraphSchema = z.strictObject({
     .max(MAX_NOTES)
     .optional()
     .meta({ description: 'Texts on the canvas, for the editor only' }),
+  input_schema: AnyObject.optional().meta({
+    description: 'JSON Schema (2020-12) of the input: a start whose input does not fit it is refused',
+  }),
   output: z
     .json()
     .optional()

@@ -1,4 +1,4 @@
-import type { JsonValue } from './events.ts';
+import type { JsonMap, JsonValue } from './events.ts';
 
 /** A step as published. Fields of its type stand beside the common ones and are opaque to the core, but for `condition` and `human_task`. */
 export type GraphStep = {
@@ -15,8 +15,11 @@ export type GraphStep = {
   overridable?: string[];
   [field: string]: JsonValue | undefined;
 };
-/** `output` gives the output of a run, with templates; the core reads the steps alone. */
-export type Graph = { steps: GraphStep[]; output?: JsonValue };
+/**
+ * `input_schema` is a JSON Schema of the input, `output` gives the output of a run, with templates. The core reads the
+ * steps alone.
+ */
+export type Graph = { steps: GraphStep[]; input_schema?: JsonMap; output?: JsonValue };
 
 const templates = new WeakMap<GraphStep, GraphStep>();
 

@@ -8,7 +8,7 @@ import { formWork } from './form-work.ts';
 import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from './pattern.ts';
 
 /**
- * Forms of human tasks, and what a model's answer must be: a JSON Schema (2020-12) for `result`. @cfworker/json-schema interprets it (no code generation).
+ * Forms of human tasks, what a model's answer must be, and the input of a workflow: a JSON Schema (2020-12) of an object. @cfworker/json-schema interprets it (no code generation).
  * What could make a form slow or endless is refused or replaced: patterns run on re2js in linear time, `$ref` and
  * `patternProperties` are not taken, formats look at 2,000 characters at most.
  */
@@ -257,12 +257,12 @@ export function describeErrors(errors: readonly OutputUnit[], root: string): Err
 }
 
 /**
- * Checks the `result` of a human task against its form: what is wrong, in the terms of a 422's `details`; empty where it
- * fits. The form must have passed `checkForm`.
+ * Checks the `result` of a human task against its form, or another object against its schema: what is wrong, in the terms of a 422's
+ * `details`, with paths that start with `root`; empty where it fits. The form must have passed `checkForm`.
  */
-export function validateForm(form: JsonMap, result: JsonMap): ErrorDetail[] {
+export function validateForm(form: JsonMap, result: JsonMap, root = 'result'): ErrorDetail[] {
   const work = formWork(form, result, MAX_WORK);
-  if (work === undefined) return [TOO_LARGE];
+  if (work === undefined) return [tooLarge(root)];
   let ready = prepared.get(form);
   if (!ready) {
     ready = prepare(form);
@@ -272,12 +272,16 @@ export function validateForm(form: JsonMap, result: JsonMap): ErrorDetail[] {
   const validator = work > MAX_FULL_REPORT_WORK ? quick : full;
   try {
     const outcome = withPatterns(patterns, () => validator.validate(result));
-    return outcome.valid ? [] : describeErrors(outcome.errors, 'result');
+    return outcome.valid ? [] : describeErrors(outcome.errors, root);
   } catch (error) {
     // The validator passes its problems on as arguments of one call: there can be too many of them.
-    if (error instanceof RangeError) return [TOO_LARGE];
+    if (error instanceof RangeError) return [tooLarge(root)];
     throw error;
   }
 }
 
-const TOO_LARGE: ErrorDetail = { path: 'result', message: 'is too large for this form', code: 'result_too_large' };
+const tooLarge = (root: string): ErrorDetail => ({
+  path: root,
+  message: 'is too large for this form',
+  code: `${root}_too_large`,
+});

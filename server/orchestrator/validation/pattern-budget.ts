@@ -16,12 +16,15 @@ export class PatternBudget {
 
   /** Takes the patterns of a step, and returns the field whose patterns exceed what is left; null where all of them fit. */
   take(step: GraphStep): string | null {
-    for (const field of SCHEMA_FIELDS) {
-      const size = patternsSize(step[field]);
-      this.#left -= size;
-      if (size > 0 && this.#left < 0) return field;
-    }
+    for (const field of SCHEMA_FIELDS) if (!this.takeSchema(step[field])) return field;
     return null;
+  }
+
+  /** Takes the patterns of a schema, and returns whether they fit. */
+  takeSchema(schema: JsonValue | undefined): boolean {
+    const size = patternsSize(schema);
+    this.#left -= size;
+    return size === 0 || this.#left >= 0;
   }
 }
 

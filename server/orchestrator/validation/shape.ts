@@ -72,10 +72,12 @@ function notesShape(notes: unknown): ProblemList {
 }
 
 /** The fields of a graph. */
-const GRAPH_FIELDS: ReadonlySet<string> = new Set(['steps', 'notes', 'output']);
+const GRAPH_FIELDS: ReadonlySet<string> = new Set(['steps', 'notes', 'input_schema', 'output']);
 
 /** Values of the graph itself, beside its steps and notes. */
 function graphValueShape(field: string, value: unknown): GraphProblem[] {
+  if (field === 'input_schema' && value !== undefined && !isObject(value))
+    return [problem(null, field, 'field_not_object', `${field} must be an object`)];
   if (tooDeep(value, DEEPEST))
     return [problem(null, field, 'nested_too_deep', `${field} is nested more than ${DEEPEST} levels deep`)];
   if (unstorable(value))
@@ -106,7 +108,7 @@ export function checkShape(graph: unknown): GraphProblem[] {
   }
   const notes = notesShape(graph.notes);
   if (notes.count > 0) return notes.toReport();
-  const values = graphValueShape('output', graph.output);
+  const values = [...graphValueShape('input_schema', graph.input_schema), ...graphValueShape('output', graph.output)];
   if (values.length > 0) return values;
   const found = new ProblemList();
   let isTooDeep = false;

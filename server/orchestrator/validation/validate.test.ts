@@ -226,6 +226,41 @@ describe('the output', () => {
   });
 });
 
+describe('the input schema', () => {
+  const withSchema = (schema: NonNullable<Graph['input_schema']>): Graph => ({
+    ...graph(lua('a')),
+    input_schema: schema,
+  });
+  const pattern = '[a-z]{1000}';
+  const patterns = (count: number) => ({
+    properties: Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, { pattern: `${n}${pattern}` }])),
+  });
+
+  test.each<[string, NonNullable<Graph['input_schema']>, string[]]>([
+    ['of an object', { type: 'object', required: ['a'], properties: { a: { type: 'string' } } }, []],
+    ['of anything', {}, []],
+    ['of a text', { type: 'string' }, ['null:input_schema.type:input_schema_invalid']],
+    ['with a reference', { $ref: '#' }, ['null:input_schema.$ref:input_schema_invalid']],
+    [
+      'with a keyword deep inside',
+      { properties: { a: { min: 1 } } },
+      ['null:input_schema.properties.a.min:input_schema_invalid'],
+    ],
+    ['of 65,536 characters', { title: 'x'.repeat(65_536 - 12) }, []],
+    ['of 65,537 characters', { title: 'x'.repeat(65_536 - 11) }, ['null:input_schema:input_schema_too_large']],
+    ['with patterns that fit', patterns(3), []],
+    ['with patterns that do not', patterns(4), ['null:input_schema.properties.p3.pattern:input_schema_invalid']],
+  ])('%s', async (_, schema, expected) => {
+    expect(await codes(withSchema(schema))).toEqual(expected);
+  });
+
+  test('must be an object', () => {
+    for (const input_schema of [null, [], 'x', 1, true]) {
+      expect(checkShape({ steps: [], input_schema }).map(item => item.code)).toEqual(['field_not_object']);
+    }
+  });
+});
+
 describe('a report', () => {
   const scope = { tenantId: 't', projectId: 'p' };
   const unknown = (count: number) => [

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { CheckScope, GraphCheck, StepType, StepTypes } from '../../contract/step-type.ts';
-import type { Graph, GraphStep, JsonValue } from '../core/index.ts';
+import type { Graph, GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { CommonStepFields, commonFieldNames, openableFields, ownFields } from '../steps/common-fields.ts';
+import { checkForm } from '../steps/form.ts';
 import { collectReferences } from '../steps/templates.ts';
 import { PatternBudget } from './pattern-budget.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
@@ -167,6 +168,15 @@ export async function checkStep(
   }
 }
 
+function checkInputSchema(schema: JsonMap | undefined, patterns: PatternBudget, into: Collector): void {
+  if (schema === undefined) return;
+  if (!patterns.takeSchema(schema)) {
+    into.error(null, 'input_schema', 'patterns_too_large', 'makes the patterns of this graph too large');
+    return;
+  }
+  for (const { path, code, message } of checkForm(schema, 'input_schema')) into.error(null, path, code, message);
+}
+
 /** The output reads the input and any step of the graph: it is read when all of them have ended. */
 function checkOutput(output: JsonValue | undefined, graph: Topology, into: Collector): void {
   for (const found of collectReferences(output, 'output')) {
@@ -191,6 +201,7 @@ export async function validateGraph(graph: Graph, types: StepTypes, scope: Check
   into.errors.append(order.problems);
   checkOutput(graph.output, order, into);
   const checking = { types, scope, patterns: new PatternBudget() };
+  checkInputSchema(graph.input_schema, checking.patterns, into);
   let turn: Promise<unknown> = Promise.resolve();
   const each = await Promise.all(
     graph.steps.map(async (step, at) => {

@@ -14,10 +14,11 @@ export type Note = Fields & { readonly id: string; readonly text: string; readon
 export type Graph = {
   readonly steps: readonly Step[];
   readonly notes?: readonly Note[] | undefined;
+  readonly input_schema?: Fields | undefined;
   readonly output?: Json | undefined;
 };
 /** The fields of a graph beside its steps and notes. */
-export const GRAPH_FIELDS = ['output'] as const;
+export const GRAPH_FIELDS = ['input_schema', 'output'] as const;
 export type GraphField = (typeof GRAPH_FIELDS)[number];
 
 export type Draft = {
@@ -52,7 +53,7 @@ export type Edit =
   /** Sets and removes fields of the graph itself. */
   | {
       type: 'update_graph';
-      set?: { readonly [field in GraphField]?: Json | undefined } | undefined;
+      set?: { readonly input_schema?: Fields | undefined; readonly output?: Json | undefined } | undefined;
       unset?: readonly GraphField[] | undefined;
     }
   | { type: 'set_run_setup'; run_setup: Fields }

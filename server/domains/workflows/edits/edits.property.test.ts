@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { GRAPH_FIELDS, graphFields } from './draft.ts';
 import { apply, type Draft, diff, type Edit, merge, type Note, type Step } from './index.ts';
 import { sameDraft } from './restore.ts';
 
@@ -48,12 +49,13 @@ const noteOf = (own: string): fc.Arbitrary<Note> =>
   fc.record({ id: fc.constant(own), text: fc.constantFrom('one', 'two'), position });
 const notes = fc.uniqueArray(noteId, { maxLength: 3 }).chain(ids => fc.tuple(...ids.map(noteOf)));
 const output = fc.oneof(json, text, fc.dictionary(fc.constantFrom('total', '__proto__'), text, { maxKeys: 2 }));
+const input_schema = fc.dictionary(fc.constantFrom('type', 'required'), json, { maxKeys: 2 });
 const draft: fc.Arbitrary<Draft> = fc.shuffledSubarray(IDS.slice(0, 5)).chain(ids =>
   fc.record({
     name: fc.constantFrom('n', 'm'),
     description: fc.constantFrom('', 'text'),
     graph: fc.record(
-      { steps: fc.tuple(...ids.map((own, at) => stepOf(own, ids.slice(0, at)))), notes, output },
+      { steps: fc.tuple(...ids.map((own, at) => stepOf(own, ids.slice(0, at)))), notes, output, input_schema },
       { requiredKeys: ['steps'] },
     ),
     run_setup: fc.dictionary(
@@ -95,8 +97,8 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('update_graph' as const),
-    set: fc.option(fc.record({ output }), { nil: undefined }),
-    unset: fc.option(fc.subarray(['output' as const]), { nil: undefined }),
+    set: fc.option(fc.record({ output, input_schema }, { requiredKeys: [] }), { nil: undefined }),
+    unset: fc.option(fc.subarray([...GRAPH_FIELDS]), { nil: undefined }),
   }),
   fc.record({ type: fc.constant('set_details' as const), name: fc.constantFrom('n', 'other') }),
 );
@@ -247,7 +249,7 @@ function expectKept(base: Draft, side: Draft, merged: Draft): void {
   for (const { field, after } of diff(base, side).notes) {
     expect(merged.graph.notes?.find(({ id }) => id === field)).toEqual(after);
   }
-  for (const { after } of diff(base, side).graph) expect(merged.graph.output).toEqual(after);
+  for (const { field, after } of diff(base, side).graph) expect(graphFields(merged.graph)[field]).toEqual(after);
   const result = new Map(merged.graph.steps.map(step => [step.id, step]));
   for (const change of diff(base, side).steps) {
     const step = result.get(change.step);

@@ -1,0 +1,77 @@
+'use client';
+import { useState } from 'react';
+import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import type { StepField } from '../step-fields.ts';
+import { change } from '../use-editor.ts';
+import { JsonField } from './code-field.tsx';
+import type { InspectorProps } from './inspector.tsx';
+
+type GraphField = 'input_schema' | 'output';
+
+const FIELDS: readonly (StepField & { name: GraphField })[] = [
+  {
+    name: 'input_schema',
+    label: 'Input schema',
+    kind: 'json',
+    required: false,
+    hint: 'JSON Schema of the input. A start that does not fit it is refused, and the run dialog shows its fields.',
+    choices: [],
+    integer: false,
+  },
+  {
+    name: 'output',
+    label: 'Output',
+    kind: 'json',
+    required: false,
+    hint: 'What a run gives back: JSON with templates such as "{{steps.total.result}}". Default: the results of the last steps.',
+    choices: [],
+    integer: false,
+  },
+];
+/** The fields belong to no step. */
+const NO_STEP: Step = { id: '', type: '' };
+
+/** The input and output of the workflow as fields, in a part that is closed at first: their editors are large. */
+export function WorkflowFields(props: InspectorProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details className="border-t p-4" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary className="text-sm font-medium">Input and output of the workflow</summary>
+      {open ? (
+        <div className="mt-3 flex flex-col gap-4">
+          {FIELDS.map(field => (
+            <WorkflowField key={field.name} {...props} field={field} />
+          ))}
+        </div>
+      ) : null}
+    </details>
+  );
+}
+
+function WorkflowField({
+  store,
+  problems,
+  editable,
+  unfinished,
+  field,
+}: InspectorProps & { field: (typeof FIELDS)[number] }) {
+  const { name } = field;
+  const problem = problems.find(({ step_id, path }) => step_id === null && /^\w*/.exec(path)?.[0] === name);
+  const set = (value: Json | undefined) => {
+    const edit: Edit =
+      value === undefined ? { type: 'update_graph', unset: [name] } : { type: 'update_graph', set: { [name]: value } };
+    change(store, [edit], `graph.${name}`);
+  };
+  return (
+    <JsonField
+      field={field}
+      step={NO_STEP}
+      id={`graph.${name}`}
+      value={store.state.draft.graph[name]}
+      onChange={set}
+      problem={problem?.message}
+      readOnly={!editable}
+      unfinished={unfinished}
+    />
+  );
+}
