@@ -1,0 +1,47 @@
+import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
+import { replaceText } from '../fixtures/editor.ts';
+
+const schema = {
+  type: 'object',
+  required: ['email'],
+  properties: {
+    email: { type: 'string', format: 'email', title: 'Email of the customer' },
+    amount: { type: 'number', default: 5 },
+  },
+};
+
+test('an author gives a workflow an input and an output, and a run shows both', async ({ member, api }) => {
+  const steps = [{ id: 'double', type: 'lua_script', script: 'return {sum = input.amount * 2}' }];
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Input and output', graph: { steps } });
+  const workflow = `/v1/workflows/${String(id)}`;
+  await open(member, `/workflows/${String(id)}`);
+  const side = member.getByRole('region', { name: 'Step and JSON' });
+  await side.getByText('Input and output of the workflow').click();
+  await replaceText(side.getByRole('textbox', { name: 'Input schema' }), JSON.stringify(schema));
+  const output = '{"for": "{{input.email}}", "sum": "{{steps.doubled.result.sum}}"}';
+  await replaceText(side.getByRole('textbox', { name: 'Output' }), output);
+  await expect(side.getByText('there is no step "doubled"')).toBeVisible();
+  await replaceText(side.getByRole('textbox', { name: 'Output' }), output.replace('doubled', 'double'));
+  await expect(side.getByText('there is no step "doubled"')).toHaveCount(0);
+  await expectThemesAccessible(member);
+  const expected = { steps, input_schema: schema, output: JSON.parse(output.replace('doubled', 'double')) };
+  await expect.poll(async () => (await api.call('GET', workflow)).graph).toEqual(expected);
+  await api.call('POST', `${workflow}/versions`, {});
+
+  await open(member, `/workflows/${String(id)}`);
+  await member.getByRole('button', { name: 'Run', exact: true }).click();
+  const dialog = member.getByRole('dialog');
+  const email = dialog.getByRole('textbox', { name: 'Email of the customer' });
+  await expect(dialog.getByRole('spinbutton', { name: 'Amount' })).toHaveValue('5');
+  await expectThemesAccessible(member);
+  await dialog.getByRole('button', { name: 'Start run' }).click();
+  await expect(dialog.getByText('This field is required.')).toBeVisible();
+  await expect(email).toBeFocused();
+  await email.fill('ann@example.com');
+  await dialog.getByRole('button', { name: 'Start run' }).click();
+  await expect(member).toHaveURL(/\/runs\/[0-9a-f-]{36}/);
+  await member.getByRole('tab', { name: 'Output' }).click();
+  const shown = member.getByRole('region', { name: 'Output' });
+  await expect(shown).toContainText('ann@example.com');
+  await expect(shown).toContainText('10');
+});
