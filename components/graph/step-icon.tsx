@@ -7,6 +7,7 @@ import {
   GitFork,
   Globe,
   type LucideIcon,
+  Repeat,
   UserRoundCheck,
 } from 'lucide-react';
 import { stepTypeDescription } from '@/server/orchestrator/steps/descriptions.ts';
@@ -19,6 +20,7 @@ const icons: Readonly<Record<string, LucideIcon>> = {
   bot: Bot,
   globe: Globe,
   clock: Clock,
+  repeat: Repeat,
 };
 
 /** How a step type looks and reads; an unknown one (a draft may hold it) is shown by its own name. */

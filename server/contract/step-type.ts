@@ -68,15 +68,19 @@ export type Outcome =
       consumed?: Consumption[];
     };
 
-/** The project whose instances and models a check may use. */
-export type CheckScope = { tenantId: string; projectId: string };
+/** The project whose instances and models a check may use. `inLoop`: the step may read `item` and `index`. */
+export type CheckScope = { tenantId: string; projectId: string; inLoop?: boolean };
 
 /** The graph around a step as its check sees it, and where it reports problems. */
 export type GraphCheck = {
   /** Ids of the steps that depend on this one. */
   readonly dependents: readonly string[];
+  /** Whether the step is in a loop, and may read `item` and `index`. */
+  readonly inLoop: boolean;
   /** Reports a problem at `path` unless `step`, which is read there, comes before this one. */
   reads(step: string, path: string, as: 'error' | 'warning'): void;
+  /** Reports a problem at `path`, where `item` or `index` is read, unless the step is in a loop. */
+  readsItem(path: string): void;
   error(problem: StepProblem): void;
   warn(problem: StepProblem): void;
 };
@@ -136,7 +140,7 @@ export type StepType = StepTypeDescription & {
   readonly approvalFields?: readonly string[];
   /** Whether what comes after it runs is for this step to decide: a check or an approval. */
   readonly decides?: true;
-  /** String fields in which `{{…}}` is not substituted textually (Lua scripts). */
+  /** Fields whose templates are not those of the step: Lua scripts, the steps of a loop. */
   readonly rawFields: readonly string[];
   execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
 };

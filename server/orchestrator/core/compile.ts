@@ -1,6 +1,6 @@
 import { AncestorIndex } from './ancestors.ts';
 import type { JsonMap, JsonValue } from './events.ts';
-import type { Graph, GraphStep } from './graph.ts';
+import { type Graph, type GraphStep, innerSteps } from './graph.ts';
 
 export type Branch = 'then' | 'else';
 
@@ -90,16 +90,9 @@ function link(graph: Graph): Map<string, CompiledStep> {
   return steps;
 }
 
-/** The type whose steps have a graph of their own, in `steps`. */
-const LOOP = 'for_each';
-
-function innerGraph({ type, steps }: GraphStep): CompiledGraph | null {
-  return type === LOOP && isStepList(steps) ? compile({ steps }) : null;
-}
-
-function isStepList(steps: JsonValue | GraphStep[] | undefined): steps is GraphStep[] {
-  const isStep = (step: unknown) => typeof step === 'object' && step !== null && 'id' in step && 'type' in step;
-  return Array.isArray(steps) && steps.every(isStep);
+function innerGraph(step: GraphStep): CompiledGraph | null {
+  const steps = innerSteps(step);
+  return steps === null ? null : compile({ steps });
 }
 
 function derived(spec: GraphStep): Pick<CompiledStep, 'retryCount' | 'retryDelayMs' | 'branches'> {

@@ -21,6 +21,26 @@ export type GraphStep = {
  */
 export type Graph = { steps: GraphStep[]; input_schema?: JsonMap; output?: JsonValue };
 
+/** The type whose steps have a graph of their own, in `steps`. */
+const LOOP = 'for_each';
+
+/** The steps of a loop's own graph; null for a step of any other type, and where `steps` is no list of steps. */
+export function innerSteps({ type, steps }: GraphStep): GraphStep[] | null {
+  return type === LOOP && isStepList(steps) ? steps : null;
+}
+
+function isStepList(steps: JsonValue | GraphStep[] | undefined): steps is GraphStep[] {
+  const isText = (value: unknown) => typeof value === 'string';
+  const isStep = (step: unknown) =>
+    typeof step === 'object' && step !== null && 'id' in step && 'type' in step && isText(step.id) && isText(step.type);
+  return Array.isArray(steps) && steps.every(isStep);
+}
+
+/** All steps of a graph, those of its loops included, each loop before its own. */
+export function allSteps({ steps }: Graph): GraphStep[] {
+  return steps.flatMap(step => [step, ...allSteps({ steps: innerSteps(step) ?? [] })]);
+}
+
 const templates = new WeakMap<GraphStep, GraphStep>();
 
 /** A step with some other fields, of which `templateOf` knows the original. */

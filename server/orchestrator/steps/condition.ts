@@ -4,9 +4,10 @@ import type { GraphStep } from '../core/index.ts';
 import { CelSyntaxError, type Expression, expression, LONGEST_EXPRESSION, typeName } from './cel/index.ts';
 import { fieldReader } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
+import { DataTooLarge, dataOf, TOO_COSTLY } from './expression-data.ts';
 import { failed, outcomeOf } from './failure.ts';
-import type { LuaData, LuaPool, LuaRun, Verdict } from './lua/index.ts';
-import { errorTexts, stepsInTemplates } from './reads.ts';
+import type { LuaPool, LuaRun, Verdict } from './lua/index.ts';
+import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 
 const fields = z.strictObject({
@@ -27,17 +28,6 @@ const fields = z.strictObject({
 });
 const read = fieldReader(fields);
 
-/**
- * The maximum data that an expression may read in a worker, in characters of JSON. As values they take up to 21 times
- * as much, and a thread whose heap is full does not fail alone, because V8 ends the process.
- */
-const MAX_DATA_CHARACTERS = 8 * 1024 * 1024;
-
-const TOO_COSTLY = failed(
-  'expression_too_costly',
-  'the expression does too much work or reads too much: loop over less, or use a lua_script step',
-);
-
 function outcomeOfVerdict(verdict: Verdict, whenFalse: () => Outcome): Outcome {
   if ('type' in verdict) {
     return failed(
@@ -57,41 +47,6 @@ function outcomeOfFalse(attempt: Attempt): Outcome {
   } catch (error) {
     return outcomeOf(error);
   }
-}
-
-/** The data that the expression reads exceeds MAX_DATA_CHARACTERS. */
-class DataTooLarge extends Error {}
-
-function resultText(step: string, attempt: Attempt): string | undefined {
-  try {
-    return JSON.stringify(attempt.result(step));
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * The data that the expression can read, created when a worker is free: thousands may wait. Large results are only
- * there until the first await, so their texts are taken now. The function throws DataTooLarge.
- */
-function dataOf({ steps, readsAnyStep }: Expression, attempt: Attempt): () => LuaData {
-  const names = readsAnyStep ? attempt.ancestors() : steps;
-  const errors = errorTexts(names, attempt);
-  const loaded = new Map([...names].map(step => [step, attempt.resultText?.(step)]));
-  return () => {
-    const input = JSON.stringify(attempt.input);
-    let size = input.length;
-    const texts: [string, string][] = [];
-    for (const step of names) {
-      const text = loaded.get(step) ?? resultText(step, attempt);
-      if (text === undefined) continue;
-      size += text.length;
-      if (size > MAX_DATA_CHARACTERS) throw new DataTooLarge();
-      texts.push([step, text]);
-    }
-    // fromEntries defines: a step may be called __proto__.
-    return { values: [], input, steps: Object.fromEntries(texts), ...errors };
-  };
 }
 
 function outcomeOfRun(run: LuaRun, whenFalse: () => Outcome): Outcome {
@@ -126,7 +81,7 @@ function check(step: Parameters<StepType['check']>[0]): StepProblem[] {
   const text = step.expression;
   if (typeof text !== 'string' || text.length > LONGEST_EXPRESSION) return [];
   const problem = (code: string, message: string): StepProblem[] => [{ path: 'expression', code, message }];
-  if (/\{\{\s*(input|steps)\b/.test(text)) {
+  if (/\{\{\s*(input|steps|item|index)\b/.test(text)) {
     return problem(
       'template_in_expression',
       'an expression reads input and steps directly: write input.x, not {{input.x}}',
@@ -154,7 +109,9 @@ function checkInGraph(step: GraphStep, graph: GraphCheck): void {
 function checkReads(step: GraphStep, graph: GraphCheck): void {
   if (typeof step.expression !== 'string') return;
   try {
-    for (const read of expression(step.expression).steps) graph.reads(read, 'expression', 'error');
+    const { steps, readsItem } = expression(step.expression);
+    for (const read of steps) graph.reads(read, 'expression', 'error');
+    if (readsItem) graph.readsItem('expression');
   } catch (error) {
     if (!(error instanceof CelSyntaxError)) throw error; // `check` reports it
   }

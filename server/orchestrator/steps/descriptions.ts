@@ -9,6 +9,7 @@ export const STEP_TYPES = {
   condition: { label: 'Condition', icon: 'git-fork', billable: [] },
   human_task: { label: 'Human task', icon: 'user-check', billable: [], waitsForPeople: true },
   wait: { label: 'Wait', icon: 'clock', billable: [] },
+  for_each: { label: 'For each', icon: 'repeat', billable: [] },
   mcp_call: {
     label: 'MCP tool call',
     icon: 'blocks',

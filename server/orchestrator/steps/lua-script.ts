@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
-import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
+import { addedId, type GraphStep, type JsonMap, type JsonValue } from '../core/index.ts';
 import { fieldReader, LONGEST_TEXT } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
@@ -77,6 +77,11 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
     const { id, workflowId, version } = attempt.run;
     data.run = JSON.stringify({ id, workflow_id: workflowId, version });
   }
+  const item = script.readsItem ? attempt.item : null;
+  if (item != null) {
+    data.item = JSON.stringify(item.item);
+    data.index = item.index;
+  }
   const results: [string, string][] = [];
   let failures: [string, string][] | null = null;
   let size = 0;
@@ -98,9 +103,11 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
   return data;
 }
 
+const isAdded = ({ id }: GraphStep): boolean => addedId(id) !== null;
+
 /** The steps whose results the script reads, directly or through a template. */
 function readsOf(step: GraphStep): Iterable<string> | 'all' {
-  const { steps, bound } = prepareScript(read(step).script);
+  const { steps, bound } = prepareScript(read(step).script, isAdded(step));
   if (steps === 'all') return 'all';
   return [...steps, ...bound.flatMap(({ reference }) => reference.step ?? [])];
 }
@@ -117,9 +124,9 @@ function outcome(run: LuaRun): Outcome {
   };
 }
 
-function check(script: JsonValue | undefined, pool: LuaPool): StepProblem[] | Promise<StepProblem[]> {
+function check(script: JsonValue | undefined, pool: LuaPool, inLoop = false): StepProblem[] | Promise<StepProblem[]> {
   if (typeof script !== 'string' || script === '' || script.length > LONGEST_TEXT) return [];
-  const prepared = prepareScript(script);
+  const prepared = prepareScript(script, inLoop);
   const problems = prepared.errors.map(error => ({
     path: 'script',
     code: 'template_malformed',
@@ -133,7 +140,7 @@ function check(script: JsonValue | undefined, pool: LuaPool): StepProblem[] | Pr
 
 function checkInGraph({ script }: GraphStep, graph: GraphCheck): void {
   if (typeof script !== 'string' || script.length > LONGEST_TEXT) return;
-  const { bound, steps } = prepareScript(script);
+  const { bound, steps } = prepareScript(script, graph.inLoop);
   for (const { reference } of bound) if (reference.step !== null) graph.reads(reference.step, 'script', 'error');
   // `steps.x` of a step that did not come before is nil, which a script may well ask for: a warning.
   if (steps !== 'all') for (const read of steps) graph.reads(read, 'script', 'warning');
@@ -153,11 +160,11 @@ export function luaScript(pool: LuaPool): StepType {
     dataFields: [],
     rawFields: ['script'],
     reads: readsOf,
-    check: step => check(step.script, pool),
+    check: (step, { inLoop }) => check(step.script, pool, inLoop),
     checkInGraph,
     async execute(attempt, signal) {
       try {
-        const script = prepareScript(read(attempt.step).script);
+        const script = prepareScript(read(attempt.step).script, isAdded(attempt.step));
         const [malformed] = script.errors;
         if (malformed) return failed('template_malformed', malformed.message);
         const began = () => attempt.began?.();

@@ -1,5 +1,6 @@
 import type { StepTypes } from '../../contract/step-type.ts';
 import { condition } from './condition.ts';
+import { forEach } from './for-each.ts';
 import { httpRequest } from './http-request.ts';
 import type { HttpRequester } from './http-requester.ts';
 import { humanTask } from './human-task.ts';
@@ -19,7 +20,7 @@ export function createStepTypes(services: {
   requester?: HttpRequester;
 }): StepTypes {
   const { luaPool, tools, models, requester } = services;
-  const own = [luaScript(luaPool), condition(luaPool), humanTask, wait];
+  const own = [luaScript(luaPool), condition(luaPool), humanTask, wait, forEach(luaPool)];
   const types = [...own, mcpCall(tools), httpRequest(requester), llmCall(models)];
   return new Map(types.map(type => [type.type, type]));
 }

@@ -1,5 +1,12 @@
 import type { JsonMap, JsonValue, StepError } from '../core/index.ts';
-import { hasTemplate, MAX_REFERENCES, parseTemplate, type Reference, tooManyReferences } from './templates.ts';
+import {
+  hasTemplate,
+  MAX_REFERENCES,
+  parseTemplate,
+  type Reference,
+  readsItem,
+  tooManyReferences,
+} from './templates.ts';
 
 /** The limit for one rendered field unless it has its own, in bytes of UTF-8. */
 export const MAX_RENDERED_BYTES = 1024 * 1024;
@@ -13,6 +20,8 @@ export type TemplateScope = {
   result(step: string): JsonValue;
   /** Undefined for a step that did not fail. */
   errorOf?(step: string): StepError | undefined;
+  /** Null or absent outside of loops. */
+  readonly item?: { item: JsonValue; index: number } | null | undefined;
 };
 
 /** A reference that does not resolve; the message names the path. */
@@ -55,9 +64,17 @@ function stepResult(step: string, text: string, scope: TemplateScope): JsonValue
   }
 }
 
-function sourceOf({ step, error, text }: Reference, scope: TemplateScope): JsonValue {
+function sourceOf(reference: Reference, scope: TemplateScope): JsonValue {
+  const { step, error, text } = reference;
+  if (readsItem(reference)) return itemOf(reference, scope);
   if (step === null) return scope.input;
   return error ? (scope.errorOf?.(step) ?? null) : stepResult(step, text, scope);
+}
+
+function itemOf({ source, text }: Reference, scope: TemplateScope): JsonValue {
+  const { item } = scope;
+  if (item == null) throw new TemplateUnresolved(text, 'this step is not in a loop');
+  return source === 'item' ? item.item : item.index;
 }
 
 /** The value a reference reads, or its fallback. Throws TemplateUnresolved. */

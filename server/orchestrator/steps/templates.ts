@@ -4,14 +4,15 @@ import type { JsonValue } from '../core/index.ts';
 
 /**
  * Templates (docs/specification/steps.md#templates): `{{input.<path>}}`, `{{steps.<id>.result.<path>}}` and
- * `{{steps.<id>.error.<path>}}`, with an optional `?? <JSON literal>`. There is no other code in them. The scanner looks at each character once and uses no regular
+ * `{{steps.<id>.error.<path>}}`, in a loop also `{{item.<path>}}` and `{{index}}`, with an optional `?? <JSON literal>`.
+ * There is no other code in them. The scanner looks at each character once and uses no regular
  * expression on the text, so that no template can be slow.
  */
 
 /** Where a template reads. `response` occurs only in fields about a response that has just arrived (parseResponseTemplate). */
-type Source = 'input' | 'steps' | 'response';
+type Source = 'input' | 'steps' | 'item' | 'index' | 'response';
 
-/** What a template reads: the run's input, the result of one step, or a response, at a path of names and indexes. */
+/** What a template reads: the run's input, the result of one step, a loop's item, or a response, at a path of names and indexes. */
 export type Reference = {
   source: Source;
   /** The step read; null for other sources. */
@@ -144,7 +145,7 @@ class Scanner {
   }
 }
 
-const RUN_SOURCES: readonly Source[] = ['input', 'steps'];
+const RUN_SOURCES: readonly Source[] = ['input', 'steps', 'item', 'index'];
 const RESPONSE_SOURCES: readonly Source[] = ['response'];
 
 /** Reads one template; `at` is just behind its `{{`. Returns the reference and where the text goes on. */
@@ -232,6 +233,11 @@ export function parseResponseTemplate(text: string): Template {
  */
 export function parseTemplateAt(text: string, at: number): { reference: Reference; end: number } {
   return scanReference(text, at + 2);
+}
+
+/** Whether a reference reads the item of a loop or its number, which exist only inside of one. */
+export function readsItem({ source }: Reference): boolean {
+  return source === 'item' || source === 'index';
 }
 
 /** Whether a string holds a template at all. */

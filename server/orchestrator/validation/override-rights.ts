@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StepType, StepTypes } from '../../contract/step-type.ts';
-import type { Graph, GraphStep, JsonMap, JsonValue } from '../core/index.ts';
+import { allSteps, type Graph, type GraphStep, type JsonMap, type JsonValue } from '../core/index.ts';
 import { openableFields } from '../steps/common-fields.ts';
 import { fillsTemplates } from './filled-templates.ts';
 import { AUTHORED_FIELDS, FIXED_FIELDS } from './overrides.ts';
@@ -64,7 +64,8 @@ export function passedOver(
     path: `seed_results.${step}`,
     message: 'is a result that the step did not give',
   }));
-  const deciding = new Set(graph.steps.filter(step => types.get(step.type)?.decides).map(({ id }) => id));
+  const decides = (step: GraphStep) => allSteps({ steps: [step] }).some(({ type }) => types.get(type)?.decides);
+  const deciding = new Set(graph.steps.filter(decides).map(({ id }) => id));
   if (mode !== 'episode' || deciding.size === 0) return problems;
   const inside = reachable(dependentsOf(graph), Object.keys(trigger_steps));
   const before = reachable(new Map(graph.steps.map(step => [step.id, step.depends_on ?? []])), [...inside]);

@@ -38,6 +38,15 @@ export class ProblemList {
     this.#omitted += list.#omitted;
   }
 
+  /** Appends the problems of steps that are within another: as problems of that step, at their paths in it. */
+  appendWithin(list: ProblemList, step_id: string, pathOf: (step: string | null) => string): void {
+    for (const { step_id: inner, path, code, message } of list.items) {
+      const at = pathOf(inner);
+      this.push({ step_id, path: path === '' ? at : `${at}.${path}`, code, message });
+    }
+    this.#omitted += list.#omitted;
+  }
+
   /** The problems as a response shows them; the last one says how many more there are. */
   toReport(): GraphProblem[] {
     const shown = this.#items.map(({ step_id, path, code, message }) => ({

@@ -31,10 +31,23 @@ function unstorable(value: unknown): boolean {
   return Object.entries(value).some(([key, item]) => unstorable(key) || unstorable(item));
 }
 
+/** Counts steps, those of loops included; deeper ones than can be published are not looked for. */
+function countSteps(steps: unknown, left: number): number {
+  if (!Array.isArray(steps) || left === 0) return 0;
+  return steps.reduce<number>((sum, step) => sum + 1 + (isObject(step) ? countSteps(step.steps, left - 1) : 0), 0);
+}
+
+/** Whether a step has more fields than any, or one of its own graph has. */
+function hasTooManyFields(step: object, left: number): boolean {
+  if (Object.keys(step).length > MAX_STEP_FIELDS) return true;
+  if (left === 0 || !('steps' in step) || !Array.isArray(step.steps)) return false;
+  return step.steps.some(inner => isObject(inner) && hasTooManyFields(inner, left - 1));
+}
+
 function stepShape(step: unknown, index: number): GraphProblem[] {
   const at = `steps[${index}]`;
   if (!isObject(step)) return [problem(null, at, 'step_not_object', 'a step must be an object')];
-  if (Object.keys(step).length > MAX_STEP_FIELDS) {
+  if (hasTooManyFields(step, DEEPEST)) {
     return [problem(null, at, 'too_many_fields', `a step has at most ${MAX_STEP_FIELDS} fields`)];
   }
   const id = typeof step.id === 'string' && STEP_ID.test(step.id) ? step.id : null;
@@ -96,15 +109,10 @@ export function checkShape(graph: unknown): GraphProblem[] {
   const unknown = Object.keys(graph).filter(key => !GRAPH_FIELDS.has(key));
   if (unknown.length > 0)
     return [problem(null, unknown[0] ?? '', 'unknown_field', `a graph has no field "${unknown[0]?.slice(0, 80)}"`)];
-  if (graph.steps.length > MOST_STEPS) {
-    return [
-      problem(
-        null,
-        'steps',
-        'too_many_steps',
-        `a graph has at most ${MOST_STEPS} steps; this one has ${graph.steps.length}`,
-      ),
-    ];
+  const count = countSteps(graph.steps, DEEPEST);
+  if (count > MOST_STEPS) {
+    const message = `a graph has at most ${MOST_STEPS} steps; this one has ${count}`;
+    return [problem(null, 'steps', 'too_many_steps', message)];
   }
   const notes = notesShape(graph.notes);
   if (notes.count > 0) return notes.toReport();

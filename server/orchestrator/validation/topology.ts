@@ -1,8 +1,10 @@
-import type { GraphStep } from '../core/index.ts';
+import { allSteps, type GraphStep, innerSteps } from '../core/index.ts';
 import { ProblemList } from './problem-list.ts';
 
 /** The order of steps. Step ids are unique here: later duplicates are left out. */
 export type Topology = {
+  /** Where the steps are those of a loop: the graph that the loop is in, and its id. */
+  readonly outer: { readonly graph: Topology; readonly loop: string } | null;
   readonly steps: ReadonlyMap<string, GraphStep>;
   readonly dependents: ReadonlyMap<string, readonly string[]>;
   isAncestor(ancestor: string, of: string): boolean;
@@ -98,5 +100,41 @@ export function topology(list: readonly GraphStep[]): Topology {
   }
   const cycle = findCycle(steps);
   if (cycle) report(cycle[0] ?? '', 'depends_on', 'cycle', `the steps wait for each other: ${cycle.join(' → ')}`);
-  return { steps, dependents, problems, isAncestor: cycle ? () => true : ancestorSets(steps) };
+  return { outer: null, steps, dependents, problems, isAncestor: cycle ? () => true : ancestorSets(steps) };
+}
+
+/** The same for the steps of a loop, which also read what comes before the loop; their ids are not those of steps outside. */
+export function loopTopology(list: readonly GraphStep[], graph: Topology, loop: string): Topology {
+  const own = topology(list);
+  for (const id of own.steps.keys()) {
+    if (!hasStep(graph, id)) continue;
+    const message = `a step outside of the loop has the id "${id.slice(0, 80)}" too`;
+    own.problems.push({ step_id: id, path: 'id', code: 'duplicate_step_id', message });
+  }
+  return {
+    ...own,
+    outer: { graph, loop },
+    isAncestor: (ancestor, of) =>
+      own.steps.has(ancestor) ? own.isAncestor(ancestor, of) : graph.isAncestor(ancestor, loop),
+  };
+}
+
+/** Whether a step of the graph has the id, or one outside of the loop that the graph is in. */
+export function hasStep({ steps, outer }: Topology, id: string): boolean {
+  return steps.has(id) || (outer !== null && hasStep(outer.graph, id));
+}
+
+/** How many loops the steps of the graph are in. */
+export function nestingOf({ outer }: Topology): number {
+  return outer === null ? 0 : 1 + nestingOf(outer.graph);
+}
+
+/** The loop, anywhere in the graph or around it, that has a step of this id; undefined if there is none. */
+export function loopWith({ steps, outer }: Topology, id: string): string | undefined {
+  if (outer !== null) return loopWith(outer.graph, id);
+  for (const step of steps.values()) {
+    const inner = innerSteps(step);
+    if (inner !== null && allSteps({ steps: inner }).some(each => each.id === id)) return step.id;
+  }
+  return undefined;
 }

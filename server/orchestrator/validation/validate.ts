@@ -1,14 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { CheckScope, GraphCheck, StepType, StepTypes } from '../../contract/step-type.ts';
-import type { Graph, GraphStep, JsonMap, JsonValue } from '../core/index.ts';
+import {
+  type Graph,
+  type GraphStep,
+  innerSteps,
+  type JsonMap,
+  type JsonValue,
+  MAX_ADDED_IN_MEMORY,
+} from '../core/index.ts';
 import { CommonStepFields, commonFieldNames, openableFields, ownFields } from '../steps/common-fields.ts';
 import { checkForm } from '../steps/form.ts';
-import { collectReferences } from '../steps/templates.ts';
+import { collectReferences, readsItem } from '../steps/templates.ts';
 import { PatternBudget } from './pattern-budget.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { checkShape } from './shape.ts';
-import { type Topology, topology } from './topology.ts';
+import { hasStep, loopTopology, loopWith, nestingOf, type Topology, topology } from './topology.ts';
 
 export type GraphReport = { valid: boolean; errors: GraphProblem[]; warnings: GraphProblem[] };
 
@@ -89,9 +96,21 @@ function checkOverridable(step: GraphStep, named: readonly string[], type: StepT
 /** A step that something reads must come before it, or its result may not be there. */
 function checkRead(step: GraphStep, path: string, read: string, graph: Topology, report: Collector['error']): void {
   if (graph.isAncestor(read, step.id)) return;
-  if (!graph.steps.has(read)) report(step.id, path, 'unknown_step', `there is no step "${read.slice(0, 80)}"`);
+  const shown = read.slice(0, 80);
+  const loop = hasStep(graph, read) ? undefined : loopWith(graph, read);
+  if (loop !== undefined) {
+    const message = `"${shown}" is a step of the loop "${loop}", and can be read only there`;
+    report(step.id, path, 'step_in_loop', message);
+  } else if (!hasStep(graph, read)) report(step.id, path, 'unknown_step', `there is no step "${shown}"`);
   else report(step.id, path, 'not_an_ancestor', `"${read}" does not come before this step: add it to depends_on`);
 }
+
+function checkItem(step: GraphStep, path: string, graph: Topology, report: Collector['error']): void {
+  if (graph.outer === null) refuseItem(step.id, path, report);
+}
+
+const refuseItem = (step: string | null, path: string, report: Collector['error']): void =>
+  report(step, path, 'item_outside_loop', 'item and index are there only for the steps of a for_each step');
 
 function checkTemplates(step: GraphStep, type: StepType, graph: Topology, into: Collector): void {
   const error: Collector['error'] = (...problem) => into.error(...problem);
@@ -103,6 +122,7 @@ function checkTemplates(step: GraphStep, type: StepType, graph: Topology, into: 
     for (const found of collectReferences(value, name)) {
       if ('error' in found) into.error(step.id, found.path, 'template_malformed', found.error.message);
       else if (found.reference.step !== null) checkRead(step, found.path, found.reference.step, graph, error);
+      else if (readsItem(found.reference)) checkItem(step, found.path, graph, error);
     }
   }
 }
@@ -113,6 +133,8 @@ function graphCheck(step: GraphStep, graph: Topology, into: Collector): GraphChe
   const warn: Collector['error'] = (...problem) => into.warn(...problem);
   return {
     dependents: graph.dependents.get(step.id) ?? [],
+    inLoop: graph.outer !== null,
+    readsItem: path => checkItem(step, path, graph, error),
     reads: (read, path, as) => checkRead(step, path, read, graph, as === 'error' ? error : warn),
     error: ({ path, code, message }) => error(step.id, path, code, message),
     warn: ({ path, code, message }) => warn(step.id, path, code, message),
@@ -133,13 +155,51 @@ function checkMeaning(step: GraphStep, graph: Topology, into: Collector): void {
   }
 }
 
-/** Everything that can be wrong with one step of a graph. */
-export async function checkStep(
-  step: GraphStep,
-  { types, scope, patterns }: { types: StepTypes; scope: CheckScope; patterns: PatternBudget },
-  graph: Topology,
-  into: Collector,
+/** What the checks of a graph's steps share. */
+type Checking = { types: StepTypes; scope: CheckScope; patterns: PatternBudget };
+
+/** Loops that a step can be in. */
+const MAX_NESTING = 2;
+
+/** Checks the steps of a loop as those of a graph; their problems are the loop's, such as at `steps[0].script`. */
+async function checkLoop(
+  loop: GraphStep,
+  steps: readonly GraphStep[],
+  { checking, graph, into }: { checking: Checking; graph: Topology; into: Collector },
 ): Promise<void> {
+  if (nestingOf(graph) >= MAX_NESTING) {
+    into.error(loop.id, 'type', 'loops_nested_too_deep', `a step can be in at most ${MAX_NESTING} loops`);
+    return;
+  }
+  const { concurrency } = loop;
+  if (typeof concurrency === 'number' && concurrency * steps.length > MAX_ADDED_IN_MEMORY) {
+    const message = `so many items of ${steps.length} steps exceed ${MAX_ADDED_IN_MEMORY} steps at a time, and fail the step`;
+    into.warn(loop.id, 'concurrency', 'too_many_steps_at_once', message);
+  }
+  const order = loopTopology(steps, graph, loop.id);
+  into.errors.appendWithin(order.problems, loop.id, id => `steps[${steps.findIndex(step => step.id === id)}]`);
+  const within = { ...checking, scope: { ...checking.scope, inLoop: true } };
+  for (const [at, step] of steps.entries()) {
+    if (at % STEPS_AT_ONCE === 0) await setImmediate();
+    const own = new Collector();
+    checkAddressable(step, own);
+    await checkStep(step, within, order, own);
+    into.errors.appendWithin(own.errors, loop.id, () => `steps[${at}]`);
+    into.warnings.appendWithin(own.warnings, loop.id, () => `steps[${at}]`);
+  }
+}
+
+/** A start cannot name a step in a loop. */
+function checkAddressable(step: GraphStep, into: Collector): void {
+  for (const field of ['gated', 'overridable'] as const) {
+    const message = `a start cannot name a step in a loop: ${field} has no meaning there`;
+    if (step[field] !== undefined && step[field] !== false) into.error(step.id, field, 'not_in_loop', message);
+  }
+}
+
+/** Everything that can be wrong with one step of a graph. */
+export async function checkStep(step: GraphStep, checking: Checking, graph: Topology, into: Collector): Promise<void> {
+  const { types, scope, patterns } = checking;
   const type = types.get(step.type);
   if (!type) {
     checkCommonFields(step, type, into);
@@ -166,6 +226,8 @@ export async function checkStep(
     if (type.external && step.disabled === true) into.warn(step.id, path, code, message);
     else into.error(step.id, path, code, message);
   }
+  const inner = innerSteps(step);
+  if (inner !== null) await checkLoop(step, inner, { checking, graph, into });
 }
 
 function checkInputSchema(schema: JsonMap | undefined, patterns: PatternBudget, into: Collector): void {
@@ -179,8 +241,10 @@ function checkInputSchema(schema: JsonMap | undefined, patterns: PatternBudget, 
 
 /** The output reads the input and any step of the graph: it is read when all of them have ended. */
 function checkOutput(output: JsonValue | undefined, graph: Topology, into: Collector): void {
+  const error: Collector['error'] = (...problem) => into.error(...problem);
   for (const found of collectReferences(output, 'output')) {
     if ('error' in found) into.error(null, found.path, 'template_malformed', found.error.message);
+    else if (readsItem(found.reference)) refuseItem(null, found.path, error);
     else if (found.reference.step !== null && !graph.steps.has(found.reference.step)) {
       into.error(null, found.path, 'unknown_step', `there is no step "${found.reference.step.slice(0, 80)}"`);
     }

@@ -1,5 +1,6 @@
-import type { JsonMap, JsonValue, StepError } from '../../core/index.ts';
+import type { JsonValue } from '../../core/index.ts';
 import { type CelFunction, globalFunctions, iterate, methods } from './functions.ts';
+import type { CelScope } from './scope.ts';
 import { CelSyntaxError, type Node } from './syntax.ts';
 import {
   type Arithmetic,
@@ -14,17 +15,6 @@ import {
   quote,
   typeName,
 } from './values.ts';
-
-/** The values that an expression reads. `result` throws for a step that is not an ancestor. */
-export type CelScope = {
-  input: JsonMap;
-  result(step: string): JsonValue;
-  /** Undefined for a step that did not fail. */
-  errorOf?(step: string): StepError | undefined;
-  /** The JSON text of a result that still has to be parsed. */
-  resultText?(step: string): string | undefined;
-  ancestors(): ReadonlySet<string>;
-};
 
 export type Frame = { scope: CelScope; budget: Budget; locals: CelValue[] };
 export type Run = (frame: Frame) => CelValue;
@@ -78,12 +68,19 @@ function stepValue(step: string, frame: Frame): CelValue {
   return error === undefined ? { result } : { result, error };
 }
 
+function itemValue(name: 'item' | 'index', { item }: CelScope): CelValue {
+  if (item == null) throw new CelError(`there is no "${name}": this step is not in a loop`);
+  return item[name];
+}
+
 /** Turns a syntax tree into closures, once per expression. Throws CelSyntaxError for what has no meaning here. */
 export class Compiler {
   /** Ids of the steps named literally so far. */
   readonly steps = new Set<string>();
   /** Whether it reads steps that it does not name: `steps` as a whole, or `steps[input.name]`. */
   readsAnyStep = false;
+  /** Whether it reads `item` or `index`. */
+  readsItem = false;
   #locals: string[] = [];
 
   compile(node: Node): Run {
@@ -176,6 +173,10 @@ export class Compiler {
         }
         return Object.fromEntries(all);
       };
+    }
+    if (name === 'item' || name === 'index') {
+      this.readsItem = true;
+      return ({ scope }) => itemValue(name, scope);
     }
     return this.#fail(node, `there is no "${name.slice(0, 60)}": an expression reads input and steps`);
   }

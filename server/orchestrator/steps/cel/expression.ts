@@ -1,6 +1,7 @@
 import { ByteCache } from '../../../platform/byte-cache.ts';
 import { CACHE_LIMITS } from '../../cache-limits.ts';
-import { type CelScope, Compiler, type Run } from './compiler.ts';
+import { Compiler, type Run } from './compiler.ts';
+import type { CelScope } from './scope.ts';
 import { asSyntaxError, parse } from './syntax.ts';
 import { Budget, CelError, type CelValue } from './values.ts';
 
@@ -15,6 +16,8 @@ export type Expression = {
   readonly steps: ReadonlySet<string>;
   /** Whether it also reads steps that it does not name literally. */
   readonly readsAnyStep: boolean;
+  /** Whether it reads the item of a loop, or its number. */
+  readonly readsItem: boolean;
   /** Evaluates it to its end or to its limits. Throws CelError. */
   evaluate(scope: CelScope): CelValue;
   /** Evaluates it if that takes little work; otherwise returns undefined. Throws CelError. */
@@ -43,6 +46,7 @@ function compileExpression(text: string): Expression {
   return {
     steps: compiler.steps,
     readsAnyStep: compiler.readsAnyStep,
+    readsItem: compiler.readsItem,
     evaluate: scope => run({ scope, budget: new Budget(MAX_UNITS, MAX_MS), locals: [] }),
     evaluateSmall(scope) {
       const budget = new Budget(SMALL_UNITS, MAX_SMALL_MS);

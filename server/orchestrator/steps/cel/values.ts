@@ -102,6 +102,16 @@ export function isMap(value: CelValue): value is CelMap {
   );
 }
 
+/** The value as JSON. Throws CelError for what JSON cannot hold: a timestamp or a duration. */
+export function jsonOf(value: CelValue): JsonValue {
+  if (value instanceof Timestamp || value instanceof Duration)
+    throw new CelError(`a ${typeName(value)} is not JSON: use string()`);
+  if (Array.isArray(value)) return value.map(jsonOf);
+  // fromEntries defines: a key may be __proto__.
+  if (isMap(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, jsonOf(inner)]));
+  return value;
+}
+
 /** The name CEL gives to a value's type. */
 export function typeName(value: CelValue): string {
   if (value === null) return 'null_type';

@@ -1,12 +1,15 @@
 import type { JsonMap, JsonValue, StepError } from '../../core/index.ts';
-import { CelError, CelSyntaxError, expression, typeName } from '../cel/index.ts';
+import { CelError, CelSyntaxError, expression, jsonOf, typeName } from '../cel/index.ts';
 import type { LuaData, LuaOutcome } from './sandbox.ts';
 
 /** The result of an expression: true or false, or the type of anything else. */
 export type Verdict = { value: boolean } | { type: string };
 
-/** Evaluates an expression in a worker, on the texts that it was sent. `result` is a Verdict as JSON. */
-export function evaluateApart(text: string, data: LuaData): LuaOutcome {
+/** What an expression is evaluated for: a Verdict, or its value as JSON. */
+export type Wanted = 'verdict' | 'value';
+
+/** Evaluates an expression in a worker, on the texts that it was sent. `result` is the JSON of what is wanted. */
+export function evaluateApart(text: string, data: LuaData, wants: Wanted): LuaOutcome {
   const texts = new Map(Object.entries(data.steps ?? {}));
   const parsed = new Map<string, JsonValue>();
   const result = (step: string): JsonValue => {
@@ -26,7 +29,9 @@ export function evaluateApart(text: string, data: LuaData): LuaOutcome {
   try {
     const input = JSON.parse(data.input ?? '{}') as JsonMap;
     const ancestors = () => new Set(texts.keys());
-    const value = expression(text).evaluate({ input, result, errorOf, ancestors });
+    const item = data.item === undefined ? null : { item: JSON.parse(data.item) as JsonValue, index: data.index ?? 0 };
+    const value = expression(text).evaluate({ input, result, errorOf, ancestors, item });
+    if (wants === 'value') return { ok: true, result: JSON.stringify(jsonOf(value)), log: [] };
     const verdict: Verdict = typeof value === 'boolean' ? { value } : { type: typeName(value) };
     return { ok: true, result: JSON.stringify(verdict), log: [] };
   } catch (error) {

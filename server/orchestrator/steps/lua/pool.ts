@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import type { Wanted } from './expression-job.ts';
 import { setThreadPriority } from './priority.ts';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
 import { TenantQueue } from './queue.ts';
@@ -71,9 +72,9 @@ const LONG_AFTER = 100;
 const LOW_AFTER = 500;
 
 /** The length of what a script is given, in characters. */
-export function sizeOf({ values, input = '', steps = {}, errors = {}, run = '' }: LuaData): number {
+export function sizeOf({ values, input = '', steps = {}, errors = {}, run = '', item = '' }: LuaData): number {
   const texts = [...values, ...Object.values(steps), ...Object.values(errors)];
-  return texts.reduce((sum, text) => sum + text.length, input.length + run.length);
+  return texts.reduce((sum, text) => sum + text.length, input.length + run.length + item.length);
 }
 
 const ABORTED: LuaRun = { ok: false, code: 'lua_aborted', message: 'the script was cancelled', log: [] };
@@ -129,8 +130,8 @@ export class LuaPool {
   }
 
   /** Evaluates a CEL expression that is not small; `result` is what `evaluateApart` says. Otherwise like `run`. */
-  evaluate(script: string, data: MakeData, options: LuaRunOptions): Promise<LuaRun> {
-    return this.#submit({ language: 'cel', script, data }, options);
+  evaluate(script: string, data: MakeData, options: LuaRunOptions & { wants?: Wanted }): Promise<LuaRun> {
+    return this.#submit({ language: 'cel', script, data, wants: options.wants ?? 'verdict' }, options);
   }
 
   /** Ends all workers; what runs or waits is answered `lua_aborted`. */

@@ -1,9 +1,10 @@
+import type { Wanted } from './expression-job.ts';
 import type { LuaBinary, LuaData, LuaOutcome } from './sandbox.ts';
 
 /** One script to run, or only to compile (`data` null), or one CEL expression to evaluate. */
 export type LuaJob =
   | { language: 'lua'; script: string; data: LuaData | null }
-  | { language: 'cel'; script: string; data: LuaData };
+  | { language: 'cel'; script: string; data: LuaData; wants: Wanted };
 
 /**
  * Several jobs in one message: with many short scripts the messages cost more than the scripts. `claims` is shared: the

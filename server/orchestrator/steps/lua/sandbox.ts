@@ -1,17 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 import type { JsonValue } from '../../core/index.ts';
-import type { CelError } from '../cel/index.ts';
 import { compileLua, instantiateLua, type LuaHost, LuaStatus, LuaType, REGISTRY } from './host.ts';
-import type { LuaData } from './script-data.ts';
+import type { LuaData, LuaErrorCode, LuaOutcome } from './script-data.ts';
 import { LuaValues, ValueError } from './values.ts';
 
-export type { LuaData };
-
-export type LuaErrorCode = 'lua_syntax' | 'lua_error' | 'lua_memory' | 'lua_result_invalid';
-/** `result` is JSON text. */
-export type LuaOutcome =
-  | { ok: true; result: string; log: string[] }
-  | { ok: false; code: LuaErrorCode | CelError['code']; message: string; log: string[] };
+export type { LuaData, LuaErrorCode, LuaOutcome };
 
 export const MEMORY_LIMIT = 64 * 1024 * 1024;
 export const RESULT_LIMIT = 1024 * 1024;
@@ -111,7 +104,7 @@ export class LuaSandbox {
   readonly #heapEndAt: number | undefined;
   #initialSize = 0;
   #randomSeed = 0n;
-  #names = { script: 0, input: 0, steps: 0, run: 0 };
+  #names = { script: 0, input: 0, steps: 0, run: 0, item: 0, index: 0 };
   #runner = 0;
   #describer = 0;
   #compiler = 0;
@@ -150,7 +143,8 @@ export class LuaSandbox {
       return 0;
     });
     const name = (text: string) => this.#values.cString(text);
-    this.#names = { script: name('=script'), input: name('input'), steps: name('steps'), run: name('run') };
+    const [input, steps, run] = [name('input'), name('steps'), name('run')];
+    this.#names = { script: name('=script'), input, steps, run, item: name('item'), index: name('index') };
     if (this.#values.load(L, PRELUDE, name('=prelude')) !== LuaStatus.ok)
       throw new Error(this.#values.toText(L, -1, LONGEST_MESSAGE));
     for (const fn of [this.#logCall, this.#encodeCall, this.#decodeCall, this.#arrayCall]) {
@@ -204,17 +198,17 @@ export class LuaSandbox {
 
   #run(L: number): number {
     const { api } = this.#host;
-    const { input, steps, errors, run } = this.#data;
+    const { input, steps, errors, run, item, index } = this.#data;
     api.lua_rawgeti(L, REGISTRY, this.#randomSeed);
     api.lua_pushinteger(L, nextSeed());
     api.lua_pushinteger(L, nextSeed());
     api.lua_callk(L, 2, 0, 0, 0);
-    this.#values.push(L, parsed(input ?? '{}'));
-    api.lua_setglobal(L, this.#names.input);
+    this.#setGlobal(L, this.#names.input, parsed(input ?? '{}'));
     this.#pushSteps(L, steps ?? {}, errors ?? {});
     api.lua_setglobal(L, this.#names.steps);
-    this.#values.push(L, parsed(run ?? '{}'));
-    api.lua_setglobal(L, this.#names.run);
+    this.#setGlobal(L, this.#names.run, parsed(run ?? '{}'));
+    if (item !== undefined) this.#setGlobal(L, this.#names.item, parsed(item));
+    if (index !== undefined) this.#setGlobal(L, this.#names.index, index);
     this.#loadStatus = this.#values.load(L, this.#script, this.#names.script);
     if (this.#loadStatus !== LuaStatus.ok) return api.lua_error(L);
     this.#pushBound(L, this.#data);
@@ -222,6 +216,12 @@ export class LuaSandbox {
     this.#encoding = true;
     this.#result = this.#values.encode(L, -1, RESULT_LIMIT);
     return 0;
+  }
+
+  #setGlobal(L: number, name: number, value: JsonValue): void {
+    if (value === null) return;
+    this.#values.push(L, value);
+    this.#host.api.lua_setglobal(L, name);
   }
 
   /** The table of what the script's templates stand for. Null is nil, as for every value that a script is given. */

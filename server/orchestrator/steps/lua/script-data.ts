@@ -1,3 +1,5 @@
+import type { CelError } from '../cel/index.ts';
+
 /**
  * The inputs of a script, each value as JSON text. They are parsed one after the other: as objects they take up to 30
  * times the text, and a thread whose heap is full does not fail alone, because V8 ends the process.
@@ -13,4 +15,13 @@ export type LuaData = {
   /** The errors of those of them that failed. */
   errors?: { [step: string]: string };
   run?: string;
+  /** The item of the loop, and its number; absent outside of loops. */
+  item?: string;
+  index?: number;
 };
+
+export type LuaErrorCode = 'lua_syntax' | 'lua_error' | 'lua_memory' | 'lua_result_invalid';
+/** `result` is JSON text. */
+export type LuaOutcome =
+  | { ok: true; result: string; log: string[] }
+  | { ok: false; code: LuaErrorCode | CelError['code']; message: string; log: string[] };

@@ -26,6 +26,7 @@ export type PreparedScript = {
   readonly steps: ReadonlySet<string> | 'all';
   readonly readsInput: boolean;
   readonly readsRun: boolean;
+  readonly readsItem: boolean;
   /** Malformed templates inside strings. */
   readonly errors: readonly TemplateSyntaxError[];
 };
@@ -36,12 +37,16 @@ const NUMBER = /(?:0[xX][0-9a-fA-F.]*(?:[pP][+-]?[0-9]*)?|[0-9][0-9a-zA-Z.]*)/y;
 const PLAIN = /[^A-Za-z0-9_"'[{-]+/y;
 const LONG_OPEN = /\[(=*)\[/y;
 const STATIC_STEP = /\s*(?:\.\s*([A-Za-z_][A-Za-z0-9_]*)|\[\s*(?:"([^"\\\n]*)"|'([^'\\\n]*)')\s*\])/y;
+/** The beginnings of templates; other tools' `{{name}}` in a string is text, and `{{item}}` outside of a loop is. */
+const TEMPLATE = /^\{\{\s*(?:input|steps)\b/;
+const TEMPLATE_IN_LOOP = /^\{\{\s*(?:input|steps|item|index)\b/;
 /** Names through which a script can reach globals that it does not spell out. */
 const REFLECTIVE = new Set(['_G', '_ENV', 'load']);
 
 class ScriptScanner {
   readonly #text: string;
   readonly #name: string;
+  readonly #begins: RegExp;
   #at = 0;
   /** Up to where the text has been copied to `out`. */
   #copied = 0;
@@ -56,9 +61,10 @@ class ScriptScanner {
   readonly names = new Set<string>();
   wholeSteps = false;
 
-  constructor(text: string, name: string) {
+  constructor(text: string, name: string, inLoop: boolean) {
     this.#text = text;
     this.#name = name;
+    this.#begins = inLoop ? TEMPLATE_IN_LOOP : TEMPLATE;
   }
 
   #match(pattern: RegExp): RegExpExecArray | null {
@@ -116,8 +122,7 @@ class ScriptScanner {
   }
 
   #template(at: number, report: boolean): { reference: Reference; end: number } | undefined {
-    // Only what begins like one of ours: other tools' `{{name}}` in a string is text.
-    const begins = /^\{\{\s*(?:input|steps)\b/.test(this.#text.slice(at, at + 40));
+    const begins = this.#begins.test(this.#text.slice(at, at + 40));
     if (!begins || this.#failures >= MAX_FAILURES) return undefined;
     try {
       const found = parseTemplateAt(this.#text, at);
@@ -225,10 +230,10 @@ class ScriptScanner {
 /** A malformed template may be read up to the script's end before it shows: so many are looked at, or time would be quadratic. */
 const MAX_FAILURES = 100;
 
-function prepare(text: string): PreparedScript {
+function prepare(text: string, inLoop: boolean): PreparedScript {
   let name = '__values';
   while (text.includes(name)) name += '_';
-  const scanner = new ScriptScanner(text, name);
+  const scanner = new ScriptScanner(text, name, inLoop);
   const body = scanner.scan();
   const reflective = [...scanner.names].some(used => REFLECTIVE.has(used));
   return {
@@ -237,20 +242,23 @@ function prepare(text: string): PreparedScript {
     steps: scanner.wholeSteps || reflective ? 'all' : scanner.steps,
     readsInput: reflective || scanner.names.has('input'),
     readsRun: reflective || scanner.names.has('run'),
+    readsItem: reflective || scanner.names.has('item') || scanner.names.has('index'),
     errors: scanner.errors,
   };
 }
 
 const preparedScripts = new ByteCache<PreparedScript>(CACHE_LIMITS.scripts);
+const preparedInLoops = new ByteCache<PreparedScript>(CACHE_LIMITS.scriptsInLoops);
 const BINDING_BYTES = 400;
 const SCRIPT_BYTES = 1_000;
 
-/** Prepares a script, or returns it from the cache. */
-export function prepareScript(text: string): PreparedScript {
-  const known = preparedScripts.get(text);
+/** Prepares a script, or returns it from the cache. `inLoop`: it may read `item` and `index` in templates too. */
+export function prepareScript(text: string, inLoop = false): PreparedScript {
+  const cache = inLoop ? preparedInLoops : preparedScripts;
+  const known = cache.get(text);
   if (known) return known;
-  const prepared = prepare(text);
+  const prepared = prepare(text, inLoop);
   const texts = 2 * (text.length + prepared.source.length);
-  preparedScripts.set(text, prepared, SCRIPT_BYTES + texts + BINDING_BYTES * prepared.bound.length);
+  cache.set(text, prepared, SCRIPT_BYTES + texts + BINDING_BYTES * prepared.bound.length);
   return prepared;
 }

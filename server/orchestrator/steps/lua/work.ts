@@ -1,3 +1,4 @@
+import type { Wanted } from './expression-job.ts';
 import type { LuaJob } from './protocol.ts';
 import type { LuaData } from './sandbox.ts';
 
@@ -7,11 +8,11 @@ export type MakeData = () => LuaData;
 /** A script to run in a worker; `data` null = compile only. */
 export type Work =
   | { language: 'lua'; script: string; data: MakeData | null }
-  | { language: 'cel'; script: string; data: MakeData };
+  | { language: 'cel'; script: string; data: MakeData; wants: Wanted };
 
 /** Makes the data of a piece of work. Throws what that throws. */
 export function jobOf(work: Work): LuaJob {
   const { script } = work;
-  if (work.language === 'cel') return { language: 'cel', script, data: work.data() };
+  if (work.language === 'cel') return { language: 'cel', script, data: work.data(), wants: work.wants };
   return { language: 'lua', script, data: work.data?.() ?? null };
 }

@@ -23,7 +23,7 @@ function perform(job: LuaJob): LuaOutcome {
 
 function evaluate(job: LuaJob & { language: 'cel' }): LuaOutcome {
   if (!expressions) throw new Error('expressions are not loaded');
-  return expressions.evaluateApart(job.script, job.data);
+  return expressions.evaluateApart(job.script, job.data, job.wants);
 }
 
 parentPort?.on('message', async ({ jobs, claims }: LuaBatch) => {

@@ -1,0 +1,14 @@
+import type { JsonMap, JsonValue, StepError } from '../../core/index.ts';
+
+/** The values that an expression reads. `result` throws for a step that is not an ancestor. */
+export type CelScope = {
+  input: JsonMap;
+  result(step: string): JsonValue;
+  /** Undefined for a step that did not fail. */
+  errorOf?(step: string): StepError | undefined;
+  /** The JSON text of a result that still has to be parsed. */
+  resultText?(step: string): string | undefined;
+  ancestors(): ReadonlySet<string>;
+  /** Null or absent outside of loops. */
+  readonly item?: { item: JsonValue; index: number } | null | undefined;
+};

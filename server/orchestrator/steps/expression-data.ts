@@ -1,0 +1,54 @@
+import type { Attempt } from '../../contract/step-type.ts';
+import type { Expression } from './cel/index.ts';
+import { failed } from './failure.ts';
+import type { LuaData } from './lua/index.ts';
+import { errorTexts } from './reads.ts';
+
+/**
+ * The maximum data that an expression may read in a worker, in characters of JSON. As values they take up to 21 times
+ * as much, and a thread whose heap is full does not fail alone, because V8 ends the process.
+ */
+const MAX_DATA_CHARACTERS = 8 * 1024 * 1024;
+
+/** The outcome of an expression that reads too much, or does too much work. */
+export const TOO_COSTLY = failed(
+  'expression_too_costly',
+  'the expression does too much work or reads too much: loop over less, or use a lua_script step',
+);
+
+/** The data that the expression reads exceeds MAX_DATA_CHARACTERS. */
+export class DataTooLarge extends Error {}
+
+function resultText(step: string, attempt: Attempt): string | undefined {
+  try {
+    return JSON.stringify(attempt.result(step));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The data that the expression can read, created when a worker is free: thousands may wait. Large results are only
+ * there until the first await, so their texts are taken now. The function throws DataTooLarge.
+ */
+export function dataOf({ steps, readsAnyStep, readsItem }: Expression, attempt: Attempt): () => LuaData {
+  const names = readsAnyStep ? attempt.ancestors() : steps;
+  const errors = errorTexts(names, attempt);
+  const loaded = new Map([...names].map(step => [step, attempt.resultText?.(step)]));
+  const item = readsItem ? attempt.item : null;
+  return () => {
+    const input = JSON.stringify(attempt.input);
+    const ofLoop = item == null ? {} : { item: JSON.stringify(item.item), index: item.index };
+    let size = input.length + (ofLoop.item?.length ?? 0);
+    const texts: [string, string][] = [];
+    for (const step of names) {
+      const text = loaded.get(step) ?? resultText(step, attempt);
+      if (text === undefined) continue;
+      size += text.length;
+      if (size > MAX_DATA_CHARACTERS) throw new DataTooLarge();
+      texts.push([step, text]);
+    }
+    // fromEntries defines: a step may be called __proto__.
+    return { values: [], input, steps: Object.fromEntries(texts), ...errors, ...ofLoop };
+  };
+}
