@@ -16,10 +16,17 @@ export type Recount = {
   codes: readonly string[];
 };
 
+/** The types of a version's steps; those in a loop are named `<loop>.<step>`. */
 const STEP_TYPES = `
   CREATE TEMP TABLE step_types ON COMMIT DROP AS
-  SELECT v.workflow_id, v.version, step->>'id' AS step_id, min(step->>'type') AS type
-  FROM workflow_versions v CROSS JOIN LATERAL json_array_elements(v.graph_snapshot->'steps') step GROUP BY 1, 2, 3`;
+  WITH RECURSIVE found(workflow_id, version, step_id, step) AS (
+    SELECT v.workflow_id, v.version, step->>'id', step
+    FROM workflow_versions v CROSS JOIN LATERAL json_array_elements(v.graph_snapshot->'steps') step
+    UNION ALL
+    SELECT f.workflow_id, f.version, f.step_id || '.' || (inner_step->>'id'), inner_step
+    FROM found f CROSS JOIN LATERAL json_array_elements(f.step->'steps') inner_step
+    WHERE f.step->>'type' = 'for_each' AND json_typeof(f.step->'steps') = 'array')
+  SELECT workflow_id, version, step_id, min(step->>'type') AS type FROM found GROUP BY 1, 2, 3`;
 
 /**
  * The usage according to runs and their events, in rows like those of usage: each run's start and end, each billable
@@ -40,14 +47,15 @@ const recounted = (there: (at: string) => string, codes: readonly string[]) => `
               WHEN e.event_type = 'step_failed' THEN 'failed' ELSE 'retried' END,
          coalesce(t.type, 'unknown'), used.quantity, used.microcredits, 0
   FROM run_events e JOIN runs r ON r.id = e.run_id
-  LEFT JOIN step_types t ON t.workflow_id = r.workflow_id AND t.version = r.version AND t.step_id = e.step_id
+  LEFT JOIN step_types t ON t.workflow_id = r.workflow_id AND t.version = r.version
+    AND t.step_id = regexp_replace(e.step_id, '\\.\\d+\\.', '.', 'g')
   CROSS JOIN LATERAL (
     SELECT 'workflow_step' AS action, 1::int8 AS quantity, coalesce((e.data->>'credits')::int8, 0) AS microcredits
     UNION ALL
     SELECT c->>'action', (c->>'quantity')::int8, 0 FROM json_array_elements(coalesce(e.data->'consumed', '[]')) c) used
   WHERE ${there('e.created_at')} AND e.attempt IS NOT NULL AND (
     (e.event_type = 'step_completed' AND e.data->'skipped' IS NULL) OR e.event_type = 'step_retrying'
-    OR (e.event_type = 'step_failed' AND e.data->'error'->>'code' NOT IN (${codes.map(code => `'${code}'`).join(', ')})))`;
+    OR (e.event_type = 'step_failed' AND e.data->'caused_by_step_id' IS NULL AND e.data->'error'->>'code' NOT IN (${codes.map(code => `'${code}'`).join(', ')})))`;
 
 const runCounts = totalColumns.filter(name => name.startsWith('runs_'));
 const stepCounts = totalColumns.filter(name => !name.startsWith('runs_') && !name.endsWith('_microcredits'));

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
-import type { GraphStep, JsonValue } from '../../orchestrator/core/index.ts';
+import { type GraphStep, innerSteps, type JsonValue } from '../../orchestrator/core/index.ts';
 import { Rendering, type TemplateScope } from '../../orchestrator/steps/rendering.ts';
 import { collectReferences, hasTemplate } from '../../orchestrator/steps/templates.ts';
 import { notFound } from '../../platform/errors.ts';
@@ -64,8 +64,15 @@ function readBy(ctx: Context, step: GraphStep): string[] {
   }
 }
 
+/** The fields that are the step's own: the steps of a loop read for their items, which are many. */
+function withoutInnerSteps(step: GraphStep): GraphStep {
+  if (innerSteps(step) === null) return step;
+  const { steps: _steps, ...own } = step;
+  return own as GraphStep;
+}
+
 function templatesOf(step: GraphStep): string[] {
-  return collectReferences({ ...step } as JsonValue).flatMap(found =>
+  return collectReferences({ ...withoutInnerSteps(step) } as JsonValue).flatMap(found =>
     'reference' in found && found.reference.step !== null ? [found.reference.step] : [],
   );
 }
@@ -75,7 +82,7 @@ function resolve(ctx: Context, step: GraphStep, scope: TemplateScope, read: read
   const rendering = new Rendering(scope);
   const found: Resolved[] = [];
   const inText = new Set<string>();
-  for (const [field, value] of Object.entries(step)) {
+  for (const [field, value] of Object.entries(withoutInnerSteps(step))) {
     if (value === undefined || !hasTemplate(JSON.stringify(value))) continue;
     if (!raw.has(field)) {
       found.push(resolved(field, () => rendering.value(field, value)));

@@ -279,9 +279,13 @@ export async function findStepTypes<Type extends string>(
   types: readonly Type[],
 ): Promise<Type[]> {
   const { rows } = await pool.query<{ type: Type }>(
-    `SELECT DISTINCT step->>'type' AS type
-       FROM workflow_versions v, json_array_elements(v.graph_snapshot->'steps') step
-      WHERE v.workflow_id = $1 AND v.version = $2 AND v.tenant_id = $3 AND step->>'type' = ANY($4::text[])`,
+    `WITH RECURSIVE found(step) AS (
+       SELECT json_array_elements(v.graph_snapshot->'steps') FROM workflow_versions v
+        WHERE v.workflow_id = $1 AND v.version = $2 AND v.tenant_id = $3
+       UNION ALL
+       SELECT json_array_elements(step->'steps') FROM found
+        WHERE step->>'type' = 'for_each' AND json_typeof(step->'steps') = 'array')
+     SELECT DISTINCT step->>'type' AS type FROM found WHERE step->>'type' = ANY($4::text[])`,
     [ref.workflowId, ref.version, ref.tenantId, types],
   );
   return rows.map(row => row.type);

@@ -8,7 +8,7 @@ export type ConnectionUser = { id: string; name: string; project_id: string } & 
 
 /**
  * Whatever uses a connection, in every project of the tenant, by name. Of workflows that are not archived, those with an `http_request`
- * step that names it, and with `modelsOf` those with an LLM step with a model of this provider, in the draft or in the version that
+ * step, in a loop or not, that names it, and with `modelsOf` those with an LLM step with a model of this provider, in the draft or in the version that
  * starts; only in the project `owner`, where the connection belongs to one.
  */
 export async function findUsers(
@@ -31,8 +31,13 @@ export async function findUsers(
         AND ($3::text IS NOT NULL OR strpos(w.graph::text, $2::uuid::text) > 0
              OR strpos(v.graph_snapshot::text, $2::uuid::text) > 0)
         AND EXISTS (
-        SELECT 1 FROM (VALUES (w.graph), (v.graph_snapshot)) graphs(graph),
-          json_array_elements(CASE json_typeof(graph -> 'steps') WHEN 'array' THEN graph -> 'steps' ELSE '[]'::json END) step
+        WITH RECURSIVE found(step) AS (
+          SELECT json_array_elements(graph -> 'steps') FROM (VALUES (w.graph), (v.graph_snapshot)) graphs(graph)
+           WHERE json_typeof(graph -> 'steps') = 'array'
+          UNION ALL
+          SELECT json_array_elements(step -> 'steps') FROM found
+           WHERE step ->> 'type' = 'for_each' AND json_typeof(step -> 'steps') = 'array')
+        SELECT 1 FROM found
         WHERE (step ->> 'type' = 'http_request' AND step ->> 'connection_id' = $2::uuid::text)
            OR (step ->> 'type' = 'llm_call' AND starts_with(step ->> 'model', $3 || '/')))
      ORDER BY name, id`,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
+import { allSteps, type GraphStep } from '../../../orchestrator/core/index.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
 import { maySend } from '../../connections/origins.ts';
@@ -47,7 +48,8 @@ async function stepsOf(ctx: Context, { workflow_id, graph }: z.output<typeof Res
     throw invalid('Give either workflow_id or graph.', [{ path: 'workflow_id', message: 'or graph, one of the two' }]);
   }
   const given = workflow_id === undefined ? graph?.steps : (await requireWorkflow(ctx, workflow_id)).graph.steps;
-  const steps = given?.filter(step => step.type === 'mcp_call') ?? [];
+  const all = allSteps({ steps: (given ?? []) as GraphStep[] });
+  const steps = all.filter(step => step.type === 'mcp_call');
   if (steps.length > maxSteps) {
     throw invalid('The graph has too many steps.', [{ path: 'graph.steps', message: `must be at most ${maxSteps}` }]);
   }

@@ -5,8 +5,10 @@ import { type Fields, type Json, STEP_ID, type Step, type Unrewritten, withField
  * read once from left to right, so that no text can be slow.
  */
 
-/** Fields that hold a CEL expression, by type of step. They hold no templates. */
-const CEL_FIELDS: Readonly<Record<string, readonly string[]>> = { condition: ['expression'] };
+/** Fields that hold a CEL expression, by type of step. They hold no templates, or one template and no expression. */
+const CEL_FIELDS: Readonly<Record<string, readonly string[]>> = { condition: ['expression'], for_each: ['items'] };
+/** The type whose steps have a graph of their own, in `steps`. */
+const LOOP = 'for_each';
 /** Fields that hold Lua, by type of step: templates in them are rewritten, code is not. */
 const LUA_FIELDS: Readonly<Record<string, readonly string[]>> = { lua_script: ['script'] };
 
@@ -23,11 +25,27 @@ export function renameInFields(fields: Fields, type: string, rename: Rename): Fi
   const changed: [string, Json][] = [];
   for (const [field, value] of Object.entries(fields)) {
     if (field === 'id' || field === 'type') continue;
+    const inner = type === LOOP && field === 'steps' ? stepsIn(value) : null;
     const renamed =
-      cel.includes(field) && typeof value === 'string' ? renameInCel(value, rename) : renameInValue(value, rename);
+      inner !== null
+        ? renameInSteps(inner, rename)
+        : cel.includes(field) && typeof value === 'string' && !value.includes('{{')
+          ? renameInCel(value, rename)
+          : renameInValue(value, rename);
     if (renamed !== value) changed.push([field, renamed]);
   }
   return changed.length === 0 ? fields : withFields(fields, Object.fromEntries(changed));
+}
+
+/** The steps of a loop's own graph; null for what is none yet. */
+function stepsIn(value: Json | undefined): readonly Step[] | null {
+  const isStep = (item: Json) => typeof item === 'object' && item !== null && 'id' in item && 'type' in item;
+  return Array.isArray(value) && value.every(isStep) ? (value as unknown as readonly Step[]) : null;
+}
+
+function renameInSteps(steps: readonly Step[], rename: Rename): readonly Step[] {
+  const renamed = steps.map(step => renameInTexts(step, rename));
+  return renamed.some((step, at) => step !== steps[at]) ? renamed : steps;
 }
 
 /** Returns a JSON value with each reference in its texts changed, at any depth; the same value where there is none. */
@@ -158,7 +176,10 @@ function celString(token: string | undefined): string | undefined {
  */
 export function luaReferences(step: Step, id: string): Unrewritten[] {
   if (!STEP_ID.test(id)) return [];
-  const found: Unrewritten[] = [];
+  const inner = step.type === LOOP ? (stepsIn(step.steps) ?? []) : [];
+  const found: Unrewritten[] = inner.flatMap((each, at) =>
+    luaReferences(each, id).map(place => ({ ...place, step: step.id, field: `steps[${at}].${place.field}` })),
+  );
   // An id holds no character that a pattern would read as anything else.
   const mentions = new RegExp(`(?<![\\w-])${id}(?![\\w-])`);
   for (const field of LUA_FIELDS[step.type] ?? []) {
