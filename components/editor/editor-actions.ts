@@ -26,6 +26,7 @@ const STARTERS: Readonly<Record<string, Fields>> = {
   condition: { expression: 'true' },
   human_task: { instructions: '' },
   wait: { seconds: 60 },
+  for_each: { items: '[1, 2, 3]', steps: [{ id: 'each_item', type: 'lua_script', script: 'return item' }] },
 };
 const GAP = { x: nodeSize.width + 32, y: nodeSize.height + ROW_GAP };
 

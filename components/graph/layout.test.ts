@@ -1,10 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { edgesOf, layout, layoutByRank, nodeSize } from './layout.ts';
+import { edgesOf, innerStepsOf, layout, layoutByRank, nodeSize } from './layout.ts';
 
 type Step = { id: string; type: string; depends_on: string[] };
 
 describe('the drawing of a graph', () => {
+  it('counts the steps of a loop, those of the loops in it included', () => {
+    const step = { id: 'a', type: 'lua_script' };
+    expect(innerStepsOf(step)).toBe(null);
+    expect(innerStepsOf({ id: 'l', type: 'for_each' })).toBe(0);
+    const inner = { id: 'm', type: 'for_each', steps: [step, null, 'a'] };
+    expect(innerStepsOf({ id: 'l', type: 'for_each', steps: [step, inner] })).toBe(5);
+  });
+
   it('labels the edges of a condition with their branch', () => {
     const edges = edgesOf([
       { id: 'c', type: 'condition', then: ['x'], else: ['y'] },

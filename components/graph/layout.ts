@@ -11,6 +11,8 @@ export type GraphStepInput = {
   disabled?: unknown;
   gated?: unknown;
   position?: unknown;
+  /** The steps of a loop. */
+  steps?: unknown;
 };
 export type Point = { x: number; y: number };
 export type GraphEdge = { id: string; from: string; to: string; branch: 'then' | 'else' | null };
@@ -18,6 +20,16 @@ export type GraphEdge = { id: string; from: string; to: string; branch: 'then' |
 export const nodeSize = { width: 216, height: 60 };
 /** Between two rows: room for the “+” below a step and the label of a branch. */
 export const ROW_GAP = 56;
+
+/** How many steps a loop has, those of loops in it included; null for any other step. */
+export function innerStepsOf({ type, steps }: GraphStepInput): number | null {
+  if (type !== 'for_each') return null;
+  const inner: readonly unknown[] = Array.isArray(steps) ? steps : [];
+  return inner.reduce<number>((sum, step) => sum + 1 + (isStep(step) ? (innerStepsOf(step) ?? 0) : 0), 0);
+}
+
+const isStep = (value: unknown): value is GraphStepInput =>
+  typeof value === 'object' && value !== null && 'type' in value;
 
 const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter(each => typeof each === 'string') : [];

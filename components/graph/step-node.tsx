@@ -17,6 +17,8 @@ export type StepNodeData = {
   problems: number;
   disabled: boolean;
   gated: boolean;
+  /** The number of steps of a loop; null for any other step. */
+  inner: number | null;
 };
 export type StepFlowNode = Node<StepNodeData, 'step'>;
 
@@ -84,11 +86,16 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
         ) : (
           <span className="truncate">{note(data) ?? type.label}</span>
         )}
-        {data.attempt > 1 ? <span className="ml-auto shrink-0 tabular-nums">attempt {data.attempt}</span> : null}
+        {data.inner !== null ? <span className="ml-auto shrink-0 tabular-nums">{stepCount(data.inner)}</span> : null}
+        {data.attempt > 1 && data.inner === null ? (
+          <span className="ml-auto shrink-0 tabular-nums">attempt {data.attempt}</span>
+        ) : null}
       </div>
     </div>
   );
 }
+
+const stepCount = (count: number) => (count === 1 ? '1 step' : `${count} steps`);
 
 function note(data: StepNodeData): string | null {
   if (data.problems > 0) return data.problems === 1 ? '1 problem' : `${data.problems} problems`;

@@ -13,7 +13,7 @@ import {
 } from '@xyflow/react';
 import { useTheme } from 'next-themes';
 import { type CSSProperties, useId, useMemo, useRef } from 'react';
-import { edgesOf, type GraphEdge, type GraphStepInput, layout, nodeSize, type Point } from './layout.ts';
+import { edgesOf, type GraphEdge, type GraphStepInput, innerStepsOf, layout, nodeSize, type Point } from './layout.ts';
 import { type StepFlowNode, StepNode } from './step-node.tsx';
 
 const nodeTypes = { step: StepNode };
@@ -175,6 +175,7 @@ function toNode(
       problems: problems ?? 0,
       disabled: step.disabled === true,
       gated: step.gated === true,
+      inner: innerStepsOf(step),
     },
   };
 }

@@ -33,3 +33,16 @@ test('a run waits for people once nothing else is in flight or could start', () 
   expect(waitsFor(runOf({ a: asked, x: { status: 'sleeping' }, ...others }), steps)).toBe('people');
   expect(waitsFor({ ...runOf({ a: asked, ...others }), status: 'paused' }, steps)).toBe(null);
 });
+
+test('a run waits for people where only the steps of a loop wait', () => {
+  const attempt = { attempt: 1, startedAt: 1, endedAt: 2, outcome: 'completed', error: null, credits: 0 } as const;
+  const loop = [{ id: 'each', type: 'for_each' }];
+  const expanded = { ...newRunState(['each']), status: 'running' as const };
+  Object.assign(expanded.steps.get('each') ?? {}, { status: 'running', attempts: [attempt] });
+  const waiting = newRunState(['each.0.ask', 'each.1.ask']).steps;
+  for (const [id, step] of waiting) expanded.steps.set(id, { ...step, status: 'waiting' });
+  expect(waitsFor(expanded, loop)).toBe('people');
+  Object.assign(waiting.get('each.1.ask') ?? {}, { status: 'running', attempts: [{ ...attempt, endedAt: null }] });
+  expanded.steps.set('each.1.ask', waiting.get('each.1.ask') as StepState);
+  expect(waitsFor(expanded, loop)).toBe(null);
+});

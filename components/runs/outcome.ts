@@ -1,4 +1,4 @@
-import type { RunState, StepState } from '@/server/domains/runs/run-state.ts';
+import { isExpanded, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 
 const skipLabels: Record<string, string> = {
@@ -47,7 +47,10 @@ export function waitsFor(state: RunState, steps: readonly GraphStepInput[]): 'pe
   if (state.status !== 'running') return null;
   let waiting = false;
   let sleeping = false;
-  for (const { status } of state.steps.values()) {
+  for (const step of state.steps.values()) {
+    const { status } = step;
+    // The steps of a loop say what it waits for.
+    if (isExpanded(step)) continue;
     if (status === 'running' || status === 'retrying') return null;
     waiting ||= status === 'waiting';
     sleeping ||= status === 'sleeping';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { isTerminal, type RunState, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { isAddedStep, isTerminal, type RunState, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
@@ -7,7 +7,7 @@ import { Duration, RelativeTime } from '../ui/time.tsx';
 /** What is worth knowing of a run at a glance. */
 export function RunFacts({ snapshot, state }: { snapshot: Snapshot; state: RunState }) {
   const ended = state.endedAt === null ? snapshot.ended_at : new Date(state.endedAt).toISOString();
-  const done = [...state.steps.values()].filter(step => step.endedAt !== null).length;
+  const done = [...state.steps.values()].filter(step => step.endedAt !== null && !isAddedStep(step.id)).length;
   const until = isTerminal(state.status) ? (ended ?? snapshot.started_at) : null;
   const facts: [string, ReactNode][] = [
     ['Started', <RelativeTime key="at" at={snapshot.started_at} />],

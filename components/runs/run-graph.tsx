@@ -25,7 +25,9 @@ export function RunGraph(props: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the state is changed in place; `revision` says when
   const displays = useMemo(() => {
     const all = new Map<string, StepDisplay>();
-    for (const step of state.steps.values()) {
+    for (const { id } of steps) {
+      const step = state.steps.get(id);
+      if (step === undefined) continue;
       const { status, attempts, taskName } = step;
       all.set(step.id, {
         status,
@@ -35,7 +37,7 @@ export function RunGraph(props: Props) {
       });
     }
     return all;
-  }, [state, revision]);
+  }, [steps, state, revision]);
   return (
     <div className={className}>
       <WorkflowGraph label={label} steps={steps} displays={displays} selected={selected} onSelect={onSelect} />

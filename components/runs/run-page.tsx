@@ -67,7 +67,9 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const { state } = live;
   const url = useUrlState();
   const selected = url.get('step') || null;
-  const spec = steps.find(step => step.id === selected);
+  // A step that a loop added is shown by the loop.
+  const authored = selected?.split('.')[0];
+  const spec = steps.find(step => step.id === authored);
   const select = (step: string | null) => url.set({ step: step ?? undefined });
   const inspected = spec && state.steps.get(spec.id);
   const tab = tabNames.find(name => name === url.get('tab')) ?? 'graph';
@@ -76,7 +78,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const beside = tab !== 'compare' && (inspected !== undefined || tab === 'graph');
   return (
     <Page>
-      <RunHeader snapshot={snapshot} live={live} waits={waitsFor(state, steps)} selected={selected} />
+      <RunHeader snapshot={snapshot} live={live} waits={waitsFor(state, steps)} selected={spec?.id ?? selected} />
       <RunFacts snapshot={snapshot} state={state} />
       <Connection live={live} />
       {shortage ? <CreditShortage kind={shortage} className="mb-4" /> : null}

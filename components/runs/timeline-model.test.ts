@@ -71,3 +71,20 @@ test('time in which no step ran is folded, and instants keep their order', () =>
   expect(place(1_800_000)).toBeGreaterThan(place(1_600));
   expect(scaleOf(timeline, [])(1_600)).toBeLessThan(0.001);
 });
+
+test('a loop is at work between its two attempts, and until now where it has only the first', () => {
+  const loop = [{ id: 'each', type: 'for_each' }];
+  const state = newRunState(['each']);
+  const of = (patch: Partial<StepState>) => {
+    Object.assign(state.steps.get('each') ?? {}, patch);
+    return timelineOf(loop, state, 1_000, 9_000).rows[0]?.segments.map(({ kind, from, to }) => `${kind} ${from}-${to}`);
+  };
+  const first = attempt(1_000, 1_100, 'completed');
+  expect(of({ status: 'running', attempts: [first] })).toEqual(['completed 1000-1100', 'running 1100-9000']);
+  const second = attempt(4_000, 4_100, 'completed');
+  expect(of({ status: 'completed', attempts: [first, second], endedAt: 4_100 })).toEqual([
+    'completed 1000-1100',
+    'running 1100-4000',
+    'completed 4000-4100',
+  ]);
+});

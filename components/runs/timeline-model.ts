@@ -1,4 +1,4 @@
-import type { AttemptState, RunState, StepState } from '@/server/domains/runs/run-state.ts';
+import { type AttemptState, isExpanded, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { dependenciesOf } from './outcome.ts';
 
@@ -41,12 +41,15 @@ function segmentsOf(spec: GraphStepInput, step: StepState, state: RunState, run:
   let last: AttemptState | undefined;
   for (const attempt of step.attempts) {
     if (last?.endedAt && attempt.startedAt > last.endedAt) {
-      segments.push({ kind: 'retry', from: last.endedAt, to: attempt.startedAt });
+      // Between its two attempts a loop's steps are at work.
+      const kind = spec.type === 'for_each' ? 'running' : 'retry';
+      segments.push({ kind, from: last.endedAt, to: attempt.startedAt });
     }
     segments.push({ kind: kindOf(step, attempt), from: attempt.startedAt, to: attempt.endedAt ?? run.to });
     last = attempt;
   }
   if (step.status === 'retrying' && last?.endedAt) segments.push({ kind: 'retry', from: last.endedAt, to: run.to });
+  if (isExpanded(step) && last?.endedAt) segments.push({ kind: 'running', from: last.endedAt, to: run.to });
   return segments;
 }
 

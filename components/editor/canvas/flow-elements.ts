@@ -1,5 +1,5 @@
 import { MarkerType } from '@xyflow/react';
-import { type GraphEdge, type GraphStepInput, nodeSize, type Point } from '../../graph/layout.ts';
+import { type GraphEdge, type GraphStepInput, innerStepsOf, nodeSize, type Point } from '../../graph/layout.ts';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
 
@@ -29,6 +29,7 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
       problems: state.problems,
       disabled: step.disabled === true,
       gated: step.gated === true,
+      inner: innerStepsOf(step),
       branches: hasBranches(step),
       found: state.found,
       editable: state.editable,

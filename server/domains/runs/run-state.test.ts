@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyEvent, isTerminal, newRunState, stateOf, type WireEvent } from './run-state.ts';
+import { applyEvent, isExpanded, isTerminal, newRunState, stateOf, type WireEvent } from './run-state.ts';
 import { toSnapshot } from './snapshot.ts';
 import type { RunRow } from './store.ts';
 
@@ -45,6 +45,24 @@ const row: RunRow = {
 };
 
 describe('the fold behind a run page', () => {
+  it('shows a loop at work until its steps have ended, and keeps only those that have not', () => {
+    seq = 0;
+    const view = fold(
+      event('step_started', { step_id: 'a', attempt: 1 }),
+      event('step_expanded', { step_id: 'a', attempt: 1 }),
+      event('steps_added', { step_id: 'a', attempt: 1, data: { parent: 'a', steps: [] } }),
+      event('step_started', { step_id: 'a.0.x', attempt: 1 }),
+      event('step_started', { step_id: 'a.1.x', attempt: 1 }),
+      event('step_completed', { step_id: 'a.0.x', attempt: 1, data: { result: 1, credits: 5 } }),
+    );
+    expect([...view.steps.keys()]).toEqual(['a', 'b', 'a.1.x']);
+    const loop = view.steps.get('a');
+    expect(loop && isExpanded(loop)).toBe(true);
+    expect(view.credits).toBe(5);
+    applyEvent(view, event('step_started', { step_id: 'a', attempt: 2 }));
+    expect(loop && isExpanded(loop)).toBe(false);
+  });
+
   it('follows a step through a failed attempt, a retry and its success', () => {
     seq = 0;
     const view = fold(

@@ -90,6 +90,16 @@ function stepOf(state: RunState, id: string): StepState {
   return step;
 }
 
+/** Whether a step was added to the run by a loop (docs/specification/events.md#added-steps). */
+export function isAddedStep(id: string): boolean {
+  return id.includes('.');
+}
+
+/** Whether the steps that it added are at work for the step: it has no attempt of its own until they have ended. */
+export function isExpanded({ status, attempts }: StepState): boolean {
+  return status === 'running' && attempts.length > 0 && attempts.at(-1)?.endedAt !== null;
+}
+
 /**
  * Folds one event into the state. Events that were seen already (a replay after a reconnect) change nothing.
  * Returns whether anything changed.
@@ -104,6 +114,8 @@ export function applyEvent(state: RunState, event: FoldedEvent): boolean {
     state.credits += credits;
     step.credits += credits;
     applyStepEvent(step, event, at, credits);
+    // A loop adds up to 100,000; those that have ended are in its result.
+    if (step.endedAt !== null && isAddedStep(step.id)) state.steps.delete(step.id);
   } else applyRunEvent(state, event, at);
   return true;
 }
