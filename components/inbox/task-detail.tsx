@@ -14,6 +14,7 @@ import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { formFields, initialValues, prune, resultOf, takesExtraComment, validateValues } from './form-schema.ts';
 import { JsonForm } from './json-form.tsx';
+import { mayAnswer } from './may-answer.ts';
 import { RunBackground } from './run-background.tsx';
 import { TaskHeading } from './task-heading.tsx';
 import type { RunTask } from './task-view.tsx';
@@ -23,8 +24,7 @@ import { taskHref, useInbox } from './use-inbox.ts';
 export function TaskDetail({ task }: { task: RunTask }) {
   const { canWrite } = usePermissions();
   const { me } = useSession();
-  const named = task.assignees.some(who => who.toLowerCase() === me.user.email || who === me.role);
-  const allowed = canWrite && (task.assignees.length === 0 || me.role === 'tenant_admin' || named);
+  const allowed = mayAnswer(task, me);
   return (
     <>
       <TaskHeading task={task} />
@@ -54,6 +54,7 @@ function useAnswer(task: RunTask) {
   const refresh = () =>
     Promise.all([
       queries.invalidateQueries(trpc.tasks_list_pending.queryFilter()),
+      queries.invalidateQueries(trpc.tasks_list_answered.pathFilter()),
       queries.invalidateQueries(trpc.tasks_list_run.queryFilter()),
       queries.invalidateQueries(trpc.runs_list_tenant.queryFilter()),
     ]);

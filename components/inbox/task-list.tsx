@@ -7,37 +7,67 @@ import { useSession } from '../shell/session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
+import { Checkbox } from '../ui/field.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { BulkAnswer } from './bulk-answer.tsx';
+import { FILTER_KEYS, isFiltered } from './inbox-filter.ts';
 import type { Chosen } from './inbox-frame.tsx';
-import { type Task, taskHref, useInbox } from './use-inbox.ts';
+import { mayAnswer } from './may-answer.ts';
+import { type Task, taskHref, taskKey, useInbox, useInboxFilter } from './use-inbox.ts';
 
-export function TaskList({ chosen }: { chosen: Chosen | null }) {
+type Selected = ReadonlySet<string>;
+type ListProps = { chosen: Chosen | null; selected: Selected; onSelect: (selected: Selected) => void };
+
+/** What waits for a person, newest first. */
+export function TaskList({ chosen, selected, onSelect }: ListProps) {
+  const { me } = useSession();
   const list = useInbox();
+  const answerable = (list.data?.tasks ?? []).filter(task => mayAnswer(task, me));
+  const toggle = (task: Task) => {
+    const key = taskKey(task);
+    const next = new Set(selected);
+    if (!next.delete(key)) next.add(key);
+    onSelect(next);
+  };
   if (list.isError && !list.data) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
-  if (!list.data) return <Placeholder />;
-  if (list.data.tasks.length === 0) return <Nothing />;
+  if (!list.data) return <ListPlaceholder />;
+  const canSelect = answerable.length > 1;
   return (
-    <ul className="min-h-0 flex-1 overflow-y-auto">
-      {list.data.tasks.map(task => (
-        <Row
-          key={`${task.run_id}:${task.task_id}`}
-          task={task}
-          current={task.run_id === chosen?.runId && task.task_id === chosen.taskId}
-        />
-      ))}
-      {list.data.next_cursor ? (
-        <li className="px-4 py-3 text-xs text-muted">
-          The newest {list.data.tasks.length} are shown; older ones follow as these are answered.
-        </li>
-      ) : null}
-    </ul>
+    <>
+      <BulkAnswer tasks={answerable} selected={selected} onSelect={onSelect} />
+      {list.data.tasks.length === 0 ? <Nothing /> : null}
+      <ul className="min-h-0 flex-1 overflow-y-auto">
+        {list.data.tasks.map(task => (
+          <Row
+            key={taskKey(task)}
+            task={task}
+            current={task.run_id === chosen?.runId && task.task_id === chosen.taskId}
+            selected={selected.has(taskKey(task))}
+            onToggle={canSelect && answerable.includes(task) ? () => toggle(task) : undefined}
+          />
+        ))}
+        {list.data.next_cursor ? (
+          <li className="px-4 py-3 text-xs text-muted">
+            The newest {list.data.tasks.length} are shown; older ones follow as these are answered.
+          </li>
+        ) : null}
+      </ul>
+    </>
   );
 }
 
-function Row({ task, current }: { task: Task; current: boolean }) {
+type RowProps = {
+  task: Task;
+  current: boolean;
+  selected: boolean;
+  /** Left out where the task cannot be selected. */
+  onToggle: (() => void) | undefined;
+};
+
+function Row({ task, current, selected, onToggle }: RowProps) {
   const { me } = useSession();
   const query = useSearchParams().toString();
   const row = useRef<HTMLLIElement>(null);
@@ -48,14 +78,23 @@ function Row({ task, current }: { task: Task; current: boolean }) {
     .find(tenant => tenant.id === me.tenant.id)
     ?.projects.find(each => each.id === task.project_id);
   return (
-    <li ref={row}>
+    <li ref={row} className={cx('flex border-b', current ? 'bg-accent-soft' : 'hover:bg-hover')}>
+      {onToggle ? (
+        <div className="py-2.5 pl-4">
+          <Checkbox
+            label={<span className="sr-only">Select {task.name}</span>}
+            checked={selected}
+            onCheckedChange={onToggle}
+          />
+        </div>
+      ) : null}
       <Link
         href={taskHref(task, query)}
         scroll={false}
         aria-current={current ? 'true' : undefined}
         className={cx(
-          'flex flex-col gap-0.5 border-b px-4 py-2.5 focus-visible:-outline-offset-2',
-          current ? 'bg-accent-soft' : 'hover:bg-hover',
+          'flex min-w-0 flex-1 flex-col gap-0.5 py-2.5 pr-4 focus-visible:-outline-offset-2',
+          onToggle ? 'pl-1' : 'pl-4',
         )}
       >
         <span className="flex items-baseline justify-between gap-2">
@@ -76,7 +115,8 @@ function Row({ task, current }: { task: Task; current: boolean }) {
   );
 }
 
-function Placeholder() {
+/** Stands for a list of tasks that is loading. */
+export function ListPlaceholder() {
   return (
     <div aria-hidden>
       {['w-40', 'w-32', 'w-44', 'w-36'].map(width => (
@@ -90,18 +130,18 @@ function Placeholder() {
 }
 
 function Nothing() {
-  const { get, set } = useUrlState();
-  if (get('workflow_id') || get('assignee'))
-    return (
-      <EmptyState
-        icon={SearchX}
-        title="No task matches"
-        action={<Button onClick={() => set({ workflow_id: '', assignee: '' })}>Clear filters</Button>}
-      />
-    );
+  const filtered = isFiltered(useInboxFilter());
+  if (filtered) return <EmptyState icon={SearchX} title="No task matches" action={<ClearFilters />} />;
   return (
     <EmptyState icon={Inbox} title="Nothing is waiting" action={<ButtonLink href="/runs">Go to runs</ButtonLink>}>
       When a run reaches a human task, it waits here until somebody approves or rejects.
     </EmptyState>
   );
+}
+
+/** Shows everything again. */
+export function ClearFilters() {
+  const { set } = useUrlState();
+  const clear = () => set(Object.fromEntries(FILTER_KEYS.map(key => [key, undefined])));
+  return <Button onClick={clear}>Clear filters</Button>;
 }

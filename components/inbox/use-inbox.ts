@@ -2,30 +2,60 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'next/navigation';
 import { useSession } from '../shell/session.tsx';
-import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { useCursorPages } from '../ui/use-cursor-pages.ts';
+import { type InboxFilter, readFilter } from './inbox-filter.ts';
 
 export type Task = Outputs['tasks_list_pending']['tasks'][number];
+export type AnsweredTask = Outputs['tasks_list_answered']['tasks'][number];
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+/** What the URL says of the inbox. */
+export function useInboxFilter(): InboxFilter {
+  return readFilter(useSearchParams());
+}
 
-/** The pending tasks, filtered by the URL: `workflow_id`, and `assignee=me` for tasks that name the user. */
+/** The pending tasks, filtered by the URL. */
 export function useInbox() {
   const trpc = useTRPC();
   const { me } = useSession();
-  const params = useSearchParams();
-  const workflow = params.get('workflow_id') ?? '';
-  const mine = params.get('assignee') === 'me';
+  const { workflow, project, q, mine, dueWithinS } = useInboxFilter();
   const input = {
     limit: 200,
-    ...(UUID.test(workflow) ? { workflow_id: workflow } : {}),
+    ...(workflow ? { workflow_id: workflow } : {}),
+    ...(project ? { project_id: project } : {}),
+    ...(q ? { q } : {}),
     ...(mine ? { assignee: me.user.email } : {}),
+    ...(dueWithinS === null ? {} : { due_within_s: dueWithinS }),
   };
   return useQuery(
     trpc.tasks_list_pending.queryOptions(input, { refetchInterval: 3_000, placeholderData: keepPreviousData }),
   );
 }
 
-export function taskHref(task: Pick<Task, 'run_id' | 'task_id'>, query: string): string {
+/** The answered tasks, filtered by the URL, as far as they were asked for. */
+export function useAnswered() {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const { me } = useSession();
+  const { workflow, project, q, mine } = useInboxFilter();
+  const input = {
+    limit: 50,
+    ...(workflow ? { workflow_id: workflow } : {}),
+    ...(project ? { project_id: project } : {}),
+    ...(q ? { q } : {}),
+    ...(mine ? { completed_by: me.user.email } : {}),
+  };
+  return useCursorPages([...trpc.tasks_list_answered.pathKey(), input], from =>
+    client.tasks_list_answered.query({ ...input, ...from }),
+  );
+}
+
+type TaskRef = Pick<Task, 'run_id' | 'task_id'>;
+
+/** Names a task among all of a tenant. */
+export const taskKey = ({ run_id, task_id }: TaskRef): string => `${run_id}:${task_id}`;
+
+export function taskHref(task: TaskRef, query: string): string {
   const path = `/inbox/${task.run_id}/${encodeURIComponent(task.task_id)}`;
   return query ? `${path}?${query}` : path;
 }

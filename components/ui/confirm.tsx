@@ -5,6 +5,7 @@ import { Button, buttonClass } from './button.tsx';
 
 /**
  * Asks before an action that cannot be undone. It stays open until the caller closes it, so that an error can be shown.
+ * Without an `action` it only informs.
  */
 export function Confirm({
   open,
@@ -12,6 +13,8 @@ export function Confirm({
   title,
   children,
   action,
+  cancel = 'Cancel',
+  tone = 'danger',
   pending = false,
   error,
   onConfirm,
@@ -21,10 +24,13 @@ export function Confirm({
   title: ReactNode;
   children: ReactNode;
   /** The verb on the button: "Archive", not "OK". */
-  action: string;
+  action?: string | undefined;
+  /** The button that closes it. */
+  cancel?: string;
+  tone?: 'danger' | 'primary';
   pending?: boolean;
   error?: string | null | undefined;
-  onConfirm: () => void;
+  onConfirm?: () => void;
 }) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
@@ -41,10 +47,12 @@ export function Confirm({
             </p>
           ) : null}
           <div className="mt-5 flex justify-end gap-2">
-            <Radix.Cancel className={buttonClass('secondary')}>Cancel</Radix.Cancel>
-            <Button variant="danger" pending={pending} onClick={onConfirm}>
-              {action}
-            </Button>
+            <Radix.Cancel className={buttonClass('secondary')}>{cancel}</Radix.Cancel>
+            {action === undefined ? null : (
+              <Button variant={tone} pending={pending} onClick={onConfirm}>
+                {action}
+              </Button>
+            )}
           </div>
         </Radix.Content>
       </Radix.Portal>

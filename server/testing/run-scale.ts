@@ -75,9 +75,10 @@ const payloads = `
   SELECT gen_random_uuid(), id, to_json(repeat('x', 500)), started_at FROM runs WHERE last_seq > 1 AND id::text LIKE '%7'`;
 
 const tasks = `
-  INSERT INTO human_tasks (run_id, step_id, tenant_id, project_id, workflow_id, name, instructions, assignees, state, created_at)
+  INSERT INTO human_tasks (run_id, step_id, tenant_id, project_id, workflow_id, name, instructions, assignees, state, created_at,
+                           completed_at)
   SELECT id, 'approve', tenant_id, project_id, workflow_id, 'Approve', 'Please', ARRAY['ann@example.com'],
-         CASE WHEN ended_at IS NULL THEN 'pending' ELSE 'completed' END, started_at
+         CASE WHEN ended_at IS NULL THEN 'pending' ELSE 'completed' END, started_at, ended_at
   FROM runs WHERE ended_at IS NULL OR id::text LIKE '%3'`;
 
 const usage = `

@@ -4,7 +4,7 @@ import { readEvents, readPayload } from '../../orchestrator/log/index.ts';
 import { createLogReader } from '../../orchestrator/log/log-reader.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { generateHistory, SCALE } from '../../testing/run-scale.ts';
-import { listPendingTasks } from '../tasks/store.ts';
+import { listAnsweredTasks, listPendingTasks, type TaskKey } from '../tasks/store.ts';
 import { findPayloads, listResultEvents, listRuns, type RunFilter } from './store.ts';
 
 /**
@@ -173,12 +173,35 @@ describe('the inbox, recovery and usage', () => {
     bounded(pool =>
       listPendingTasks(pool, SCALE.tenant, SCALE.projects, {
         workflowId: undefined,
+        q: undefined,
         assignee: undefined,
+        dueBefore: undefined,
         after: null,
         limit: 51,
         ...filter,
       }),
     );
+  const history = (after: TaskKey | null) =>
+    bounded(pool =>
+      listAnsweredTasks(pool, SCALE.tenant, SCALE.projects, {
+        workflowId: undefined,
+        q: undefined,
+        completedBy: undefined,
+        after,
+        limit: 51,
+      }),
+    );
+
+  test('what was answered is read from its end on, page by page', async () => {
+    const first = await history(null);
+    expect(first).toHaveLength(51);
+    const last = first[50];
+    const after = { at: last?.completed_at ?? new Date(0), runId: last?.run_id ?? '', stepId: last?.step_id ?? '' };
+    const seen = new Set(first.map(({ run_id }) => run_id));
+    const next = await history(after);
+    expect(next).toHaveLength(51);
+    expect(next.filter(({ run_id }) => seen.has(run_id))).toEqual([]);
+  });
 
   test('what waits is found among what waits', async () => {
     expect(await inbox({})).toHaveLength(51);

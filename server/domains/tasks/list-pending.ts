@@ -1,24 +1,27 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
-import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
-import { Id } from '../../contract/wire.ts';
-import { visibleProjects } from '../runs/visibility.ts';
+import { cutPage } from '../../contract/cursor.ts';
 import type { ListTasksInput, ListTasksOutput } from './schemas.ts';
 import { listPendingTasks } from './store.ts';
+import { blankAsNone, readTaskCursor, taskProjects } from './task-list.ts';
 import { toTask } from './view.ts';
 
-const TaskKey = z.tuple([CursorTime, Id, z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)]);
-
-/** The inbox: what waits for a person in all projects of the tenant that the user can see, newest first. */
+/**
+ * Returns the inbox: what waits for a person in all projects of the tenant that the user can see, newest first. AppError 422
+ * (a cursor of another list).
+ */
 export async function listPending(
   ctx: Context,
   input: z.output<typeof ListTasksInput>,
 ): Promise<z.input<typeof ListTasksOutput>> {
-  const key = decodeCursor(TaskKey, input.cursor);
-  const rows = await listPendingTasks(ctx.services.pool, ctx.principal.tenantId, await visibleProjects(ctx), {
+  const { pool, clock } = ctx.services;
+  const { due_within_s: dueWithin } = input;
+  const rows = await listPendingTasks(pool, ctx.principal.tenantId, await taskProjects(ctx, input.project_id), {
     workflowId: input.workflow_id,
-    assignee: input.assignee === '' ? undefined : input.assignee,
-    after: key && { at: new Date(key[0]), runId: key[1], stepId: key[2] },
+    q: blankAsNone(input.q),
+    assignee: blankAsNone(input.assignee),
+    dueBefore: dueWithin === undefined ? undefined : new Date(clock.now() + dueWithin * 1000),
+    after: readTaskCursor(input.cursor),
     limit: input.limit + 1,
   });
   const page = cutPage(rows, input.limit, row => [row.created_at.getTime(), row.run_id, row.step_id]);

@@ -1,10 +1,12 @@
 import { operation } from '../../contract/operation.ts';
 import { completeTask } from './complete.ts';
+import { listAnswered } from './list-answered.ts';
 import { listPending } from './list-pending.ts';
 import { listAllOfRun, listPendingOfRun } from './list-run.ts';
 import {
   CompleteTaskInput,
   CompleteTaskOutput,
+  ListAnsweredInput,
   ListRunTasksOutput,
   ListTasksInput,
   ListTasksOutput,
@@ -30,6 +32,21 @@ though it is bound to one project for everything else. \`assignee\` shows only t
     output: ListTasksOutput,
     mcp: { group: 'core' },
     run: listPending,
+  }),
+  operation({
+    name: 'tasks_list_answered',
+    method: 'GET',
+    path: '/v1/tasks/answered',
+    status: 200,
+    tag,
+    summary: 'List the answered tasks, the latest answer first',
+    description: `Tasks that a person approved or rejected, of the same projects as the pending ones. Tasks that timed out or were withdrawn
+are listed by their run only.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: ListAnsweredInput,
+    output: ListRunTasksOutput,
+    run: listAnswered,
   }),
   operation({
     name: 'tasks_list_pending_run',

@@ -15,9 +15,19 @@ export const TaskSchema = z.strictObject({
   created_at: Timestamp,
   due_at: Timestamp.nullable(),
 });
+const filters = {
+  workflow_id: Id.optional(),
+  project_id: Id.optional(),
+  q: PlainText(200).optional().meta({ description: 'Part of the name, the instructions or the name of the workflow' }),
+};
+/** The longest time that a task can wait until it is due: 366 days. */
+const MAX_DUE_S = 31_622_400;
 export const ListTasksInput = z.strictObject({
   ...page,
-  workflow_id: Id.optional(),
+  ...filters,
+  due_within_s: z.coerce.number<number>().int().min(1).max(MAX_DUE_S).optional().meta({
+    description: 'Only tasks that are due within this many seconds',
+  }),
   assignee: PlainText(320).optional().meta({ description: 'An email address or a role that the task names' }),
 });
 export const ListTasksOutput = z.strictObject({ tasks: z.array(TaskSchema), ...nextCursor });
@@ -50,3 +60,9 @@ export const RunTaskSchema = TaskSchema.extend({
   completed_at: Timestamp.nullable(),
 });
 export const ListRunTasksOutput = z.strictObject({ tasks: z.array(RunTaskSchema), ...nextCursor });
+
+export const ListAnsweredInput = z.strictObject({
+  ...page,
+  ...filters,
+  completed_by: PlainText(320).optional().meta({ description: 'The email address of the person who answered' }),
+});

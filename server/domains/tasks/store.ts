@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { escapeLike } from '../../platform/postgres/prisma.ts';
 import type { RunScope } from '../runs/store.ts';
 
 export type TaskRow = {
@@ -25,12 +26,22 @@ export type TaskKey = { at: Date; runId: string; stepId: string };
 const columns = `t.run_id, t.step_id, t.project_id, t.workflow_id, w.name AS workflow_name, t.name, t.instructions, t.form,
   t.assignees, t.state, t.approved, t.completed_by, t.created_at, t.due_at, t.completed_at`;
 
+/** What every list of a tenant's tasks can be narrowed by. */
+export type TaskFilter = {
+  workflowId: string | undefined;
+  /** Part of the name, the instructions or the name of the workflow. */
+  q: string | undefined;
+  after: TaskKey | null;
+  limit: number;
+};
+const containing = (q: string | undefined) => (q === undefined ? null : `%${escapeLike(q)}%`);
+
 /** Tasks that wait for a person, newest first, in some projects of the tenant. */
 export async function listPendingTasks(
   pool: Pool,
   tenantId: string,
   projectIds: readonly string[],
-  filter: { workflowId: string | undefined; assignee: string | undefined; after: TaskKey | null; limit: number },
+  filter: TaskFilter & { assignee: string | undefined; dueBefore: Date | undefined },
 ): Promise<TaskRow[]> {
   const { rows } = await pool.query<TaskRow>(
     `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
@@ -38,6 +49,8 @@ export async function listPendingTasks(
         AND ($3::uuid IS NULL OR t.workflow_id = $3)
         AND ($4::text IS NULL OR EXISTS (SELECT FROM unnest(t.assignees) a WHERE lower(a) = lower($4)))
         AND ($5::timestamptz IS NULL OR (t.created_at, t.run_id, t.step_id) < ($5, $6::uuid, $7))
+        AND ($9::text IS NULL OR t.name ILIKE $9 OR t.instructions ILIKE $9 OR w.name ILIKE $9)
+        AND ($10::timestamptz IS NULL OR t.due_at <= $10)
       ORDER BY t.created_at DESC, t.run_id DESC, t.step_id DESC LIMIT $8`,
     [
       tenantId,
@@ -48,6 +61,38 @@ export async function listPendingTasks(
       filter.after?.runId ?? null,
       filter.after?.stepId ?? null,
       filter.limit,
+      containing(filter.q),
+      filter.dueBefore ?? null,
+    ],
+  );
+  return rows;
+}
+
+/** Tasks that people have answered, the latest answer first, in some projects of the tenant. */
+export async function listAnsweredTasks(
+  pool: Pool,
+  tenantId: string,
+  projectIds: readonly string[],
+  filter: TaskFilter & { completedBy: string | undefined },
+): Promise<TaskRow[]> {
+  const { rows } = await pool.query<TaskRow>(
+    `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
+      WHERE t.tenant_id = $1 AND t.project_id = ANY($2::uuid[]) AND t.state = 'completed'
+        AND ($3::uuid IS NULL OR t.workflow_id = $3)
+        AND ($4::text IS NULL OR lower(t.completed_by) = lower($4))
+        AND ($5::timestamptz IS NULL OR (t.completed_at, t.run_id, t.step_id) < ($5, $6::uuid, $7))
+        AND ($9::text IS NULL OR t.name ILIKE $9 OR t.instructions ILIKE $9 OR w.name ILIKE $9)
+      ORDER BY t.completed_at DESC, t.run_id DESC, t.step_id DESC LIMIT $8`,
+    [
+      tenantId,
+      projectIds,
+      filter.workflowId ?? null,
+      filter.completedBy ?? null,
+      filter.after?.at ?? null,
+      filter.after?.runId ?? null,
+      filter.after?.stepId ?? null,
+      filter.limit,
+      containing(filter.q),
     ],
   );
   return rows;

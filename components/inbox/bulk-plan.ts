@@ -1,0 +1,13 @@
+import type { Task } from './use-inbox.ts';
+
+/** What an answer to several tasks at once does: those that get it, and those that have to be answered one by one. */
+export type BulkPlan = { answered: readonly Task[]; left: readonly Task[] };
+
+/** Returns the plan: a rejection needs no form; an approval of a task with a form needs what only a person can fill in. */
+export function planBulk(tasks: readonly Task[], approved: boolean): BulkPlan {
+  const needsForm = ({ form }: Task) => approved && form !== null;
+  return { answered: tasks.filter(task => !needsForm(task)), left: tasks.filter(needsForm) };
+}
+
+/** “3 tasks” */
+export const countTasks = (count: number) => `${count} ${count === 1 ? 'task' : 'tasks'}`;

@@ -1,0 +1,43 @@
+/** What the list shows, from the search parameters of the page. Empty text and null: everything. */
+export type InboxFilter = {
+  view: 'waiting' | 'answered';
+  workflow: string;
+  project: string;
+  q: string;
+  /** Only tasks that name the user; of the answered ones, those that the user answered. */
+  mine: boolean;
+  dueWithinS: number | null;
+};
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+const HOUR_S = 3_600;
+/** The choices of the filter by due time, by their value in the URL. */
+export const DUE_WITHIN_S: ReadonlyMap<string, number> = new Map([
+  ['hour', HOUR_S],
+  ['day', 24 * HOUR_S],
+  ['week', 7 * 24 * HOUR_S],
+]);
+/** The parameters that narrow the list. */
+export const FILTER_KEYS = ['q', 'workflow_id', 'project_id', 'assignee', 'due'] as const;
+const MAX_QUERY_CHARACTERS = 200;
+
+/** Reads the filter from a URL; what makes no sense there filters nothing. */
+export function readFilter(params: Pick<URLSearchParams, 'get'>): InboxFilter {
+  const id = (key: string) => {
+    const value = params.get(key) ?? '';
+    return UUID.test(value) ? value : '';
+  };
+  return {
+    view: params.get('view') === 'answered' ? 'answered' : 'waiting',
+    workflow: id('workflow_id'),
+    project: id('project_id'),
+    q: (params.get('q') ?? '').trim().slice(0, MAX_QUERY_CHARACTERS),
+    mine: params.get('assignee') === 'me',
+    dueWithinS: DUE_WITHIN_S.get(params.get('due') ?? '') ?? null,
+  };
+}
+
+/** Whether anything narrows the list. */
+export function isFiltered({ workflow, project, q, mine, dueWithinS }: InboxFilter): boolean {
+  return workflow !== '' || project !== '' || q !== '' || mine || dueWithinS !== null;
+}

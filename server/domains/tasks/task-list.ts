@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import type { Context } from '../../contract/context.ts';
+import { CursorTime, decodeCursor } from '../../contract/cursor.ts';
+import { Id } from '../../contract/wire.ts';
+import { visibleProjects } from '../runs/visibility.ts';
+import type { TaskKey } from './store.ts';
+
+const CursorKey = z.tuple([CursorTime, Id, z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)]);
+
+/** Returns where a page of tasks begins; null for the first page. AppError 422 (a cursor of another list). */
+export function readTaskCursor(cursor: string | undefined): TaskKey | null {
+  const key = decodeCursor(CursorKey, cursor);
+  return key && { at: new Date(key[0]), runId: key[1], stepId: key[2] };
+}
+
+/** Returns the projects whose tasks the user can see: all of them, or the wanted one if it is among them. */
+export async function taskProjects(ctx: Context, wanted: string | undefined): Promise<string[]> {
+  const visible = await visibleProjects(ctx);
+  return wanted === undefined ? visible : visible.filter(id => id === wanted);
+}
+
+/** An empty filter of a form filters nothing. */
+export const blankAsNone = (text: string | undefined) => (text === '' ? undefined : text);
