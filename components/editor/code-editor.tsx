@@ -1,11 +1,13 @@
 'use client';
-import { json } from '@codemirror/lang-json';
+import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror/lint';
 import CodeMirror, { EditorView } from '@uiw/react-codemirror';
 import { useTheme } from 'next-themes';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { completionExtensions, type LoadCompletionData } from './code/completion.ts';
+import { placeProblem } from './code/field-problem.ts';
+import { type CodeLanguage, languageExtensions } from './code/languages.ts';
 import { editorLook, useEditorText } from './editor-text.ts';
 
-export type CodeLanguage = 'lua' | 'cel' | 'json' | 'text';
 type Props = {
   value: string;
   onChange: (text: string) => void;
@@ -15,6 +17,10 @@ type Props = {
   /** The id of the element that explains the field, or says what is wrong with it. */
   describedBy?: string | undefined;
   invalid?: boolean;
+  /** Marked at the place that it names. */
+  problem?: string | undefined;
+  /** What the code can read, to complete it. */
+  completion?: LoadCompletionData | undefined;
   /** True: the field undoes what is typed by itself. False: the page does, together with its other changes. */
   ownHistory?: boolean;
 };
@@ -26,9 +32,13 @@ const PLAIN = {
   lineNumbers: false,
   foldGutter: false,
   highlightActiveLine: false,
+  autocompletion: false,
+  completionKeymap: false,
 };
 const OWN_HISTORY = { ...PLAIN, history: true, historyKeymap: true };
 const NUMBERED = { ...PLAIN, lineNumbers: true };
+
+const HEIGHTS: Readonly<Record<CodeLanguage, string>> = { lua: '160px', cel: '36px', json: '72px', text: '72px' };
 
 /** A field of a step that holds code or a long text. Tab moves the focus on. */
 export function CodeEditor({
@@ -39,13 +49,20 @@ export function CodeEditor({
   readOnly = false,
   describedBy,
   invalid,
+  problem,
+  completion,
   ownHistory = false,
 }: Props) {
   const { resolvedTheme } = useTheme();
   const text = useEditorText(value, onChange);
+  const onView = useProblemMark(problem);
   const extensions = useMemo(
     () => [
-      ...(language === 'json' ? [json()] : []),
+      ...languageExtensions(language),
+      // Holds the marks below, also when the extensions change.
+      linter(null),
+      ...(language === 'lua' ? [lintGutter()] : []),
+      ...(completion && !readOnly ? completionExtensions(language, completion) : []),
       editorLook,
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({
@@ -54,13 +71,17 @@ export function CodeEditor({
         ...(invalid ? { 'aria-invalid': 'true' } : {}),
       }),
     ],
-    [language, label, describedBy, invalid],
+    [language, label, describedBy, invalid, completion, readOnly],
   );
   return (
     <CodeMirror
       {...text}
+      onCreateEditor={view => {
+        text.onCreateEditor(view);
+        onView(view);
+      }}
       readOnly={readOnly}
-      minHeight={language === 'lua' ? '160px' : language === 'cel' ? '36px' : '72px'}
+      minHeight={HEIGHTS[language]}
       maxHeight="360px"
       theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
       indentWithTab={false}
@@ -69,4 +90,16 @@ export function CodeEditor({
       className="overflow-hidden rounded-md border border-line-strong/60"
     />
   );
+}
+
+/** Marks the place of a problem in the editor that the returned function is given. */
+function useProblemMark(problem: string | undefined) {
+  const [view, setView] = useState<EditorView | null>(null);
+  useEffect(() => {
+    if (!view) return;
+    const placed = problem === undefined ? null : placeProblem(view.state.doc.toString(), problem);
+    const marks: Diagnostic[] = placed ? [{ ...placed, severity: 'error' }] : [];
+    view.dispatch(setDiagnostics(view.state, marks));
+  }, [view, problem]);
+  return setView;
 }

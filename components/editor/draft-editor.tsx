@@ -9,6 +9,7 @@ import { Tabs } from '../ui/tabs.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { EditorCanvas } from './canvas/editor-canvas.tsx';
 import { useCanvasKeys } from './canvas/use-canvas-keys.ts';
+import { CompletionProvider } from './code/use-completion.tsx';
 import { ConflictPanel } from './conflict-panel.tsx';
 import { graphSteps, type Place } from './editor-actions.ts';
 import { formatGraph } from './graph-text.ts';
@@ -249,15 +250,17 @@ function SidePanel({ workflowId, draft, validation, editable, stepTypes, editor,
             label: 'Step',
             content: (
               <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
-                <Inspector
-                  store={draft.store}
-                  editor={editor}
-                  types={stepTypes}
-                  problems={validation.problems}
-                  editable={editable}
-                  unfinished={unfinished}
-                  onAdd={onAdd}
-                />
+                <CompletionProvider workflowId={workflowId} draft={draft} editor={editor}>
+                  <Inspector
+                    store={draft.store}
+                    editor={editor}
+                    types={stepTypes}
+                    problems={validation.problems}
+                    editable={editable}
+                    unfinished={unfinished}
+                    onAdd={onAdd}
+                  />
+                </CompletionProvider>
               </div>
             ),
           },

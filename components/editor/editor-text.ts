@@ -9,6 +9,7 @@ const theme = EditorView.theme({
   '.cm-content': { fontFamily: 'var(--font-mono)' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--hover) 60%, transparent)' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '.cm-template': { backgroundColor: 'var(--accent-soft)', color: 'var(--accent-text)', borderRadius: '2px' },
   '.cm-tooltip': { backgroundColor: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--line)' },
 });
 

@@ -1,9 +1,10 @@
 'use client';
 import { useState } from 'react';
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
-import { Checkbox, Field, Input, Textarea } from '../../ui/field.tsx';
+import type { Step } from '../../../server/domains/workflows/edits/index.ts';
+import { Checkbox, Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { JsonField, type SchemaFieldProps } from './code-field.tsx';
+import { CodeArea, JsonField, type SchemaFieldProps } from './code-field.tsx';
 import { useTools } from './pickers.tsx';
 import { argumentText, readArgument, type ToolArgument, toolArguments, withArgument } from './tool-arguments.ts';
 
@@ -33,6 +34,7 @@ export function ArgumentsField(props: SchemaFieldProps) {
         fields.map(field => (
           <Argument
             key={field.name}
+            step={step}
             argument={field}
             value={given[field.name]}
             readOnly={readOnly}
@@ -53,13 +55,14 @@ export function ArgumentsField(props: SchemaFieldProps) {
 }
 
 type ArgumentProps = {
+  step: Step;
   argument: ToolArgument;
   value: Json | undefined;
   readOnly: boolean;
   onChange: (value: Json | undefined) => void;
 };
 
-function Argument({ argument, value, readOnly, onChange }: ArgumentProps) {
+function Argument({ step, argument, value, readOnly, onChange }: ArgumentProps) {
   const { label, hint, required, kind, choices } = argument;
   // What was typed, while it means the present value: `1.` on the way to `1.5` must not become `1`.
   const [typed, setTyped] = useState(() => argumentText(value));
@@ -83,13 +86,22 @@ function Argument({ argument, value, readOnly, onChange }: ArgumentProps) {
       </Field>
     );
   }
+  if (kind === 'long')
+    return (
+      <CodeArea
+        label={label}
+        hint={hint}
+        required={required}
+        step={step}
+        language="text"
+        text={shown}
+        readOnly={readOnly}
+        onChange={type}
+      />
+    );
   return (
     <Field label={label} hint={hint} required={required} optional={!required}>
-      {kind === 'long' ? (
-        <Textarea rows={3} value={shown} readOnly={readOnly} onChange={event => type(event.target.value)} />
-      ) : (
-        <Input value={shown} readOnly={readOnly} onChange={event => type(event.target.value)} />
-      )}
+      <Input value={shown} readOnly={readOnly} onChange={event => type(event.target.value)} />
     </Field>
   );
 }

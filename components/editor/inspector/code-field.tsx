@@ -1,6 +1,9 @@
 'use client';
 import { useId, useState } from 'react';
 import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import { placeProblem } from '../code/field-problem.ts';
+import type { CodeLanguage } from '../code/languages.ts';
+import { useCompletion } from '../code/use-completion.tsx';
 import { LazyCodeEditor } from '../lazy-code-editor.tsx';
 import { fieldText, readFieldText, type StepField } from '../step-fields.ts';
 import type { UnfinishedFields } from './unfinished-fields.ts';
@@ -46,40 +49,70 @@ export function JsonField(props: SchemaFieldProps) {
   return <CodeField {...props} text={text} problem={error} onChange={next => type(String(next ?? ''))} keepsEmpty />;
 }
 
+/** A field of a step that holds code or a long text. */
+export function CodeField(props: SchemaFieldProps & { text: string; keepsEmpty?: boolean }) {
+  const { field, onChange, keepsEmpty = false } = props;
+  const { kind, label, hint, required } = field;
+  return (
+    <CodeArea
+      {...props}
+      label={label}
+      hint={hint}
+      required={required}
+      language={kind === 'lua' || kind === 'cel' || kind === 'json' ? kind : 'text'}
+      onChange={next => onChange(next === '' && !required && !keepsEmpty ? undefined : next)}
+    />
+  );
+}
+
+type CodeAreaProps = {
+  label: string;
+  hint: string | undefined;
+  required: boolean;
+  /** Completion offers the results of the steps before it. */
+  step: Step;
+  language: CodeLanguage;
+  text: string;
+  onChange: (text: string) => void;
+  problem?: string | undefined;
+  readOnly: boolean;
+};
+
 /** A labelled code editor; a label cannot point to what CodeMirror draws, so that it is named by its own attribute. */
-export function CodeField({
-  field,
-  text,
-  onChange,
-  problem,
-  readOnly,
-  keepsEmpty = false,
-}: SchemaFieldProps & { text: string; keepsEmpty?: boolean }) {
+export function CodeArea({ label, hint, required, step, language, text, onChange, problem, readOnly }: CodeAreaProps) {
   const id = useId();
-  const language = field.kind === 'lua' || field.kind === 'cel' || field.kind === 'json' ? field.kind : 'text';
+  const completion = useCompletion(step.id);
   return (
     <div className="flex flex-col gap-1">
       <p className="flex items-baseline gap-1.5 text-sm font-medium">
-        {field.label}
-        {field.required ? null : <span className="text-xs font-normal text-faint">optional</span>}
+        {label}
+        {required ? null : <span className="text-xs font-normal text-faint">optional</span>}
       </p>
       <LazyCodeEditor
-        label={field.label}
+        label={label}
         language={language}
         value={text}
         readOnly={readOnly}
         invalid={problem !== undefined}
         describedBy={`${id}-hint`}
-        onChange={next => onChange(next === '' && !field.required && !keepsEmpty ? undefined : next)}
+        problem={problem}
+        completion={completion}
+        onChange={onChange}
       />
       <div id={`${id}-hint`} className="text-xs">
-        {field.hint ? <p className="text-muted">{field.hint}</p> : null}
+        {hint ? <p className="text-muted">{hint}</p> : null}
         {problem ? (
           <p role="alert" className="wrap-anywhere text-bad">
-            {problem}
+            <PlacedMessage text={text} message={problem} />
           </p>
         ) : null}
       </div>
     </div>
   );
+}
+
+/** A problem in words, beginning with its line where the text has several. */
+function PlacedMessage({ text, message }: { text: string; message: string }) {
+  const placed = text.includes('\n') ? placeProblem(text, message) : null;
+  return placed ? `Line ${placed.line}: ${placed.message}` : message;
 }

@@ -1,0 +1,110 @@
+import { isObject } from '@/server/platform/json.ts';
+import type { Json } from '../../../server/domains/workflows/edits/index.ts';
+import type { CompletionData } from './completion-data.ts';
+import type { CodeLanguage } from './languages.ts';
+
+export type Suggestion = { label: string; detail?: string; kind: 'property' | 'variable' | 'function' };
+/** `from`: where the text begins that a suggestion replaces. */
+export type Suggestions = { from: number; options: readonly Suggestion[] };
+/** What is being typed: a name, and the path that it belongs to; an empty path: a name of its own. */
+export type Typing = { from: number; path: readonly string[]; name: string };
+
+const ROOTS: readonly Suggestion[] = [
+  { label: 'input', detail: 'input of the run', kind: 'variable' },
+  { label: 'steps', detail: 'earlier steps', kind: 'variable' },
+];
+const functions = (names: readonly string[]): Suggestion[] => names.map(label => ({ label, kind: 'function' }));
+const GLOBALS: Readonly<Record<'lua' | 'cel', readonly Suggestion[]>> = {
+  lua: [
+    ...ROOTS,
+    { label: 'run', detail: 'id, workflow_id, version', kind: 'variable' },
+    { label: 'json', detail: 'encode, decode, array, null', kind: 'variable' },
+    ...functions(['log', 'ipairs', 'pairs', 'pcall', 'error', 'tonumber', 'tostring', 'type', 'select']),
+    ...(['string', 'table', 'math', 'utf8', 'coroutine', 'os'] as const).map(
+      (label): Suggestion => ({ label, kind: 'variable' }),
+    ),
+  ],
+  cel: [...ROOTS, ...functions(['has', 'size', 'int', 'double', 'string', 'bool', 'type', 'duration', 'timestamp'])],
+};
+
+/** Names of a template may hold a hyphen; in code it is a minus. */
+const SEGMENT = { template: '[A-Za-z_][\\w-]*', code: '[A-Za-z_]\\w*' };
+const typingPattern = (segment: string) =>
+  new RegExp(`(?:^|[^\\w.\\]"'])(?:((?:input|steps)(?:\\.${segment}|\\[\\d+\\]|\\["[^"\\]]*"\\])*)\\.)?(${segment})?$`);
+const TYPING = { template: typingPattern(SEGMENT.template), code: typingPattern(SEGMENT.code) };
+
+/**
+ * Returns what is being typed at the end of `text`, where the language has something to complete; null elsewhere. Prose and
+ * JSON have it only within `{{…}}`.
+ */
+export function typingAt(text: string, language: CodeLanguage): Typing | null {
+  const isCode = language === 'lua' || language === 'cel';
+  const start = isCode ? 0 : text.lastIndexOf('{{') + 2;
+  if (start === 1) return null;
+  const inner = text.slice(start);
+  // Behind the path there is only a fallback, which names nothing.
+  if (!isCode && (inner.includes('}}') || inner.includes('??'))) return null;
+  const found = (isCode ? TYPING.code : TYPING.template).exec(inner);
+  if (!found) return null;
+  const [, path, name = ''] = found;
+  // In code nothing is offered before something is typed.
+  if (path === undefined && name === '' && isCode) return null;
+  if (path === undefined && !isCode && inner.trim() !== name) return null;
+  return { from: text.length - name.length, path: path === undefined ? [] : segmentsOf(path), name };
+}
+
+/** `steps.a.result["odd name"][0]` → ['steps', 'a', 'result', 'odd name', '0']. */
+function segmentsOf(path: string): string[] {
+  return [...path.matchAll(/\["([^"\]]*)"\]|\[(\d+)\]|([^.[\]]+)/g)].map(([, quoted, index, name]) =>
+    String(quoted ?? index ?? name),
+  );
+}
+
+/** Returns the suggestions for what is being typed; null where there are none, or only what already stands there. */
+export function suggestionsFor(typing: Typing, language: CodeLanguage, data: CompletionData): Suggestions | null {
+  const all = typing.path.length > 0 ? keysAt(typing.path, data) : rootsOf(language);
+  const wanted = typing.name.toLowerCase();
+  const options = all.filter(({ label }) => label.toLowerCase().startsWith(wanted));
+  const [first, ...others] = options;
+  if (first === undefined || (others.length === 0 && first.label === typing.name)) return null;
+  return { from: typing.from, options };
+}
+
+const rootsOf = (language: CodeLanguage) => (language === 'lua' || language === 'cel' ? GLOBALS[language] : ROOTS);
+
+function keysAt([root, ...rest]: readonly string[], { input, steps }: CompletionData): Suggestion[] {
+  if (root === 'input') return keysOf(valueAt(input, rest));
+  const [id, part, ...path] = rest;
+  if (id === undefined) return steps.map(step => ({ label: step.id, detail: step.name, kind: 'variable' }));
+  const step = steps.find(each => each.id === id);
+  if (part === undefined) return keysOf({ result: step?.result ?? null, error: { code: '', message: '' } });
+  if (part === 'error' && path.length === 0) return keysOf({ code: '', message: '' });
+  return part === 'result' && step ? keysOf(valueAt(step.result, path)) : [];
+}
+
+/** The value at a path; of a list any index is the first entry: they are alike, and Lua counts from one. */
+function valueAt(value: Json, path: readonly string[]): Json {
+  let current: Json = value;
+  for (const segment of path) {
+    if (Array.isArray(current)) current = /^\d+$/.test(segment) ? ((current[0] as Json | undefined) ?? null) : null;
+    else current = isObject(current) && Object.hasOwn(current, segment) ? (current[segment] ?? null) : null;
+  }
+  return current;
+}
+
+function keysOf(value: Json): Suggestion[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).map(([label, each]) => ({ label, detail: typeName(each as Json), kind: 'property' }));
+}
+
+function typeName(value: Json): string {
+  if (value === null) return 'any';
+  if (Array.isArray(value)) return 'list';
+  return typeof value === 'string' ? 'text' : typeof value;
+}
+
+/** Whether a name can stand behind a dot; any other is written in brackets. */
+export function isPlainName(name: string, language: CodeLanguage): boolean {
+  const segment = language === 'lua' || language === 'cel' ? SEGMENT.code : SEGMENT.template;
+  return new RegExp(`^${segment}$`).test(name);
+}

@@ -1,0 +1,70 @@
+import type { Page } from '@playwright/test';
+import { expect, expectThemesAccessible, test } from '../fixtures/console.ts';
+
+const formOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' });
+const completions = (page: Page) => page.getByRole('listbox', { name: 'Completions' });
+
+test.describe('the code of a step', () => {
+  const graph = {
+    steps: [
+      { id: 'order', type: 'lua_script', script: 'return {amount = input.amount, currency = "EUR"}' },
+      { id: 'ask', type: 'human_task', depends_on: ['order'], instructions: '' },
+      { id: 'check', type: 'condition', depends_on: ['ask'], expression: 'true' },
+    ],
+  };
+
+  test('is completed from the last run and from the graph, and Tab and Escape leave it', async ({ member, api }) => {
+    const { id } = await api.call('POST', '/v1/workflows', { name: 'Completion', graph });
+    const path = `/v1/workflows/${String(id)}`;
+    await api.call('POST', `${path}/versions`, { changelog: 'First' });
+    const params = { trigger_payload: { amount: 3 } };
+    const { run_id } = await api.call('POST', `${path}/command`, { command: 'start', params });
+    const run = `${path}/runs/${String(run_id)}`;
+    await expect.poll(async () => (await api.call('GET', `${run}/summary`)).orchestration_phase).toBe('blocked');
+
+    await member.goto(`/workflows/${String(id)}?step=ask`);
+    const text = formOf(member).getByRole('textbox', { name: 'Instructions' });
+    await text.focus();
+    await expect(text).toBeFocused();
+    await member.keyboard.insertText('Accept {{steps.order.result.');
+    await expect(completions(member).getByRole('option')).toHaveText([/^amount/, /^currency/]);
+    await expectThemesAccessible(member);
+    await completions(member).getByRole('option', { name: 'amount' }).click();
+    await expect(text).toBeFocused();
+    await member.keyboard.insertText('}}?');
+    await expect(text).toHaveText('Accept {{steps.order.result.amount}}?');
+    await expect(text.locator('.cm-template')).toHaveText('{{steps.order.result.amount}}');
+
+    // The first Escape closes the list, the next one leaves the field.
+    await member.keyboard.insertText(' {{input.');
+    await expect(completions(member)).toBeVisible();
+    await member.keyboard.press('Escape');
+    await expect(completions(member)).toHaveCount(0);
+    await expect(text).toBeFocused();
+    await member.keyboard.press('Escape');
+    await expect(member.locator('.react-flow__node[data-id="ask"]')).toBeFocused();
+
+    await member.goto(`/workflows/${String(id)}?step=check`);
+    const expression = formOf(member).getByRole('textbox', { name: 'Expression' });
+    await expression.focus();
+    await expect(expression).toBeFocused();
+    await member.keyboard.insertText('steps.ask.result.');
+    await expect(completions(member)).toContainText('approved');
+    await member.keyboard.press('Tab');
+    await expect(expression).not.toBeFocused();
+    await expect(completions(member)).toHaveCount(0);
+  });
+
+  test('shows an error at its line', async ({ member, api }) => {
+    const script = 'local a = 1\nlocal b = = 2 -- {{input.x}}\nreturn a';
+    const { id } = await api.call('POST', '/v1/workflows', {
+      name: 'Wrong line',
+      graph: { steps: [{ id: 'wrong', type: 'lua_script', script }] },
+    });
+    await member.goto(`/workflows/${String(id)}?step=wrong`);
+    await expect(formOf(member).getByRole('alert')).toContainText('Line 2: ');
+    await expect(formOf(member).locator('.cm-lint-marker-error')).toHaveCount(1);
+    await expect(formOf(member).locator('.cm-lintRange-error').first()).toContainText('local b = = 2');
+    await expectThemesAccessible(member);
+  });
+});
