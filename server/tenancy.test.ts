@@ -41,7 +41,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'connections/sql/lock-store.ts': ['ifNobodyHolds whileHolding'],
     'identity/sql/principal-store.ts': ['saveLastUsed'],
     'pats/store.ts': ['findExpiry'],
-    'runs/store.ts': ['findPayloads hasStarted listResultEvents'],
+    'runs/store.ts': ['findPayloads findStepErrors hasStarted listResultEvents'],
     'webhooks/sql/deliveries-store.ts': ['insertDeliveries pruneDeliveries'],
     'webhooks/sql/signature-store.ts': ['claimSignature findSignedRun'],
   },

@@ -36,6 +36,7 @@ const FIELDS: readonly InputField[] = [
   { name: 'response_schema', kind: 'json', multiline: true },
   { name: 'seconds', kind: 'number' },
   { name: 'until', kind: 'text' },
+  { name: 'concurrency', kind: 'number' },
   { name: 'timeout_s', kind: 'number' },
   { name: 'retry_count', kind: 'number' },
   { name: 'retry_delay_s', kind: 'number' },
