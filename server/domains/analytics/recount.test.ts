@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../api/operations.ts';
 import { type Container, createContainer } from '../../container.ts';
 import type { Principal } from '../../contract/context.ts';
-import type { Graph } from '../../orchestrator/core/index.ts';
+import { allSteps, type Graph } from '../../orchestrator/core/index.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { readAllRollups } from '../../testing/analytics.ts';
@@ -36,6 +36,17 @@ const graphs: Record<string, Graph> = {
       { id: 'c', type: 'condition', expression: 'input.n > 1', then: ['yes'], else: ['no'] },
       lua('yes', 'return 1', { depends_on: ['c'] }),
       lua('no', 'return 0', { depends_on: ['c'] }),
+    ],
+  },
+  // Its last item fails, and the loop for it, in some of its runs.
+  looping: {
+    steps: [
+      {
+        id: 'each',
+        type: 'for_each',
+        items: '[1, 2, input.n]',
+        steps: [lua('in_loop', 'if item == 3 then error("no") end return item')],
+      },
     ],
   },
   asking: { steps: [{ id: 'ask', type: 'human_task' }, lua('after', 'return 1', { depends_on: ['ask'] })] },
@@ -132,13 +143,13 @@ async function runsOf(person: Principal, workflow?: string): Promise<{ runs: Run
        AND event_type IN ('step_completed', 'step_failed', 'step_retrying')`,
     [runs.map(run => run.id)],
   );
-  const types = new Map(Object.values(graphs).flatMap(({ steps }) => steps.map(step => [step.id, step.type])));
+  const types = new Map(Object.values(graphs).flatMap(graph => allSteps(graph).map(step => [step.id, step.type])));
   const names = { step_completed: 'completed', step_failed: 'failed', step_retrying: 'retried' } as const;
   const attempts = rows
-    .filter(row => row.attempt !== null && row.data.skipped === undefined)
+    .filter(({ attempt, data }) => attempt !== null && !data.skipped && data.caused_by_step_id === undefined)
     .map(row => ({
       workflow_id: row.workflow_id,
-      type: types.get(row.step_id) ?? '',
+      type: types.get(row.step_id.split('.').at(-1)) ?? '',
       at: row.created_at,
       ended: names[row.event_type as keyof typeof names],
       credits: row.data.credits ?? 0,

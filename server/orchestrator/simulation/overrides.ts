@@ -21,7 +21,11 @@ const TYPES: StepTypes = new Map(
 
 const COMMON: Readonly<Record<string, z.core.$ZodType>> = commonFields;
 const FIXED = ['id', 'type', 'depends_on'];
-const DECIDE_APPROVALS = ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'];
+const DECIDE_APPROVALS: Readonly<Record<string, readonly string[]>> = {
+  human_task: ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'],
+  for_each: ['steps', 'on_item_error'],
+};
+const NOT_RETRIED = ['human_task', 'wait', 'for_each'];
 /** Fields in which a problem is not the schema's affair. */
 const SCHEMA_CODES = new Set([
   'unknown_field',
@@ -59,8 +63,8 @@ function isRefusedBySchema(step: GraphStep, override: JsonMap): boolean {
   return Object.entries(override).some(([name, value]) => {
     if (FIXED.includes(name)) return false;
     if (name === 'on_error') return true;
-    if (step.type === 'human_task' && DECIDE_APPROVALS.includes(name)) return true;
-    if ((step.type === 'human_task' || step.type === 'wait') && name === 'retry_count' && value) return true;
+    if (DECIDE_APPROVALS[step.type]?.includes(name)) return true;
+    if (NOT_RETRIED.includes(step.type) && name === 'retry_count' && value) return true;
     const schema = fields.get(name);
     return schema === undefined ? TYPES.has(step.type) : !z.safeParse(schema, value).success;
   });

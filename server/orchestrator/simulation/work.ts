@@ -1,6 +1,7 @@
 import type { Attempt, Gathered, Outcome, StepType, StepTypes } from '../../contract/step-type.ts';
 import type { Consumption, GraphStep, JsonValue, TaskRequest } from '../core/index.ts';
 import { stepTypeDescription } from '../steps/descriptions.ts';
+import { loopResult } from '../steps/for-each.ts';
 import type { Auditor } from './auditor.ts';
 import type { LoopPlan } from './growth.ts';
 import type { StepPlan } from './plans.ts';
@@ -234,14 +235,7 @@ function loopOutcome(step: GraphStep, { items: count }: LoopPlan, gathered: Gath
     const plan = { type: 'for_each', count, concurrency: Number(step.concurrency), on_item_error } as const;
     return { kind: 'expanding', plan, items };
   }
-  const { last, ends, failed } = gathered;
-  const results = ends.map(end => {
-    const [only = null] = end ?? [];
-    return end === null || last.length === 1
-      ? only
-      : Object.fromEntries(last.map((name, at) => [name, end[at] ?? null]));
-  });
-  return { kind: 'completed', result: { results, failed } };
+  return { kind: 'completed', result: loopResult(gathered) };
 }
 
 type LoopOutcome = Extract<Outcome, { kind: 'expanding' }> | { kind: 'completed'; result: JsonValue };
