@@ -151,7 +151,9 @@ function checkOrder(graph: CompiledGraph, events: readonly RunEvent[], note: Not
     }
   }
   if (!isTerminal(status as never)) note(`it did not come to an end: ${status}`);
-  if (ended.size !== graph.steps.size) note(`${ended.size} of ${graph.steps.size} steps ended`);
+  const added = events.flatMap(event => (event.type === 'steps_added' ? event.data.steps : []));
+  const all = graph.steps.size + added.length;
+  if (ended.size !== all) note(`${ended.size} of ${all} steps ended`);
 }
 
 /** The `runs` row is the fold of the log. */
@@ -173,7 +175,7 @@ function checkProjection(row: RunRow | undefined, state: RunState, events: reado
   const folded = {
     status: state.status,
     phase: phase(state),
-    steps_total: state.steps.size,
+    steps_total: state.graph.steps.size,
     steps_done: state.done,
     pending_tasks: state.waiting.size,
     last_seq: events.length,

@@ -17,7 +17,7 @@ const parts = [1, 2, 3, 4, 5, 6];
 export const INPUTS = 6;
 
 /**
- * Together they have branches, joins, fan-out, people, retries, failures, values passed on and values stored
+ * Together they have branches, joins, fan-out, loops, people, retries, failures, values passed on and values stored
  * externally.
  */
 export const graphs: Readonly<Record<string, Graph>> = {
@@ -71,6 +71,26 @@ export const graphs: Readonly<Record<string, Graph>> = {
         retry_delay_s: 0.2,
       }),
       script('after', ['flaky'], 'steps.flaky.result'),
+    ],
+  },
+  loop: {
+    steps: [
+      script('list', [], '{ 1, 2, 3, 4, 5, 6 }'),
+      step('each', 'for_each', ['list'], {
+        items: '{{steps.list.result}}',
+        concurrency: 3,
+        on_item_error: 'continue',
+        steps: [
+          script('times', [], 'item * input.n'),
+          // One item fails, and another has a result that is stored externally.
+          script(
+            'check',
+            ['times'],
+            'item == 4 and error("four") or string.rep("x" .. steps.times.result, item == 5 and 10000 or 1)',
+          ),
+        ],
+      }),
+      script('failed', ['each'], 'steps.each.result.failed'),
     ],
   },
   large: {
