@@ -1,4 +1,4 @@
-import type { Graph, GraphStep } from '../server/orchestrator/core/index.ts';
+import type { Graph, GraphStep, JsonValue } from '../server/orchestrator/core/index.ts';
 
 export type Kind = 'condition' | 'lua_script';
 
@@ -26,6 +26,22 @@ export function fanOut(kind: Kind, width: number): Graph {
     ],
   };
 }
+
+/** A loop over `count` numbers with one Lua step for each, `concurrency` items at a time. */
+export const forEach = (count: number, concurrency: number): Graph => ({
+  steps: [
+    { id: 'list', type: 'lua_script', script: `local t = {} for i = 1, ${count} do t[i] = i end return t` },
+    {
+      id: 'each',
+      type: 'for_each',
+      depends_on: ['list'],
+      items: '{{steps.list.result}}',
+      concurrency,
+      // A graph is JSON; an absent field is an undefined one in its type alone.
+      steps: [{ id: 'one', type: 'lua_script', script: 'return item + 1' }] as unknown as JsonValue,
+    },
+  ],
+});
 
 /** A question, and a step after its answer. */
 export const blocked: Graph = {

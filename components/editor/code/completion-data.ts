@@ -34,6 +34,8 @@ function resultOf(step: Step): Json {
       return merged(exampleOf(step.form), { approved: true, completed_by: '', completed_at: '' });
     case 'wait':
       return { waited_until: '' };
+    case 'for_each':
+      return { results: [], failed: 0 };
     case 'http_request':
       return isObject(step.pagination)
         ? { status: 200, headers: {}, items: [], pages: 1, more: false }
