@@ -20,6 +20,8 @@ type Props = {
   height?: string;
   /** False: the page undoes and redoes what is typed, together with what is done elsewhere on it. */
   ownHistory?: boolean;
+  /** Takes the focus once it is loaded, unless the user is in another field of its form by then. */
+  autoFocus?: boolean;
 };
 
 const parseLinter = linter(jsonParseLinter(), { delay: 300 });
@@ -34,6 +36,7 @@ export function JsonEditor({
   handle,
   height = '100%',
   ownHistory = true,
+  autoFocus = false,
 }: Props) {
   const { resolvedTheme } = useTheme();
   const editor = useRef<ReactCodeMirrorRef>(null);
@@ -82,6 +85,10 @@ export function JsonEditor({
     <CodeMirror
       ref={editor}
       {...text}
+      onCreateEditor={view => {
+        text.onCreateEditor(view);
+        if (autoFocus && !view.dom.closest('form')?.contains(document.activeElement)) view.focus();
+      }}
       readOnly={readOnly}
       height={height}
       theme={resolvedTheme === 'dark' ? 'dark' : 'light'}

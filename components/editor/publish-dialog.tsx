@@ -84,8 +84,8 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
         </Field>
         {errors > 0 ? (
           <p role="alert" className="text-sm text-bad">
-            {errors === 1 ? 'One problem has' : `${errors} problems have`} to be mended first; they are listed beneath
-            the editor.
+            {errors === 1 ? 'One problem' : `${errors} problems`} must be fixed first. The list beneath the editor shows
+            where.
           </p>
         ) : null}
         {unsaved ? (

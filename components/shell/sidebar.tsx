@@ -1,5 +1,5 @@
 'use client';
-import { Search } from 'lucide-react';
+import { Search, TriangleAlert } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { cx } from '../ui/classes.ts';
@@ -47,7 +47,7 @@ export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: ()
   );
 }
 
-function PageLink({ page, badge }: { page: ConsolePage; badge?: string | undefined }) {
+function PageLink({ page, badge }: { page: ConsolePage; badge?: string | null | undefined }) {
   const pathname = usePathname();
   const current = pathname === page.href || pathname.startsWith(`${page.href}/`);
   const Icon = page.icon;
@@ -63,7 +63,13 @@ function PageLink({ page, badge }: { page: ConsolePage; badge?: string | undefin
       >
         <Icon aria-hidden className="size-4 shrink-0" />
         <span className="flex-1">{page.label}</span>
-        {badge ? (
+        {badge === null ? (
+          <TriangleAlert
+            role="img"
+            aria-label="The waiting tasks could not be counted"
+            className="size-3.5 text-warn"
+          />
+        ) : badge ? (
           <span className="rounded-full bg-accent px-1.5 text-xs leading-5 font-medium text-on-accent tabular-nums">
             {badge}
             <span className="sr-only"> waiting</span>

@@ -45,6 +45,7 @@ export function InputFields({ autoFocus = false, fields, value, onChange, onProb
           <Field key={field.name} label={field.name} error={problems[field.name]}>
             {field.multiline ? (
               <Textarea
+                autoFocus={autoFocus && index === 0}
                 rows={3}
                 value={texts[field.name] ?? ''}
                 onChange={event => edit(field, event.target.value)}

@@ -252,7 +252,13 @@ function RunInput({
       ) : null}
       {asJson ? (
         <div className="h-60">
-          <JsonEditor label="Input as JSON" value={text} onChange={onText} height="240px" />
+          <JsonEditor
+            label="Input as JSON"
+            value={text}
+            onChange={onText}
+            height="240px"
+            autoFocus={autoFocus && fields.length === 0}
+          />
         </div>
       ) : schema !== null ? (
         <>

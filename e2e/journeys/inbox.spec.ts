@@ -1,4 +1,4 @@
-import { expect, publishApproval, startApproval, test } from '../fixtures/console.ts';
+import { expect, expectThemesAccessible, publishApproval, startApproval, test } from '../fixtures/console.ts';
 
 test('approve with a comment from the list by keyboard', async ({ member, api }) => {
   const workflow = await publishApproval(api, 'Keyboard');
@@ -71,4 +71,12 @@ test('opening a link decides nothing', async ({ member, api }) => {
   await expect(member.getByRole('button', { name: 'Approve' })).toBeVisible();
   const { orchestration_phase } = await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/summary`);
   expect(orchestration_phase).toBe('blocked');
+});
+
+test('the sidebar says when the waiting tasks cannot be counted', async ({ member }) => {
+  await member.route(/\/api\/trpc\/[^?]*tasks_list_pending/, route => route.abort());
+  await member.goto('/runs');
+  const inbox = member.getByRole('link', { name: 'Inbox The waiting tasks could not be counted' });
+  await expect(inbox).toBeVisible();
+  await expectThemesAccessible(member);
 });

@@ -162,3 +162,34 @@ test('every view of a workflow and a run is accessible, in light and dark @phone
     `${run}?tab=data`,
   ]);
 });
+
+test('the run dialog begins in its first field, whatever its kind', async ({ member, api }) => {
+  const payloads = [
+    { name: 'One line', run_setup: { trigger_payload: { who: 'Ada', count: 1 } }, field: 'who' },
+    { name: 'Several lines', run_setup: { trigger_payload: { order: { id: 1 } } }, field: 'order' },
+    { name: 'No fields', run_setup: {}, field: 'Input as JSON' },
+  ];
+  for (const { name, run_setup, field } of payloads) {
+    const graph = { steps: [lua('a', 'return 1')] };
+    const { id } = await api.call('POST', '/v1/workflows', { name, graph, run_setup });
+    await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
+    await member.goto(`/workflows/${String(id)}`);
+    await member.getByRole('button', { name: 'Run', exact: true }).click();
+    const dialog = member.getByRole('dialog', { name: `Run “${name}”` });
+    await expect(dialog.getByRole('textbox', { name: field })).toBeFocused();
+  }
+});
+
+test('a warning is not drawn as an error, and what must be fixed before publishing is', async ({ member, api }) => {
+  const steps = [lua('a', 'return steps.b and 1'), lua('b', 'return 1')];
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Warning', graph: { steps } });
+  await member.goto(`/workflows/${String(id)}?step=a`);
+  const form = member.getByRole('region', { name: 'Step and JSON' });
+  await expect(form.getByRole('img', { name: 'Warning' })).toBeVisible();
+  await expect(form.getByRole('alert')).toHaveCount(0);
+  await expectAccessible(member);
+  await replaceText(form.getByRole('textbox', { name: 'Script' }), 'return (');
+  await expect(form.getByRole('alert')).toBeVisible();
+  await member.getByRole('button', { name: 'Publish' }).click();
+  await expect(member.getByRole('dialog')).toContainText('One problem must be fixed first.');
+});

@@ -1,5 +1,5 @@
 'use client';
-import { Ban, Copy, MousePointerClick, Plus, Trash2 } from 'lucide-react';
+import { Ban, Copy, MousePointerClick, Plus, Trash2, TriangleAlert } from 'lucide-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { stepTypeLook } from '../../graph/step-icon.tsx';
@@ -87,6 +87,8 @@ function StepForm(props: StepProps) {
   const first = useFocusOf(step.id, editor);
   const form = types.find(({ type }) => type === step.type);
   const own = problems.filter(problem => problem.step_id === step.id);
+  const of = (name: string, severity: Problem['severity']) =>
+    own.find(problem => problem.severity === severity && fieldOf(problem.path) === name)?.message;
   const { fields, more } = formOf(step, form);
   const shown = new Set([...fields, ...more].map(({ name }) => name));
   const set = (name: string, value: Json | undefined) => {
@@ -97,17 +99,19 @@ function StepForm(props: StepProps) {
     change(store, [edit], `${step.id}.${name}`);
   };
   const draw = (field: StepField) => (
-    <SchemaField
-      key={field.name}
-      id={`${step.id}.${field.name}`}
-      field={field}
-      step={step}
-      value={Object.hasOwn(step, field.name) ? step[field.name] : undefined}
-      onChange={value => set(field.name, value)}
-      problem={own.find(problem => fieldOf(problem.path) === field.name)?.message}
-      readOnly={!editable}
-      unfinished={unfinished}
-    />
+    <div key={field.name} className="flex flex-col gap-1">
+      <SchemaField
+        id={`${step.id}.${field.name}`}
+        field={field}
+        step={step}
+        value={Object.hasOwn(step, field.name) ? step[field.name] : undefined}
+        onChange={value => set(field.name, value)}
+        problem={of(field.name, 'error')}
+        readOnly={!editable}
+        unfinished={unfinished}
+      />
+      <Warning message={of(field.name, 'warning')} />
+    </div>
   );
   const elsewhere = own.filter(problem => !shown.has(fieldOf(problem.path)));
   const open = own.some(problem => more.some(({ name }) => name === fieldOf(problem.path)));
@@ -115,11 +119,15 @@ function StepForm(props: StepProps) {
     <div className="flex flex-col gap-4 p-4">
       <StepHeader {...props} />
       {form?.unavailable ? <p className="text-xs text-warn">{form.unavailable}</p> : null}
-      {elsewhere.map(problem => (
-        <p key={`${problem.path}:${problem.code}`} role="alert" className="text-xs wrap-anywhere text-bad">
-          {problem.message}
-        </p>
-      ))}
+      {elsewhere.map(problem =>
+        problem.severity === 'warning' ? (
+          <Warning key={`${problem.path}:${problem.code}`} message={problem.message} />
+        ) : (
+          <p key={`${problem.path}:${problem.code}`} role="alert" className="text-xs wrap-anywhere text-bad">
+            {problem.message}
+          </p>
+        ),
+      )}
       <Field label="Name" optional hint="For people; without one the ID is shown.">
         <Input
           ref={first}
@@ -137,6 +145,17 @@ function StepForm(props: StepProps) {
         <div className="mt-3 flex flex-col gap-4">{more.map(draw)}</div>
       </details>
     </div>
+  );
+}
+
+/** A problem that does not keep the draft from being published. */
+function Warning({ message }: { message: string | undefined }) {
+  if (message === undefined) return null;
+  return (
+    <p className="flex items-start gap-1.5 text-xs text-warn">
+      <TriangleAlert role="img" aria-label="Warning" className="mt-0.5 size-3.5 shrink-0" />
+      <span className="min-w-0 wrap-anywhere">{message}</span>
+    </p>
   );
 }
 
