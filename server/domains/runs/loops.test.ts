@@ -352,6 +352,15 @@ describe('around a loop', () => {
     expect(refused).toMatchObject({ status: 403, code: 'insufficient_scope' });
   });
 
+  test('a connection is in use by a request in a loop, in the draft and in the version', async () => {
+    const connection = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials: { api_key: 'k' } };
+    const made = await act<{ id: string }>('connections_create', { ...connection, origins: [api.url] });
+    const send = request('send', '/double', {}, { connection_id: made.id });
+    const id = await publish(each([each([send], { id: 'inner', items: '{{item}}' })]));
+    const { workflows } = await act<{ workflows: { id: string }[] }>('connections_usage', { id: made.id });
+    expect(workflows.map(user => user.id)).toEqual([id]);
+  });
+
   test('a task in a loop cannot be left out without the right to edit', async () => {
     const ask = { id: 'ask', type: 'human_task', instructions: 'Pay?' };
     const id = await publish(each([ask]), lua('pay', 'return 1', { depends_on: ['each'] }));

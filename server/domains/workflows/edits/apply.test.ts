@@ -211,6 +211,36 @@ describe('renaming a step', () => {
     ]);
   });
 
+  test('renames it in a loop: in its items, and in the steps of its graph', () => {
+    const inner = (expression: string, script: string): Step[] => [
+      { id: 'check', type: 'condition', expression },
+      { id: 'l', type: 'for_each', items: '{{steps.a.result.list}}', steps: [{ id: 's', type: 'lua_script', script }] },
+    ];
+    const items = 'steps.a.result.filter(x, x > 1)';
+    const loop = (from: string, steps: Step[]): Step => ({ id: 'loop', type: 'for_each', items: from, steps });
+    const before = loop(items, inner('steps.a.result == item', 'return {{steps.a.result}} + steps.a.result'));
+    const done = applied(draftOf(script('a'), before), rename);
+    const to = 'steps["first-one"].result';
+    const [check, nested] = inner(`${to} == item`, 'return {{steps.first-one.result}} + steps.a.result') as [
+      Step,
+      Step,
+    ];
+    const after = loop(`${to}.filter(x, x > 1)`, [check, { ...nested, items: '{{steps.first-one.result.list}}' }]);
+    expect(done.draft.graph.steps[1]).toEqual(after);
+    expect(done.unrewritten.map(({ step, field, line }) => [step, field, line])).toEqual([
+      ['loop', 'steps[1].steps[0].script', 1],
+    ]);
+  });
+
+  test('leaves alone what is no graph, and types of odd names', () => {
+    for (const step of [
+      { id: 'l', type: 'for_each', steps: [1, { id: 2, type: {} }] },
+      { id: 'l', type: 'constructor' },
+      { id: 'l', type: 'for_each', steps: [{ id: 'x', type: '__proto__' }] },
+    ] as unknown as Step[])
+      expect(renamed(step)).toEqual(step);
+  });
+
   test('renames it in the output of the graph', () => {
     const draft = draftOf(script('a'));
     const output = { total: ['{{steps.a.result}}'], other: '{{steps.ab.result}}' };

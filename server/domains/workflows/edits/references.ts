@@ -6,11 +6,14 @@ import { type Fields, type Json, STEP_ID, type Step, type Unrewritten, withField
  */
 
 /** Fields that hold a CEL expression, by type of step. They hold no templates, or one template and no expression. */
-const CEL_FIELDS: Readonly<Record<string, readonly string[]>> = { condition: ['expression'], for_each: ['items'] };
+const CEL_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['condition', ['expression']],
+  ['for_each', ['items']],
+]);
 /** The type whose steps have a graph of their own, in `steps`. */
 const LOOP = 'for_each';
 /** Fields that hold Lua, by type of step: templates in them are rewritten, code is not. */
-const LUA_FIELDS: Readonly<Record<string, readonly string[]>> = { lua_script: ['script'] };
+const LUA_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([['lua_script', ['script']]]);
 
 type Rename = { from: string; to: string };
 
@@ -21,7 +24,7 @@ export function renameInTexts(step: Step, rename: Rename): Step {
 
 /** Returns fields of a step of `type` with each reference changed; the same object where there is none. */
 export function renameInFields(fields: Fields, type: string, rename: Rename): Fields {
-  const cel = CEL_FIELDS[type] ?? [];
+  const cel = CEL_FIELDS.get(type) ?? [];
   const changed: [string, Json][] = [];
   for (const [field, value] of Object.entries(fields)) {
     if (field === 'id' || field === 'type') continue;
@@ -39,7 +42,9 @@ export function renameInFields(fields: Fields, type: string, rename: Rename): Fi
 
 /** The steps of a loop's own graph; null for what is none yet. */
 function stepsIn(value: Json | undefined): readonly Step[] | null {
-  const isStep = (item: Json) => typeof item === 'object' && item !== null && 'id' in item && 'type' in item;
+  const isText = (item: unknown) => typeof item === 'string';
+  const isStep = (item: Json) =>
+    typeof item === 'object' && item !== null && 'id' in item && 'type' in item && isText(item.id) && isText(item.type);
   return Array.isArray(value) && value.every(isStep) ? (value as unknown as readonly Step[]) : null;
 }
 
@@ -182,7 +187,7 @@ export function luaReferences(step: Step, id: string): Unrewritten[] {
   );
   // An id holds no character that a pattern would read as anything else.
   const mentions = new RegExp(`(?<![\\w-])${id}(?![\\w-])`);
-  for (const field of LUA_FIELDS[step.type] ?? []) {
+  for (const field of LUA_FIELDS.get(step.type) ?? []) {
     const script = step[field];
     if (typeof script !== 'string' || !script.includes(id) || !/\bsteps\b/.test(withoutTemplates(script))) continue;
     for (const [at, line] of script.split('\n').entries()) {
