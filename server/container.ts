@@ -31,6 +31,7 @@ import { settleLastUsed } from './domains/identity/principal.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
 import { createModelCaller } from './domains/models/caller.ts';
 import { startRetentionJob } from './domains/retention/job.ts';
+import { runEndsOf } from './domains/runs/run-ends.ts';
 import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
 import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import { LuaPool } from './orchestrator/steps/lua/index.ts';
@@ -142,6 +143,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     ready: orchestrator.ready,
     async close() {
       if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);
+      runEndsOf(services).close();
       await jobs.close();
       await tidied;
       await surfaces.stream.close();

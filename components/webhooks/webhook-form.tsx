@@ -14,6 +14,8 @@ export type WebhookDraft = {
   automation: Automation;
   payload: string;
   useDefaults: boolean;
+  /** Whether a delivery is answered with the output of its run. */
+  answersOutput: boolean;
   requireTimestamp: boolean;
 };
 
@@ -22,29 +24,41 @@ export const emptyDraft: WebhookDraft = {
   automation: { kind: 'sender' },
   payload: '',
   useDefaults: false,
+  answersOutput: false,
   requireTimestamp: false,
 };
 
 export function draftOf(webhook: Webhook): WebhookDraft {
-  const { trigger_payload, use_run_setup_defaults } = webhook.extras;
+  const { trigger_payload, use_run_setup_defaults, respond } = webhook.extras;
   return {
     name: webhook.name,
     automation:
       webhook.automation_pat_id === null ? { kind: 'sender' } : { kind: 'pat', id: webhook.automation_pat_id },
     payload: trigger_payload ? JSON.stringify(trigger_payload, null, 2) : '',
     useDefaults: use_run_setup_defaults === true,
+    answersOutput: respond === 'output',
     requireTimestamp: webhook.require_timestamp,
   };
 }
 
-type Extras = { use_run_setup_defaults?: boolean; trigger_payload?: InputObject };
+type Extras = { use_run_setup_defaults?: boolean; trigger_payload?: InputObject; respond?: 'output' };
 
 /** The extras that a draft stands for, or what is wrong with them. */
-export function extrasOf({ payload, useDefaults }: WebhookDraft): { extras: Extras } | { problem: string } {
+export function extrasOf({
+  payload,
+  useDefaults,
+  answersOutput,
+}: WebhookDraft): { extras: Extras } | { problem: string } {
   const parsed = parseInput(payload);
   if ('problem' in parsed) return { problem: parsed.problem };
   const fixed = payload.trim() === '' ? {} : { trigger_payload: parsed.input };
-  return { extras: { ...fixed, ...(useDefaults ? { use_run_setup_defaults: true } : {}) } };
+  return {
+    extras: {
+      ...fixed,
+      ...(useDefaults ? { use_run_setup_defaults: true } : {}),
+      ...(answersOutput ? { respond: 'output' } : {}),
+    },
+  };
 }
 
 type Props = {
@@ -103,6 +117,12 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
         hint="Those of the published version."
         checked={draft.useDefaults}
         onCheckedChange={useDefaults => set({ useDefaults })}
+      />
+      <Checkbox
+        label="Answer with the output"
+        hint="A delivery waits up to 30 seconds for the end of the run, and its answer has the output."
+        checked={draft.answersOutput}
+        onCheckedChange={answersOutput => set({ answersOutput })}
       />
       <Checkbox
         label="Require a timestamp"

@@ -127,7 +127,7 @@ const walked = registry.operations.filter(
 );
 
 /** Operations that start runs, which send their requests after the answer. */
-const starting = new Set(['workflows_execute_command', 'workflows_start_test_run']);
+const starting = new Set(['workflows_execute_command', 'workflows_run', 'workflows_start_test_run']);
 
 /** Calls every operation, with what it demands and with every field above; then waits for the runs it started. */
 async function walk(token: string, made: Made, target: { seen: readonly unknown[] }): Promise<string[]> {
@@ -174,6 +174,7 @@ test('and the walk reaches every operation that sends one', async () => {
     'mcp_servers_validate',
     'mcp_servers_validate_connection',
     'workflows_execute_command',
+    'workflows_run',
     'workflows_start_test_run',
   ]);
 }, 120_000);

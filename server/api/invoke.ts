@@ -25,6 +25,7 @@ export type Invocation = {
   clientAddress?: string;
   /** For an operation with a raw body. */
   raw?: RawRequest;
+  onDisconnect?: Context['onDisconnect'];
   /** Looks a request header up by its lower-case name. */
   header: (name: string) => string | undefined;
   /** Reads and parses the input; called only once the caller is known to be allowed. */
@@ -60,6 +61,7 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
     surface: call.surface,
     ...(call.clientAddress === undefined ? {} : { clientAddress: call.clientAddress }),
     ...(call.raw === undefined ? {} : { raw: call.raw }),
+    ...(call.onDisconnect === undefined ? {} : { onDisconnect: call.onDisconnect }),
     headers: declaredHeaders(operation, call.header),
     responseHeaders,
   };

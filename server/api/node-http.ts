@@ -37,11 +37,18 @@ export async function serveNode(
   trustedProxies: number,
 ): Promise<void> {
   response.on('error', () => undefined);
-  const answer = await surface(fromNode(request, trustedProxies));
+  const answer = await surface({ ...fromNode(request, trustedProxies), onDisconnect: disconnectOf(response) });
   if (response.destroyed) return;
   sendNode(answer, response, request.method === 'HEAD');
   if (!request.complete) discardRest(request);
 }
+
+const disconnectOf =
+  (response: ServerResponse): NonNullable<ApiRequest['onDisconnect']> =>
+  listener => {
+    response.once('close', listener);
+    return () => response.off('close', listener);
+  };
 
 /** The surfaces that answer on Node's own server, before Next: its route handlers serve a tenth of the requests per second. */
 export type NodeSurfaces = {

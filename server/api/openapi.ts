@@ -2,10 +2,9 @@ import type { z } from 'zod';
 import type { AnyOperation } from '../contract/operation.ts';
 import { exampleOf } from './examples.ts';
 import { type Link, linksFrom } from './links.ts';
+import { describeResponses, type Responses } from './openapi-responses.ts';
 import type { JsonSchema } from './parameters.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
-
-type Responses = Record<string, unknown>;
 
 /** Statuses that any operation may answer with, and what they mean (docs/specification/errors.md#status-codes). */
 const meanings: Record<number, string> = {
@@ -181,7 +180,7 @@ function describeOperation(
         .map(name => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...describeBody(entry, schemas),
-    responses: describeResponses(entry, schemas, links),
+    responses: describeResponses(entry, () => schemas.output(entry), links),
   };
 }
 
@@ -228,9 +227,10 @@ function describeBody(entry: RegisteredOperation, schemas: Schemas): Record<stri
   if (entry.operation.raw) {
     return { requestBody: { required: true, content: { 'application/json': { schema: {} } } } };
   }
-  const properties = Object.entries(inputProperties(entry)).filter(([name]) => !entry.pathParameters.includes(name));
+  const inBody = (name: string) => !entry.parameters.has(name);
+  const properties = Object.entries(inputProperties(entry)).filter(([name]) => inBody(name));
   if (properties.length === 0) return {};
-  const needed = required(entry).filter(name => !entry.pathParameters.includes(name));
+  const needed = required(entry).filter(inBody);
   const { required: _, ...shape } = entry.inputSchema;
   const schema = schemas.add(`${pascal(entry.operation.name)}Input`, {
     ...shape,
@@ -241,46 +241,6 @@ function describeBody(entry: RegisteredOperation, schemas: Schemas): Record<stri
   const media = { schema, ...(example === null ? {} : { example }) };
   const demanded = needed.length > 0 || Array.isArray(shape.oneOf);
   return { requestBody: { required: demanded, content: { 'application/json': media } } };
-}
-
-function describeResponses(entry: RegisteredOperation, schemas: Schemas, links: Record<string, Link>): Responses {
-  const { operation } = entry;
-  const headers = {
-    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
-    'RateLimit-Limit': { $ref: '#/components/headers/RateLimit-Limit' },
-    'RateLimit-Remaining': { $ref: '#/components/headers/RateLimit-Remaining' },
-    'RateLimit-Reset': { $ref: '#/components/headers/RateLimit-Reset' },
-  };
-  const description = operation.status === 204 ? 'Done' : operation.status === 201 ? 'Created' : 'OK';
-  const success =
-    operation.status === 204
-      ? { description, headers }
-      : {
-          description,
-          headers,
-          ...contentOf(entry, schemas),
-          ...(Object.keys(links).length > 0 ? { links } : {}),
-        };
-  const responses: Responses = { [operation.status]: success };
-  for (const status of errorStatuses(operation)) responses[status] = { $ref: `#/components/responses/Error${status}` };
-  return responses;
-}
-
-function contentOf(entry: RegisteredOperation, schemas: Schemas): Record<string, unknown> {
-  const { operation } = entry;
-  if (operation.produces !== undefined) return { content: { [operation.produces]: { schema: { type: 'string' } } } };
-  return { content: { 'application/json': { schema: schemas.output(entry) } } };
-}
-
-function errorStatuses(operation: AnyOperation): number[] {
-  const body = operation.method === 'GET' || operation.method === 'DELETE' ? [] : [400, 413, 415];
-  const authorized = operation.access === 'public' ? [] : [401, 403];
-  // Whether what a raw operation's path names exists is no answer of its own.
-  const named = operation.path.includes('{') && !operation.raw;
-  const resource = named || operation.feature !== undefined ? [404] : [];
-  const precondition = operation.headers?.includes('If-Match') ? [412] : [];
-  const all = [...body, ...authorized, ...resource, ...precondition, 422, 429, 500, 503, ...(operation.errors ?? [])];
-  return [...new Set(all)].sort((a, b) => a - b);
 }
 
 const errorSchema: JsonSchema = {

@@ -110,7 +110,7 @@ function register(operation: AnyOperation, problem: (message: string) => void): 
   }
   for (const [name, schema] of properties ?? []) {
     const inPath = pathParameters.includes(name);
-    if (!inPath && carrier === 'body') continue;
+    if (!inPath && carrier === 'body' && !operation.query?.includes(name)) continue;
     const type = parameterType(schema, inputSchema);
     if (!type || (inPath && type.list)) problem(`the parameter "${name}" cannot be written as text`);
     else parameters.set(name, type);

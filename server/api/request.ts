@@ -13,6 +13,8 @@ export type ApiRequest = {
   body: (limit: number) => Promise<Uint8Array>;
   /** The peer's address as the rate limiter counts it. */
   address: string;
+  /** Calls the listener when the client has left, at most once; returns a function that takes the listener back. */
+  onDisconnect?: (listener: () => void) => () => void;
 };
 
 /** `headers` in the case they are sent in. A null body sends none. */
@@ -79,6 +81,10 @@ export function fromFetch(request: Request, address: string): ApiRequest {
     header: name => request.headers.get(name) ?? undefined,
     body: limit => readFetchBody(request, limit),
     address,
+    onDisconnect: listener => {
+      request.signal.addEventListener('abort', listener, { once: true });
+      return () => request.signal.removeEventListener('abort', listener);
+    },
   };
 }
 

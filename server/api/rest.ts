@@ -1,7 +1,7 @@
 import type { Principal, RawRequest } from '../contract/context.ts';
 import type { AnyOperation, RawBody } from '../contract/operation.ts';
 import { constantTimeEqual } from '../platform/crypto/digest.ts';
-import { AppError, notFound, unauthenticated } from '../platform/errors.ts';
+import { AppError, invalid, notFound, unauthenticated } from '../platform/errors.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from './authenticate.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseInput, parsePath, readJsonBody, readQuery, requireJson } from './input.ts';
@@ -104,12 +104,14 @@ async function respondOperation(
     surface: 'rest',
     clientAddress: request.address,
     header: request.header,
+    ...(request.onDisconnect ? { onDisconnect: request.onDisconnect } : {}),
     ...(operation.raw ? { raw: rawRequest(options, exchange, operation.raw) } : {}),
     input: () => readInput(entry, request, path),
   });
   for (const [name, value] of headers) exchange.headers[name] = value;
   if (operation.status === 204) return { status: 204, headers: exchange.headers, body: null };
-  return { status: operation.status, ...bodyOf(operation, output, exchange) };
+  const status = operation.otherwise?.where(output) ? operation.otherwise.status : operation.status;
+  return { status, ...bodyOf(operation, output, exchange) };
 }
 
 function bodyOf(
@@ -153,13 +155,17 @@ function rawRequest({ services }: RestOptions, exchange: Exchange, { limit }: Ra
   };
 }
 
-/** Query parameters, or the fields of the JSON body; a route that takes a body takes no query parameter. */
+/** Query parameters, or the fields of the JSON body; a route that takes a body takes only the query parameters that it declares. */
 async function readFields(entry: RegisteredOperation, request: ApiRequest): Promise<Record<string, unknown>> {
   const query = readQuery(entry, request.search);
   if (entry.carrier === 'query') return query;
   const bytes = await request.body(bodyLimit);
   if (bytes.byteLength > 0) requireJson(request.header('content-type'));
-  return readJsonBody(bytes);
+  const fields = readJsonBody(bytes);
+  const misplaced = (entry.operation.query ?? []).filter(name => Object.hasOwn(fields, name));
+  if (misplaced.length === 0) return { ...fields, ...query };
+  const details = misplaced.map(path => ({ path, message: 'belongs to the query and cannot be sent in the body' }));
+  throw invalid('The request is not valid.', details, 'validation_error');
 }
 
 async function limit(options: RestOptions, exchange: Exchange, principal: Principal | null): Promise<void> {

@@ -55,6 +55,9 @@ const httpSchema = z.object({
   /** Open event streams (WebSockets), however many tokens they were opened with. */
   BATON_MAX_STREAMS_PER_USER: integer(500, 1, 1_000_000),
   BATON_MAX_STREAMS_PER_TENANT: integer(2000, 1, 1_000_000),
+  /** Requests that wait for the end of a run: of one workspace, and in all. */
+  BATON_MAX_WAITING_PER_TENANT: integer(200, 1, 1_000_000),
+  BATON_MAX_WAITING: integer(1000, 1, 1_000_000),
   /** The token that a scrape of /metrics must present; absent = there is no /metrics. */
   BATON_METRICS_TOKEN: optionalBearerToken,
   /** How many proxies in front may be believed about X-Forwarded-For. */
@@ -195,6 +198,8 @@ export type Config = {
     maxConnectionsPerAddress: number;
     maxStreamsPerUser: number;
     maxStreamsPerTenant: number;
+    maxWaitingPerTenant: number;
+    maxWaiting: number;
     metricsToken: string | undefined;
   };
   database: { url: string | undefined; dataDir: string; pool: number };
@@ -342,6 +347,8 @@ const httpConfig = (env: z.output<typeof httpSchema>): Omit<Config['http'], 'url
   maxConnectionsPerAddress: env.BATON_MAX_CONNECTIONS_PER_ADDRESS,
   maxStreamsPerUser: env.BATON_MAX_STREAMS_PER_USER,
   maxStreamsPerTenant: env.BATON_MAX_STREAMS_PER_TENANT,
+  maxWaitingPerTenant: env.BATON_MAX_WAITING_PER_TENANT,
+  maxWaiting: env.BATON_MAX_WAITING,
 });
 
 const ownerSettings = (env: z.output<typeof ownerSchema>): Omit<OwnerSettings, 'seed'> => ({

@@ -27,11 +27,15 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   path: `/v1/${string}`;
   /** The status of a successful response; 204 sends no body. */
   status: 200 | 201 | 202 | 204;
+  /** A second status of successful responses, for those outputs for which `where` returns true. */
+  otherwise?: { status: 200 | 202; description: string; where(output: z.input<O>): boolean };
   tag: string;
   summary: string;
   description?: string;
   /** One strict object: path parameters, query (GET, DELETE) or body (the others) together. */
   input: I;
+  /** Fields of the input that a request with a body sends in its query. */
+  query?: readonly string[];
   output: O;
   /** Statuses beyond 400, 401, 403, 404, 422, 429 that callers should expect, for OpenAPI. */
   errors?: readonly number[];

@@ -55,7 +55,7 @@ export async function getPrompt(
 ${stepGuide}
 
 Go about it so: ask what is unclear; create it with workflows_create; check it with workflows_validate and mend what it finds; publish it with
-workflows_publish_version; start a run with workflows_execute_command and keep its run_id; poll runs_get_summary until the run has completed,
+workflows_publish_version; start a run with workflows_execute_command (or workflows_run with wait_s, which answers with the output) and keep its run_id; poll runs_get_summary until the run has completed,
 failed or is blocked, and look at tasks_list_pending_run before you call it a success.`);
     case 'explain_failed_run':
       return explain(options, caller, { id: given('workflow_id'), runID: given('run_id') });

@@ -35,6 +35,7 @@ const writing: Record<string, string> = {
   workflows_publish_version: 'adds',
   // Stopping ends a run, and what a run calls is anywhere.
   workflows_execute_command: 'destructive, open world',
+  workflows_run: 'destructive, open world',
   workflows_start_test_run: 'destructive, open world',
   // A decision cannot be undone, and the run continues.
   tasks_complete: 'destructive, open world',

@@ -21,7 +21,7 @@ export async function executeCommand(ctx: Context, input: Input): Promise<Output
   const by = ctx.principal.email;
   switch (input.command) {
     case 'start':
-      return start(ctx, input);
+      return startLatest(ctx, input);
     case 'pause':
     case 'resume': {
       const { run_id } = parseParams(PauseParams, input.params);
@@ -65,7 +65,10 @@ export function toStarted(run: RunSnapshot): Output {
   };
 }
 
-async function start(ctx: Context, input: Input): Promise<Output> {
+/**
+ * Starts a run of the latest version, once for each `Idempotency-Key`. Throws what `startRun` and `startOncePerKey` throw.
+ */
+export async function startLatest(ctx: Context, input: Pick<Input, 'id' | 'params'>): Promise<Output> {
   const { tenantId, projectId, email } = ctx.principal;
   const begin = async (runId?: string) =>
     toStarted(
@@ -85,7 +88,7 @@ async function start(ctx: Context, input: Input): Promise<Output> {
   const scope = `workflow:${input.id}:${projectId}`;
   return startOncePerKey(
     ctx,
-    { id: input.id, scope, request: { command: input.command, params: input.params }, givenId: input.params.run_id },
+    { id: input.id, scope, request: { command: 'start', params: input.params }, givenId: input.params.run_id },
     begin,
   );
 }

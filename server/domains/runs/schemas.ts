@@ -28,6 +28,7 @@ export const StepStatusSchema = z.enum([
   'skipped',
 ]);
 export const RunErrorSchema = z.strictObject({ code: z.string(), message: z.string(), step_id: z.string() });
+export type RunError = z.output<typeof RunErrorSchema>;
 
 export const RunSchema = z.strictObject({
   run_id: Id,
@@ -195,6 +196,22 @@ export const CommandOutput = z.strictObject({
   workflow_id: Id,
   started_at: Timestamp,
   orchestration_phase: PhaseSchema.optional(),
+});
+
+/** The longest wait for the end of a run, in seconds. */
+export const MAX_WAIT_S = 60;
+export const RunInput = z.strictObject({
+  id: Id,
+  wait_s: z.number().int().min(0).max(MAX_WAIT_S).default(0).meta({
+    description: 'For how many seconds the answer waits for the end of the run; default 0: it does not wait',
+  }),
+  params: AnyObject.default({}).meta({ description: 'As of the `start` command' }),
+});
+/** The answer to a start, and where the run has ended its output. */
+export const RunResult = CommandOutput.omit({ orchestration_phase: true }).extend({
+  output: Json.optional().meta({ description: 'Present once the run has ended; null unless it has completed' }),
+  output_error: outputFields.output_error.optional(),
+  error: RunErrorSchema.nullable().optional().meta({ description: 'Why the run failed' }),
 });
 
 export const runFilters = {

@@ -3,10 +3,12 @@ import type { PublicContext } from '../../contract/context.ts';
 import { AppError, unauthenticated } from '../../platform/errors.ts';
 import { callersTrace } from '../runs/command.ts';
 import { idempotencyKey } from '../runs/idempotency.ts';
+import { withOutput } from '../runs/run-and-wait.ts';
+import { runEndsOf } from '../runs/run-ends.ts';
 import { admit, type Proof, webhookIdIn } from './admit.ts';
-import { deliver } from './deliver.ts';
+import { type Admitted, type Delivery as DeliveryRequest, deliver } from './deliver.ts';
 import { type Delivery, recordDelivery } from './delivery-log.ts';
-import type { IngestInput, IngestOutput } from './schemas.ts';
+import { DELIVERY_WAIT_S, type IngestInput, type IngestOutput } from './schemas.ts';
 
 type Output = z.input<typeof IngestOutput>;
 type Finding = Pick<Delivery, 'outcome' | 'http_status' | 'run_id' | 'code' | 'message'>;
@@ -48,10 +50,30 @@ async function attempt(ctx: PublicContext, webhookId: string | null): Promise<En
     const proof = { signature: admission.signature, timestamp: ctx.headers.get('x-service-timestamp') };
     const key = idempotencyKey(ctx.headers);
     const delivery = { body, startedBy, carried, key, signed: proof, ...callersTrace(ctx) };
-    const { output, repeated } = await deliver(services, admission.webhook, delivery);
-    return { webhookId, bytes, finding: accepted(output.run_id, repeated), output };
+    return { webhookId, bytes, ...(await answer(ctx, admission.webhook, delivery)) };
   } catch (error) {
     return { webhookId, bytes, finding: failed(error), error };
+  }
+}
+
+/** Starts the run, and waits for its output where the webhook answers with it. */
+async function answer(
+  ctx: PublicContext,
+  webhook: Admitted,
+  delivery: DeliveryRequest,
+): Promise<{ finding: Finding; output: Output }> {
+  if (webhook.extras.respond !== 'output') {
+    const { output, repeated } = await deliver(ctx.services, webhook, delivery);
+    return { finding: accepted(output.run_id, repeated), output };
+  }
+  const release = runEndsOf(ctx.services).reserve(webhook.tenantId);
+  try {
+    const { output: started, repeated } = await deliver(ctx.services, webhook, delivery);
+    const output = await withOutput(ctx, webhook, started, DELIVERY_WAIT_S * 1000);
+    const http_status = output.output === undefined ? 202 : 200;
+    return { finding: { ...accepted(started.run_id, repeated), http_status }, output };
+  } finally {
+    release();
   }
 }
 

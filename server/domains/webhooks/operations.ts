@@ -113,6 +113,11 @@ most ten a minute are written down; the next one says how many were not.`,
     method: 'POST',
     path: '/v1/inbound-webhooks/{id}',
     status: 202,
+    otherwise: {
+      status: 200,
+      description: 'The run has ended; only where the webhook answers with the output',
+      where: ({ output }) => output !== undefined,
+    },
     tag: 'Inbound webhooks',
     summary: 'Deliver to a webhook: starts a run of its workflow',
     description: `The body (any JSON, at most 256 KiB) becomes the run's input, read as \`{{input.<field>}}\`; anything but an object is wrapped as
@@ -120,7 +125,8 @@ most ten a minute are written down; the next one says how many were not.`,
 \`X-Service-Timestamp\` of \`<timestamp>.<raw body>\`. An unknown or switched-off webhook, a bad signature, timestamp or token are one and the same 401.
 A token that proves all that and lacks the scope of one of the workflow's types of step (\`mcp:execute\` for \`mcp_call\` and \`http_request\`, \`ai:use\` for
 \`llm_call\`) is 403; that holds for the stored automation token too.
-With an \`Idempotency-Key\` the same body starts one run in 24 hours; another body under the key is 409.`,
+With an \`Idempotency-Key\` the same body starts one run in 24 hours; another body under the key is 409.
+With \`extras.respond: "output"\` the answer waits up to 30 seconds for the end of the run, and is 200 with its \`status\` and \`output\` if it has ended.`,
     access: 'public',
     input: schema.IngestInput,
     output: schema.IngestOutput,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
-import { RUN_STATUSES } from '../../orchestrator/core/events.ts';
+import { RunResult } from '../runs/schemas.ts';
 
 /** The largest body of a delivery in bytes (docs/specification/limits.md#sizes). */
 export const ingressLimit = 256 * 1024;
@@ -12,12 +12,21 @@ export const maxWebhooks = 200;
 const WebhookName = NameText(200);
 const WebhookId = { id: Id };
 
+/** How long a delivery waits for the output, in seconds. */
+export const DELIVERY_WAIT_S = 30;
+
 export const Extras = z.strictObject({
   use_run_setup_defaults: z
     .boolean()
     .optional()
     .meta({ description: 'Merge the version’s saved run-setup defaults beneath the input. Default: no.' }),
   trigger_payload: AnyObject.optional().meta({ description: 'A fixed payload; the posted one is merged over it.' }),
+  respond: z
+    .literal('output')
+    .optional()
+    .meta({
+      description: `\`output\`: a delivery waits up to ${DELIVERY_WAIT_S} seconds for the end of the run and is answered with its output. Default: it is answered at once.`,
+    }),
 });
 export const DeliveryOutcome = z.enum(['accepted', 'duplicate', 'rejected', 'unauthorized', 'error']);
 
@@ -107,9 +116,5 @@ export const TestWebhookInput = z.strictObject({ ...WebhookId, payload: Json.def
 
 /** Any text: a malformed id is answered like an unknown one. */
 export const IngestInput = z.strictObject({ id: z.string().meta({ description: 'UUID of the subscription' }) });
-export const IngestOutput = z.strictObject({
-  run_id: Id,
-  status: z.enum(RUN_STATUSES),
-  workflow_id: Id,
-  started_at: Timestamp,
-});
+/** The answer to a start, and where the delivery waited for the end of the run its output. */
+export const IngestOutput = RunResult;

@@ -219,7 +219,11 @@ describe('the output', () => {
     ['any step, and the input', { a: '{{steps.a.result.x}} {{input.y}}', b: ['{{steps.b.error ?? 1}}'] }, []],
     ['nothing', 5, []],
     ['a step that is not there', { a: ['{{steps.c.result}}'] }, ['null:output.a[0]:unknown_step']],
-    ['the item of a loop', ['{{item.id}}', '{{index}}'], ['null:output[0]:item_outside_loop', 'null:output[1]:item_outside_loop']],
+    [
+      'the item of a loop',
+      ['{{item.id}}', '{{index}}'],
+      ['null:output[0]:item_outside_loop', 'null:output[1]:item_outside_loop'],
+    ],
     ['something else', 'x {{env.HOME}}', ['null:output:template_malformed']],
     ['a template that is not closed', { a: '{{input' }, ['null:output.a:template_malformed']],
   ])('reads %s', async (_, output, expected) => {

@@ -1,0 +1,54 @@
+import type { AnyOperation } from '../contract/operation.ts';
+import type { Link } from './links.ts';
+import type { JsonSchema } from './parameters.ts';
+import type { RegisteredOperation } from './registry.ts';
+
+export type Responses = Record<string, unknown>;
+
+/** Returns the responses of an operation. `schemaOf` returns a reference to the schema of its output. */
+export function describeResponses(
+  entry: RegisteredOperation,
+  schemaOf: () => JsonSchema,
+  links: Record<string, Link>,
+): Responses {
+  const { operation } = entry;
+  const headers = {
+    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+    'RateLimit-Limit': { $ref: '#/components/headers/RateLimit-Limit' },
+    'RateLimit-Remaining': { $ref: '#/components/headers/RateLimit-Remaining' },
+    'RateLimit-Reset': { $ref: '#/components/headers/RateLimit-Reset' },
+  };
+  const description = operation.status === 204 ? 'Done' : operation.status === 201 ? 'Created' : 'OK';
+  const success =
+    operation.status === 204
+      ? { description, headers }
+      : {
+          description,
+          headers,
+          ...contentOf(entry, schemaOf),
+          ...(Object.keys(links).length > 0 ? { links } : {}),
+        };
+  const responses: Responses = { [operation.status]: success };
+  if (operation.otherwise !== undefined) {
+    responses[operation.otherwise.status] = { ...success, description: operation.otherwise.description };
+  }
+  for (const status of errorStatuses(operation)) responses[status] = { $ref: `#/components/responses/Error${status}` };
+  return responses;
+}
+
+function contentOf(entry: RegisteredOperation, schemaOf: () => JsonSchema): Record<string, unknown> {
+  const { operation } = entry;
+  if (operation.produces !== undefined) return { content: { [operation.produces]: { schema: { type: 'string' } } } };
+  return { content: { 'application/json': { schema: schemaOf() } } };
+}
+
+function errorStatuses(operation: AnyOperation): number[] {
+  const body = operation.method === 'GET' || operation.method === 'DELETE' ? [] : [400, 413, 415];
+  const authorized = operation.access === 'public' ? [] : [401, 403];
+  // Whether what a raw operation's path names exists is no answer of its own.
+  const named = operation.path.includes('{') && !operation.raw;
+  const resource = named || operation.feature !== undefined ? [404] : [];
+  const precondition = operation.headers?.includes('If-Match') ? [412] : [];
+  const all = [...body, ...authorized, ...resource, ...precondition, 422, 429, 500, 503, ...(operation.errors ?? [])];
+  return [...new Set(all)].sort((a, b) => a - b);
+}
