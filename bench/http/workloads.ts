@@ -20,6 +20,8 @@ export const workloads: readonly Workload[] = [
   { name: 'rest-starts-only', run: () => starts(blocked) },
   // The same, each with an Idempotency-Key.
   { name: 'rest-starts-keyed', run: () => starts(blocked, true) },
+  // A start that waits for the output of a run of two steps, one at a time: a workflow that serves as an API.
+  { name: 'rest-outputs', run: () => outputs(chain('condition', 2)) },
   // The same request without the run: what HTTP, authentication and authorization cost.
   { name: 'rest-reads', run: () => reads('/v1/me') },
   // The same call as the console makes it.
@@ -34,6 +36,13 @@ async function starts(graph: Graph, keyed = false): Promise<Figures> {
   return await measure(service, { method: 'POST', path: `/v1/workflows/${id}/command`, body, keyed });
 }
 
+async function outputs(graph: Graph): Promise<Figures> {
+  await using service = await HttpService.open();
+  const id = await service.publish('output', graph);
+  const path = `/v1/workflows/${id}/run?wait_s=60`;
+  return await measure(service, { method: 'POST', path, body: '{"params":{"n":1}}', keyed: false }, 1);
+}
+
 async function reads(path: string): Promise<Figures> {
   await using service = await HttpService.open();
   return await measure(service, { method: 'GET', path, body: null, keyed: false });
@@ -46,8 +55,9 @@ async function reads(path: string): Promise<Figures> {
 async function measure(
   service: HttpService,
   request: Pick<LoadOrder, 'method' | 'path' | 'body' | 'keyed'>,
+  connections = CONNECTIONS,
 ): Promise<Figures> {
-  const order = { ...request, connections: CONNECTIONS };
+  const order = { ...request, connections };
   const cold = await service.load({ ...order, requests: STARTS * 2 });
   const before = await service.usage();
   const { seconds, cpuSeconds, latencies } = await service.load({ ...order, requests: STARTS });

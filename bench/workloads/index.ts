@@ -7,6 +7,7 @@ import { comparedWorkloads } from './compared.ts';
 const titles: Readonly<Record<string, string>> = {
   'rest-starts': 'starts through REST and their runs, 32 connections',
   'rest-starts-only': 'starts through REST of runs that wait, 32 connections',
+  'rest-outputs': 'starts through REST that wait for the output of two steps, one at a time',
   'rest-reads': 'reads through REST, 32 connections',
   'ws-fanout': 'frames on 200 sockets of one workflow',
 };
