@@ -113,7 +113,8 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
         proOptions={{ hideAttribution: true }}
       >
         <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
-        <Controls showInteractive={false} />
+        {/* In a row: a column would cover the lowest steps of a graph that fills the width of a phone. */}
+        <Controls showInteractive={false} orientation="horizontal" />
         {unique.length >= mapFrom ? (
           <MiniMap
             pannable

@@ -38,7 +38,7 @@ export function JsonTree(props: Props) {
   const isLarge = value !== null && typeof value === 'object';
   const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
   return (
-    <div className={cx('relative flex flex-col rounded-md border bg-sunken', className)}>
+    <div className={cx('@container relative flex flex-col rounded-md border bg-sunken', className)}>
       <div className="absolute top-1 right-1 z-10 flex rounded-md bg-sunken">
         {isLarge ? (
           <>
@@ -78,8 +78,10 @@ export function JsonTree(props: Props) {
       )}
       <ScrollRegion
         label={label}
-        className={cx('min-h-0 overflow-auto p-2 font-mono text-xs leading-6', search === null && 'pr-26')}
+        className={cx('min-h-0 overflow-auto p-2 font-mono text-xs leading-6', search === null && '@md:pr-26')}
       >
+        {/* Where there is little room, only the first line makes way for the buttons. */}
+        {search === null ? <div aria-hidden className="float-right h-6 w-24 @md:hidden" /> : null}
         {search ? (
           <Matches value={value} root={root} namesArePaths={namesArePaths} text={search} />
         ) : (
