@@ -55,6 +55,17 @@ test.describe('the code of a step', () => {
     await expect(completions(member)).toHaveCount(0);
   });
 
+  test('is completed in the output of a workflow, which reads every step', async ({ member, api }) => {
+    const { id } = await api.call('POST', '/v1/workflows', { name: 'Output', graph });
+    await member.goto(`/workflows/${String(id)}`);
+    await formOf(member).getByText('Input and output of the workflow').click();
+    const output = formOf(member).getByRole('textbox', { name: 'Output' });
+    await output.focus();
+    await expect(output).toBeFocused();
+    await member.keyboard.insertText('{"value": "{{steps.');
+    await expect(completions(member).getByRole('option')).toHaveText([/^order/, /^ask/, /^check/]);
+  });
+
   test('shows an error at its line', async ({ member, api }) => {
     const script = 'local a = 1\nlocal b = = 2 -- {{input.x}}\nreturn a';
     const { id } = await api.call('POST', '/v1/workflows', {

@@ -31,6 +31,11 @@ describe('what the code of a step can read', () => {
     expect(data.steps[1]?.result).toEqual({ status: 200, headers: {}, body: { id: 7 } });
   });
 
+  test('is known of a loop', () => {
+    const [loop] = completionData([{ id: 'each', type: 'for_each' }], ['each'], [], null).steps;
+    expect(loop?.result).toEqual({ results: [], failed: 0 });
+  });
+
   test('is known without a run, too', () => {
     expect(completionData(steps, ['own'], [], null)).toEqual({
       input: {},

@@ -27,12 +27,9 @@ export function CompletionProvider({ workflowId, draft, editor, children }: Prop
       const run = await lastRun();
       const { draft, editor } = latest.current;
       const { graph, run_setup } = draft.state.draft;
-      return completionData(
-        graph.steps,
-        stepsBefore(editor.drawing.edges, step),
-        inputsOf(workflowId, graph, run_setup),
-        run,
-      );
+      // A field of the workflow itself, such as its output, reads every step.
+      const readable = step === '' ? graph.steps.map(({ id }) => id) : stepsBefore(editor.drawing.edges, step);
+      return completionData(graph.steps, readable, inputsOf(workflowId, graph, run_setup), run);
     },
     [workflowId, lastRun],
   );
@@ -72,7 +69,7 @@ function useLastRun(workflowId: string): () => Promise<RunValues | null> {
   }, [workflowId, trpc, queryClient]);
 }
 
-/** Returns what loads the completion of a step's code; undefined outside of the editor. */
+/** Returns what loads the completion of a step's code ('': of the workflow's); undefined outside of the editor. */
 export function useCompletion(step: string): (() => Promise<CompletionData>) | undefined {
   const load = useContext(LoadContext);
   return useMemo(() => (load ? () => load(step) : undefined), [load, step]);
