@@ -20,7 +20,16 @@ export type TaskRow = Omit<TaskChange, 'asked'> & { asked: NonNullable<TaskChang
 export type StoredRow = EventRow & { readonly writer: string };
 
 /** The account of a workspace; what was charged beyond its balance was waived. */
-export type AccountRow = { balance: number; consumed: number; waived: number; allowance: number; grantedAt: number };
+export type AccountRow = {
+  balance: number;
+  consumed: number;
+  waived: number;
+  allowance: number;
+  grantedAt: number;
+  /** When it was last read, and whether something was granted since. */
+  readAt: number;
+  grantedSince: boolean;
+};
 
 /** All that the database holds of one run. */
 export type StoredRun = {
@@ -63,7 +72,8 @@ export class Database {
   /** Opens an account, unless there is one. */
   open(tenantId: string, funds: number): void {
     if (this.#accounts.has(tenantId)) return;
-    this.#accounts.set(tenantId, { balance: funds, consumed: 0, waived: 0, allowance: funds, grantedAt: 0 });
+    const fresh = { consumed: 0, waived: 0, grantedAt: 0, readAt: Number.NEGATIVE_INFINITY, grantedSince: false };
+    this.#accounts.set(tenantId, { balance: funds, allowance: funds, ...fresh });
   }
 
   /** At `now`, in virtual ms. */
@@ -73,6 +83,15 @@ export class Database {
     account.balance += amount;
     account.allowance = account.balance;
     account.grantedAt = now;
+    account.grantedSince = true;
+  }
+
+  /** Notes that the account is read at `now`, in virtual ms. */
+  noteRead(tenantId: string, now: number): void {
+    const account = this.#accounts.get(tenantId);
+    if (account === undefined) return;
+    account.readAt = now;
+    account.grantedSince = false;
   }
 
   /** Writes all of a batch or, throwing a DatabaseError, nothing of it. */

@@ -40,6 +40,7 @@ export function simulatedCredits(database: Database, server: Server, at: Surroun
   const read = (tenantId: string): TenantCredits => {
     const { balance, consumed, allowance } = database.account(tenantId);
     const { prices, enforced, policies } = at.economy;
+    database.noteRead(tenantId, at.agenda.now);
     return { prices, enforced, balance, consumed, allowance, whenExhausted: policies.get(tenantId) ?? 'fail' };
   };
   return {

@@ -122,7 +122,7 @@ export class CreditWatch {
   }
 
   #checkDenied(tenantId: string, runId: string, step: string | null): void {
-    if (!this.#leadsAlone || this.#grantedLately(tenantId)) return;
+    if (!this.#leadsAlone || this.#grantedLately(tenantId) || this.#readBeforeGrant(tenantId)) return;
     const graph = this.#at.scenario(runId).graph;
     const dearest = Math.max(0, ...allSteps(graph).map(({ type }) => this.#priceOf(type)));
     const price = step === null ? dearest : this.#priceAhead(runId, step);
@@ -154,6 +154,12 @@ export class CreditWatch {
   #grantedLately(tenantId: string): boolean {
     const { grantedAt } = this.#database.account(tenantId);
     return grantedAt > 0 && this.#at.agenda.now - grantedAt < READ_WITHIN_MS;
+  }
+
+  /** The balance was read a moment ago, and something was granted since: a step may have waited for its slot in between. */
+  #readBeforeGrant(tenantId: string): boolean {
+    const { readAt, grantedSince } = this.#database.account(tenantId);
+    return grantedSince && this.#at.agenda.now - readAt < READ_WITHIN_MS;
   }
 
   #priceAhead(runId: string, step: string): number {
