@@ -50,13 +50,16 @@ export function checkBooks(runs: Iterable<AuditedRun>, database: Database, at: S
   }
 }
 
+/** Steps that hold no reservation while they wait, and are charged when their time is up. */
+const waitingTypes: readonly string[] = ['human_task', 'wait', 'for_each'];
+
 /** If every price is known in advance and only attempts are charged, the reservation is the charge. */
 function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
   const { enforced, prices } = at.economy;
   if (!enforced || at.twoLed || prices.llm_input_tokens > 0) return false;
   return [...at.scenarios.values()].every(
     ({ graph, tenantId: other }) =>
-      other !== tenantId || allSteps(graph).every(({ type }) => type !== 'human_task' && type !== 'wait'),
+      other !== tenantId || allSteps(graph).every(({ type }) => !waitingTypes.includes(type)),
   );
 }
 
