@@ -22,7 +22,7 @@ import { seedPlans } from './domains/billing/plans/store.ts';
 import { createManualProvider } from './domains/billing/provider/manual.ts';
 import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts';
 import { createStripeProvider } from './domains/billing/provider/stripe/provider.ts';
-import { tidyConnections } from './domains/connections/tidy.ts';
+import { removeAbandonedConnections } from './domains/connections/remove-abandoned.ts';
 import { createHttpRequester } from './domains/http-requests/requester.ts';
 import { settleMails } from './domains/identity/account-mail.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
@@ -127,7 +127,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     topUp,
   };
   const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry);
-  const tidied = tidyConnections(services);
+  const abandonedRemoved = removeAbandonedConnections(services);
   const jobs = startJobs(services, {
     database,
     alarm: options.alarm ?? systemAlarm,
@@ -145,7 +145,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);
       runEndsOf(services).close();
       await jobs.close();
-      await tidied;
+      await abandonedRemoved;
       await surfaces.stream.close();
       await orchestrator.close();
       await luaPool.close();

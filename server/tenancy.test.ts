@@ -68,8 +68,8 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'connections/store.ts': ['listHidden'],
     'identity/sql/lock-store.ts': ['lockWorkflows'],
     'retention/audit-store.ts': ['countAuditEntries deleteAuditEntries'],
-    'retention/analytics-store.ts': ['allowUsageToGo deleteUsageRollups noteRunsGo'],
-    'retention/clock-store.ts': ['noteClockTrusted readTrustedAt'],
+    'retention/analytics-store.ts': ['permitUsagePurge deleteUsageRollups recordRunPurge'],
+    'retention/clock-store.ts': ['recordTrustedClock readTrustedAt'],
     'retention/expired-runs-store.ts': [
       'bytesInDefault countRejections countRuns deleteExpiredRuns deleteRejections deleteStrayUsage',
     ],

@@ -25,7 +25,7 @@ export type Filters = {
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 /** 2,000 hours are the most that one answer holds. */
-const MOST_HOURS_DAYS = 83;
+const MAX_DAYS_IN_HOURS = 83;
 
 function isTimeZone(name: string): boolean {
   try {
@@ -66,5 +66,5 @@ export function readFilters(get: (key: string) => string, zone: string, now: num
 /** Whether a period is short enough to be shown by the hour. */
 export function hoursFit(period: Period, from: string, to: string): boolean {
   if (period !== 'custom') return period !== 'all';
-  return from !== '' && to <= addDays(from, MOST_HOURS_DAYS - 1);
+  return from !== '' && to <= addDays(from, MAX_DAYS_IN_HOURS - 1);
 }

@@ -5,7 +5,7 @@ import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
 /** The log lines that one outage of a second or two may cause; it was hundreds for each second. */
-const MOST_LINES = 150;
+const MAX_LINES = 150;
 
 test(
   'the disk of the log full under load: nothing acknowledged is lost, and all goes on when there is room again',
@@ -38,7 +38,7 @@ test(
       await load.progress(5);
       // It leads and cannot commit, again and again: ever more slowly, and it logs that once.
       expect(scenario.service.lines('"the orchestrator cannot lead"') - announced).toBeLessThan(5);
-      expect(scenario.service.lines() - lines).toBeLessThan(MOST_LINES);
+      expect(scenario.service.lines() - lines).toBeLessThan(MAX_LINES);
     }
     await scenario.settle(load);
     expect(scenario.service.alive).toBe(true);

@@ -11,7 +11,7 @@ const RUNS = 10;
 const RESULTS = 30;
 const HEAP_MIB = 250;
 /** A script that is unlucky is at work at every kill, and must not fail for that. */
-const MOST_KILLS = MAX_LOST_ATTEMPTS - 2;
+const MAX_KILLS = MAX_LOST_ATTEMPTS - 2;
 
 const makers = Array.from({ length: RESULTS }, (_, n) => `make${n}`);
 /** Thirty results of a megabyte each, a person, and a step that reads one of them. */
@@ -80,8 +80,8 @@ test(
       await reach(service, `runs WHERE status = 'completed'`, before + RUNS);
       expect(await count(`run_events WHERE step_id = 'read' AND data->>'result' = '1000000'`)).toBe(before + RUNS);
     };
-    for (let done = 0; done < rounds; done += MOST_KILLS)
-      await killed(Math.min(MOST_KILLS, rounds - done), RUNS * Math.floor(done / MOST_KILLS));
+    for (let done = 0; done < rounds; done += MAX_KILLS)
+      await killed(Math.min(MAX_KILLS, rounds - done), RUNS * Math.floor(done / MAX_KILLS));
     expect(client.violations).toEqual([]);
   },
   timeoutFor(60_000),

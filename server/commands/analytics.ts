@@ -11,7 +11,7 @@ import { readAs } from './arguments.ts';
 import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 
 /** More than these tell nothing new. */
-const MOST_DIFFERENCES = 200;
+const MAX_DIFFERENCES = 200;
 
 /**
  * Declares `analytics`: recomputes the rollups that analytics read, or recounts them. Exit code 0 when it is done and
@@ -50,7 +50,7 @@ async function rebuildRollups(url: string, project: string | null): Promise<Outc
 }
 
 async function checkRollups(url: string): Promise<Outcome> {
-  const result = await check(url, MOST_DIFFERENCES);
+  const result = await check(url, MAX_DIFFERENCES);
   if (result === null) throw notReady();
   const { since, stepsSince, differences } = result;
   const compared =
@@ -63,7 +63,7 @@ async function checkRollups(url: string): Promise<Outcome> {
     differences.length === 0
       ? 'The rollups agree with the runs and their events.'
       : [
-          `${differences.length === MOST_DIFFERENCES ? 'At least ' : ''}${differences.length} sums differ:`,
+          `${differences.length === MAX_DIFFERENCES ? 'At least ' : ''}${differences.length} sums differ:`,
           ...differences.map(describeDifference),
           'npm run baton -- analytics rebuild recomputes them.',
         ].join('\n');

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import pg from 'pg';
 import { findClockDoubt } from '../domains/retention/clock.ts';
-import { noteClockTrusted } from '../domains/retention/clock-store.ts';
+import { recordTrustedClock } from '../domains/retention/clock-store.ts';
 import { planRetention, type RetentionPlan } from '../domains/retention/plan.ts';
 import { type Cutoffs, cutoffsAt, type RetentionPolicy } from '../domains/retention/policy.ts';
 import { SESSION } from '../domains/retention/session.ts';
@@ -119,7 +119,7 @@ export async function trustClock(
       `Nothing was deleted: ${doubt}. If this machine's clock is right, run the command again with --accept-clock.`,
     );
   }
-  await noteClockTrusted(db, now, accepted);
+  await recordTrustedClock(db, now, accepted);
 }
 
 export const retention = operatorCommand(declareRetention, async work => {

@@ -6,12 +6,12 @@
 export const CREDIT = 1_000_000;
 
 /** The most that an amount or a balance may be: 4.5 billion credits. Two of them together are still a safe integer. */
-export const MOST_MICROCREDITS = 4_500_000_000_000_000;
+export const MAX_MICROCREDITS = 4_500_000_000_000_000;
 
-/** Returns the cost of `quantity` units at `price` microcredits each. RangeError beyond MOST_MICROCREDITS. */
+/** Returns the cost of `quantity` units at `price` microcredits each. RangeError beyond MAX_MICROCREDITS. */
 export function cost(quantity: number, price: number): number {
   const microcredits = quantity * price;
-  if (!Number.isInteger(microcredits) || microcredits < 0 || microcredits > MOST_MICROCREDITS)
+  if (!Number.isInteger(microcredits) || microcredits < 0 || microcredits > MAX_MICROCREDITS)
     throw new RangeError(`${quantity} at ${price} microcredits is not an amount of credits`);
   return microcredits;
 }

@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { AppError } from './errors.ts';
 
 /** The most rows of one export: some 25 MB, which is held in memory. */
-export const MOST_CSV_ROWS = 100_000;
+export const MAX_CSV_ROWS = 100_000;
 
 /** A column: its heading, and what a row has in it. A number is written as it is, a text that begins a formula is disarmed. */
 export type CsvColumn<Row> = readonly [heading: string, cell: (row: Row) => string | number | null];
@@ -15,7 +15,7 @@ export type CsvColumn<Row> = readonly [heading: string, cell: (row: Row) => stri
 export async function writeCsv<Row>(
   columns: readonly CsvColumn<Row>[],
   pages: AsyncIterable<readonly Row[]>,
-  most = MOST_CSV_ROWS,
+  most = MAX_CSV_ROWS,
 ): Promise<string> {
   const parts = [format([columns.map(([heading]) => heading)])];
   let count = 0;

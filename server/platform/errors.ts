@@ -3,8 +3,8 @@ export type ErrorDetail = { path: string; message: string; code?: string; step_i
 
 /** Details that a response shows: a body of 1 MiB can have 70,000 unknown fields, which took a response of 4.4 MB. */
 export const MAX_DETAILS = 200;
-const LONGEST_DETAIL_PATH = 500;
-const LONGEST_DETAIL_MESSAGE = 2_000;
+const MAX_DETAIL_PATH_LENGTH = 500;
+const MAX_DETAIL_MESSAGE_LENGTH = 2_000;
 
 const cut = (text: string, longest: number): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
 
@@ -12,8 +12,8 @@ const cut = (text: string, longest: number): string => (text.length > longest ? 
 function shownDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
   const shown = details.slice(0, MAX_DETAILS).map(detail => ({
     ...detail,
-    path: cut(detail.path, LONGEST_DETAIL_PATH),
-    message: cut(detail.message, LONGEST_DETAIL_MESSAGE),
+    path: cut(detail.path, MAX_DETAIL_PATH_LENGTH),
+    message: cut(detail.message, MAX_DETAIL_MESSAGE_LENGTH),
   }));
   const more = details.length - shown.length;
   if (more === 0) return shown;

@@ -8,9 +8,9 @@ import { newId } from '../../platform/ids.ts';
 import { registerDemoTools } from './tools.ts';
 
 /** Anybody who reaches the port may open one: the longest unused gives way. */
-const MOST_SESSIONS = 64;
+const MAX_SESSIONS = 64;
 const IDLE_MS = 10 * 60_000;
-const LARGEST_BODY = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 type Session = { transport: StreamableHTTPServerTransport; server: McpServer; usedAt: number };
 
@@ -51,7 +51,7 @@ export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
   async function makeRoom(): Promise<void> {
     const longAgo = clock.now() - IDLE_MS;
     for (const [id, { usedAt }] of [...sessions]) {
-      if (usedAt <= longAgo || sessions.size >= MOST_SESSIONS) await end(id);
+      if (usedAt <= longAgo || sessions.size >= MAX_SESSIONS) await end(id);
     }
   }
 
@@ -67,7 +67,7 @@ export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
     registerDemoTools(server);
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: newId,
-      maxRequestBodySize: LARGEST_BODY,
+      maxRequestBodySize: MAX_BODY_BYTES,
       onsessioninitialized: id => void sessions.set(id, { transport, server, usedAt: clock.now() }),
       onsessionclosed: id => void sessions.delete(id),
     });

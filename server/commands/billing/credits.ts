@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { CREDIT, MOST_MICROCREDITS } from '../../contract/microcredits.ts';
+import { CREDIT, MAX_MICROCREDITS } from '../../contract/microcredits.ts';
 import { grantCredits, refundCredits } from '../../domains/billing/ledger/post.ts';
 import { processDueBilling } from '../../domains/billing/subscriptions/process-due.ts';
 import { hasTenant } from '../../domains/billing/subscriptions/store.ts';
@@ -67,7 +67,7 @@ async function requireTenant(services: BillingServices, tenantId: string): Promi
 function readCredits(text: string): number {
   const parts = /^(\d{1,10})(?:\.(\d{1,6}))?$/.exec(text);
   const microcredits = parts === null ? 0 : Number(parts[1]) * CREDIT + Number((parts[2] ?? '').padEnd(6, '0'));
-  if (microcredits < 1 || microcredits > MOST_MICROCREDITS)
+  if (microcredits < 1 || microcredits > MAX_MICROCREDITS)
     throw new InvalidArgumentError('It takes an amount of credits such as 250 or 0.5.');
   return microcredits;
 }

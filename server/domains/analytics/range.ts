@@ -12,7 +12,7 @@ export type Granularity = (typeof granularities)[number];
 /** Before it nothing can have run, and zones were not always on quarters of an hour. */
 const EARLIEST = Date.UTC(2000, 0, 1);
 const DAYS = { week: 7, month: 30 } as const;
-const MOST_POINTS = 2_000;
+const MAX_POINTS = 2_000;
 
 /**
  * Returns the requested range. A window ends with the current quarter and starts with a day of the zone: the last 7 or
@@ -74,17 +74,17 @@ export function defaultGranularity({ from, to }: Pick<Range, 'from' | 'to'>): Gr
  */
 export function pointsOf({ from, to, zone }: Range, granularity: Granularity): number[] {
   const length = lengths.find(([name]) => name === granularity)?.[1] ?? DAY_MS;
-  if ((to - from) / length > MOST_POINTS) throw tooMany({ from, to });
+  if ((to - from) / length > MAX_POINTS) throw tooMany({ from, to });
   const points = [zone.startOf(granularity, from)];
   for (let at = zone.next(granularity, from); at < to; at = zone.next(granularity, at)) points.push(at);
-  if (points.length > MOST_POINTS) throw tooMany({ from, to });
+  if (points.length > MAX_POINTS) throw tooMany({ from, to });
   return points;
 }
 
 function tooMany({ from, to }: Pick<Range, 'from' | 'to'>) {
   // With some to spare for the first and the last one, which are cut.
-  const coarser = lengths.find(([, length]) => (to - from) / length <= MOST_POINTS - 2)?.[0];
+  const coarser = lengths.find(([, length]) => (to - from) / length <= MAX_POINTS - 2)?.[0];
   const advice = coarser === undefined ? 'ask for a shorter time' : `ask for granularity ${coarser}, or a shorter time`;
-  const message = `would give more than ${MOST_POINTS.toLocaleString('en')} points: ${advice}`;
+  const message = `would give more than ${MAX_POINTS.toLocaleString('en')} points: ${advice}`;
   return invalid('The query is not valid.', [{ path: 'granularity', message }], 'validation_error');
 }

@@ -9,7 +9,7 @@ export type Scope = { tenantId: string; projectId: string; workflowId: string | 
 export type Totals = Record<string, number>;
 
 /** The most workflows that an answer lists. */
-const MOST_WORKFLOWS = 20;
+const MAX_WORKFLOWS = 20;
 
 /**
  * $1 tenant, $2 project, $3..$5 segments; each segment is one range of the key. OFFSET 0 keeps it one: where the planner thinks
@@ -87,7 +87,7 @@ export async function topWorkflows(
      FROM workflows w CROSS JOIN ${SEGMENTS} ${rowsOf('analytics_totals', 'w.id')}
      WHERE w.tenant_id = $1 AND w.project_id = $2 AND ($6::uuid IS NULL OR w.id = $6)
      GROUP BY w.id, w.name HAVING sum(${all.map(name => `t.${name}`).join(' + ')}) > 0
-     ORDER BY sum(${columns.map(name => `t.${name}`).join(' + ')}) DESC, w.id LIMIT ${MOST_WORKFLOWS}`,
+     ORDER BY sum(${columns.map(name => `t.${name}`).join(' + ')}) DESC, w.id LIMIT ${MAX_WORKFLOWS}`,
     [...valuesOf(scope, segments), scope.workflowId ?? null],
   );
   return rows.map(row => ({ id: row.id, name: row.name, totals: numbers(row) }));

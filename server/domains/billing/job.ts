@@ -21,7 +21,7 @@ export type BillingJobOptions = {
 };
 
 /** Changes that this process may not notice: an operator's command, another process, a clock that was set. */
-const LONGEST_MS = 60_000;
+const MAX_INTERVAL_MS = 60_000;
 /** A standby looks whether it leads by now; what failed is tried again. */
 const AGAIN_MS = 5_000;
 /** Charges are posted to the ledger hourly, in the first pass of each hour. */
@@ -36,7 +36,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
   const closing = Promise.withResolvers<void>();
   let closed = false;
   let cancel = () => undefined as unknown;
-  const longest = Math.min(LONGEST_MS, alarm.longestMs ?? LONGEST_MS);
+  const longest = Math.min(MAX_INTERVAL_MS, alarm.longestMs ?? MAX_INTERVAL_MS);
 
   const settle = async (tenantId: string): Promise<boolean> => {
     try {

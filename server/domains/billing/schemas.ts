@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { BILLABLE_ACTIONS } from '../../contract/billable-actions.ts';
-import { MOST_MICROCREDITS } from '../../contract/microcredits.ts';
+import { MAX_MICROCREDITS } from '../../contract/microcredits.ts';
 import { Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { TimeZone } from '../analytics/schemas.ts';
 
 /** A whole number that JSON holds exactly; 1 credit = 1,000,000 (docs/specification/billing.md#credits). */
-export const Microcredits = z.number().int().min(0).max(MOST_MICROCREDITS);
+export const Microcredits = z.number().int().min(0).max(MAX_MICROCREDITS);
 /** The smallest unit of a currency: cents. */
 export const MinorUnits = z.number().int().min(0);
 export const Currency = z.string().regex(/^[a-z]{3}$/, 'must be a currency code in lower case');

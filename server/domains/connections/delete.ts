@@ -12,7 +12,7 @@ import { usageOf } from './usage.ts';
 /**
  * DELETE /v1/connections/{id}. In use it is refused with 409 `connection_in_use` and what uses it, unless forced: those are then left
  * without a connection. The row is hidden, then the secret goes, then the row: a crash in between leaves a hidden row, which
- * `tidyConnections` finishes. AppError 403 for one that is shared with the workspace, unless by a `tenant_admin`; 404; 503 when the secret store is away, and everything is as it was.
+ * `removeAbandonedConnections` finishes. AppError 403 for one that is shared with the workspace, unless by a `tenant_admin`; 404; 503 when the secret store is away, and everything is as it was.
  */
 export async function deleteConnection(
   ctx: Context,

@@ -11,8 +11,8 @@ import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts
 import { loadCredentials } from './credentials.ts';
 import { connectionSecret } from './document.ts';
 import { connectionOperations } from './operations.ts';
+import { removeAbandonedConnections } from './remove-abandoned.ts';
 import { whileHolding } from './sql/lock-store.ts';
-import { tidyConnections } from './tidy.ts';
 
 let db: TestDatabase;
 let services: Services;
@@ -153,20 +153,20 @@ describe('a crash', () => {
   }
 
   it.each(['before', 'after'] as const)(
-    'while creating, %s the secret is written: nobody sees it, and it is tidied away',
+    'while creating, %s the secret is written: nobody sees it, and it is removed',
     async when => {
       const before = await counts();
       const visible = await listed();
       await killedIn('put', when, 'create', request);
       expect(await listed()).toEqual(visible);
       expect(await hidden()).toBe(1);
-      await tidyConnections(services);
+      await removeAbandonedConnections(services);
       expect(await counts()).toEqual(before);
     },
   );
 
   it.each(['before', 'after'] as const)(
-    'while deleting, %s the secret is gone: it is gone, and tidied away',
+    'while deleting, %s the secret is gone: it is gone, and so is the row',
     async when => {
       const id = await make();
       const [rows = 0, secrets = 0] = await counts();
@@ -175,7 +175,7 @@ describe('a crash', () => {
       expect(await load(id)).toBeNull();
       expect(await hidden()).toBe(1);
       await expect(call(acme.contributor, 'connections_get', { id })).rejects.toMatchObject({ status: 404 });
-      await tidyConnections(services);
+      await removeAbandonedConnections(services);
       expect(await counts()).toEqual([rows - 1, secrets - 1]);
     },
   );
@@ -212,18 +212,18 @@ describe('a crash', () => {
     expect(seen).toEqual([['new', { base_url: 'https://new.example.com' }]]);
   });
 
-  it('tidying leaves alone what is being worked on, and survives a store that is away', async () => {
+  it('removing leaves alone what is being worked on, and survives a store that is away', async () => {
     const id = newId();
     const at = new Date(clock.now());
     const state = { name: 'A', provider: 'custom', service: 'x', status: 'pending', credentialKeys: [], config: {} };
     const times = { rotatedAt: at, createdAt: at, updatedAt: at };
     const { tenantId } = acme;
     await db.prisma.connection.create({ data: { id, tenantId, ...state, createdBy: newId(), ...times } });
-    await whileHolding(services, id, () => tidyConnections(services));
+    await whileHolding(services, id, () => removeAbandonedConnections(services));
     expect(await db.prisma.connection.count({ where: { id } })).toBe(1);
-    await tidyConnections({ ...services, secrets: storeWith({ delete: away }) });
+    await removeAbandonedConnections({ ...services, secrets: storeWith({ delete: away }) });
     expect(await db.prisma.connection.count({ where: { id } })).toBe(1);
-    await tidyConnections(services);
+    await removeAbandonedConnections(services);
     expect(await db.prisma.connection.count({ where: { id } })).toBe(0);
   });
 });

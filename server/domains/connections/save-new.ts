@@ -26,7 +26,7 @@ type SavingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | '
 
 /**
  * Saves a connection: first a hidden row, then the secret, then the row becomes visible. A crash in between leaves a
- * hidden row, by which `tidyConnections` finds the rest of the secret; writing the secret first would leave one without
+ * hidden row, by which `removeAbandonedConnections` finds the rest of the secret; writing the secret first would leave one without
  * a row. AppError 503 when the secret store is unavailable: nothing is left.
  */
 export async function saveNew(services: SavingServices, made: NewConnection): Promise<ConnectionRow> {
@@ -34,7 +34,7 @@ export async function saveNew(services: SavingServices, made: NewConnection): Pr
   const { tenantId, values, expiresAt, tokenOrigin = null, ...row } = made;
   const ref = { tenantId, connectionId: newId() };
   const at = new Date(clock.now());
-  // Locked before the row exists: tidyConnections treats a hidden row without a lock as the leftover of a crash.
+  // Locked before the row exists: removeAbandonedConnections treats a hidden row without a lock as the leftover of a crash.
   return whileHolding(services, ref.connectionId, async () => {
     await insertPending(prisma, { ...row, tokenOrigin, ref, at });
     try {

@@ -12,7 +12,7 @@ import { storageProblem } from '../../platform/storable-json.ts';
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** Of a response that is an error: enough for a sentence of its body. */
 const MAX_ERROR_BYTES = 16 * 1024;
-const LONGEST_QUOTE = 500;
+const MAX_QUOTE_LENGTH = 500;
 const HIGHEST_STATUS = 599;
 
 /** A request with what it is sent by, and what must not come back. */
@@ -142,7 +142,7 @@ async function quoteOf({ body }: Response, redactor: Redactor): Promise<string> 
   // Cut after redacting: the first half of a secret is a secret too.
   const text = redactor.text(excerptOf(Buffer.concat(chunks)));
   if (text.startsWith('<')) return '';
-  return text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE)}…`;
+  return text.length <= MAX_QUOTE_LENGTH ? text : `${text.slice(0, MAX_QUOTE_LENGTH)}…`;
 }
 
 function failed(code: string, message: string, retryable = false): HttpFailed {

@@ -1,11 +1,11 @@
 /** How often a stream may become an event of the run's log at its beginning. */
-const SHORTEST_PAUSE_MS = 250;
+const MIN_PAUSE_MS = 250;
 /** Then each pause is this part of the time since: 60 s are some 70 events, 300 s some 100, and the first seconds are lively. */
 const PAUSE_SHARE = 1 / 20;
 /** Text of this length is logged without waiting for its end, in characters. */
-const LARGEST_PENDING = 4_096;
+const MAX_PENDING_LENGTH = 4_096;
 /** A step's log ends there anyway (docs/specification/limits.md#sizes); bytes of UTF-8. */
-const LARGEST_LOG = 64 * 1024;
+const MAX_LOG_BYTES = 64 * 1024;
 
 /**
  * Turns pieces of a text, a word each, into few batches of lines: one at most every 250 ms, later fewer, or for every 4 KiB. Lines end
@@ -28,11 +28,11 @@ export class StreamedLines {
   }
 
   add(piece: string): void {
-    if (this.#logged > LARGEST_LOG) return;
+    if (this.#logged > MAX_LOG_BYTES) return;
     this.#pending += piece;
     const now = this.#now();
-    const pause = Math.max(SHORTEST_PAUSE_MS, (this.#last - this.#began) * PAUSE_SHARE);
-    if (now - this.#last < pause && this.#pending.length < LARGEST_PENDING) return;
+    const pause = Math.max(MIN_PAUSE_MS, (this.#last - this.#began) * PAUSE_SHARE);
+    if (now - this.#last < pause && this.#pending.length < MAX_PENDING_LENGTH) return;
     const cut = this.#boundary();
     if (cut === 0) return;
     this.#last = now;
@@ -42,7 +42,7 @@ export class StreamedLines {
 
   /** Returns the rest at the end: lines that have not been logged. */
   rest(): string[] {
-    const lines = this.#logged > LARGEST_LOG ? [] : linesOf(this.#pending);
+    const lines = this.#logged > MAX_LOG_BYTES ? [] : linesOf(this.#pending);
     this.#pending = '';
     return lines;
   }
@@ -53,7 +53,7 @@ export class StreamedLines {
    */
   #boundary(): number {
     const end = Math.max(this.#pending.lastIndexOf('\n'), this.#pending.lastIndexOf(' ')) + 1;
-    if (end > 0 || this.#pending.length < LARGEST_PENDING) return end;
+    if (end > 0 || this.#pending.length < MAX_PENDING_LENGTH) return end;
     // Not between the halves of a surrogate pair: the log takes well-formed text alone.
     const last = this.#pending.charCodeAt(this.#pending.length - 1);
     return last >= 0xd800 && last <= 0xdbff ? this.#pending.length - 1 : this.#pending.length;

@@ -4,7 +4,7 @@ import type { ClientBase } from 'pg';
  * Says, before usage goes, from when on it is whole, so that a rebuild of the sums that analytics answer from leaves older ones
  * as they are. False where some of it is not in the sums or not charged yet, or they are being rebuilt: it stays until the next pass.
  */
-export async function allowUsageToGo(client: ClientBase, cutoff: number): Promise<boolean> {
+export async function permitUsagePurge(client: ClientBase, cutoff: number): Promise<boolean> {
   try {
     const { rowCount } = await client.query(
       `UPDATE analytics_progress p SET usage_from = greatest(usage_from, to_timestamp($1::float8 / 1000))
@@ -25,7 +25,7 @@ export async function allowUsageToGo(client: ClientBase, cutoff: number): Promis
 /**
  * Records, before runs are purged, from when on all ended runs are still there: rollups can be recomputed from then on.
  */
-export async function noteRunsGo(client: ClientBase, cutoff: number): Promise<void> {
+export async function recordRunPurge(client: ClientBase, cutoff: number): Promise<void> {
   await client.query('UPDATE analytics_progress SET runs_from = greatest(runs_from, to_timestamp($1::float8 / 1000))', [
     cutoff,
   ]);

@@ -7,7 +7,7 @@ export async function readTrustedAt(db: Queryable): Promise<number | null> {
 }
 
 /** Stores that the clock was trusted at `now`. A clock that is behind does not set the mark back, unless it was `accepted`. */
-export async function noteClockTrusted(db: Queryable, now: number, accepted: boolean): Promise<void> {
+export async function recordTrustedClock(db: Queryable, now: number, accepted: boolean): Promise<void> {
   await db.query(
     `INSERT INTO retention_progress AS p (id, trusted_at) VALUES (1, to_timestamp($1::float8 / 1000))
      ON CONFLICT (id) DO UPDATE SET trusted_at =

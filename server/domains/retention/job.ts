@@ -6,7 +6,7 @@ import { type DatabaseClock, readDatabaseClock } from '../../platform/postgres/d
 import { ensurePartitions } from '../../platform/postgres/partitions.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
 import { findClockDoubt } from './clock.ts';
-import { noteClockTrusted } from './clock-store.ts';
+import { recordTrustedClock } from './clock-store.ts';
 import { type Cutoffs, cutoffsAt, keepsAll, type RetentionPolicy } from './policy.ts';
 import { sweep } from './sweep.ts';
 
@@ -46,7 +46,7 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
       ? null
       : await findClockDoubt(database.pool, now, options.databaseClock ?? readDatabaseClock);
     options.onClockDoubt?.(doubt !== null);
-    if (doubt === null) await noteClockTrusted(database.pool, now, harmless);
+    if (doubt === null) await recordTrustedClock(database.pool, now, harmless);
     else logger.error({ doubt }, 'retention deletes nothing: it cannot trust the clock (docs/operations.md)');
     return doubt === null;
   };

@@ -20,8 +20,8 @@ const WRITE_TIMEOUT_MS = 900;
  * The rows that may be written back while the partition is locked: 0.3 s for 20,000 rows on a machine with a load of
  * five.
  */
-const MOST_ROWS_KEPT = 50_000;
-const MOST_BYTES_KEPT = 32 * 1024 * 1024;
+const MAX_ROWS_KEPT = 50_000;
+const MAX_BYTES_KEPT = 32 * 1024 * 1024;
 
 /**
  * Purges a partition of the log whose past runs have been deleted: drops it if no run is left in its range; otherwise,
@@ -86,11 +86,11 @@ async function keepsTooMuch(client: ClientBase, partition: Partition, { from, to
   const { rows } = await client.query<{ count: number; bytes: string }>(
     `SELECT count(*)::int AS count, coalesce(sum(size), 0) AS bytes
      FROM (SELECT ${rowBytes(partition, 'l')} AS size FROM runs r JOIN ${partition.name} l ON l.run_id = r.id
-           WHERE r.id >= $1 AND ($2::uuid IS NULL OR r.id < $2) LIMIT ${MOST_ROWS_KEPT + 1}) kept`,
+           WHERE r.id >= $1 AND ($2::uuid IS NULL OR r.id < $2) LIMIT ${MAX_ROWS_KEPT + 1}) kept`,
     [from, to],
   );
   const { count = 0, bytes = '0' } = rows[0] ?? {};
-  return count > MOST_ROWS_KEPT || Number(bytes) > MOST_BYTES_KEPT;
+  return count > MAX_ROWS_KEPT || Number(bytes) > MAX_BYTES_KEPT;
 }
 
 /** A vacuum would hold the partition for minutes. It gives way to this statement, which hinders no writer, and to no other. */

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Logger } from '../../platform/logger.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../../platform/postgres/partitions.ts';
-import { allowUsageToGo, deleteUsageRollups, noteRunsGo } from './analytics-store.ts';
+import { deleteUsageRollups, permitUsagePurge, recordRunPurge } from './analytics-store.ts';
 import { deleteAuditEntries } from './audit-store.ts';
 import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs-store.ts';
 import { type Disposal, disposeOf, dropUsage } from './partition-store.ts';
@@ -78,7 +78,7 @@ async function sweepRuns(
   { pause, now, logger }: SweepOptions,
   result: RetentionResult,
 ): Promise<void> {
-  await noteRunsGo(client, cutoff);
+  await recordRunPurge(client, cutoff);
   for (const range of sweptRanges(partitions, cutoff)) {
     for (let rest: IdRange | null = range; rest !== null; ) {
       const batch: Awaited<ReturnType<typeof deleteExpiredRuns>> = await deleteExpiredRuns(client, rest, cutoff);
@@ -111,7 +111,7 @@ async function sweepUsage(
   result: RetentionResult,
 ): Promise<void> {
   const past = partitions.filter(({ table, to }) => table === 'run_usage' && to <= cutoff);
-  if (!(await allowUsageToGo(client, cutoff))) {
+  if (!(await permitUsagePurge(client, cutoff))) {
     for (const partition of past)
       await account(partition, { outcome: 'postponed', reason: 'not_counted' }, pause, logger, result);
     return;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LogEntry } from './entry.ts';
-import { AppendError, GroupCommitLog, type LogSession, MOST_BATCHES, type WriterLimits } from './group-commit.ts';
+import { AppendError, GroupCommitLog, type LogSession, MAX_BATCHES, type WriterLimits } from './group-commit.ts';
 
 /**
  * The fate of a commit: success; no answer and nothing written; written and no answer; or a full disk, which also ends
@@ -207,12 +207,12 @@ test('no more batches are under way than may be, and all of those at times', asy
   await fc.assert(
     fc.asyncProperty(scenario, async drawn => {
       const { session } = await play(drawn);
-      expect(session.deepest).toBeLessThanOrEqual(MOST_BATCHES);
+      expect(session.deepest).toBeLessThanOrEqual(MAX_BATCHES);
       deepest = Math.max(deepest, session.deepest);
     }),
     { numRuns: 400 },
   );
-  expect(deepest).toBe(MOST_BATCHES);
+  expect(deepest).toBe(MAX_BATCHES);
 });
 
 test('batches and the backlog keep to their bounds, and whoever waits for room is told', async () => {

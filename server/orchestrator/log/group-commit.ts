@@ -47,7 +47,7 @@ export const DEFAULT_LIMITS: WriterLimits = {
  * waits neither for the runs nor for the network. The runs of two batches are never the same (LogEntry), so they do not
  * depend on each other.
  */
-export const MOST_BATCHES = 2;
+export const MAX_BATCHES = 2;
 
 type Waiting = { entry: LogEntry; bytes: number; resolve: () => void; reject: (error: AppendError) => void };
 
@@ -143,7 +143,7 @@ export class GroupCommitLog {
   }
 
   #sendQueued(): void {
-    while (this.#queue.length > 0 && this.#underWay < MOST_BATCHES) {
+    while (this.#queue.length > 0 && this.#underWay < MAX_BATCHES) {
       if (this.#underWay > 0 && this.#queue.length < this.#limits.worthEntries) break;
       void this.#write(this.#takeBatch());
     }

@@ -23,7 +23,7 @@ export {
   DEFAULT_LIMITS,
   GroupCommitLog,
   type LogSession,
-  MOST_BATCHES,
+  MAX_BATCHES,
   type WriterLimits,
 } from './group-commit.ts';
 export { createLoadJournal, type LoadJournal, type LoadLane } from './load-journal.ts';

@@ -14,7 +14,7 @@ type Write = { part: Part; columns: readonly (readonly unknown[])[] };
  */
 const FEW = 4;
 /** Above it, any number of rows is passed as arrays: the database prepares each statement once, and keeps it. */
-const MOST_STATEMENTS = 250;
+const MAX_STATEMENTS = 250;
 const SEPARATOR = '\u001e';
 const texts = new Map<string, string>();
 
@@ -103,7 +103,7 @@ export function commitStatement(batch: readonly LogEntry[]): { name: string; tex
     { part: usage, columns: usageColumns(batch) },
   ];
   const writes = all.filter(write => rowsOf(write) > 0);
-  const few = texts.size < MOST_STATEMENTS || texts.has(nameOf(writes, isFew)) ? isFew : () => false;
+  const few = texts.size < MAX_STATEMENTS || texts.has(nameOf(writes, isFew)) ? isFew : () => false;
   const name = nameOf(writes, few);
   const text = texts.get(name) ?? textOf(writes, few);
   texts.set(name, text);

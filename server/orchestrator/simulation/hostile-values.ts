@@ -41,11 +41,11 @@ function hostileNumber(random: Random, { minValue, maxValue }: z.ZodNumber): unk
 /** Made once: a text of a megabyte is only refused, never kept. */
 const HUGE = 'x'.repeat(1024 * 1024);
 /** Longer texts are no bound that is worth its time. */
-const LONGEST_DRAWN = 5_000;
+const MAX_DRAWN_LENGTH = 5_000;
 
 function hostileText(random: Random, { maxLength }: z.ZodString): unknown {
   if (random.chance(0.02)) return HUGE;
-  if (maxLength !== null && maxLength <= LONGEST_DRAWN && random.chance(0.3))
+  if (maxLength !== null && maxLength <= MAX_DRAWN_LENGTH && random.chance(0.3))
     return 'y'.repeat(maxLength + random.below(2));
   return random.pick<unknown>(['a', 'a\u0000b', '\ud800', '{{', '{{input.x ?? 1}}', '__proto__', '\u{10ffff}']);
 }

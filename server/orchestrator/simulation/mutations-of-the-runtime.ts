@@ -55,8 +55,8 @@ const LOG: readonly Mutation[] = [
   {
     name: 'a third batch is sent behind two',
     file: 'log/group-commit.ts',
-    find: 'this.#underWay < MOST_BATCHES',
-    replace: 'this.#underWay <= MOST_BATCHES',
+    find: 'this.#underWay < MAX_BATCHES',
+    replace: 'this.#underWay <= MAX_BATCHES',
     caughtBy: ['log'],
   },
   {

@@ -11,7 +11,7 @@ import { Violation } from './checkers/violation.ts';
 import type { Server } from './server.ts';
 
 /** A database that takes longer is not waited for. */
-const LONGEST_FLUSH_MS = 5_000;
+const MAX_FLUSH_MS = 5_000;
 
 /** The real runtime, watched where it speaks to its parts; nothing of what it does is changed. */
 export class ObservedRuntime extends Runtime {
@@ -95,7 +95,7 @@ export class ObservedRuntime extends Runtime {
     const { work, session, at } = this.#server;
     const left = work.executingOn(this.#server);
     if (left.length > 0) throw new Violation('shutdown', `${left.length} attempts are at work after the shutdown`);
-    if (session?.committing === true && at.agenda.now - startedAt < LONGEST_FLUSH_MS)
+    if (session?.committing === true && at.agenda.now - startedAt < MAX_FLUSH_MS)
       throw new Violation('shutdown', 'a commit is under way after the shutdown');
   }
 }

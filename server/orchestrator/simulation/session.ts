@@ -4,7 +4,7 @@ import type {
   SessionState,
 } from '../executors/embedded/leadership/leader-connection.ts';
 import { LEASE_MS } from '../executors/embedded/leadership/leader-connection.ts';
-import { type LogEntry, MOST_BATCHES } from '../log/index.ts';
+import { type LogEntry, MAX_BATCHES } from '../log/index.ts';
 import { DatabaseError } from './database.ts';
 import type { Backend, Postgres } from './postgres.ts';
 import type { Server } from './server.ts';
@@ -15,7 +15,7 @@ class ConnectionLost extends Error {
     super('Connection terminated unexpectedly');
   }
 }
-const LONGEST_HANG_MS = 35_000;
+const MAX_HANG_MS = 35_000;
 
 type Fate = { sendMs: number; answerMs: number; applies: boolean; answers: 'ok' | 'lost' | 'never' | 'disk full' };
 
@@ -189,7 +189,7 @@ export class Session implements LeaderConnection {
     const { at } = this.#postgres;
     const before = this.#underWay.flatMap(statement => (statement.batch === null ? [] : [statement.batch]));
     if (before.length > 0) at.count('batch behind a batch');
-    if (before.length >= MOST_BATCHES) at.fail('log', 'a batch was sent while as many as may be were under way');
+    if (before.length >= MAX_BATCHES) at.fail('log', 'a batch was sent while as many as may be were under way');
     const runs = new Set(before.flatMap(each => each.map(({ runId }) => runId)));
     for (const { runId } of batch) {
       if (runs.has(runId)) at.fail('log', `${runId} has two entries under way`);
@@ -240,7 +240,7 @@ export class Session implements LeaderConnection {
     if (this.#broken || answers === 'lost') this.#isLost();
     else if (answers === 'never') {
       this.#answers = false;
-      this.server.later(at.random.below(LONGEST_HANG_MS), () => this.#isLost());
+      this.server.later(at.random.below(MAX_HANG_MS), () => this.#isLost());
     } else if (this.server.seam()) {
       this.#executed.shift();
       if (statement.error !== null) statement.reject(statement.error);

@@ -23,7 +23,7 @@ const TROUBLE_ENDS = 15_000;
 /** How often people come to help before a run counts as one that never ends. */
 const HELP_AT_MOST = 60;
 /** Things that happen in one simulation are a few hundred; one that never rests has a loop. */
-const MOST_STEPS = 60_000;
+const MAX_STEPS = 60_000;
 /** By then some process leads, if there are no more faults and nothing else happens. */
 const LEADS_WITHIN_MS = 60_000;
 
@@ -131,7 +131,7 @@ class World {
   #turn(): boolean {
     const { agenda, violation } = this.at;
     if (violation !== null) throw violation;
-    if (agenda.steps > MOST_STEPS) throw new Violation('liveness', 'it does not come to rest');
+    if (agenda.steps > MAX_STEPS) throw new Violation('liveness', 'it does not come to rest');
     if (this.#servers.length > 1) this.#leadership.check(this.#servers);
     for (const server of this.#servers) server.runtime?.checkGuarantees();
     if (agenda.busy || !this.#isLed()) {

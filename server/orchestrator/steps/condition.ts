@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { GraphStep } from '../core/index.ts';
-import { CelSyntaxError, type Expression, expression, LONGEST_EXPRESSION, typeName } from './cel/index.ts';
+import { CelSyntaxError, type Expression, expression, MAX_EXPRESSION_LENGTH, typeName } from './cel/index.ts';
 import { fieldReader } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { DataTooLarge, dataOf, TOO_COSTLY } from './expression-data.ts';
@@ -11,7 +11,7 @@ import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 
 const fields = z.strictObject({
-  expression: z.string().min(1).max(LONGEST_EXPRESSION).meta({
+  expression: z.string().min(1).max(MAX_EXPRESSION_LENGTH).meta({
     description:
       'CEL over input and steps; true or false. Numbers are of one kind, as in JSON: 1 == 1.0 and 7 / 2 is 3.5.',
   }),
@@ -79,7 +79,7 @@ async function evaluateInWorker(attempt: Attempt, signal: AbortSignal, pool: Lua
 
 function check(step: Parameters<StepType['check']>[0]): StepProblem[] {
   const text = step.expression;
-  if (typeof text !== 'string' || text.length > LONGEST_EXPRESSION) return [];
+  if (typeof text !== 'string' || text.length > MAX_EXPRESSION_LENGTH) return [];
   const problem = (code: string, message: string): StepProblem[] => [{ path: 'expression', code, message }];
   if (/\{\{\s*(input|steps|item|index)\b/.test(text)) {
     return problem(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Attempt, Gathered, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { GraphStep, JsonValue } from '../core/index.ts';
-import { CelSyntaxError, type CelValue, expression, jsonOf, LONGEST_EXPRESSION } from './cel/index.ts';
+import { CelSyntaxError, type CelValue, expression, jsonOf, MAX_EXPRESSION_LENGTH } from './cel/index.ts';
 import { fieldReader, InvalidStep } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { DataTooLarge, dataOf, TOO_COSTLY } from './expression-data.ts';
@@ -19,7 +19,7 @@ const fields = z.strictObject({
   items: z
     .string()
     .min(1)
-    .max(LONGEST_EXPRESSION)
+    .max(MAX_EXPRESSION_LENGTH)
     .meta({ description: 'The list: one template such as {{input.orders}}, otherwise a CEL expression' }),
   steps: z
     .array(z.looseObject({ id: z.string(), type: z.string() }))
@@ -106,7 +106,7 @@ export function loopResult({ last, ends, failed }: Gathered): { results: JsonVal
 }
 
 function check({ items }: GraphStep): StepProblem[] {
-  if (typeof items !== 'string' || items.length > LONGEST_EXPRESSION) return [];
+  if (typeof items !== 'string' || items.length > MAX_EXPRESSION_LENGTH) return [];
   const problem = (code: string, message: string): StepProblem[] => [{ path: 'items', code, message }];
   try {
     if (!hasTemplate(items)) expression(items);

@@ -12,20 +12,20 @@ import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from './pattern.t
  * What could make a form slow or endless is refused or replaced: patterns run on re2js in linear time, `$ref` and
  * `patternProperties` are not taken, formats look at 2,000 characters at most.
  */
-const LARGEST_FORM = 64 * 1024;
-const LONGEST_FORMATTED = 2_000;
+const MAX_FORM_LENGTH = 64 * 1024;
+const MAX_FORMATTED_LENGTH = 2_000;
 /** Units of form-work.ts: ~100 ms at worst. */
 const MAX_WORK = 1_000_000;
 /** Up to this size all problems are reported; above it only the first one, since each keeps its text in memory. */
 const MAX_FULL_REPORT_WORK = 50_000;
 /** uniqueItems compares every pair. */
-const MOST_UNIQUE = 500;
+const MAX_UNIQUE_ITEMS = 500;
 /** Instructions of all patterns of a form: up to 30 ms to compile. */
 const MAX_PATTERNS_SIZE = 3_200;
 /** Characters of a value as a problem names it. */
-const LONGEST_EXPECTATION = 200;
-const LONGEST_MESSAGE = 1_000;
-const LONGEST_PATH = 500;
+const MAX_EXPECTATION_LENGTH = 200;
+const MAX_MESSAGE_LENGTH = 1_000;
+const MAX_PATH_LENGTH = 500;
 
 const schemaIn = new Set(['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else']);
 const schemaListIn = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
@@ -61,10 +61,10 @@ const KNOWN_FORMATS = [
 // Registered once under names of our own: the library's formats are backtracking expressions, harmless on short texts only.
 for (const name of KNOWN_FORMATS) {
   const judge = formats[name];
-  if (judge) formats[`bounded ${name}`] = text => text.length <= LONGEST_FORMATTED && judge(text);
+  if (judge) formats[`bounded ${name}`] = text => text.length <= MAX_FORMATTED_LENGTH && judge(text);
 }
 // The library's own expression for `url` is exponential.
-formats['bounded url'] = text => text.length <= LONGEST_FORMATTED && URL.canParse(text);
+formats['bounded url'] = text => text.length <= MAX_FORMATTED_LENGTH && URL.canParse(text);
 
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(item => typeof item === 'string');
 
@@ -117,8 +117,8 @@ function subschemas(keyword: string, value: JsonValue): [string, JsonValue][] | 
  */
 export function checkForm(form: JsonMap, field = 'form'): StepProblem[] {
   const problems: StepProblem[] = [];
-  if (JSON.stringify(form).length > LARGEST_FORM) {
-    return [{ path: field, code: `${field}_too_large`, message: `must not exceed ${LARGEST_FORM} characters` }];
+  if (JSON.stringify(form).length > MAX_FORM_LENGTH) {
+    return [{ path: field, code: `${field}_too_large`, message: `must not exceed ${MAX_FORM_LENGTH} characters` }];
   }
   let patternsSize = 0;
   const visit = (schema: JsonValue, path: string, depth: number): void => {
@@ -165,8 +165,8 @@ type Prepared = {
 /** The same values under a shorter name: a problem quotes all of them, for each item that matches none. */
 function quotedShort(values: JsonValue[]): JsonValue[] {
   const text = JSON.stringify(values);
-  if (text.length <= LONGEST_EXPECTATION) return values;
-  return Object.defineProperty([...values], 'toJSON', { value: () => `${text.slice(0, LONGEST_EXPECTATION)}…` });
+  if (text.length <= MAX_EXPECTATION_LENGTH) return values;
+  return Object.defineProperty([...values], 'toJSON', { value: () => `${text.slice(0, MAX_EXPECTATION_LENGTH)}…` });
 }
 
 /** Runs `validate` while the library knows these patterns: it looks formats up in one table, and validation is synchronous. */
@@ -194,7 +194,7 @@ function prepare(form: JsonMap): Prepared {
       } else if (keyword === 'format' && typeof value === 'string') {
         if (Object.hasOwn(formats, `bounded ${value}`)) extra.push({ format: `bounded ${value}` });
       } else if (keyword === 'enum' && Array.isArray(value)) out.enum = quotedShort(value);
-      else if (keyword === 'const' && JSON.stringify(value).length > LONGEST_EXPECTATION) {
+      else if (keyword === 'const' && JSON.stringify(value).length > MAX_EXPECTATION_LENGTH) {
         extra.push({ enum: quotedShort([value]) });
       } else if (schemaIn.has(keyword)) out[keyword] = rewrite(value);
       else if (schemaListIn.has(keyword) && Array.isArray(value)) out[keyword] = value.map(rewrite);
@@ -203,7 +203,7 @@ function prepare(form: JsonMap): Prepared {
       } else if (keyword !== '$id' && keyword !== '$schema') out[keyword] = value;
     }
     if (out.uniqueItems === true)
-      out.maxItems = Math.min(typeof out.maxItems === 'number' ? out.maxItems : MOST_UNIQUE, MOST_UNIQUE);
+      out.maxItems = Math.min(typeof out.maxItems === 'number' ? out.maxItems : MAX_UNIQUE_ITEMS, MAX_UNIQUE_ITEMS);
     if (extra.length > 0) out.allOf = [...(Array.isArray(out.allOf) ? out.allOf : []), ...extra];
     return out;
   };
@@ -250,8 +250,8 @@ function readable(keyword: string, error: string): string {
 export function describeErrors(errors: readonly OutputUnit[], root: string): ErrorDetail[] {
   const telling = errors.filter(error => !UNHELPFUL.has(error.keyword));
   return (telling.length > 0 ? telling : errors).slice(0, 50).map(error => ({
-    path: detailPath(error.instanceLocation, root).slice(0, LONGEST_PATH),
-    message: readable(error.keyword, error.error).slice(0, LONGEST_MESSAGE),
+    path: detailPath(error.instanceLocation, root).slice(0, MAX_PATH_LENGTH),
+    message: readable(error.keyword, error.error).slice(0, MAX_MESSAGE_LENGTH),
     code: error.keyword,
   }));
 }

@@ -10,12 +10,12 @@ import { Rendering } from './rendering.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
 
 const ROLES = new Set(['project_contributor', 'tenant_admin']);
-const LONGEST_INSTRUCTIONS = 64 * 1024;
+const MAX_INSTRUCTIONS_LENGTH = 64 * 1024;
 
 const fields = z.strictObject({
   instructions: z
     .string()
-    .max(LONGEST_INSTRUCTIONS)
+    .max(MAX_INSTRUCTIONS_LENGTH)
     .optional()
     .meta({ description: 'Markdown; may contain templates' }),
   form: z
@@ -57,7 +57,7 @@ function ask(attempt: Attempt): Outcome {
   const { instructions, form, assignees, on_timeout } = read(step);
   const rendering = new Rendering(attempt);
   const text = rendering.text('instructions', instructions ?? '');
-  if (text.length > LONGEST_INSTRUCTIONS) throw new InvalidStep('instructions: too long once rendered');
+  if (text.length > MAX_INSTRUCTIONS_LENGTH) throw new InvalidStep('instructions: too long once rendered');
   return {
     kind: 'waiting',
     task: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
-import { fieldReader, InvalidStep, LONGEST_TEXT, unavailableMessage } from './common-fields.ts';
+import { fieldReader, InvalidStep, MAX_TEXT_LENGTH, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
@@ -20,8 +20,8 @@ const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
 
 const fields = z.strictObject({
   model: z.string().min(1).max(200).meta({ description: 'provider/model, such as openai/gpt-5' }),
-  prompt: z.string().min(1).max(LONGEST_TEXT).meta({ description: 'May contain templates' }),
-  system: z.string().max(LONGEST_TEXT).optional().meta({ description: 'Instructions; may contain templates' }),
+  prompt: z.string().min(1).max(MAX_TEXT_LENGTH).meta({ description: 'May contain templates' }),
+  system: z.string().max(MAX_TEXT_LENGTH).optional().meta({ description: 'Instructions; may contain templates' }),
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.number().int().min(1).max(1_000_000).optional().meta({ description: 'Of the answer' }),
   response_schema: JsonObjectSchema.optional().meta({

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import { addedId, type GraphStep, type JsonMap, type JsonValue } from '../core/index.ts';
-import { fieldReader, LONGEST_TEXT } from './common-fields.ts';
+import { fieldReader, MAX_TEXT_LENGTH } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { type LuaData, type LuaPool, type LuaRun, type PreparedScript, prepareScript, sizeOf } from './lua/index.ts';
 import { JsonTexts, resolve } from './rendering.ts';
 
 const fields = z.strictObject({
-  script: z.string().min(1).max(LONGEST_TEXT).meta({
+  script: z.string().min(1).max(MAX_TEXT_LENGTH).meta({
     description: 'Lua 5.4. Globals: input, steps, run, json, log. Its return value is the result.',
   }),
 });
 const read = fieldReader(fields);
 /** The maximum data that is sent to a worker; Lua's own memory could not hold more. */
-const LARGEST_DATA = 32 * 1024 * 1024;
+const MAX_DATA_BYTES = 32 * 1024 * 1024;
 /** Parsing a result of this length takes about a millisecond. */
 const LARGE_RESULT = 64 * 1024;
 
@@ -40,7 +40,7 @@ function textOf(step: string, attempt: Attempt): string | undefined {
   }
 }
 
-/** The data that the script read exceeds LARGEST_DATA. */
+/** The data that the script read exceeds MAX_DATA_BYTES. */
 class DataTooLarge extends Error {}
 
 /**
@@ -62,7 +62,7 @@ function boundValues({ bound }: PreparedScript, attempt: Attempt): LuaData {
     const { text } = json.of(value);
     const sent = inText ? JSON.stringify(text) : text;
     size += sent.length;
-    if (size > LARGEST_DATA) throw new DataTooLarge();
+    if (size > MAX_DATA_BYTES) throw new DataTooLarge();
     places.set(value, values.length);
     return values.push(sent) - 1;
   });
@@ -89,7 +89,7 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
     const text = textOf(id, attempt);
     if (text === undefined) continue;
     size += text.length;
-    if (size > LARGEST_DATA) throw new DataTooLarge();
+    if (size > MAX_DATA_BYTES) throw new DataTooLarge();
     results.push([id, text]);
     const error = attempt.errorOf?.(id);
     if (error === undefined) continue;
@@ -99,7 +99,7 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
   // fromEntries defines: a step may be called __proto__.
   if (results.length > 0) data.steps = Object.fromEntries(results);
   if (failures !== null) data.errors = Object.fromEntries(failures);
-  if (sizeOf(data) > LARGEST_DATA) throw new DataTooLarge();
+  if (sizeOf(data) > MAX_DATA_BYTES) throw new DataTooLarge();
   return data;
 }
 
@@ -125,7 +125,7 @@ function outcome(run: LuaRun): Outcome {
 }
 
 function check(script: JsonValue | undefined, pool: LuaPool, inLoop = false): StepProblem[] | Promise<StepProblem[]> {
-  if (typeof script !== 'string' || script === '' || script.length > LONGEST_TEXT) return [];
+  if (typeof script !== 'string' || script === '' || script.length > MAX_TEXT_LENGTH) return [];
   const prepared = prepareScript(script, inLoop);
   const problems = prepared.errors.map(error => ({
     path: 'script',
@@ -139,7 +139,7 @@ function check(script: JsonValue | undefined, pool: LuaPool, inLoop = false): St
 }
 
 function checkInGraph({ script }: GraphStep, graph: GraphCheck): void {
-  if (typeof script !== 'string' || script.length > LONGEST_TEXT) return;
+  if (typeof script !== 'string' || script.length > MAX_TEXT_LENGTH) return;
   const { bound, steps } = prepareScript(script, graph.inLoop);
   for (const { reference } of bound) if (reference.step !== null) graph.reads(reference.step, 'script', 'error');
   // `steps.x` of a step that did not come before is nil, which a script may well ask for: a warning.

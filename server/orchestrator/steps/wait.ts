@@ -11,16 +11,16 @@ import { hasTemplate } from './templates.ts';
 const seconds = z.number().min(0).max(MAX_WAIT_S);
 /** An instant needs its offset: the server's time zone is nobody's business. */
 const instant = z.iso.datetime({ offset: true });
-const LONGEST_FIELD = 1_000;
+const MAX_FIELD_LENGTH = 1_000;
 
 const fields = z.strictObject({
   seconds: z
-    .union([seconds, z.string().max(LONGEST_FIELD)])
+    .union([seconds, z.string().max(MAX_FIELD_LENGTH)])
     .optional()
     .meta({ description: `0 to ${MAX_WAIT_S} (366 days), or a template that gives such a number` }),
   until: z
     .string()
-    .max(LONGEST_FIELD)
+    .max(MAX_FIELD_LENGTH)
     .optional()
     .meta({ description: 'Instead of seconds: an instant such as 2027-01-31T09:00:00Z; may be a template' }),
 });

@@ -1,12 +1,12 @@
 import type { ActionPrices } from '../../contract/billable-actions.ts';
-import { cost, MOST_MICROCREDITS } from '../../contract/microcredits.ts';
+import { cost, MAX_MICROCREDITS } from '../../contract/microcredits.ts';
 import { type Command, type Consumption, INSUFFICIENT_CREDITS } from '../core/index.ts';
 
 /**
  * The most that one attempt is charged for what it used, in microcredits: a million credits. What a provider says it used is
  * only what it says; thousands of such attempts still fit the bounds of an account.
  */
-export const MOST_PER_ATTEMPT = 1_000_000_000_000;
+export const MAX_PER_ATTEMPT = 1_000_000_000_000;
 
 /** Told where an attempt said that it used more than can be charged. */
 export type OnExcess = (step: string, said: readonly Consumption[]) => void;
@@ -60,13 +60,13 @@ export function creditsFor(consumed: readonly Consumption[], prices: ActionPrice
 
 /** `consumed` itself where all of it can be charged; else as much of it as can, in its order. */
 function chargeable(consumed: Consumption[], prices: ActionPrices): Consumption[] {
-  let left = Math.min(MOST_PER_ATTEMPT, MOST_MICROCREDITS - prices.workflow_step);
+  let left = Math.min(MAX_PER_ATTEMPT, MAX_MICROCREDITS - prices.workflow_step);
   const fits = consumed.every(({ action, quantity }) => {
     left -= quantity * prices[action];
     return left >= 0;
   });
   if (fits) return consumed;
-  let rest = Math.min(MOST_PER_ATTEMPT, MOST_MICROCREDITS - prices.workflow_step);
+  let rest = Math.min(MAX_PER_ATTEMPT, MAX_MICROCREDITS - prices.workflow_step);
   return consumed.flatMap(({ action, quantity }) => {
     const price = prices[action];
     const most = price === 0 ? quantity : Math.min(quantity, Math.floor(rest / price));

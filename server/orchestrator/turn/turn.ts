@@ -145,7 +145,7 @@ export class Turn {
   }
 
   #storedResult(result: StepResult): StoredValue | null {
-    if (result instanceof StoredValue || sizeOf(result) * LONGEST_ESCAPE <= PAYLOAD_THRESHOLD_BYTES) return null;
+    if (result instanceof StoredValue || sizeOf(result) * MAX_ESCAPE_LENGTH <= PAYLOAD_THRESHOLD_BYTES) return null;
     const json = JSON.stringify(result);
     const bytes = Buffer.byteLength(json);
     if (bytes <= PAYLOAD_THRESHOLD_BYTES) return null;
@@ -314,7 +314,7 @@ export class Turn {
 }
 
 /** Characters of JSON that one character of a value may take: `\u0000`. */
-const LONGEST_ESCAPE = 6;
+const MAX_ESCAPE_LENGTH = 6;
 const OUTCOMES = { step_completed: 'completed', step_failed: 'failed', step_retrying: 'retried' } as const;
 
 function runStarted({ at, data }: Extract<RunEvent, { type: 'run_started' }>): UsageRow {
@@ -388,8 +388,8 @@ function storable(text: string): string {
 
 /** The names of people, tools and models in usage: short, and without the character that separates its texts. */
 function label(text: unknown): string {
-  return typeof text === 'string' ? storable(text.slice(0, LONGEST_LABEL)).replaceAll('\u001e', ' ') : '';
+  return typeof text === 'string' ? storable(text.slice(0, MAX_LABEL_LENGTH)).replaceAll('\u001e', ' ') : '';
 }
-const LONGEST_LABEL = 300;
+const MAX_LABEL_LENGTH = 300;
 
 const storableText = (_key: string, value: unknown): unknown => (typeof value === 'string' ? storable(value) : value);

@@ -3,9 +3,9 @@ export type GraphProblem = { step_id: string | null; path: string; code: string;
 
 /** Problems that a report shows. A graph of 1 MiB can hold 60,000: the response would be 4 MB. */
 export const MAX_PROBLEMS = 200;
-const LONGEST_STEP_ID = 64;
-const LONGEST_PATH = 300;
-const LONGEST_MESSAGE = 2_000;
+const MAX_STEP_ID_LENGTH = 64;
+const MAX_PATH_LENGTH = 300;
+const MAX_MESSAGE_LENGTH = 2_000;
 
 const cut = (text: string, longest: number): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
 
@@ -50,10 +50,10 @@ export class ProblemList {
   /** The problems as a response shows them; the last one says how many more there are. */
   toReport(): GraphProblem[] {
     const shown = this.#items.map(({ step_id, path, code, message }) => ({
-      step_id: step_id === null ? null : cut(step_id, LONGEST_STEP_ID),
-      path: cut(path, LONGEST_PATH),
+      step_id: step_id === null ? null : cut(step_id, MAX_STEP_ID_LENGTH),
+      path: cut(path, MAX_PATH_LENGTH),
       code,
-      message: cut(message, LONGEST_MESSAGE),
+      message: cut(message, MAX_MESSAGE_LENGTH),
     }));
     if (this.#omitted === 0) return shown;
     const message = `${this.#omitted} more ${this.#omitted === 1 ? 'problem is' : 'problems are'} not shown`;

@@ -2,9 +2,9 @@ import { isObject } from '../../platform/json.ts';
 import { STEP_ID } from '../steps/common-fields.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 
-export const MOST_STEPS = 2_000;
-const MOST_NOTES = 200;
-export const LARGEST_GRAPH = 1024 * 1024;
+export const MAX_STEPS = 2_000;
+const MAX_NOTES = 200;
+export const MAX_GRAPH_BYTES = 1024 * 1024;
 const DEEPEST = 60;
 /** Fields of a step itself: no type has 30, and what looks at 80,000 takes half a second. */
 const MAX_STEP_FIELDS = 200;
@@ -68,8 +68,8 @@ function stepShape(step: unknown, index: number): GraphProblem[] {
 function notesShape(notes: unknown): ProblemList {
   const found = new ProblemList();
   if (notes === undefined) return found;
-  if (!Array.isArray(notes) || notes.length > MOST_NOTES || !notes.every(isObject)) {
-    found.push(problem(null, 'notes', 'notes_shape', `notes are a list of at most ${MOST_NOTES} objects`));
+  if (!Array.isArray(notes) || notes.length > MAX_NOTES || !notes.every(isObject)) {
+    found.push(problem(null, 'notes', 'notes_shape', `notes are a list of at most ${MAX_NOTES} objects`));
     return found;
   }
   const ids = new Set<unknown>();
@@ -110,8 +110,8 @@ export function checkShape(graph: unknown): GraphProblem[] {
   if (unknown.length > 0)
     return [problem(null, unknown[0] ?? '', 'unknown_field', `a graph has no field "${unknown[0]?.slice(0, 80)}"`)];
   const count = countSteps(graph.steps, DEEPEST);
-  if (count > MOST_STEPS) {
-    const message = `a graph has at most ${MOST_STEPS} steps; this one has ${count}`;
+  if (count > MAX_STEPS) {
+    const message = `a graph has at most ${MAX_STEPS} steps; this one has ${count}`;
     return [problem(null, 'steps', 'too_many_steps', message)];
   }
   const notes = notesShape(graph.notes);
@@ -126,7 +126,7 @@ export function checkShape(graph: unknown): GraphProblem[] {
       isTooDeep ||= item.code === 'nested_too_deep';
     }
   }
-  if (!isTooDeep && Buffer.byteLength(JSON.stringify(graph)) > LARGEST_GRAPH) {
+  if (!isTooDeep && Buffer.byteLength(JSON.stringify(graph)) > MAX_GRAPH_BYTES) {
     found.push(problem(null, '', 'graph_too_large', 'a graph must not exceed 1 MiB as JSON'));
   }
   return found.toReport();

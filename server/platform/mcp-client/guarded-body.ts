@@ -47,7 +47,7 @@ function lastEventId(lines: Uint8Array): string | undefined {
  */
 const LINES_AT_ONCE = 6_000;
 const LINES_PER_SECOND = 1_500;
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 class Pace {
   #allowance = LINES_AT_ONCE;
@@ -59,7 +59,7 @@ class Pace {
     this.#since = now;
     this.#allowance = Math.min(this.#allowance + earned, LINES_AT_ONCE);
     for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, at + 1)) this.#allowance--;
-    return this.#allowance >= 0 ? 0 : Math.min((-this.#allowance / LINES_PER_SECOND) * 1_000, LONGEST_PAUSE_MS);
+    return this.#allowance >= 0 ? 0 : Math.min((-this.#allowance / LINES_PER_SECOND) * 1_000, MAX_PAUSE_MS);
   }
 }
 

@@ -4,7 +4,7 @@ import type { McpSession } from './session.ts';
 
 /** Initializing takes two round trips; a session that has not been used for this long only costs the server memory. */
 const IDLE_MS = 60_000;
-const MOST_SESSIONS = 200;
+const MAX_SESSIONS = 200;
 
 /** After these failures the session can still be used: the server has answered, or was asked to stop. */
 const HARMLESS = new Set([
@@ -44,7 +44,7 @@ export class SessionPool {
   constructor(options: { clock: Clock; idleMs?: number; most?: number }) {
     this.#clock = options.clock;
     this.#idleMs = options.idleMs ?? IDLE_MS;
-    this.#most = options.most ?? MOST_SESSIONS;
+    this.#most = options.most ?? MAX_SESSIONS;
     this.#timer = setInterval(() => this.#retireIdle(), this.#idleMs).unref();
   }
 

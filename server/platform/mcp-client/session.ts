@@ -11,9 +11,9 @@ import { failureOf, McpFailure } from './failure.ts';
 import type { Wire } from './wire.ts';
 
 /** A server that lists more than this is not one whose tools a person chooses from. */
-const MOST_TOOLS = 1_000;
-const MOST_PAGES = 100;
-const LARGEST_LIST = 4 * 1024 * 1024;
+const MAX_TOOLS = 1_000;
+const MAX_PAGES = 100;
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
 /** How long telling a server that a call is cancelled, or a session over, may take. */
 const FAREWELL_MS = 2_000;
 
@@ -156,7 +156,7 @@ async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?:
   return await request(wire, deadline, async inTime => {
     let size = 0;
     let cursor: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const list = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } } as const;
       const found = await client.request(list, ListToolsResultSchema, { signal: inTime, timeout: timeoutMs });
       for (const { name, title, description, inputSchema, outputSchema, annotations } of found.tools) {
@@ -165,11 +165,11 @@ async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?:
         // The first of a name, as a server that pages by offset may list one twice.
         if (!tools.has(name)) tools.set(name, JSON.parse(tool) as McpTool);
       }
-      if (tools.size > MOST_TOOLS || size > LARGEST_LIST) break;
+      if (tools.size > MAX_TOOLS || size > MAX_LIST_BYTES) break;
       cursor = found.nextCursor;
       if (cursor === undefined) return [...tools.values()];
     }
-    const limits = `${MOST_TOOLS} tools, ${MOST_PAGES} pages or ${LARGEST_LIST} bytes`;
+    const limits = `${MAX_TOOLS} tools, ${MAX_PAGES} pages or ${MAX_LIST_BYTES} bytes`;
     throw new McpFailure('mcp_too_many_tools', `The MCP server lists more than ${limits}`, false);
   });
 }

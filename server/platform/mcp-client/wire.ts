@@ -6,8 +6,8 @@ import { McpFailure, networkFailure, statusFailure } from './failure.ts';
 import { guardBody } from './guarded-body.ts';
 
 /** A stream that breaks again and again is let go of: with `retry: 0` a server could keep us busy for as long as the call may take. */
-const MOST_RESUMPTIONS = 20;
-const LARGEST_ERROR_BODY = 64 * 1024;
+const MAX_RESUMPTIONS = 20;
+const MAX_ERROR_BODY_BYTES = 64 * 1024;
 /** Largest messages' worth of bytes that one call may tell altogether. */
 const MESSAGES_IN_ALL = 16;
 const STREAM_GRACE_MS = 1_000;
@@ -230,7 +230,7 @@ export class Wire {
     if (eventId === null) return localAnswer(405);
     const exchange = [...this.#exchanges.values()].find(one => one.eventId === eventId);
     if (!exchange) return localAnswer(405);
-    if (++exchange.resumptions > MOST_RESUMPTIONS) {
+    if (++exchange.resumptions > MAX_RESUMPTIONS) {
       this.#fail(exchange, lost('The stream of the MCP server broke too often'));
       return localAnswer(405);
     }
@@ -262,7 +262,7 @@ export class Wire {
     let bytes = 0;
     const received = (count: number): void => {
       bytes += count;
-      if (bytes > LARGEST_ERROR_BODY) throw new Error('too large');
+      if (bytes > MAX_ERROR_BODY_BYTES) throw new Error('too large');
     };
     const body = response.body && guardBody(response.body, { received, ended: () => undefined }, { events: false });
     const said = errorWords(await new Response(body).text().catch(() => ''));

@@ -7,7 +7,7 @@ import { type ModelAccess, type ModelProvider, providerFacts } from './providers
 import { isStrictSchema, parseObject, schemaInstruction } from './structured-output.ts';
 
 /** The limit for the text of an answer, in bytes of UTF-8. */
-const LARGEST_TEXT = 1024 * 1024;
+const MAX_TEXT_BYTES = 1024 * 1024;
 
 export type ModelQuestion = ModelAccess & {
   /** The provider's own name of the model. */
@@ -151,7 +151,7 @@ function callOptions(question: ModelQuestion, abortSignal: AbortSignal): CallOpt
 
 function take(piece: string, received: Received): void {
   received.bytes += Buffer.byteLength(piece);
-  if (received.bytes > LARGEST_TEXT) throw new ModelAnswerTooLarge('it exceeds 1 MiB of text');
+  if (received.bytes > MAX_TEXT_BYTES) throw new ModelAnswerTooLarge('it exceeds 1 MiB of text');
   received.text += piece;
 }
 

@@ -1,15 +1,15 @@
 /** The limit for an error response: a provider's message is far shorter, and a proxy's page is cut. */
-const LARGEST_ERROR = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 /**
  * The limit for a whole answer on the wire. A token takes about 250 bytes as an event, so 1 MiB of text takes about 64
  * MiB.
  */
-const LARGEST_ANSWER = 128 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 /**
  * The limit for one event: the largest contains a whole answer once more, escaped. The parser keeps one event in memory
  * and parses it immediately.
  */
-const LARGEST_LINE = 8 * 1024 * 1024;
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /** More came than a model can have meant to say. */
 export class ModelAnswerTooLarge extends Error {
@@ -28,7 +28,7 @@ export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.
     const response = await fetch(input, { ...init, redirect: 'manual' });
     const { status, statusText, headers } = response;
     if (response.body === null) return response;
-    const body = response.ok ? response.body.pipeThrough(limit()) : await readSome(response.body, LARGEST_ERROR);
+    const body = response.ok ? response.body.pipeThrough(limit()) : await readSome(response.body, MAX_ERROR_BYTES);
     return new Response(body, { status, statusText, headers });
   };
 }
@@ -41,7 +41,7 @@ function limit(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffe
       total += chunk.byteLength;
       const end = chunk.lastIndexOf(0x0a);
       line = end === -1 ? line + chunk.byteLength : chunk.byteLength - end - 1;
-      if (total > LARGEST_ANSWER || line > LARGEST_LINE) {
+      if (total > MAX_ANSWER_BYTES || line > MAX_LINE_BYTES) {
         controller.error(new ModelAnswerTooLarge('it is larger than any answer of a model'));
       } else controller.enqueue(chunk);
     },

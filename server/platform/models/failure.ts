@@ -15,9 +15,9 @@ export type ModelFailure = {
 };
 
 /** Enough for a sentence from the provider; a whole page would not help. */
-const LONGEST_QUOTE = 500;
+const MAX_QUOTE_LENGTH = 500;
 /** The longest delay that a provider may request; a step should not wait longer than an hour. */
-const LONGEST_WAIT_MS = HOUR_MS;
+const MAX_WAIT_MS = HOUR_MS;
 
 /** The known facts of a refusal, whether it came as a status or in the middle of a stream. */
 type Refusal = {
@@ -172,7 +172,7 @@ function quote(text: string): string {
   // A page of HTML is not what the provider has to say.
   if (/^\s*</.test(text)) return '';
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= LONGEST_QUOTE ? line : `${line.slice(0, LONGEST_QUOTE)}…`;
+  return line.length <= MAX_QUOTE_LENGTH ? line : `${line.slice(0, MAX_QUOTE_LENGTH)}…`;
 }
 
 /** An error and what caused it, outermost first; no more than ten, since causes may go in a circle. */
@@ -217,5 +217,5 @@ export function retryAfterMs(headers: Readonly<Record<string, string>>, now: num
         : /^\d+(\.\d+)?$/.test(general)
           ? Number(general) * 1000
           : Date.parse(general) - now;
-  return Number.isFinite(wait) ? Math.min(Math.max(0, Math.ceil(wait)), LONGEST_WAIT_MS) : undefined;
+  return Number.isFinite(wait) ? Math.min(Math.max(0, Math.ceil(wait)), MAX_WAIT_MS) : undefined;
 }

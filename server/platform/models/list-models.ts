@@ -4,8 +4,8 @@ import { type ModelFailure, modelFailure } from './failure.ts';
 import { baseUrlOf, type ModelAccess, type ModelProvider, providerFacts } from './providers.ts';
 
 /** A page of names is more than a person reads; Google lists some 50 models, routers a few hundred. */
-const MOST_MODELS = 500;
-const LARGEST_LIST = 4 * 1024 * 1024;
+const MAX_MODELS = 500;
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
 
 export type ModelList = { kind: 'models'; models: string[] } | ModelFailure;
 
@@ -22,10 +22,10 @@ export async function listModels(
   try {
     const url = `${baseUrlOf(access)}/models${pageSize[access.provider]}`;
     const response = await boundedFetch(on.fetch)(url, { headers: keyHeaders(access), signal: on.signal });
-    const body = response.body === null ? '' : await (await readSome(response.body, LARGEST_LIST)).text();
+    const body = response.body === null ? '' : await (await readSome(response.body, MAX_LIST_BYTES)).text();
     if (!response.ok) return refusal(response, body, about);
     const models = idsIn(body);
-    if (models !== undefined) return { kind: 'models', models: models.slice(0, MOST_MODELS) };
+    if (models !== undefined) return { kind: 'models', models: models.slice(0, MAX_MODELS) };
   } catch (error) {
     const failure = modelFailure(error, about);
     if (failure === undefined) throw error;

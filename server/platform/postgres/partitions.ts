@@ -21,7 +21,7 @@ const PARTITION_LOCK = 4_216_035;
 /** How long a statement may wait for a lock, and with it everything behind it: the leader's commits among that. */
 const LOCK_TIMEOUT_MS = 1_000;
 /** Rows that are moved out of DEFAULT while its writers wait: ~0.5 s. A month that has more stays in DEFAULT. */
-const MOST_ROWS_MOVED = 50_000;
+const MAX_ROWS_MOVED = 50_000;
 
 /**
  * Nothing in a log is ever updated, so that pages are filled whole; a vacuum, which here only marks pages as seen by all
@@ -99,10 +99,10 @@ async function makePartition(pool: Pool, table: PartitionedTable, month: Month, 
     const key = PARTITIONED[table];
     const within = `${key} >= ${from} AND ${key} < ${to}`;
     const { rows } = await client.query<{ strays: number }>(
-      `SELECT count(*)::int AS strays FROM (SELECT FROM ${table}_default WHERE ${within} LIMIT ${MOST_ROWS_MOVED + 1}) s`,
+      `SELECT count(*)::int AS strays FROM (SELECT FROM ${table}_default WHERE ${within} LIMIT ${MAX_ROWS_MOVED + 1}) s`,
     );
     const strays = rows[0]?.strays ?? 0;
-    if (strays > MOST_ROWS_MOVED) {
+    if (strays > MAX_ROWS_MOVED) {
       logger.warn({ table, month: monthName(month) }, 'too much of a month is in DEFAULT already; it stays there');
       return false;
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CREDIT, MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
+import { CREDIT, MAX_MICROCREDITS } from '../../../contract/microcredits.ts';
 import type { Services } from '../../../contract/services.ts';
 import { PlainText } from '../../../contract/wire.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
@@ -40,7 +40,7 @@ export const NewCodes = z
     const microcredits = Math.round(value * CREDIT);
     if (kind === 'credits') {
       // Compared as decimals: 0.1 of a number is not a tenth.
-      if (Number((microcredits / CREDIT).toFixed(6)) !== value || microcredits > MOST_MICROCREDITS)
+      if (Number((microcredits / CREDIT).toFixed(6)) !== value || microcredits > MAX_MICROCREDITS)
         refuse('value', 'must be an amount of credits with up to 6 decimals');
     } else if (!Number.isSafeInteger(value)) refuse('value', 'must be a whole number');
     if (kind === 'percent' && value > 100) refuse('value', 'must be at most 100');

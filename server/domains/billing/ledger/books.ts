@@ -1,4 +1,4 @@
-import { MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
+import { MAX_MICROCREDITS } from '../../../contract/microcredits.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 
@@ -113,7 +113,7 @@ export function expire(books: Books, now: number): number {
 export function open(books: Books, kind: 'grant' | 'refund', grant: Omit<Grant, 'id' | 'remaining'>): void {
   const id = newId();
   const from = kind === 'grant' ? 'granted' : 'consumed';
-  if (kind === 'grant' && grant.amount - books.balances.granted > MOST_MICROCREDITS)
+  if (kind === 'grant' && grant.amount - books.balances.granted > MAX_MICROCREDITS)
     throw invalid('That would be more credits than a workspace can have been granted.', undefined, 'credit_limit');
   if (kind === 'refund' && grant.amount > books.balances.consumed)
     throw invalid('That is more than was ever charged.', undefined, 'refund_exceeds_charges');

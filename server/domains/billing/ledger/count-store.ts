@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { MOST_MICROCREDITS, toMicrocredits } from '../../../contract/microcredits.ts';
+import { MAX_MICROCREDITS, toMicrocredits } from '../../../contract/microcredits.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function readUncounted(db: Queryable, accounts: readonly Counted[])
   if (accounts.length === 0) return new Map();
   const least = Math.min(...accounts.map(({ counted }) => counted));
   const { rows } = await db.query<{ tenant_id: string; microcredits: string; upto: string }>(
-    `SELECT u.tenant_id, least(sum(u.microcredits), ${MOST_MICROCREDITS}) AS microcredits, max(u.seq) AS upto
+    `SELECT u.tenant_id, least(sum(u.microcredits), ${MAX_MICROCREDITS}) AS microcredits, max(u.seq) AS upto
      FROM unnest($1::text[], $2::int8[]) a(tenant_id, counted)
      JOIN run_usage u ON u.tenant_id = a.tenant_id AND u.seq > a.counted
      WHERE u.seq > $3 AND ${PRICED} GROUP BY 1`,
@@ -105,7 +105,7 @@ async function addToAccounts(
     tenants,
   ]);
   await db.query(
-    `UPDATE credit_accounts a SET charged = least(a.charged + n.microcredits, ${MOST_MICROCREDITS}), counted = $3
+    `UPDATE credit_accounts a SET charged = least(a.charged + n.microcredits, ${MAX_MICROCREDITS}), counted = $3
      FROM (SELECT u.tenant_id, sum(u.microcredits) AS microcredits
            FROM run_usage u JOIN credit_accounts c ON c.tenant_id = u.tenant_id
            WHERE u.seq > $2 AND u.seq <= $3 AND u.seq > c.counted AND ${PRICED} AND u.tenant_id = ANY($1) GROUP BY 1) n

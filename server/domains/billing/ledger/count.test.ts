@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
+import { MAX_MICROCREDITS } from '../../../contract/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { insertUsage } from '../../../testing/analytics.ts';
@@ -144,15 +144,15 @@ test('an account that is full stays full, and holds up nobody', async () => {
   const row = { tenantId, projectId: newId(), workflowId: newId(), at: AT, action: 'workflow_step' as const };
   for (let n = 0; n < 3; n++)
     await insertUsage(db.pool, [
-      { ...row, microcredits: MOST_MICROCREDITS - 1 },
+      { ...row, microcredits: MAX_MICROCREDITS - 1 },
       { ...row, tenantId: other, microcredits: 4 },
     ]);
-  expect(await readBalances(db.pool, tenantId)).toMatchObject({ consumed: MOST_MICROCREDITS, payg: 0 });
+  expect(await readBalances(db.pool, tenantId)).toMatchObject({ consumed: MAX_MICROCREDITS, payg: 0 });
   await transact(db.pool, client => postCharges(client, tenantId, AT));
-  expect(await accountOf(tenantId)).toEqual({ charged: MOST_MICROCREDITS, posted: MOST_MICROCREDITS });
+  expect(await accountOf(tenantId)).toEqual({ charged: MAX_MICROCREDITS, posted: MAX_MICROCREDITS });
   await insertUsage(db.pool, [{ ...row, microcredits: 1 }]);
   while ((await countCharges(db.pool, AT)) === 'counted');
-  expect(await accountOf(tenantId)).toEqual({ charged: MOST_MICROCREDITS, posted: MOST_MICROCREDITS });
+  expect(await accountOf(tenantId)).toEqual({ charged: MAX_MICROCREDITS, posted: MAX_MICROCREDITS });
   expect(await accountOf(other)).toEqual({ charged: 12, posted: 0 });
 });
 

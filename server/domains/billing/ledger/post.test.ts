@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CREDIT, MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
+import { CREDIT, MAX_MICROCREDITS } from '../../../contract/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { charge } from '../../../testing/billing/ledger.ts';
@@ -209,11 +209,11 @@ test('a refund gives back what was charged, and no more than that', async () => 
 
 test('amounts stay what JSON can say exactly', async () => {
   const { grant, balances } = workspace();
-  for (const amount of [-1, 0.5, Number.NaN, MOST_MICROCREDITS + 1])
+  for (const amount of [-1, 0.5, Number.NaN, MAX_MICROCREDITS + 1])
     await expect(grant('payg', amount)).rejects.toMatchObject({ status: 422, code: 'invalid_amount' });
-  expect(await grant('payg', MOST_MICROCREDITS)).toBe(true);
+  expect(await grant('payg', MAX_MICROCREDITS)).toBe(true);
   await expect(grant('trial', 1)).rejects.toMatchObject({ status: 422, code: 'credit_limit' });
-  expect(await balances()).toMatchObject({ payg: MOST_MICROCREDITS, granted: -MOST_MICROCREDITS });
+  expect(await balances()).toMatchObject({ payg: MAX_MICROCREDITS, granted: -MAX_MICROCREDITS });
 });
 
 test('what is rolled back never was', async () => {

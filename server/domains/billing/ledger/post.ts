@@ -1,4 +1,4 @@
-import { MOST_MICROCREDITS } from '../../../contract/microcredits.ts';
+import { MAX_MICROCREDITS } from '../../../contract/microcredits.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import {
@@ -46,7 +46,7 @@ export type NewGrant = {
 
 /**
  * Grants credits (kind `grant`), with `allowance` as all that is there afterwards. False: that reference was granted before, or
- * there is nothing to grant. What has expired by then is taken first. AppError 422 beyond MOST_MICROCREDITS.
+ * there is nothing to grant. What has expired by then is taken first. AppError 422 beyond MAX_MICROCREDITS.
  */
 export async function grantCredits(db: Queryable, grant: NewGrant): Promise<boolean> {
   const { tenantId, at, reference, amount } = grant;
@@ -68,7 +68,7 @@ export async function reverseGrant(
   db: Queryable,
   asked: { tenantId: string; reference: string; amount?: number; kindReference: string; note: string; at: number },
 ): Promise<number> {
-  const { tenantId, reference, amount: most = MOST_MICROCREDITS, kindReference, note, at } = asked;
+  const { tenantId, reference, amount: most = MAX_MICROCREDITS, kindReference, note, at } = asked;
   checkAmount(most);
   const books = await lockBooks(db, tenantId, at);
   const grant = books.grants.find(each => each.reference === reference && each.source !== REFUND);
@@ -125,7 +125,7 @@ export async function readBalances(db: Queryable, tenantId: string): Promise<Bal
 }
 
 function checkAmount(amount: number): void {
-  if (Number.isInteger(amount) && amount >= 0 && amount <= MOST_MICROCREDITS) return;
+  if (Number.isInteger(amount) && amount >= 0 && amount <= MAX_MICROCREDITS) return;
   throw invalid('This is not an amount of credits.', undefined, 'invalid_amount');
 }
 

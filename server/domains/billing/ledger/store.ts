@@ -1,4 +1,4 @@
-import { MOST_MICROCREDITS, toMicrocredits } from '../../../contract/microcredits.ts';
+import { MAX_MICROCREDITS, toMicrocredits } from '../../../contract/microcredits.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type Account, type Amounts, accounts, type Books, type Grant, nextExpiry, nothing } from './books.ts';
 import { COUNTED, readUncounted } from './count-store.ts';
@@ -41,7 +41,7 @@ export async function readAccount(
   if (row === undefined) return null;
   const counted = toMicrocredits(row.counted);
   const more = (await readUncounted(db, [{ tenantId, counted }])).get(tenantId);
-  const charged = Math.min(toMicrocredits(row.charged) + (more?.microcredits ?? 0), MOST_MICROCREDITS);
+  const charged = Math.min(toMicrocredits(row.charged) + (more?.microcredits ?? 0), MAX_MICROCREDITS);
   const posted = { ...nothing };
   for (const account of written) {
     posted[account] = toMicrocredits(row[account]);

@@ -3,7 +3,7 @@ import type { PlanRow } from '../../../contract/plan.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { pendingPayments } from '../payments/store.ts';
 import { findPlan } from '../plans/store.ts';
-import { lastPeriod, noteEvent, type Period } from './journal-store.ts';
+import { lastPeriod, type Period, recordEvent } from './journal-store.ts';
 import { onboardingPlan } from './onboard.ts';
 import { endPeriodEarly, startOnboardingPeriod, startPeriod } from './periods.ts';
 import { share } from './proration.ts';
@@ -78,7 +78,7 @@ export async function applyProviderEnd(
 ): Promise<SubscriptionRow> {
   if (row.status === 'trialing') await endTrialCredits(db, row.tenantId, at);
   const back = await returnToOnboarding(db, billing, row, at);
-  await noteEvent(db, { tenantId: row.tenantId, kind: 'cancelled', data: { plan_code: row.planCode }, at });
+  await recordEvent(db, { tenantId: row.tenantId, kind: 'cancelled', data: { plan_code: row.planCode }, at });
   return back;
 }
 
@@ -134,7 +134,7 @@ async function startTrialPeriod(
   await grantTrialCredits(db, row, plan, endsAt, at);
   if (row.status !== 'trialing') {
     const data = { plan_code: plan.planCode, ends_at: endsAt };
-    await noteEvent(db, { tenantId: row.tenantId, kind: 'trial_started', data, at });
+    await recordEvent(db, { tenantId: row.tenantId, kind: 'trial_started', data, at });
   }
   const trialing: SubscriptionRow = {
     ...row,
@@ -189,7 +189,7 @@ async function firstPeriod(
   plan: PlanRow,
 ): Promise<void> {
   const { db, at } = context;
-  await noteEvent(db, { tenantId: row.tenantId, kind: 'subscribed', data: { plan_code: plan.planCode }, at });
+  await recordEvent(db, { tenantId: row.tenantId, kind: 'subscribed', data: { plan_code: plan.planCode }, at });
   if (next.status !== 'active') return;
   await startPeriod(db, row.tenantId, plan, whole(context, next, plan));
 }
@@ -225,7 +225,7 @@ async function changePeriod(
   const owed = last === null ? [] : await pendingPayments(db, tenantId, last.awaits ?? []);
   if (changed) {
     const data = { from: row.planCode, to: plan.planCode };
-    await noteEvent(db, { tenantId, kind: 'plan_changed', data, at });
+    await recordEvent(db, { tenantId, kind: 'plan_changed', data, at });
     if (last !== null) carried = await endPeriodEarly(db, tenantId, last, begun ? from : at);
   }
   if (next.status !== 'active') return;

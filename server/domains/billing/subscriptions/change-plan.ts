@@ -20,7 +20,7 @@ import { changeSubscription, customerOf, type Held, keyOf, providerOf, reference
 import { toCheckout } from './checkout.ts';
 import { choosePlan, isSubscribed, presentPlan, requireSelfServe } from './choose.ts';
 import { discountOn, runningDiscount, withDiscount } from './discount.ts';
-import { noteEvent } from './journal-store.ts';
+import { recordEvent } from './journal-store.ts';
 import { ensureOnboarded } from './onboard.ts';
 import { isUpgrade, priceOf, samePeriod, share } from './proration.ts';
 import { readStatus } from './status.ts';
@@ -130,7 +130,7 @@ async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQu
   await applyProviderState({ ...context, ...(charged && { charged }) }, { ...row, discount: kept }, next);
   if (next.pendingPlanCode !== null && next.pendingPlanCode !== row.pendingPlanCode) {
     const data = { from: row.planCode, to: next.pendingPlanCode };
-    await noteEvent(db, { tenantId: row.tenantId, kind: 'change_scheduled', data, at });
+    await recordEvent(db, { tenantId: row.tenantId, kind: 'change_scheduled', data, at });
   }
   return await told(ctx, held, change, quote, next);
 }

@@ -43,7 +43,7 @@ export const paidReference = (tenantId: string, period: Pick<Period, 'subscripti
   `${periodReference(tenantId, period)}:paid`;
 
 /** Writes down what happened to a workspace's subscription; one of a `reference` once. */
-export async function noteEvent(
+export async function recordEvent(
   db: Queryable,
   event: { tenantId: string; kind: BillingEventKind; reference?: string; data: object; at: number },
 ): Promise<void> {
@@ -58,7 +58,7 @@ export async function noteEvent(
 /** Writes down that a period began; the same one again changes nothing. */
 export function notePeriod(db: Queryable, tenantId: string, period: Period): Promise<void> {
   const reference = periodReference(tenantId, period);
-  return noteEvent(db, { tenantId, kind: 'period', reference, data: period, at: period.from });
+  return recordEvent(db, { tenantId, kind: 'period', reference, data: period, at: period.from });
 }
 
 /** The period that began last of a subscription, or of the onboarding plan (null). */

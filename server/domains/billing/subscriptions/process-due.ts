@@ -8,7 +8,7 @@ import { nextPeriodStart } from '../plans/period.ts';
 import { findPlan } from '../plans/store.ts';
 import { returnToOnboarding } from './apply-provider-state.ts';
 import { runningDiscount } from './discount.ts';
-import { lastPeriod, noteEvent, type Period } from './journal-store.ts';
+import { lastPeriod, type Period, recordEvent } from './journal-store.ts';
 import { ensureOnboarded, onboardingPlan } from './onboard.ts';
 import { startOnboardingPeriod, startPeriod } from './periods.ts';
 import { priceOf } from './proration.ts';
@@ -59,10 +59,10 @@ async function endPeriod(db: Queryable, billing: Billing, row: SubscriptionRow, 
   if (row.status === 'incomplete') {
     await waitOn(db, billing, row, at);
   } else if (row.status === 'trialing') {
-    await noteEvent(db, { tenantId, kind: 'trial_ended', data: { plan_code: row.planCode }, at });
+    await recordEvent(db, { tenantId, kind: 'trial_ended', data: { plan_code: row.planCode }, at });
     await returnToOnboarding(db, billing, row, at);
   } else if (row.subscriptionId !== null && row.cancelAtPeriodEnd) {
-    await noteEvent(db, { tenantId, kind: 'cancelled', data: { plan_code: row.planCode }, at });
+    await recordEvent(db, { tenantId, kind: 'cancelled', data: { plan_code: row.planCode }, at });
     await returnToOnboarding(db, billing, row, at);
   } else {
     await renew(db, billing, row, at);
@@ -122,7 +122,7 @@ async function renew(db: Queryable, billing: Billing, row: SubscriptionRow, at: 
   await startPeriod(db, tenantId, plan, period);
   if (planCode !== row.planCode) {
     const data = { from: row.planCode, to: planCode };
-    await noteEvent(db, { tenantId, kind: 'plan_changed', data, at });
+    await recordEvent(db, { tenantId, kind: 'plan_changed', data, at });
   }
   const renewed = {
     ...row,

@@ -15,7 +15,7 @@ type Dimension = (typeof usageDimensions)[number];
 type Item = { key: string; label: string; quantity: number; microcredits: number };
 
 /** Items of a dimension; what comes behind is one more, `other`. */
-const MOST_ITEMS = 100;
+const MAX_ITEMS = 100;
 
 /** The column of each dimension, and which rollups count for it. */
 const readings: Record<
@@ -119,15 +119,15 @@ const mostFirst = (a: Item, b: Item) =>
   b.microcredits - a.microcredits || b.quantity - a.quantity || (a.key < b.key ? -1 : 1);
 
 function cut(sorted: Item[]): Item[] {
-  const rest = sorted.slice(MOST_ITEMS);
-  return rest.length === 0 ? sorted : [...sorted.slice(0, MOST_ITEMS), other(rest)];
+  const rest = sorted.slice(MAX_ITEMS);
+  return rest.length === 0 ? sorted : [...sorted.slice(0, MAX_ITEMS), other(rest)];
 }
 
 /** Days stand in order, and those before the last hundred are the others. */
 function lastDays(items: Item[]): Item[] {
   const days = items.sort((a, b) => (a.key < b.key ? -1 : 1));
-  const before = days.slice(0, Math.max(0, days.length - MOST_ITEMS));
-  return before.length === 0 ? days : [...days.slice(-MOST_ITEMS), other(before)];
+  const before = days.slice(0, Math.max(0, days.length - MAX_ITEMS));
+  return before.length === 0 ? days : [...days.slice(-MAX_ITEMS), other(before)];
 }
 
 const other = (items: readonly Item[]): Item => ({

@@ -38,7 +38,7 @@ export async function beginFlow(
   flow: { kind: FlowKind; settings: OauthSettings; scopes: readonly string[]; request: JsonObject },
 ): Promise<BegunFlow> {
   const { kind, settings, scopes } = flow;
-  await tidyFlows(services);
+  await removeLapsedFlows(services);
   const client = await clientFor(services, kind, settings);
   const id = newId();
   // The prefix tells the callback page whose flow it ends: all come back to one address.
@@ -48,7 +48,7 @@ export async function beginFlow(
   const expiresAt = new Date(at.getTime() + lifetimeMs);
   const { tenantId, userId } = principal;
   const { request } = flow;
-  // The row first: it leads to the secret in every case, and tidyFlows follows it.
+  // The row first: it leads to the secret in every case, and removeLapsedFlows follows it.
   const owner = { tenantId, userId };
   await insertFlow(services.prisma, { id, stateHash: sha256(state), owner, kind, request, at, expiresAt });
   await services.secrets.put(tenantId, flowSecret(id), JSON.stringify(secret));
@@ -127,7 +127,7 @@ const unknownState = () =>
   );
 
 /** Removes flows that were never finished, secrets first; a hundred of them at most. */
-async function tidyFlows({ prisma, secrets, clock }: Services): Promise<void> {
+async function removeLapsedFlows({ prisma, secrets, clock }: Services): Promise<void> {
   for (const { id, tenantId } of await listLapsedFlows(prisma, new Date(clock.now()), 100)) {
     await secrets.delete(tenantId, flowSecret(id));
     await deleteFlow(prisma, tenantId, id);

@@ -13,11 +13,11 @@ import { isObject } from '../../../platform/json.ts';
  * visit of a schema node is paid from a budget, which ends recursion and combinations that grow exponentially. Formats
  * are annotations.
  */
-const LARGEST_SCHEMA = 256 * 1024;
+const MAX_SCHEMA_LENGTH = 256 * 1024;
 const DEEPEST = 60;
-const MOST_VISITS = 20_000;
+const MAX_VISITS = 20_000;
 /** Visits × the widest value: what a visit costs grows with it. ~0.15 s at worst. */
-const MOST_WORK = 20_000_000;
+const MAX_WORK = 20_000_000;
 
 const numbers = new Set(['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum']);
 const counts = new Set([
@@ -171,7 +171,7 @@ function unescapePointer(part: string): string | undefined {
 }
 
 function prepare(schema: JsonMap): Prepared | null {
-  if (JSON.stringify(schema).length > LARGEST_SCHEMA) return null;
+  if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) return null;
   let rewriting = new Rewriting(false);
   let root = rewriting.schema(schema, 0);
   rewriting.settleReferences(root);
@@ -206,7 +206,7 @@ export function argumentProblems(schema: JsonMap, args: JsonMap): ErrorDetail[] 
   const ready = preparedOnce(schema);
   if (ready === null) return [];
   const { validator, patterns, budget } = ready;
-  budget.left = Math.min(MOST_VISITS, MOST_WORK / width(args));
+  budget.left = Math.min(MAX_VISITS, MAX_WORK / width(args));
   try {
     const outcome = withPatterns(patterns, () => validator.validate(args));
     return outcome.valid ? [] : describeErrors(outcome.errors, 'tool_args');

@@ -3,8 +3,8 @@ import type { McpProgress } from '../../../platform/mcp-client/index.ts';
 /** Each flush becomes an event of the run; a tool may tell its progress a thousand times a second. */
 const FLUSH_MS = 500;
 /** The number of messages kept between two flushes: the newest. */
-const MOST_LINES = 50;
-const LONGEST_LINE = 2_000;
+const MAX_LINES = 50;
+const MAX_LINE_LENGTH = 2_000;
 
 /** Makes log lines of progress: the first at once, the others every half a second. `end` writes what is left. */
 export function createProgressLog(
@@ -27,8 +27,8 @@ export function createProgressLog(
   return {
     add(progress) {
       if (ended) return;
-      lines.push(redact(lineOf(progress)).slice(0, LONGEST_LINE));
-      if (lines.length > MOST_LINES) {
+      lines.push(redact(lineOf(progress)).slice(0, MAX_LINE_LENGTH));
+      if (lines.length > MAX_LINES) {
         lines.shift();
         leftOut++;
       }

@@ -5,8 +5,8 @@ import { isObject } from '../../../platform/json.ts';
 import { argumentProblems, follow } from './input-schema.ts';
 
 /** Beyond this the graph may be published: the call checks again. */
-const MOST_VISITS = 10_000;
-const MOST_PROBLEMS = 20;
+const MAX_VISITS = 10_000;
+const MAX_PROBLEMS = 20;
 /** The maximum depth of nested schemas, including references. */
 const DEEPEST = 200;
 
@@ -37,7 +37,7 @@ function typeOf(value: JsonValue): string {
  * any value, one with text around it is a string. Empty if there are none.
  */
 export function templatedArgumentProblems(schema: JsonMap, args: JsonMap): StepProblem[] {
-  const found = new Check(schema).visit(schema, args, 'tool_args').slice(0, MOST_PROBLEMS);
+  const found = new Check(schema).visit(schema, args, 'tool_args').slice(0, MAX_PROBLEMS);
   if (found.length > 0 || holdsTemplate(args)) return found;
   return argumentProblems(schema, args).map(({ path, message }) => ({ path, code: 'tool_args_invalid', message }));
 }
@@ -51,7 +51,7 @@ class Check {
   }
 
   visit(schema: JsonValue | undefined, value: JsonValue, path: string): StepProblem[] {
-    if (++this.#visits > MOST_VISITS || this.#depth > DEEPEST || !isObject(schema)) return [];
+    if (++this.#visits > MAX_VISITS || this.#depth > DEEPEST || !isObject(schema)) return [];
     this.#depth++;
     const found = this.#judge(schema, value, path);
     this.#depth--;
@@ -108,7 +108,7 @@ class Check {
     }
     // The alternative that is nearest is the one that was meant: one of the right type before any other.
     const distance = (problems: StepProblem[]): number =>
-      problems.length + (problems.some(one => one.path === path) ? MOST_PROBLEMS : 0);
+      problems.length + (problems.some(one => one.path === path) ? MAX_PROBLEMS : 0);
     const [nearest = []] = found.sort((a, b) => distance(a) - distance(b));
     return [...all, ...nearest];
   }

@@ -19,7 +19,7 @@ import { answerOf } from './tool-result.ts';
 const CONNECT_MS = 30_000;
 /** The step's `timeout_s` ends a call, through its signal: a tool may be silent for as long as that. */
 const CALL_MS = DAY_MS;
-const LONGEST_MESSAGE = 4_000;
+const MAX_MESSAGE_LENGTH = 4_000;
 
 type Failed = Extract<ToolAnswer, { kind: 'failed' }>;
 
@@ -160,5 +160,5 @@ function failedOf({ code, message, retryable, retryAfterMs, unsent: never }: Mcp
 function redacted(answer: ToolAnswer, redactor: Redactor): ToolAnswer {
   if (answer.kind === 'result') return { ...answer, result: redactor.json(answer.result) };
   // Cut after redacting: the first half of a secret is a secret too.
-  return { ...answer, message: redactor.text(answer.message).slice(0, LONGEST_MESSAGE) };
+  return { ...answer, message: redactor.text(answer.message).slice(0, MAX_MESSAGE_LENGTH) };
 }

@@ -4,7 +4,7 @@ import type { CallToolResult } from '../../../platform/mcp-client/index.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 
 /** docs/specification/limits.md#sizes */
-const LARGEST_RESULT = 1024 * 1024;
+const MAX_RESULT_BYTES = 1024 * 1024;
 
 const failed = (code: string, message: string, retryable: boolean): ToolAnswer => ({
   kind: 'failed',
@@ -22,7 +22,7 @@ export function answerOf(result: CallToolResult): ToolAnswer {
   if (result.isError) return failed('tool_failed', errorText(result), true);
   const value = resultValue(result);
   const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (bytes > LARGEST_RESULT) {
+  if (bytes > MAX_RESULT_BYTES) {
     return failed('result_too_large', `The tool's result has ${bytes} bytes of JSON; at most 1 MiB is kept.`, false);
   }
   const problem = storageProblem(value);

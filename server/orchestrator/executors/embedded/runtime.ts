@@ -27,7 +27,7 @@ import { WakeUpTimers } from './runs/wake-up-timers.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 
 /** A database that has not taken the last events by then will not be waited for at shutdown. */
-const LONGEST_FLUSH_MS = 5_000;
+const MAX_FLUSH_MS = 5_000;
 
 /**
  * The runs of this process while it leads: load → decide → append → dispatch. One is made when the
@@ -175,7 +175,7 @@ export class Runtime implements RunHost {
       await atMost(this.#services.alarm, graceMs, promise);
     }
     // The outcomes just reported are decided in the tick that is due; then their commit is waited for.
-    await atMost(this.#services.alarm, LONGEST_FLUSH_MS, this.#flush());
+    await atMost(this.#services.alarm, MAX_FLUSH_MS, this.#flush());
     this.abandon(new Error('the orchestrator is closed'));
   }
 

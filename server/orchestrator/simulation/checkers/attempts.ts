@@ -4,7 +4,7 @@ import { effectiveFields, retriesOf } from '../oracle.ts';
 import { Violation } from './violation.ts';
 
 /** No timer is set for longer than a day. */
-const LONGEST_MS = 86_400_000;
+const MAX_INTERVAL_MS = 86_400_000;
 
 const NEED_ATTEMPT: readonly RunEvent['type'][] = [
   'step_retrying',
@@ -69,6 +69,6 @@ function checkRetry(history: History, step: StepHistory, event: Extract<RunEvent
   const most = retriesOf(effectiveFields(history, step.spec));
   if (step.retries >= most) throw fail(`"${event.step}" retries for the ${step.retries + 1}th time of ${most}`);
   const { delay_ms } = event.data;
-  if (!(delay_ms >= 0 && delay_ms <= LONGEST_MS)) throw fail(`"${event.step}" is retried in ${delay_ms} ms`);
+  if (!(delay_ms >= 0 && delay_ms <= MAX_INTERVAL_MS)) throw fail(`"${event.step}" is retried in ${delay_ms} ms`);
   if (history.stopping) throw fail(`"${event.step}" retries while the run is being stopped`);
 }

@@ -10,7 +10,7 @@ const STEPS_DOWN_WITHIN_MS = 11_000;
 /** A leader whose session worked for this long may start again with short waits. */
 const STEADY_MS = 59_000;
 /** Longest wait that is expected here; the real one is longer. */
-const LONGEST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 type Leadership = { session: Session; at: number; fruitless: number };
 
@@ -36,7 +36,7 @@ export class LeadershipWatch {
     const fruitless = isFruitless ? last.fruitless + 1 : 0;
     this.#last.set(server, { session, at: now, fruitless });
     if (fruitless > 2) this.#at.count('led again and again in vain');
-    const wait = Math.min(LONGEST_WAIT_MS, 50 * 2 ** fruitless);
+    const wait = Math.min(MAX_WAIT_MS, 50 * 2 ** fruitless);
     if (last !== undefined && fruitless > 0 && now - last.at < wait)
       this.#at.fail('leadership', `${server.name} leads again after ${now - last.at} ms, ${fruitless} times in vain`);
   }

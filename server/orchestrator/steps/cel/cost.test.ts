@@ -9,9 +9,9 @@ import { arithmetic, Budget, CelError, type CelValue, compare, equal } from './v
  * possible, and none may take more time per unit than the limits of expression.ts assume. CPU time of this process, the
  * least of ten tries, so that neither other load nor a garbage collection counts.
  */
-const MOST_US_PER_UNIT = 1;
+const MAX_US_PER_UNIT = 1;
 /** A function may look at its arguments before it knows what they cost: once, and not for longer than this. */
-const MOST_MS_UNCHARGED = 30;
+const MAX_UNCHARGED_MS = 30;
 
 const functions: [string, CelFunction][] = [
   ...[...globalFunctions].map(([name, found]): [string, CelFunction] => [name, found]),
@@ -72,7 +72,7 @@ function measure(call: CelFunction['call'], args: CelValue[], units: number): { 
 
 describe('the cost of', () => {
   test.each(functions)('%s bounds its time', (name, { arity, call }) => {
-    const allowed = (units: number) => MOST_MS_UNCHARGED + (units * MOST_US_PER_UNIT) / 1000;
+    const allowed = (units: number) => MAX_UNCHARGED_MS + (units * MAX_US_PER_UNIT) / 1000;
     for (const args of arity.flatMap(count => [...combinations(count)])) {
       const tries = () => measure(call, args, SMALL_UNITS);
       let spent = tries();

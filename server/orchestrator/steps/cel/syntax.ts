@@ -10,7 +10,7 @@ export class CelSyntaxError extends Error {
   }
 }
 
-export const LONGEST_EXPRESSION = 4_096;
+export const MAX_EXPRESSION_LENGTH = 4_096;
 
 /** A node of the library's syntax tree; what `args` holds depends on `op`. */
 export type Node = { op: string; args: unknown; pos: number };
@@ -22,8 +22,11 @@ const environment = new Environment({
 
 /** Parses an expression into its syntax tree. Throws CelSyntaxError. */
 export function parse(text: string): Node {
-  if (text.length > LONGEST_EXPRESSION) {
-    throw new CelSyntaxError(`an expression may have at most ${LONGEST_EXPRESSION} characters`, LONGEST_EXPRESSION);
+  if (text.length > MAX_EXPRESSION_LENGTH) {
+    throw new CelSyntaxError(
+      `an expression may have at most ${MAX_EXPRESSION_LENGTH} characters`,
+      MAX_EXPRESSION_LENGTH,
+    );
   }
   try {
     return environment.parse(text).ast as unknown as Node;

@@ -84,11 +84,11 @@ const UNITS_BETWEEN_CLOCK_READS = 1_000;
 const CHARACTERS_PER_UNIT = 8;
 /** Comparing two texts takes a fraction of what reading them one character at a time does. */
 const COMPARED_CHARACTERS_PER_UNIT = 64;
-const LONGEST_QUOTE = 60;
+const MAX_QUOTE_LENGTH = 60;
 
 /** A value as an error message shows it. Cuts a text before quoting it: a message costs no more for a long one. */
 export function quote(value: CelValue): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, LONGEST_QUOTE));
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_QUOTE_LENGTH));
   return typeof value === 'object' && value !== null ? typeName(value) : String(value);
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isJson } from '../../../platform/json.ts';
 import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
 import type { JsonValue } from '../../core/index.ts';
-import { LONGEST_TEXT } from '../common-fields.ts';
+import { MAX_TEXT_LENGTH } from '../common-fields.ts';
 
 /** Methods that a step may send. */
 export const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -85,7 +85,7 @@ export const httpRequestFields = z.strictObject({
   headers: JsonObjectSchema.optional().meta({ description: 'Null leaves a header out' }),
   body: JsonValueSchema.optional().meta({ description: 'Sent as JSON' }),
   form: JsonObjectSchema.optional().meta({ description: 'Sent as application/x-www-form-urlencoded' }),
-  text: z.string().max(LONGEST_TEXT).optional().meta({ description: 'Sent as it is, as text/plain' }),
+  text: z.string().max(MAX_TEXT_LENGTH).optional().meta({ description: 'Sent as it is, as text/plain' }),
   multipart: z.array(Part).min(1).max(MAX_PARTS).optional().meta({ description: 'Sent as multipart/form-data' }),
   connection_id: z.string().min(1).max(200).optional().meta({ description: 'The connection with the credentials' }),
   auth: Auth.optional(),

@@ -57,7 +57,7 @@ type Slot = {
   isLow: boolean;
 };
 
-const LARGEST_BATCH = 32;
+const MAX_BATCH_SIZE = 32;
 /** A batch is full when what its scripts are given exceeds this, in characters: a worker's heap holds 256 MiB. */
 const FULL_BATCH = 4 * 1024 * 1024;
 /**
@@ -302,7 +302,7 @@ export class LuaPool {
   /** Takes what makes up the tenant's next batch. May be empty: jobs whose data cannot be made are answered. */
   #gather({ tenant, isDisplaced }: Turn<Batch>): { pending: Pending[]; jobs: LuaJob[] } {
     const queue = isDisplaced ? this.#displaced : this.#fresh;
-    const taken = queue.take(tenant, this.#size, isDisplaced ? 1 : LARGEST_BATCH);
+    const taken = queue.take(tenant, this.#size, isDisplaced ? 1 : MAX_BATCH_SIZE);
     const pending: Pending[] = [];
     const jobs: LuaJob[] = [];
     let size = 0;

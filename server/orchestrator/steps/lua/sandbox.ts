@@ -9,7 +9,7 @@ export type { LuaData, LuaErrorCode, LuaOutcome };
 export const MEMORY_LIMIT = 64 * 1024 * 1024;
 export const RESULT_LIMIT = 1024 * 1024;
 const LOG_LIMIT = 64 * 1024;
-const LONGEST_MESSAGE = 4_000;
+const MAX_MESSAGE_LENGTH = 4_000;
 /** The maximum size of a text for `json.decode`, in bytes; see LuaData. */
 const DECODE_LIMIT = 4 * 1024 * 1024;
 
@@ -51,7 +51,7 @@ function nextSeed(): bigint {
 const parsed = (text: string) => JSON.parse(text) as JsonValue;
 
 const asLuaMessage = (text: string): string =>
-  text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
+  text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text;
 
 /**
  * Where the allocator keeps the end of the heap: found by watching which word follows two large allocations, in an
@@ -139,14 +139,14 @@ export class LuaSandbox {
     this.#runner = host.addFunction(state => this.#guard(state, () => this.#run(state)));
     this.#compiler = host.addFunction(state => this.#guard(state, () => this.#compile(state)));
     this.#describer = host.addFunction(state => {
-      this.#message = this.#values.toText(state, 1, 4 * LONGEST_MESSAGE);
+      this.#message = this.#values.toText(state, 1, 4 * MAX_MESSAGE_LENGTH);
       return 0;
     });
     const name = (text: string) => this.#values.cString(text);
     const [input, steps, run] = [name('input'), name('steps'), name('run')];
     this.#names = { script: name('=script'), input, steps, run, item: name('item'), index: name('index') };
     if (this.#values.load(L, PRELUDE, name('=prelude')) !== LuaStatus.ok)
-      throw new Error(this.#values.toText(L, -1, LONGEST_MESSAGE));
+      throw new Error(this.#values.toText(L, -1, MAX_MESSAGE_LENGTH));
     for (const fn of [this.#logCall, this.#encodeCall, this.#decodeCall, this.#arrayCall]) {
       api.lua_pushcclosure(
         L,
@@ -155,7 +155,8 @@ export class LuaSandbox {
       );
     }
     this.#values.pushNull(L);
-    if (api.lua_pcallk(L, 5, 1, 0, 0, 0) !== LuaStatus.ok) throw new Error(this.#values.toText(L, -1, LONGEST_MESSAGE));
+    if (api.lua_pcallk(L, 5, 1, 0, 0, 0) !== LuaStatus.ok)
+      throw new Error(this.#values.toText(L, -1, MAX_MESSAGE_LENGTH));
     this.#randomSeed = BigInt(api.luaL_ref(L, REGISTRY));
     this.#takeSnapshot();
   }

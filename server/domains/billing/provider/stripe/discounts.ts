@@ -9,7 +9,7 @@ import { idOf } from './state.ts';
 export type DiscountChoice = { promotion_code: string } | { coupon: string };
 
 /** Stripe shows a coupon's name on invoices; longer ones are refused. */
-const LONGEST_NAME = 40;
+const MAX_NAME_LENGTH = 40;
 
 /** A discount as Stripe takes it: a promotion code of Stripe's, or for a code of ours a coupon, which is made where it is missing. */
 export async function discountChoice(account: StripeAccount, discount: AppliedDiscount): Promise<DiscountChoice> {
@@ -21,7 +21,7 @@ export async function discountChoice(account: StripeAccount, discount: AppliedDi
     .slice(0, 32)}`;
   const params: Stripe.CouponCreateParams = {
     id,
-    name: code.slice(0, LONGEST_NAME),
+    name: code.slice(0, MAX_NAME_LENGTH),
     ...(kind === 'percent' ? { percent_off: value } : { amount_off: value, ...(currency !== null && { currency }) }),
     ...(months === null ? { duration: 'forever' } : { duration: 'repeating', duration_in_months: months }),
     metadata: { product_code: account.productCode, code },

@@ -3,7 +3,7 @@ import { rawOperation } from '../../../../contract/operation.ts';
 import { receiveEvent } from './webhook.ts';
 
 /** An event with its object is a few kilobytes, and at most some hundred for an invoice with many lines. */
-const LARGEST_EVENT = 1024 * 1024;
+const MAX_EVENT_BYTES = 1024 * 1024;
 
 /** The operation that Stripe itself calls. */
 export const stripeOperations = [
@@ -22,7 +22,7 @@ body, at most five minutes ago. Each event is applied once, whatever the order a
     output: z.strictObject({ received: z.literal(true) }),
     errors: [401, 404, 503],
     headers: ['Stripe-Signature'],
-    raw: { limit: LARGEST_EVENT },
+    raw: { limit: MAX_EVENT_BYTES },
     run: receiveEvent,
   }),
 ] as const;

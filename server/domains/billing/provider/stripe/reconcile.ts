@@ -14,7 +14,7 @@ const OLDEST_MS = 30 * DAY_MS;
 const OVERLAP_MS = 3 * DAY_MS;
 /** Stripe lists at most 100 at once, and filters by at most 20 types. */
 const PAGE = 100;
-const MOST_TYPES = 20;
+const MAX_TYPES = 20;
 
 export type Reconciliation = {
   /** Events since then (ms) were looked at. */
@@ -108,8 +108,8 @@ async function applyMissed(
 /** The relevant events since then, oldest first. */
 async function listEvents(account: StripeAccount, since: number): Promise<StripeEvent[]> {
   const found: StripeEvent[] = [];
-  for (let at = 0; at < relevantEvents.length; at += MOST_TYPES) {
-    const types = relevantEvents.slice(at, at + MOST_TYPES);
+  for (let at = 0; at < relevantEvents.length; at += MAX_TYPES) {
+    const types = relevantEvents.slice(at, at + MAX_TYPES);
     const pages = account.stripe.events.list({ created: { gte: Math.floor(since / 1000) }, types, limit: PAGE });
     for await (const event of pages) found.push(StripeEvent.parse(event));
   }

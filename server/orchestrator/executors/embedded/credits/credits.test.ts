@@ -15,7 +15,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
 import type { Consumption } from '../../../core/index.ts';
 import type { TenantCredits } from '../../../credits.ts';
-import { MOST_PER_ATTEMPT } from '../../../turn/pricing.ts';
+import { MAX_PER_ATTEMPT } from '../../../turn/pricing.ts';
 import { REFRESH_MS } from './credit-meter.ts';
 
 let db: TestDatabase;
@@ -200,8 +200,8 @@ test('an attempt that says it used more than anybody could pay is charged what c
   const { h, credits, tenant } = await funded(1_000, {}, { types: [using(said)] });
   const ref = await h.start(h.workflow({ steps: [{ id: 'a', type: 'llm_call' }] }, tenant));
   await h.until(ref, isEnd);
-  const most = MOST_PER_ATTEMPT + 100;
+  const most = MAX_PER_ATTEMPT + 100;
   expect(await credits.read(tenant)).toMatchObject({ consumed: most, balance: 0, waived: most - 1_000 });
   const ended = (await h.events(ref)).find(({ event }) => event.type === 'step_completed');
-  expect(ended?.event.data).toMatchObject({ consumed: [{ quantity: MOST_PER_ATTEMPT / 5 }], credits: most });
+  expect(ended?.event.data).toMatchObject({ consumed: [{ quantity: MAX_PER_ATTEMPT / 5 }], credits: most });
 });

@@ -4,7 +4,7 @@ import type { ObservedRun } from '../../../observer.ts';
 import type { LiveAttempt } from './live-attempt.ts';
 
 /** The number of runs that one line names. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** The log lines about a run's faults: always with the run and its tenant, and the step if it concerns one. */
 export class FaultLog {
@@ -29,7 +29,7 @@ export class FaultLog {
 
   /** Rows with an invalid wake-up time; the runs are read from the log instead. */
   timersUnusable(runIds: readonly string[]): void {
-    const named = runIds.slice(0, MOST_NAMED);
+    const named = runIds.slice(0, MAX_NAMED);
     this.#logger.error(
       { run_ids: named, runs: runIds.length },
       'stored wake-up times are unusable; reading them from the logs of the runs',

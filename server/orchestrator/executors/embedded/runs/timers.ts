@@ -4,7 +4,7 @@ import { type Alarm, type Clock, HOUR_MS } from '../../../../platform/clock.ts';
 export type TimerHandle = { readonly dueAt: number; readonly rings: number; readonly fire: () => void; place: number };
 
 /** setTimeout takes at most 2^31 ms; a long wait is cut into hours. */
-const LONGEST_WAIT_MS = HOUR_MS;
+const MAX_WAIT_MS = HOUR_MS;
 
 /**
  * All timers of the runtime behind one alarm: a binary heap in which every timer knows its place, so that setting and
@@ -67,7 +67,7 @@ export class Timers {
       this.#armed = null;
       return;
     }
-    const delay = Math.min(Math.max(first.rings - this.#now(), 0), this.#alarm.longestMs ?? LONGEST_WAIT_MS);
+    const delay = Math.min(Math.max(first.rings - this.#now(), 0), this.#alarm.longestMs ?? MAX_WAIT_MS);
     this.#armed = { at: first.rings, cancel: this.#alarm(delay, () => this.#ring()) };
   }
 

@@ -11,7 +11,7 @@ const batch = 100;
  * secret, then its row. A locked one is still in use. What cannot be removed now is logged, and found again the next
  * time.
  */
-export async function tidyConnections(
+export async function removeAbandonedConnections(
   services: Pick<Services, 'pool' | 'prisma' | 'secrets' | 'logger'>,
 ): Promise<void> {
   const { prisma, secrets, logger } = services;
