@@ -59,6 +59,8 @@ const anyJson: Values = fc.letrec(tie => ({
 
 export class RequestDraws {
   readonly #document: Schema;
+  /** The references that are being followed, outermost first. */
+  readonly #within: string[] = [];
   constructor(document: Schema) {
     this.#document = document;
   }
@@ -76,10 +78,24 @@ export class RequestDraws {
 
   /** Values that the schema allows; of sets without end those at their borders, and odd ones. */
   valid(given: Schema): Values {
-    const schema = this.resolve(given);
-    const examples = Array.isArray(schema.examples) ? schema.examples : [];
+    const { $ref } = given;
+    const isRecursive = typeof $ref === 'string' && this.#within.includes($ref);
+    const schema = isRecursive ? this.#withoutRecursion(this.resolve(given), $ref) : this.resolve(given);
+    const examples = Array.isArray(schema.examples) && !isRecursive ? schema.examples : [];
+    if (typeof $ref === 'string') this.#within.push($ref);
     const drawn = this.#valid(schema);
+    if (typeof $ref === 'string') this.#within.pop();
     return examples.length === 0 ? drawn : fc.oneof(fc.constantFrom(...examples), drawn);
+  }
+
+  /** Of the alternatives of a schema that contains itself those that do not: the steps of a loop have no loops. */
+  #withoutRecursion(schema: Schema, ref: string): Schema {
+    const leaves = (alternatives: unknown) =>
+      Array.isArray(alternatives)
+        ? alternatives.filter(isSchema).filter(each => !JSON.stringify(this.resolve(each)).includes(`"${ref}"`))
+        : undefined;
+    const { anyOf, oneOf, ...rest } = schema;
+    return { ...rest, ...(anyOf ? { anyOf: leaves(anyOf) } : {}), ...(oneOf ? { oneOf: leaves(oneOf) } : {}) };
   }
 
   #valid(schema: Schema): Values {
