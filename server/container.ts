@@ -14,6 +14,7 @@ import { featuresOf } from './contract/features.ts';
 import { createRequestLimiter } from './contract/rate-limits.ts';
 import type { Services } from './contract/services.ts';
 import { startAnalyticsJob } from './domains/analytics/job.ts';
+import { settleAudit } from './domains/audit/record.ts';
 import { startBillingJob } from './domains/billing/job.ts';
 import { startCountJob } from './domains/billing/ledger/count-job.ts';
 import { createCreditSource } from './domains/billing/ledger/credit-source.ts';
@@ -178,6 +179,7 @@ async function settleWrites(services: Services): Promise<void> {
   services.mail?.close();
   await settleLastUsed(services);
   await settleDeliveries(services);
+  await settleAudit(services);
 }
 
 /** The plans and the payment provider. Throws ConfigError for plans that cannot be used. */

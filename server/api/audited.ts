@@ -24,7 +24,10 @@ export async function audited(services: Services, call: Invocation, perform: Per
     output = await perform(read => (input = read));
   } catch (error) {
     const { status, code } = error instanceof AppError ? error : { status: 500, code: 'internal_error' };
-    if (status === 403 || status >= 500) await record(services, call, { outcome: code, input, output: undefined });
+    const ended = { outcome: code, input, output: undefined };
+    if (status === 403) await record(services, call, ended);
+    // Not waited for: where the database is why it failed, the answer would come late.
+    if (status >= 500) void record(services, call, ended);
     throw error;
   }
   await record(services, call, { outcome: 'ok', input, output });
