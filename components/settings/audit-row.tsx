@@ -30,7 +30,7 @@ export function AuditRow({ entry }: { entry: Entry }) {
         {Object.entries(entry.target).map(([name, id]) => (
           <span key={name} className="flex items-center gap-1 text-xs">
             <span className="text-muted">{name}</span>
-            <CopyId id={id} />
+            <CopyId id={id} className="h-6" />
           </span>
         ))}
       </Td>
