@@ -4,11 +4,12 @@ import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
 import { requireRun, runScope } from '../runs/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
 import { listRunTasks } from './store.ts';
+import { TaskStep } from './task-list.ts';
 import { toRunTask, toTask } from './view.ts';
 
 type Input = z.output<typeof RunTasksInput>;
 
-const RunTaskKey = z.tuple([CursorTime, z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)]);
+const RunTaskKey = z.tuple([CursorTime, TaskStep]);
 
 /** Lists the tasks of one run that wait for a person, oldest first. */
 export async function listPendingOfRun(ctx: Context, input: Input): Promise<z.input<typeof ListTasksOutput>> {

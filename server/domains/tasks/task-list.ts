@@ -5,7 +5,9 @@ import { Id } from '../../contract/wire.ts';
 import { visibleProjects } from '../runs/visibility.ts';
 import type { TaskKey } from './store.ts';
 
-const CursorKey = z.tuple([CursorTime, Id, z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)]);
+/** The step of a task in a cursor. In loops it is `each.3.ask`, four levels deep at most: five ids and four numbers. */
+export const TaskStep = z.string().regex(/^[A-Za-z0-9_.-]{1,400}$/);
+const CursorKey = z.tuple([CursorTime, Id, TaskStep]);
 
 /** Returns where a page of tasks begins; null for the first page. AppError 422 (a cursor of another list). */
 export function readTaskCursor(cursor: string | undefined): TaskKey | null {

@@ -121,6 +121,33 @@ describe('answered tasks', () => {
   });
 });
 
+test('tasks in loops are listed page by page, while they wait and afterwards', async () => {
+  const inner = { id: 'ask', type: 'human_task', name: 'In a loop' };
+  const id = await publishGraph(service.services, tenant.owner, {
+    steps: [{ id: 'each', type: 'for_each', items: '[1, 2, 3]', concurrency: 3, steps: [inner] }],
+  });
+  const { run_id: runID } = await call(command, as(tenant.owner), { id, command: 'start' });
+  const ref = { id, runID };
+  const page = async (list: typeof pending | typeof answered | typeof ofRun, input: object) => {
+    const steps: string[] = [];
+    for (let more: { cursor?: string } = {}; ; ) {
+      const found: { tasks: { task_id: string }[]; next_cursor: string | null } = await call(
+        list as typeof pending,
+        as(tenant.owner),
+        { ...input, limit: 1, ...more },
+      );
+      steps.push(...found.tasks.map(({ task_id }) => task_id));
+      if (found.next_cursor === null) return steps.sort();
+      more = { cursor: found.next_cursor };
+    }
+  };
+  const steps = ['each.0.ask', 'each.1.ask', 'each.2.ask'];
+  await expect.poll(() => page(pending, { workflow_id: id })).toEqual(steps);
+  expect(await page(ofRun, ref)).toEqual(steps);
+  for (const task_id of steps) await call(complete, as(tenant.owner), { ...ref, task_id, approved: true });
+  expect(await page(answered, { workflow_id: id })).toEqual(steps);
+});
+
 test('filters and cursors that mean nothing are refused with 422', async () => {
   const cursor = Buffer.from('[1,2]').toString('base64url');
   const wrong = [{ cursor }, { cursor: 'x' }, { project_id: 'x' }, { q: 'x'.repeat(201) }, { limit: 0 }, { other: 1 }];
