@@ -5,6 +5,8 @@ test('what was changed is in the audit log: filtered, exported, and for administ
   api,
 }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Audited', graph: { steps: [] } });
+  // A request does not wait for a slow entry, and the page is not loaded again.
+  await expect.poll(async () => (await api.call('GET', `/v1/audit-log?target=${id}`)).entries).toHaveLength(1);
   await member.goto('/workflows');
   await member.getByRole('link', { name: 'Audit log' }).click();
   const log = member.getByRole('region', { name: 'Audit log' });
