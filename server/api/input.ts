@@ -6,7 +6,7 @@ import type { RegisteredOperation } from './registry.ts';
 /** Levels of arrays and objects that a request may nest; requests that people write stay under 20. */
 const maxDepth = 100;
 
-/** Path parameters as text, in the order of the path, and what the carrier (query or body) held. */
+/** Path parameters as text, in the order of the path, and what the carrier (query or body) held: an object of the caller's alone. */
 export type RawInput = { path: readonly string[]; fields: Record<string, unknown> };
 
 /**
@@ -15,7 +15,8 @@ export type RawInput = { path: readonly string[]; fields: Record<string, unknown
  */
 export function parseInput(entry: RegisteredOperation, raw: RawInput): unknown {
   const details: ErrorDetail[] = [];
-  const input: Record<string, unknown> = { ...raw.fields };
+  // Not a copy: one of an object with 100,000 keys takes 50 ms.
+  const input = raw.fields;
   for (const name of entry.pathParameters) {
     if (Object.hasOwn(input, name))
       details.push({ path: name, message: 'belongs to the path and cannot be sent here' });
@@ -123,7 +124,9 @@ function checkJson(root: unknown): void {
     if (typeof value === 'string') checkText(value);
     if (typeof value !== 'object' || value === null) continue;
     if (depth >= maxDepth) throw badRequest(`The request body is nested deeper than ${maxDepth} levels.`, 'too_deep');
-    for (const [key, item] of Object.entries(value)) {
+    // Object.entries allocates a pair for each key: twice the time where an object has 100,000 of them.
+    for (const key of Object.keys(value)) {
+      const item = (value as Record<string, unknown>)[key];
       checkText(key);
       if (typeof item === 'string' || typeof item === 'object') pending.push({ value: item, depth: depth + 1 });
     }

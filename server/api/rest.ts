@@ -163,7 +163,7 @@ async function readFields(entry: RegisteredOperation, request: ApiRequest): Prom
   if (bytes.byteLength > 0) requireJson(request.header('content-type'));
   const fields = readJsonBody(bytes);
   const misplaced = (entry.operation.query ?? []).filter(name => Object.hasOwn(fields, name));
-  if (misplaced.length === 0) return { ...fields, ...query };
+  if (misplaced.length === 0) return Object.assign(fields, query);
   const details = misplaced.map(path => ({ path, message: 'belongs to the query and cannot be sent in the body' }));
   throw invalid('The request is not valid.', details, 'validation_error');
 }

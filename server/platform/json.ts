@@ -18,7 +18,8 @@ export function isJson(root: unknown): boolean {
       case 'object':
         if (value === null) continue;
         if (Array.isArray(value)) for (const item of value) pending.push(item);
-        else if (hasPlainPrototype(value)) for (const item of Object.values(value)) pending.push(item);
+        else if (hasPlainPrototype(value))
+          for (const key of Object.keys(value)) pending.push((value as Record<string, unknown>)[key]);
         else return false;
         continue;
       default:

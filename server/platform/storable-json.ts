@@ -17,7 +17,8 @@ export function storageProblem(root: unknown): StorageProblem | null {
     if (typeof value === 'number' && !Number.isFinite(value)) return { path, message: 'must be a finite number' };
     if (typeof value !== 'object' || value === null) continue;
     if (depth >= maxDepth) return { path, message: `must not be nested deeper than ${maxDepth}` };
-    for (const [key, child] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
+      const child = (value as Record<string, unknown>)[key];
       const childPath = path === '' ? key : `${path}.${key}`;
       if (!isStorableText(key)) return { path, message: 'has a key that is not well-formed text without NUL' };
       stack.push({ value: child, path: childPath, depth: depth + 1 });

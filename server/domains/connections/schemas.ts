@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { BoundedRecord } from '../../platform/bounded-record.ts';
 
 export const connectionStatuses = ['active', 'expired', 'error'] as const;
 /** `error`: the provider did not return a fresh token, and is asked again; `expired`: it has to be connected again. */
@@ -28,27 +29,6 @@ export const HeaderSecret = Secret.regex(
   headerValue,
   'must be printable ASCII, without line breaks and without spaces at its ends',
 );
-
-/** zod leaves `__proto__` out of a record without a word, and what is sent must not be lost: here it is refused. */
-function named<Value extends z.ZodType>(
-  record: z.ZodRecord<typeof CredentialName, Value>,
-  least: number,
-  most: number,
-) {
-  const counted = record.refine(
-    credentials => within(Object.keys(credentials).length, least, most),
-    `must name ${least} to ${most} credentials`,
-  );
-  const { $schema: _, ...described } = z.toJSONSchema(record, { io: 'input' });
-  return z
-    .custom<z.input<typeof record>>(
-      sent => typeof sent === 'object' && sent !== null && !Object.hasOwn(sent, '__proto__'),
-      'must be an object, and name no credential "__proto__"',
-    )
-    .pipe(counted)
-    .meta({ ...described, ...(least > 0 ? { minProperties: least } : {}), maxProperties: most });
-}
-const within = (count: number, least: number, most: number) => count >= least && count <= most;
 
 export const ConnectionConfig = AnyObject.refine(
   config => bytesOf(JSON.stringify(config)) <= maxConfigBytes,
@@ -117,7 +97,11 @@ export const CreateConnectionInput = z.strictObject({
   display_name: DisplayName,
   provider: Kind.refine(provider => !flowProviders.includes(provider), 'is connected by its own flow'),
   service: Kind,
-  credentials: named(z.record(CredentialName, HeaderSecret), 1, maxCredentials),
+  credentials: BoundedRecord(z.record(CredentialName, HeaderSecret), {
+    noun: 'credentials',
+    least: 1,
+    most: maxCredentials,
+  }),
   config: ConnectionConfig.optional(),
   /** Default: the origin of `config.base_url`; without one, where its creator first uses it. */
   origins: Origins.optional(),
@@ -127,7 +111,11 @@ export const PatchConnectionInput = z.strictObject({
   id: Id,
   display_name: DisplayName.optional(),
   /** Merged: a name that is not given keeps its secret, null removes it. */
-  credentials: named(z.record(CredentialName, HeaderSecret.nullable()), 0, 2 * maxCredentials).optional(),
+  credentials: BoundedRecord(z.record(CredentialName, HeaderSecret.nullable()), {
+    noun: 'credentials',
+    least: 0,
+    most: 2 * maxCredentials,
+  }).optional(),
   /** Replaces the whole. */
   config: ConnectionConfig.optional(),
   /** Replaces the whole. Another origin needs every credential in `credentials`: 422 `secret_required`. */

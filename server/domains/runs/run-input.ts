@@ -16,6 +16,7 @@ export const reservedParams: ReadonlySet<string> = new Set([
 
 /** `trigger_payload`, over it `webhook_payload`, over both the free-form keys: what is read as `{{input.*}}`. */
 export function assembleInput(params: JsonMap): JsonMap {
+  if (!isAnyReserved(params)) return params;
   const input: [string, JsonValue][] = [];
   for (const payload of [params.trigger_payload, params.webhook_payload]) {
     if (isObject(payload)) input.push(...Object.entries(payload));
@@ -23,6 +24,11 @@ export function assembleInput(params: JsonMap): JsonMap {
   input.push(...Object.entries(params).filter(([key]) => !reservedParams.has(key)));
   // fromEntries defines properties, so that a key `__proto__` stays an ordinary key. A later entry wins.
   return Object.fromEntries(input);
+}
+
+function isAnyReserved(params: JsonMap): boolean {
+  for (const key of reservedParams) if (Object.hasOwn(params, key)) return true;
+  return false;
 }
 
 /** `over` laid on `beneath`: objects are merged at every depth, everything else (arrays too) is replaced. */

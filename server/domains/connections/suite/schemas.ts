@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { AnyObject, Id } from '../../../contract/wire.ts';
+import { BoundedRecord } from '../../../platform/bounded-record.ts';
 import { connectionStatuses, DisplayName, OauthCallback, Origins } from '../schemas.ts';
 
 const ServiceName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'is not the name of a service');
+const MAX_SERVICES = 50;
 const Service = z.strictObject({ name: z.string(), scopes: z.array(z.string()) });
 
 export const SuiteConfigOutput = z.strictObject({ enabled: z.boolean(), services: z.array(Service) });
 export const SuiteOauthUrlInput = z.strictObject({
   /** Default: all there are; of a connection that is connected again, those it has. */
-  services: z.array(ServiceName).max(50).optional(),
+  services: z.array(ServiceName).max(MAX_SERVICES).optional(),
   /** Default: the account's email. */
   display_name: DisplayName.optional(),
   /** Connects this one again, instead of making another. */
@@ -21,7 +23,7 @@ export const ByConnectionId = z.strictObject({ connectionId: Id });
 export const SuiteServicesInput = z.strictObject({
   connectionId: Id,
   /** Those that are not named stay as they are. */
-  services: z.record(ServiceName, z.boolean()),
+  services: BoundedRecord(z.record(ServiceName, z.boolean()), { noun: 'services', least: 0, most: MAX_SERVICES }),
 });
 export const SuiteAccount = z.strictObject({
   connection_id: Id,

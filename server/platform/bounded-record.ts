@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+type Bounds = { noun: string; least: number; most: number };
+
+/**
+ * A record of so many entries. The entries are counted before the record checks each of them: 90,000 wrong ones in a request
+ * took 400 ms. zod leaves a key `__proto__` out of a record without a word, and what is sent must not be lost: it is refused.
+ */
+export function BoundedRecord<Key extends z.core.$ZodRecordKey, Value extends z.ZodType>(
+  record: z.ZodRecord<Key, Value>,
+  { noun, least, most }: Bounds,
+) {
+  const { $schema: _, ...described } = z.toJSONSchema(record, { io: 'input' });
+  return z
+    .custom<z.input<typeof record>>(
+      sent => typeof sent === 'object' && sent !== null && !Object.hasOwn(sent, '__proto__'),
+      { error: 'must be an object without a key "__proto__"', abort: true },
+    )
+    .refine(sent => isWithin(Object.keys(sent).length, least, most), `must name ${least} to ${most} ${noun}`)
+    .pipe(record)
+    .meta({ ...described, ...(least > 0 ? { minProperties: least } : {}), maxProperties: most });
+}
+
+const isWithin = (count: number, least: number, most: number) => count >= least && count <= most;
