@@ -11,11 +11,12 @@ import { ATTACKS, type Attack } from './hostile-attacks.ts';
 /** Runs of the honest tenant before a wave of attacks, while it begins, and while what hangs of it hangs. */
 const SAMPLES = 8;
 /**
- * The promise; and what is too short to be told apart from the noise of a machine that runs other tests as well, in ms: 243 were
- * measured there. Without the low priority of long scripts it is 257 on a quiet one.
+ * The promise; and what is too short to be told apart from the noise of the machine, in ms. With several rounds (`npm run faults
+ * -- e2e/security/hostile-tenant.test.ts`) the test has the machine for itself: it measures 257 without the low priority of
+ * long scripts. `npm test` runs other tests beside it and has measured 243 with everything in order: there it finds what hangs.
  */
 const MAX_SLOWDOWN = 3;
-const NOISE_MS = 250;
+const NOISE_MS = rounds > 1 ? 250 : 1_000;
 
 const honestGraph = {
   steps: [

@@ -7,8 +7,8 @@ import { Installation, type Service } from '../fixtures/service.ts';
 /** A burst of event streams, all opened at once by a few tokens of one person. */
 const SOCKETS = 1_500;
 const MAX_PER_USER = 500;
-/** A machine that is busy with other tests takes its own share of this. */
-const MAX_STALL_MS = 1_000;
+/** CPU time of one turn of the event loop, which is the same on a busy machine. */
+const MAX_TURN_MS = 1_000;
 
 let installation: Installation;
 let service: Service;
@@ -56,9 +56,9 @@ test(`${SOCKETS} streams at once: a person gets ${MAX_PER_USER}, whichever token
   expect(new Set(tokens).size).toBe(3);
   await service.measure({ collectGarbage: true });
   const statuses = await Promise.all(Array.from({ length: SOCKETS }, (_, n) => open(tokens[n % 3] ?? '')));
-  const { stallMs } = await service.measure({ collectGarbage: true });
+  const { turnMs } = await service.measure({ collectGarbage: true });
   expect(Map.groupBy(statuses, status => status).get(101)?.length).toBe(MAX_PER_USER);
   expect(new Set(statuses)).toEqual(new Set([101, 429]));
-  expect(stallMs).toBeLessThan(MAX_STALL_MS);
+  expect(turnMs).toBeLessThan(MAX_TURN_MS);
   expect(await service.terminate()).toBe(0);
 });
