@@ -4,19 +4,13 @@ import { badRequest } from '../platform/errors.ts';
 import { newRequestId } from '../platform/ids.ts';
 import type { RateLimitState } from '../platform/rate-limit.ts';
 import { clientAddress } from './client-address.ts';
+import { compressed, type SentResponse } from './compression.ts';
 import type { DemoMcp } from './demo-mcp/demo-server.ts';
 import { errorBody } from './failure.ts';
 import { isApiPath } from './http-server.ts';
 import { isMcpPath, type McpSurface } from './mcp/surface.ts';
 import { rateHeaders, rateLimited } from './rate.ts';
-import {
-  type ApiRequest,
-  type ApiResponse,
-  checkContentLength,
-  protectiveHeaders,
-  readTarget,
-  tooLarge,
-} from './request.ts';
+import { type ApiRequest, checkContentLength, protectiveHeaders, readTarget, tooLarge } from './request.ts';
 import type { Rest } from './rest.ts';
 import { isTrpcPath, type Trpc } from './trpc.ts';
 
@@ -38,8 +32,10 @@ export async function serveNode(
 ): Promise<void> {
   response.on('error', () => undefined);
   const answer = await surface({ ...fromNode(request, trustedProxies), onDisconnect: disconnectOf(response) });
+  const isHead = request.method === 'HEAD';
+  const sent = isHead ? answer : await compressed(answer, request.headers['accept-encoding']);
   if (response.destroyed) return;
-  sendNode(answer, response, request.method === 'HEAD');
+  sendNode(sent, response, isHead);
   if (!request.complete) discardRest(request);
 }
 
@@ -143,7 +139,7 @@ function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> 
   });
 }
 
-function sendNode({ status, headers, body }: ApiResponse, response: ServerResponse, head: boolean): void {
+function sendNode({ status, headers, body }: SentResponse, response: ServerResponse, head: boolean): void {
   if (body === null) {
     response.writeHead(
       status,
@@ -153,7 +149,7 @@ function sendNode({ status, headers, body }: ApiResponse, response: ServerRespon
     return;
   }
   response.writeHead(status, { ...headers, 'Content-Length': String(Buffer.byteLength(body)) });
-  response.end(body); // as text: Node then sends head and body in one write
+  response.end(body); // a text as text: Node then sends head and body in one write
 }
 
 function discardRest(request: IncomingMessage): void {
