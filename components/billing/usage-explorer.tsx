@@ -86,7 +86,10 @@ function useNames(): (key: UsageFilterKey, value: string) => string {
   const trpc = useTRPC();
   const { get } = useUrlState();
   const { data: workflows } = useQuery(
-    trpc.workflows_list.queryOptions({ limit: 200 }, { staleTime: 30_000, enabled: get('workflow_id') !== '' }),
+    trpc.workflows_list.queryOptions(
+      { limit: 200, graphs: false },
+      { staleTime: 30_000, enabled: get('workflow_id') !== '' },
+    ),
   );
   return (key, value) => {
     if (key === 'workflow_id')

@@ -6,7 +6,7 @@ import { Select } from '../ui/select.tsx';
 /** The workflow to which a page is filtered; the empty string means all. */
 export function WorkflowSelect({ value, onChange }: { value: string; onChange: (workflowId: string) => void }) {
   const trpc = useTRPC();
-  const { data } = useQuery(trpc.workflows_list.queryOptions({ limit: 200 }, { staleTime: 30_000 }));
+  const { data } = useQuery(trpc.workflows_list.queryOptions({ limit: 200, graphs: false }, { staleTime: 30_000 }));
   const known = data?.workflows.some(workflow => workflow.id === value);
   return (
     <Select<string>

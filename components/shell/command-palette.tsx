@@ -16,12 +16,12 @@ import {
 import { useRouter } from 'next/navigation';
 import { useTheme } from 'next-themes';
 import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
-import { RunDialog, type StartableWorkflow } from '../workflows/run-dialog.tsx';
+import { StartRunDialog } from '../workflows/start-run-dialog.tsx';
 import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
 import { pagesFor } from './pages.ts';
 import { usePermissions, useSession } from './session.tsx';
@@ -30,8 +30,9 @@ type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () 
 
 /** ⌘K: pages, workflows, recent runs, and the actions one does most. */
 export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
-  const [starting, setStarting] = useState<StartableWorkflow | null>(null);
+  const [starting, setStarting] = useState<string | null>(null);
   const [creating, setCreating] = useState(false);
+  const endStart = useCallback(() => setStarting(null), []);
   return (
     <>
       <Radix.Root open={open} onOpenChange={onOpenChange}>
@@ -53,7 +54,7 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
           </Radix.Content>
         </Radix.Portal>
       </Radix.Root>
-      <RunDialog workflow={starting} onClose={() => setStarting(null)} />
+      <StartRunDialog workflowId={starting} onClose={endStart} />
       <CreateWorkspaceDialog open={creating} onClose={() => setCreating(false)} />
     </>
   );
@@ -67,7 +68,7 @@ function Commands({
 }: {
   close: () => void;
   onHelp: () => void;
-  onStart: (workflow: StartableWorkflow) => void;
+  onStart: (workflowId: string) => void;
   onCreateWorkspace: () => void;
 }) {
   const router = useRouter();
@@ -96,7 +97,7 @@ function Commands({
             </Item>
           </Group>
         ) : null}
-        <Workflows search={search} go={go} onStart={workflow => act(() => onStart(workflow))} />
+        <Workflows search={search} go={go} onStart={id => act(() => onStart(id))} />
         <RecentRuns act={act} />
         <Group heading="Go to">
           {pagesFor(permissions).map(page => (
@@ -119,13 +120,16 @@ function Workflows({
 }: {
   search: string;
   go: (href: string) => () => void;
-  onStart: (workflow: StartableWorkflow) => () => void;
+  onStart: (workflowId: string) => () => void;
 }) {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();
   const q = useDebounced(search.trim(), 150);
   const { data } = useQuery(
-    trpc.workflows_list.queryOptions({ limit: 6, ...(q ? { q } : {}) }, { placeholderData: keepPreviousData }),
+    trpc.workflows_list.queryOptions(
+      { limit: 6, graphs: false, ...(q ? { q } : {}) },
+      { placeholderData: keepPreviousData },
+    ),
   );
   const workflows = data?.workflows ?? [];
   if (workflows.length === 0) return null;
@@ -153,7 +157,7 @@ function Workflows({
                 key={workflow.id}
                 value={`run start ${workflow.name} ${workflow.id}`}
                 icon={Play}
-                onSelect={onStart(workflow)}
+                onSelect={onStart(workflow.id)}
               >
                 <span className="truncate">Run {workflow.name}</span>
               </Item>

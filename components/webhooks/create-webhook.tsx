@@ -116,7 +116,10 @@ function WorkflowChoice({
   const [search, setSearch] = useState('');
   const q = useDebounced(search.trim(), 250);
   const { data } = useQuery(
-    trpc.workflows_list.queryOptions({ limit: 100, ...(q ? { q } : {}) }, { placeholderData: keepPreviousData }),
+    trpc.workflows_list.queryOptions(
+      { limit: 100, graphs: false, ...(q ? { q } : {}) },
+      { placeholderData: keepPreviousData },
+    ),
   );
   const workflows = data?.workflows ?? [];
   return (

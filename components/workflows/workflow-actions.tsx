@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Archive, Download, Ellipsis, ExternalLink, Play } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
 import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
@@ -11,7 +11,7 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import { download, fileName } from './download.ts';
-import { RunDialog } from './run-dialog.tsx';
+import { StartRunDialog } from './start-run-dialog.tsx';
 
 export type WorkflowRow = Outputs['workflows_list']['workflows'][number];
 
@@ -21,6 +21,7 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
   const client = useTRPCClient();
   const { canWrite } = usePermissions();
   const [starting, setStarting] = useState(false);
+  const close = useCallback(() => setStarting(false), []);
   const [archiving, setArchiving] = useState(false);
   const save = async (format: 'json' | 'yaml') => {
     try {
@@ -73,7 +74,7 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
           </>
         ) : null}
       </Menu>
-      <RunDialog workflow={starting ? workflow : null} onClose={() => setStarting(false)} />
+      <StartRunDialog workflowId={starting ? workflow.id : null} onClose={close} />
       <ArchiveConfirm workflow={workflow} open={archiving} onOpenChange={setArchiving} />
     </>
   );

@@ -78,7 +78,13 @@ export function WorkflowList() {
 
 function Rows({ q, status, cursor }: { q: string; status: Status | ''; cursor: string }) {
   const trpc = useTRPC();
-  const input = { limit: 50, ...(q ? { q } : {}), ...(status ? { status } : {}), ...(cursor ? { cursor } : {}) };
+  const input = {
+    limit: 50,
+    graphs: false,
+    ...(q ? { q } : {}),
+    ...(status ? { status } : {}),
+    ...(cursor ? { cursor } : {}),
+  };
   const list = useQuery(
     trpc.workflows_list.queryOptions(input, { refetchInterval: 5_000, placeholderData: keepPreviousData }),
   );

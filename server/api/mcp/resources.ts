@@ -31,6 +31,7 @@ const runUri = new RegExp(`^baton://workflows/(${uuid})/runs/(${uuid})$`);
 export async function listResources(options: McpOptions, caller: McpCaller, cursor: string | undefined) {
   const answer = (await invokeOperation(options, entryOf(options, 'workflows_list'), caller, {
     limit: 50,
+    graphs: false,
     ...(cursor === undefined ? {} : { cursor }),
   })) as { workflows: { id: string; name: string; description: string }[]; next_cursor: string | null };
   return {

@@ -271,6 +271,23 @@ describe('the list', () => {
     expect((await refusal(call(list, as(), { status: 'gone' }))).status).toBe(422);
   });
 
+  test('leaves graphs and run setups out where they are not asked for', async () => {
+    const { id } = await draft({
+      name: 'Large',
+      graph: chain('a', 'b', 'c'),
+      run_setup: { trigger_payload: { x: 1 } },
+    });
+    const [whole] = (await call(list, as(tenant.viewer), { q: id })).workflows;
+    const [light] = (await call(list, as(tenant.viewer), { q: id, graphs: false })).workflows;
+    expect(whole).toMatchObject({
+      graph: chain('a', 'b', 'c'),
+      run_setup: { trigger_payload: { x: 1 } },
+      steps_total: 3,
+    });
+    const { graph: _, run_setup: __, ...rest } = whole ?? {};
+    expect(light).toEqual(rest);
+  });
+
   test('says how the last 20 runs went, newest first', async () => {
     const made = await draft({ name: 'With runs', graph: chain('a', 'b') });
     const run = (n: number) =>

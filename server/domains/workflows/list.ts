@@ -3,7 +3,7 @@ import type { Context } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
 import type { ListWorkflowsInput, ListWorkflowsOutput } from './schemas.ts';
 import { listWorkflows as selectPage } from './sql/store.ts';
-import { projectScope, toWorkflow } from './view.ts';
+import { projectScope, toWorkflowHead } from './view.ts';
 
 /** The project's workflows, newest first; archived ones only where `status=archived` asks for them. */
 export async function listWorkflows(
@@ -16,12 +16,14 @@ export async function listWorkflows(
     q: input.q === '' ? undefined : input.q,
     after: key && { at: new Date(key[0]), id: key[1] },
     limit: input.limit + 1,
+    graphs: input.graphs,
   });
   const page = cutPage(rows, input.limit, row => [row.createdAt.getTime(), row.id]);
   return {
     workflows: page.rows.map(row => ({
-      ...toWorkflow(row),
-      steps_total: row.graph.steps.length,
+      ...toWorkflowHead(row),
+      ...(row.graph !== null && row.runSetup !== null && { graph: row.graph, run_setup: row.runSetup }),
+      steps_total: row.stepsTotal,
       recent_runs: row.recentRuns,
       unpublished_changes: row.unpublishedChanges,
     })),

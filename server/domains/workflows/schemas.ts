@@ -96,9 +96,13 @@ export const ListWorkflowsInput = z.strictObject({
   ...page,
   status: WorkflowStatus.optional().meta({ description: 'Default: all but archived' }),
   q: PlainText(200).optional().meta({ description: 'Part of the name or the description, or the id' }),
+  graphs: z
+    .boolean()
+    .default(true)
+    .meta({ description: 'Whether each workflow comes with its `graph` and `run_setup`, which may be large' }),
 });
 export const ListWorkflowsOutput = z.strictObject({
-  workflows: z.array(WorkflowListItem.extend({ graph: GraphSchema, run_setup: RunSetupSchema })),
+  workflows: z.array(WorkflowListItem.extend({ graph: GraphSchema.optional(), run_setup: RunSetupSchema.optional() })),
   ...nextCursor,
 });
 

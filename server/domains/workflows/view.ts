@@ -16,6 +16,13 @@ export function etagOf(row: { revision: number }): string {
 
 /** A workflow as every surface shows it. */
 export function toWorkflow(row: WorkflowRow): z.input<typeof WorkflowSchema> {
+  return { ...toWorkflowHead(row), graph: row.graph, run_setup: row.runSetup };
+}
+
+/** The same without what may be large. */
+export function toWorkflowHead(
+  row: Omit<WorkflowRow, 'graph' | 'runSetup'>,
+): Omit<z.input<typeof WorkflowSchema>, 'graph' | 'run_setup'> {
   return {
     id: row.id,
     name: row.name,
@@ -23,8 +30,6 @@ export function toWorkflow(row: WorkflowRow): z.input<typeof WorkflowSchema> {
     tenant_id: row.tenantId,
     project_id: row.projectId,
     status: row.status,
-    graph: row.graph,
-    run_setup: row.runSetup,
     latest_version: row.latestVersion,
     graph_checksum: row.graphChecksum,
     etag: etagOf(row),

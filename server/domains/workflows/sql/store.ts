@@ -4,14 +4,17 @@ import { escapeLike } from '../../../platform/postgres/prisma.ts';
 import type { RecentRun } from '../schemas.ts';
 import type { ProjectScope, WorkflowRow, WorkflowState } from '../store.ts';
 
-export type WorkflowListRow = WorkflowRow & {
+export type WorkflowListRow = Omit<WorkflowRow, 'graph' | 'runSetup'> & {
+  /** Both null where the list was to have no graphs. */
+  graph: WorkflowRow['graph'] | null;
+  runSetup: WorkflowRow['runSetup'] | null;
+  stepsTotal: number;
   recentRuns: z.output<typeof RecentRun>[];
   /** Whether the draft's graph is another than that of the latest version. */
   unpublishedChanges: boolean;
 };
 
-const columns = `id, tenant_id AS "tenantId", project_id AS "projectId", name, description, status, graph,
-  run_setup AS "runSetup", revision, latest_version AS "latestVersion", graph_checksum AS "graphChecksum",
+const columns = `id, tenant_id AS "tenantId", project_id AS "projectId", name, description, status, revision, latest_version AS "latestVersion", graph_checksum AS "graphChecksum",
   created_by AS "createdBy", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** Archives, and switches its webhooks off; false where there is no such workflow. Archiving twice keeps the first time. */
@@ -36,6 +39,8 @@ export type WorkflowFilter = {
   q?: string | undefined;
   after: { at: Date; id: string } | null;
   limit: number;
+  /** Whether the rows come with graphs and run setups. */
+  graphs: boolean;
 };
 
 /** Newest first, each with its last 20 runs (one lateral query for the page, on the index (workflow_id, started_at, id)). */
@@ -46,7 +51,9 @@ export async function listWorkflows(
 ): Promise<WorkflowListRow[]> {
   const { rows } = await pool.query<WorkflowListRow>(
     `WITH page AS (
-       SELECT ${columns} FROM workflows
+       SELECT ${columns}, CASE WHEN $9 THEN graph END AS graph, CASE WHEN $9 THEN run_setup END AS "runSetup",
+              json_array_length(graph->'steps') AS "stepsTotal"
+         FROM workflows
         WHERE tenant_id = $1 AND project_id = $2
           AND (CASE WHEN $3::text IS NULL THEN status <> 'archived' ELSE status = $3 END)
           AND ($4::text IS NULL OR name ILIKE $5 OR description ILIKE $5 OR id::text = lower($4))
@@ -74,6 +81,7 @@ export async function listWorkflows(
       filter.after?.at ?? null,
       filter.after?.id ?? null,
       filter.limit,
+      filter.graphs,
     ],
   );
   return rows;
