@@ -1,7 +1,7 @@
 import type { Principal } from '../contract/context.ts';
 import { isReadOnly } from '../contract/operation.ts';
 import type { Services } from '../contract/services.ts';
-import { recordAudit } from '../domains/audit/record.ts';
+import { recordAudit, recordAuditLater } from '../domains/audit/record.ts';
 import { AppError } from '../platform/errors.ts';
 import { isPlainObject } from '../platform/json.ts';
 import type { Invocation } from './invoke.ts';
@@ -39,8 +39,8 @@ async function record(services: Services, call: Invocation, { outcome, input, ou
   const { entry, principal } = call;
   const actor = actorOf(principal, output);
   if (actor === null) return;
-  const { command, name } = entry.operation;
-  await recordAudit(services, {
+  const { command, name, startsRun } = entry.operation;
+  const recorded = {
     ...actor,
     surface: call.surface,
     operation: name,
@@ -49,7 +49,9 @@ async function record(services: Services, call: Invocation, { outcome, input, ou
     outcome,
     requestId: call.requestId,
     clientAddress: call.clientAddress ?? null,
-  });
+  };
+  if (outcome === 'ok' && startsRun?.(input)) recordAuditLater(services, recorded);
+  else await recordAudit(services, recorded);
 }
 
 type Actor = { tenantId: string; projectId: string | null; userId: string; patId: string | null };

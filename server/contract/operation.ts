@@ -57,6 +57,11 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   scopesWhere?: readonly { scope: Scope; when: string }[];
   /** The field of the input that says which of its commands an operation is asked for; the audit log names it. */
   command?: string;
+  /**
+   * Whether it started a run: the run's log names who did, so that nothing waits for the entry in the audit log. Default: it
+   * never does.
+   */
+  startsRun?(input: z.output<I>): boolean;
   /** A deployment feature without which the operation is 404. */
   feature?: Feature;
 };

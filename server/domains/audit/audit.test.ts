@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { asking, publishGraph } from '../../testing/runs.ts';
-import { recordAudit } from './record.ts';
+import { recordAudit, recordAuditLater, settleAudit } from './record.ts';
 
 type Wire = Record<string, unknown> & { id: string; operation: string; target: Record<string, string> };
 
@@ -54,6 +54,11 @@ async function added(work: () => Promise<unknown>, count = 1): Promise<Wire[]> {
   await expect.poll(async () => (await fresh()).length).toBeGreaterThanOrEqual(count);
   return fresh();
 }
+
+const recorded = ({ owner: { userId, tenantId, projectId } }: TestTenant) => ({
+  ...{ userId, tenantId, projectId, patId: null, surface: 'rest' as const, operation: 'workflows_create' },
+  ...{ action: null, target: { id: 'x' }, outcome: 'ok', requestId: 'r', clientAddress: null },
+});
 
 describe('what is recorded', () => {
   test('an operation that changes something, with who, by which token, from where and about what', async () => {
@@ -142,15 +147,44 @@ describe('what is recorded', () => {
     expect(new Set(made.map(entry => entry.target.id)).size).toBe(60);
   });
 
+  test('starts, whose entries are written later together, before the log is read or the service has stopped', async () => {
+    const { pool } = service.container.services;
+    const start = () => send('POST', `/v1/workflows/${workflow}/command`, admin, { command: 'start' });
+    const answers = await Promise.all(Array.from({ length: 30 }, start));
+    const runs = await Promise.all(answers.map(async answer => ((await answer.json()) as { run_id: string }).run_id));
+    const [newest] = runs.toSorted().reverse();
+    expect(await entries(`?target=${newest}`)).toMatchObject([{ action: 'start', outcome: 'ok', surface: 'rest' }]);
+    const late = await start();
+    const { run_id } = (await late.json()) as { run_id: string };
+    await settleAudit(service.container.services);
+    const inserted = await pool.query(`SELECT FROM audit_entries WHERE target->>'run_id' = ANY($1)`, [
+      [...runs, run_id],
+    ]);
+    expect(inserted.rowCount).toBe(31);
+  });
+
+  test('more of them than one statement takes, once each', async () => {
+    const { pool } = service.container.services;
+    const request = newId();
+    for (let n = 0; n < 1_201; n++)
+      recordAuditLater(service.container.services, { ...recorded(acme), requestId: request });
+    await settleAudit(service.container.services);
+    const found = await pool.query('SELECT count(DISTINCT id)::int FROM audit_entries WHERE request_id = $1', [
+      request,
+    ]);
+    expect(found.rows).toEqual([{ count: 1_201 }]);
+    await pool.query('DELETE FROM audit_entries WHERE request_id = $1', [request]);
+  });
+
   test('nothing in the log is no reason to undo what was done: the service says so in its own log', async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'error' }, { write: line => void lines.push(line) });
     const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
-    const { userId, tenantId, projectId } = acme.owner;
-    const about = { surface: 'rest', operation: 'workflows_create', action: null, target: { id: 'x' } } as const;
-    const rest = { patId: null, outcome: 'ok', requestId: 'r', clientAddress: null };
-    await recordAudit({ pool, logger, clock }, { tenantId, userId, projectId, ...about, ...rest });
+    await recordAudit({ pool, logger, clock }, recorded(acme));
     expect(lines.join('')).toContain('workflows_create');
+    recordAuditLater({ pool, logger, clock }, { ...recorded(acme), operation: 'runs_rerun' });
+    await settleAudit({ pool, logger, clock });
+    expect(lines.join('')).toContain('runs_rerun');
     await pool.end();
   });
 });
@@ -216,7 +250,7 @@ describe('reading it', () => {
     expect(head).toBe(
       'at,user_email,user_id,token,token_id,surface,operation,action,target,outcome,project_id,request_id,client_address,id',
     );
-    expect(lines).toHaveLength(2);
-    expect(lines[0]).toContain(',workflows_execute_command,stop,');
+    expect(lines).toHaveLength(33);
+    expect(lines.at(-2)).toContain(',workflows_execute_command,stop,');
   });
 });

@@ -4,6 +4,7 @@ import { cutPage, decodeCursor } from '../../contract/cursor.ts';
 import { Id } from '../../contract/wire.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { type CsvColumn, writeCsv } from '../../platform/csv.ts';
+import { settleAudit } from './record.ts';
 import type { AuditEntry, ExportAuditInput, ListAuditInput, ListAuditOutput } from './schemas.ts';
 import { type AuditFilter, listAuditEntries, type NamedAuditEntry, pagesOfAuditEntries } from './store.ts';
 
@@ -15,6 +16,7 @@ export async function listAudit(
   { limit, cursor, ...filters }: z.output<typeof ListAuditInput>,
 ): Promise<z.input<typeof ListAuditOutput>> {
   const after = decodeCursor(AuditCursor, cursor)?.[0] ?? null;
+  await settleAudit(services);
   const found = await listAuditEntries(services.pool, principal.tenantId, toFilter(filters), {
     after,
     limit: limit + 1,
@@ -28,6 +30,7 @@ export async function exportAudit(
   { principal, services }: Context,
   filters: z.output<typeof ExportAuditInput>,
 ): Promise<string> {
+  await settleAudit(services);
   return writeCsv(columns, pagesOfAuditEntries(services.pool, principal.tenantId, toFilter(filters)));
 }
 

@@ -41,6 +41,7 @@ export const runOperations = [
   operation({
     name: 'workflows_execute_command',
     command: 'command',
+    startsRun: ({ command }) => command === 'start',
     method: 'POST',
     path: '/v1/workflows/{id}/command',
     status: 200,
@@ -70,6 +71,7 @@ With an \`Idempotency-Key\`, a start that was answered 200 is answered the same 
   }),
   operation({
     name: 'workflows_run',
+    startsRun: () => true,
     method: 'POST',
     path: '/v1/workflows/{id}/run',
     status: 202,
@@ -100,6 +102,7 @@ where too many requests of the workspace or the process wait; nothing is started
   }),
   operation({
     name: 'workflows_start_test_run',
+    startsRun: () => true,
     method: 'POST',
     path: '/v1/workflows/{id}/test-runs',
     status: 200,
@@ -240,6 +243,7 @@ with the reason in \`problem\`. A result of more than 4 MiB is a \`result_ref\`.
   }),
   operation({
     name: 'runs_rerun',
+    startsRun: () => true,
     method: 'POST',
     path: '/v1/workflows/{id}/runs/{runID}/rerun',
     status: 200,
