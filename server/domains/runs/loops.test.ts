@@ -8,6 +8,7 @@ import { startHttpServer, type TestHttpServer } from '../../testing/http-server.
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { reached } from '../../testing/runs.ts';
 import { refusal } from '../../testing/workflows.ts';
+import type { Snapshot } from './run-state.ts';
 
 type Ref = { id: string; runID: string };
 type Step = { id: string; type: string; [field: string]: unknown };
@@ -135,6 +136,12 @@ describe('a loop', () => {
     );
     await until(ref, 'blocked');
     expect(await summaryOf(ref)).toMatchObject({ pending_tasks: 2, steps: [{ step_id: 'each', status: 'running' }] });
+    const { added_steps } = await act<Snapshot>('runs_get_snapshot', ref);
+    expect(added_steps).toMatchObject({ total: 2, done: 0 });
+    expect(added_steps.open.map(({ step_id, status }) => [step_id, status]).sort()).toEqual([
+      ['each.0.ask', 'waiting'],
+      ['each.1.ask', 'waiting'],
+    ]);
     const { tasks } = await act<{ tasks: Task[] }>('tasks_list_pending_run', ref);
     expect(tasks.map(({ task_id, instructions }) => [task_id, instructions]).sort()).toEqual([
       ['each.0.ask', 'Buy tea?'],
@@ -142,8 +149,11 @@ describe('a loop', () => {
     ]);
     const inbox = await act<{ tasks: Task[] }>('tasks_list_pending', {});
     expect(inbox.tasks.map(({ task_id }) => task_id)).toEqual(expect.arrayContaining(['each.0.ask', 'each.1.ask']));
-    for (const index of [1, 0])
+    for (const index of [1, 0]) {
       await act('tasks_complete', { ...ref, task_id: `each.${index}.ask`, approved: index === 0 });
+      const { added_steps: left } = await act<Snapshot>('runs_get_snapshot', ref);
+      expect(left.open.map(({ step_id }) => step_id)).toEqual(index === 1 ? ['each.0.ask'] : []);
+    }
     await until(ref);
     expect(await resultOf(ref)).toMatchObject({ results: [{ approved: true }, { approved: false }], failed: 0 });
     const again = refusal(act('tasks_complete', { ...ref, task_id: 'each.0.ask', approved: true }));

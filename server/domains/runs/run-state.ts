@@ -222,7 +222,7 @@ export function stateOf(snapshot: Snapshot, stepIds: readonly string[]): RunStat
   state.credits = snapshot.credits_microcredits;
   state.error = snapshot.error;
   state.endedAt = timeOf(snapshot.ended_at);
-  for (const each of snapshot.steps) {
+  for (const each of [...snapshot.steps, ...snapshot.added_steps.open]) {
     const step = stepOf(state, each.step_id);
     step.status = each.status;
     step.attempts = each.attempts.map(({ started_at, ended_at, credits_microcredits, ...rest }) => ({

@@ -108,7 +108,11 @@ export const StepSnapshot = z.strictObject({
 export const RunSnapshot = RunSchema.extend({
   pending_tasks: z.number().int(),
   last_seq: z.number().int(),
-  added_steps: AddedSteps,
+  added_steps: AddedSteps.extend({
+    open: z.array(StepSnapshot).meta({
+      description: 'Those that have started and not ended, at most 1,000 of them',
+    }),
+  }),
   stopping: z.boolean().meta({ description: 'Whether a graceful stop was requested' }),
   pause_reason: z.string().nullable().meta({ description: 'Why the service itself paused the run, else null' }),
   steps: z.array(StepSnapshot),

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { FoldedEvent } from './run-state.ts';
-import { ADDED_COUNTS, type AddedCounts, IS_ADDED, RUN_COLUMNS, type RunRow, type RunScope } from './store.ts';
+import { ADDED_COUNTS, type AddedCounts, ENDS, IS_ADDED, RUN_COLUMNS, type RunRow, type RunScope } from './store.ts';
 
 /** An event as the database sends it: an array, since the names of the fields would be two thirds of 20,000 of them. */
 type Stored = [
@@ -14,8 +14,11 @@ type Stored = [
   data: JsonMap | null,
 ];
 
+/** What a loop's items may wait for at once is bounded by its `concurrency`; two of them, nested, may have 10,000. */
+const MAX_OPEN_ADDED = 1_000;
+
 /**
- * Returns the run and the events of its authored steps as of one instant, without logs and without the values that it carries (input, results, texts of
+ * Returns the run and the events of its authored steps and of the added ones that are open, as of one instant, without logs and without the values that it carries (input, results, texts of
  * tasks). `lastSeq` is that of the log. Null where the run is not of this tenant, project and workflow.
  */
 export async function findRunToFold(
@@ -25,6 +28,11 @@ export async function findRunToFold(
   const { rows } = await pool.query<RunRow & { log_seq: number; log_events: Stored[]; added: AddedCounts }>(
     `SELECT ${RUN_COLUMNS}, w.name AS workflow_name, e.log_seq, e.log_events, e.added
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
+       CROSS JOIN LATERAL (
+         SELECT coalesce(array_agg(step_id), '{}') AS ids FROM (
+           SELECT step_id FROM run_events
+            WHERE run_id = r.id AND r.ended_at IS NULL AND ${IS_ADDED}
+            GROUP BY step_id HAVING NOT bool_or(event_type IN ${ENDS}) LIMIT ${MAX_OPEN_ADDED}) each) open
        CROSS JOIN LATERAL (
          SELECT coalesce(max(seq), 0) AS log_seq,
                 coalesce(json_agg(json_build_array(seq, event_type, step_id, attempt,
@@ -36,7 +44,8 @@ export async function findRunToFold(
                     ELSE json_strip_nulls(json_build_object(
                       'to', data->'to', 'error', data->'error', 'reason', data->'reason', 'skipped', data->'skipped',
                       'credits', data->'credits'))
-                  END) ORDER BY seq) FILTER (WHERE event_type <> 'step_log' AND NOT ${IS_ADDED}), '[]') AS log_events,
+                  END) ORDER BY seq) FILTER (WHERE event_type <> 'step_log' AND (NOT ${IS_ADDED} OR step_id = ANY(open.ids))), '[]')
+                  AS log_events,
                 ${ADDED_COUNTS} AS added
            FROM run_events WHERE run_id = r.id) e
       WHERE r.id = $1 AND r.tenant_id = $2 AND r.project_id = $3 AND r.workflow_id = $4`,

@@ -3,7 +3,7 @@ import type { Context } from '../../contract/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import { runScope } from './find.ts';
-import { applyEvent, isTerminal, newRunState, type RunState, type StepState } from './run-state.ts';
+import { applyEvent, isAddedStep, isTerminal, newRunState, type RunState, type StepState } from './run-state.ts';
 import type { RunRef, RunSnapshot, StepSnapshot } from './schemas.ts';
 import { findRunToFold } from './snapshot-store.ts';
 import { type AddedCounts, findGraph, type RunRow } from './store.ts';
@@ -31,7 +31,7 @@ const NONE_ADDED: AddedCounts = { total: 0, done: 0, credits: 0 };
 
 /** The snapshot of a folded run. */
 export function toSnapshot(run: RunRow, state: RunState, lastSeq: number, added = NONE_ADDED): Snapshot {
-  const steps = [...state.steps.values()];
+  const [steps, open] = partition([...state.steps.values()]);
   const status = state.status ?? run.status;
   const ended = isTerminal(status);
   return {
@@ -45,11 +45,16 @@ export function toSnapshot(run: RunRow, state: RunState, lastSeq: number, added 
     credits_microcredits: state.credits + added.credits,
     pending_tasks: run.pending_tasks,
     last_seq: lastSeq,
-    added_steps: { total: added.total, done: added.done },
+    added_steps: { total: added.total, done: added.done, open: open.map(toStep) },
     stopping: state.stopping,
     pause_reason: state.pauseReason,
     steps: steps.map(toStep),
   };
+}
+
+/** The authored steps, and the added ones. */
+function partition(steps: readonly StepState[]): [StepState[], StepState[]] {
+  return [steps.filter(({ id }) => !isAddedStep(id)), steps.filter(({ id }) => isAddedStep(id))];
 }
 
 function toStep(step: StepState): z.input<typeof StepSnapshot> {

@@ -188,7 +188,8 @@ export type AddedCounts = { total: number; done: number; credits: number };
 
 /** Authored ids contain no dot. */
 export const IS_ADDED = "coalesce(strpos(step_id, '.') > 0, false)";
-const ENDS = "('step_completed', 'step_failed', 'step_cancelled')";
+/** The events that end a step, as a list for `IN`. */
+export const ENDS = "('step_completed', 'step_failed', 'step_cancelled')";
 /** `AddedCounts` of the events of a run. */
 export const ADDED_COUNTS = `json_build_object(
   'total', coalesce(sum(json_array_length(data->'steps')) FILTER (WHERE event_type = 'steps_added'), 0),
