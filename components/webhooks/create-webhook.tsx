@@ -1,6 +1,7 @@
 'use client';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
+import { PRESETS, type PresetName } from '@/server/domains/webhooks/presets/catalog.ts';
 import { type Inputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -9,6 +10,7 @@ import { FormActions } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { FormError } from '../ui/states.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
+import { type PresetDraft, PresetFields } from './preset-fields.tsx';
 import { SecretShown } from './secret-shown.tsx';
 import { emptyDraft, extrasOf, type WebhookDraft, WebhookFields } from './webhook-form.tsx';
 
@@ -19,7 +21,7 @@ export function CreateWebhookDialog({ onClose }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();
   const formId = useId();
-  const [draft, setDraft] = useState(emptyDraft);
+  const [draft, setDraft] = useState<Draft>({ ...emptyDraft, username: '', secret: '' });
   const [workflow, setWorkflow] = useState<string>();
   const [problems, setProblems] = useState<Problems>({});
   const create = useMutation(
@@ -44,14 +46,16 @@ export function CreateWebhookDialog({ onClose }: Props) {
         title={`${subscription.name} is ready`}
         footer={
           <Button variant="primary" onClick={onClose}>
-            I have copied it
+            {signing_secret === null ? 'Done' : 'I have copied it'}
           </Button>
         }
       >
         <SecretShown
+          preset={subscription.preset}
+          username={subscription.username}
           url={ingress_url}
           secret={signing_secret}
-          note="Copy the signing secret now: it is not shown again. If it is lost, rotate it."
+          note={noteOf(subscription.preset, signing_secret !== null)}
         />
       </Dialog>
     );
@@ -66,28 +70,38 @@ export function CreateWebhookDialog({ onClose }: Props) {
     >
       <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={create.error} />
-        <WebhookFields draft={draft} onChange={setDraft} problems={problems} paste>
+        <WebhookFields draft={draft} onChange={next => setDraft({ ...draft, ...next })} problems={problems} paste>
           <WorkflowChoice value={workflow} onChange={setWorkflow} problem={problems.workflow} />
+          <PresetFields
+            draft={draft}
+            onChange={change => setDraft({ ...draft, ...change, requireTimestamp: false })}
+            problems={problems}
+          />
         </WebhookFields>
       </form>
     </Dialog>
   );
 }
 
-type Problems = { name?: string; payload?: string; workflow?: string };
+type Draft = WebhookDraft & PresetDraft;
+type Problems = { name?: string; payload?: string; workflow?: string; automation?: string; username?: string };
 
 function readDraft(
-  draft: WebhookDraft,
+  draft: Draft,
   workflow: string | undefined,
 ): { input: Inputs['webhooks_create'] } | { problems: Problems } {
-  const { automation } = draft;
+  const { automation, preset, username, secret } = draft;
   const read = extrasOf(draft);
   const name = draft.name.trim();
-  if (name === '' || workflow === undefined || 'problem' in read) {
+  const lacksToken = preset !== 'baton' && automation.kind === 'sender';
+  const lacksUser = preset === 'basic' && username.trim() === '';
+  if (name === '' || workflow === undefined || 'problem' in read || lacksToken || lacksUser) {
     const problems: Problems = {
       ...(name === '' ? { name: 'Enter a name.' } : {}),
       ...(workflow === undefined ? { workflow: 'Choose a workflow.' } : {}),
       ...('problem' in read ? { payload: read.problem } : {}),
+      ...(lacksToken ? { automation: 'Choose an API key: the sender cannot send one.' } : {}),
+      ...(lacksUser ? { username: 'Enter a user name.' } : {}),
     };
     return { problems };
   }
@@ -97,10 +111,24 @@ function readDraft(
       name,
       extras: read.extras,
       require_timestamp: draft.requireTimestamp,
+      preset,
+      ...(preset === 'basic' ? { username: username.trim() } : {}),
+      ...(secret === '' ? {} : { signing_secret: secret.trim() }),
       ...(automation.kind === 'pat' ? { automation_pat_id: automation.id } : {}),
       ...(automation.kind === 'pasted' ? { automation_bearer: automation.token } : {}),
     },
   };
+}
+
+function noteOf(preset: PresetName, hasNewSecret: boolean): string {
+  const { secretSource } = PRESETS[preset];
+  if (hasNewSecret) {
+    const what = preset === 'secret-url' ? 'address' : preset === 'basic' ? 'password' : 'signing secret';
+    return `Copy the ${what} now: it is not shown again. If it is lost, rotate it.`;
+  }
+  return secretSource === 'sender'
+    ? 'Give this address to the sender. If you have not stored its signing secret yet, do so on the page of the webhook.'
+    : 'Give this address to the sender.';
 }
 
 function WorkflowChoice({

@@ -1,12 +1,15 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { PRESETS } from '@/server/domains/webhooks/presets/catalog.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
-import { FormError } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { GivenSecret } from './preset-fields.tsx';
 import { SecretShown } from './secret-shown.tsx';
 import { useRefreshWebhooks } from './use-refresh-webhooks.ts';
 import type { Webhook } from './webhook-form.tsx';
@@ -19,64 +22,97 @@ const overlaps = [
 ] as const;
 type Overlap = (typeof overlaps)[number]['value'];
 
-/** Makes a new signing secret, shows it once, and lets the old one be accepted for a while. */
-export function RotateSecretDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+type Props = { webhook: Webhook; onClose: () => void };
+
+/** Replaces the secret by a new one, which is shown once, or by one that the sender gave; the old one is accepted for a while. */
+export function RotateSecretDialog({ webhook, onClose }: Props) {
   const trpc = useTRPC();
   const refresh = useRefreshWebhooks();
   const [overlap, setOverlap] = useState<Overlap>('86400');
-  const rotate = useMutation(trpc.webhooks_patch.mutationOptions({ onSuccess: refresh }));
-  const secret = rotate.data?.signing_secret;
-  if (secret)
-    return (
-      <Dialog
-        open
-        size="lg"
-        // Escape or a stray click must not lose the only sight of the secret.
-        onOpenChange={() => {}}
-        title={`New signing secret of ${webhook.name}`}
-        footer={
-          <Button variant="primary" onClick={onClose}>
-            I have copied it
-          </Button>
+  const [given, setGiven] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const isFirst = !webhook.has_secret;
+  const isRequired = PRESETS[webhook.preset].secretSource === 'sender';
+  const rotate = useMutation(
+    trpc.webhooks_patch.mutationOptions({
+      onSuccess: ({ signing_secret }) => {
+        if (signing_secret === undefined) {
+          onClose();
+          toast.success(`The secret of ${webhook.name} is stored`);
         }
-      >
-        <SecretShown
-          url={webhook.ingress_url}
-          secret={secret}
-          note={
-            overlap === '0'
-              ? 'The old secret is refused from now on. This one is not shown again.'
-              : 'Give it to the senders; the old one is accepted meanwhile. It is not shown again.'
-          }
-        />
-      </Dialog>
+        return refresh();
+      },
+    }),
+  );
+  if (rotate.data?.signing_secret) {
+    const { signing_secret, ingress_url } = rotate.data;
+    return (
+      <NewSecret webhook={webhook} url={ingress_url} secret={signing_secret} overlap={overlap} onClose={onClose} />
     );
+  }
+  const submit = () => {
+    const secret = given.trim();
+    setProblem(isRequired && secret === '' ? 'Paste the secret that the sender shows.' : undefined);
+    if (isRequired && secret === '') return;
+    const replacement = secret === '' ? { rotate_secret: true } : { signing_secret: secret };
+    rotate.mutate({ id: webhook.id, ...replacement, rotation_overlap_s: Number(overlap) });
+  };
   return (
-    <Dialog
-      open
-      size="sm"
-      onOpenChange={open => !open && onClose()}
-      title={`Rotate the secret of ${webhook.name}?`}
-      description="A new signing secret is created and shown once."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            pending={rotate.isPending}
-            onClick={() => rotate.mutate({ id: webhook.id, rotate_secret: true, rotation_overlap_s: Number(overlap) })}
-          >
-            Rotate
-          </Button>
-        </>
+    <FormDialog
+      onClose={onClose}
+      title={isFirst ? `Store the secret of ${webhook.name}` : `Rotate the secret of ${webhook.name}?`}
+      description={
+        isRequired
+          ? 'The secret that the sender shows. It is not shown again here.'
+          : 'A new signing secret is created and shown once.'
       }
+      action={isFirst ? 'Store' : 'Rotate'}
+      pending={rotate.isPending}
+      error={rotate.error}
+      noValidate
+      onSubmit={submit}
     >
-      <div className="flex flex-col gap-4">
-        <FormError error={rotate.error} />
+      <GivenSecret preset={webhook.preset} value={given} problem={problem} optional={!isRequired} onChange={setGiven} />
+      {isFirst ? null : (
         <Field label="The old secret is accepted for" hint="The one before it is refused at once.">
           <Select<Overlap> value={overlap} options={overlaps} onChange={setOverlap} />
         </Field>
-      </div>
+      )}
+    </FormDialog>
+  );
+}
+
+function NewSecret({
+  webhook,
+  url,
+  secret,
+  overlap,
+  onClose,
+}: Props & { url: string; secret: string; overlap: Overlap }) {
+  return (
+    <Dialog
+      open
+      size="lg"
+      // Escape or a stray click must not lose the only sight of the secret.
+      onOpenChange={() => {}}
+      title={`New signing secret of ${webhook.name}`}
+      footer={
+        <Button variant="primary" onClick={onClose}>
+          I have copied it
+        </Button>
+      }
+    >
+      <SecretShown
+        preset={webhook.preset}
+        username={webhook.username}
+        url={url}
+        secret={secret}
+        note={
+          overlap === '0'
+            ? 'The old secret is refused from now on. This one is not shown again.'
+            : 'Give it to the senders; the old one is accepted meanwhile. It is not shown again.'
+        }
+      />
     </Dialog>
   );
 }

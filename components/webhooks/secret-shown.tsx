@@ -1,27 +1,49 @@
 'use client';
+import { PRESETS, type PresetName } from '@/server/domains/webhooks/presets/catalog.ts';
 import { CopyField } from '../ui/copy.tsx';
 import { ExampleTabs } from './example-tabs.tsx';
 
-/** A signing secret in its one moment, with the address it belongs to and programs that use both. */
-export function SecretShown({ url, secret, note }: { url: string; secret: string; note: string }) {
+type Props = {
+  preset: PresetName;
+  username: string | null;
+  url: string;
+  /** Null if the person knows it already, or only the sender has it. */
+  secret: string | null;
+  note: string;
+};
+
+/** A new secret, shown this once, with the address it belongs to and how to use both. */
+export function SecretShown({ preset, username, url, secret, note }: Props) {
+  const label = preset === 'basic' ? 'Password' : 'Signing secret';
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm text-muted">{note}</p>
-      <div className="flex flex-col gap-1">
-        <p className="text-sm font-medium">Signing secret</p>
-        <CopyField label="Signing secret" value={secret} />
-      </div>
+      {secret !== null && preset !== 'secret-url' ? (
+        <div className="flex flex-col gap-1">
+          <p className="text-sm font-medium">{label}</p>
+          <CopyField label={label} value={secret} />
+        </div>
+      ) : null}
+      {username === null ? null : (
+        <p className="text-sm">
+          User name: <code>{username}</code>
+        </p>
+      )}
       <div className="flex flex-col gap-1">
         <p className="text-sm font-medium">Deliver to</p>
         <CopyField label="Ingress URL" value={url} />
       </div>
-      <div className="flex flex-col gap-1">
-        <p className="text-sm font-medium">Send one</p>
-        <p className="text-xs text-muted">
-          <code>pat_…</code> stands for an API key with the scope <code>workflow:run</code>.
-        </p>
-        <ExampleTabs url={url} secret={secret} />
-      </div>
+      {preset === 'baton' && secret !== null ? (
+        <div className="flex flex-col gap-1">
+          <p className="text-sm font-medium">Send one</p>
+          <p className="text-xs text-muted">
+            <code>pat_…</code> stands for an API key with the scope <code>workflow:run</code>.
+          </p>
+          <ExampleTabs url={url} secret={secret} />
+        </div>
+      ) : (
+        <p className="text-xs text-muted">{PRESETS[preset].secretHint}</p>
+      )}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import type { PresetName } from '@/server/domains/webhooks/presets/catalog.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
@@ -17,6 +18,7 @@ export type WebhookDraft = {
   /** Whether a delivery is answered with the output of its run. */
   answersOutput: boolean;
   requireTimestamp: boolean;
+  preset: PresetName;
 };
 
 export const emptyDraft: WebhookDraft = {
@@ -26,6 +28,7 @@ export const emptyDraft: WebhookDraft = {
   useDefaults: false,
   answersOutput: false,
   requireTimestamp: false,
+  preset: 'baton',
 };
 
 export function draftOf(webhook: Webhook): WebhookDraft {
@@ -38,6 +41,7 @@ export function draftOf(webhook: Webhook): WebhookDraft {
     useDefaults: use_run_setup_defaults === true,
     answersOutput: respond === 'output',
     requireTimestamp: webhook.require_timestamp,
+    preset: webhook.preset,
   };
 }
 
@@ -65,7 +69,7 @@ type Props = {
   draft: WebhookDraft;
   onChange: (draft: WebhookDraft) => void;
   /** The errors of the fields, by name. */
-  problems: { name?: string | undefined; payload?: string | undefined };
+  problems: { name?: string | undefined; payload?: string | undefined; automation?: string | undefined };
   /** A token can be pasted only where a webhook is made. */
   paste: boolean;
   /** The stored token's owner, where it need not be among one's own. */
@@ -97,6 +101,8 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
         onChange={automation => set({ automation })}
         paste={paste}
         storedEmail={automationEmail ?? null}
+        sendersOwn={draft.preset === 'baton'}
+        problem={problems.automation}
       />
       <Field
         label="Fixed payload"
@@ -124,12 +130,14 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
         checked={draft.answersOutput}
         onCheckedChange={answersOutput => set({ answersOutput })}
       />
-      <Checkbox
-        label="Require a timestamp"
-        hint="A recorded delivery that is sent again after five minutes is then refused."
-        checked={draft.requireTimestamp}
-        onCheckedChange={requireTimestamp => set({ requireTimestamp })}
-      />
+      {draft.preset === 'baton' ? (
+        <Checkbox
+          label="Require a timestamp"
+          hint="A recorded delivery that is sent again after five minutes is then refused."
+          checked={draft.requireTimestamp}
+          onCheckedChange={requireTimestamp => set({ requireTimestamp })}
+        />
+      ) : null}
     </>
   );
 }
@@ -142,11 +150,16 @@ function AutomationChoice({
   onChange,
   paste,
   storedEmail,
+  sendersOwn,
+  problem,
 }: {
   value: Automation;
   onChange: (value: Automation) => void;
   paste: boolean;
   storedEmail: string | null;
+  /** Whether deliveries carry a token of their own, to whose user runs can be attributed. */
+  sendersOwn: boolean;
+  problem: string | undefined;
 }) {
   const trpc = useTRPC();
   const { data } = useQuery(trpc.pats_list.queryOptions({ limit: 200 }));
@@ -156,7 +169,7 @@ function AutomationChoice({
   );
   const unlisted = stored !== null && !usable.some(pat => pat.id === stored);
   const options = [
-    { value: SENDER, label: 'The user whose token sends the delivery' },
+    ...(sendersOwn ? [{ value: SENDER, label: 'The user whose token sends the delivery' }] : []),
     ...(unlisted ? [{ value: stored, label: `The stored token of ${storedEmail ?? 'somebody else'}` }] : []),
     ...usable.map(pat => ({ value: pat.id, label: `${pat.display_name} (${pat.user_email})` })),
     ...(paste ? [{ value: PASTED, label: 'Paste a token…' }] : []),
@@ -173,10 +186,19 @@ function AutomationChoice({
     <>
       <Field
         label="Runs belong to"
-        hint="A delivery always carries a token of its own; this decides to whom the run is attributed."
+        required={!sendersOwn}
+        error={problem}
+        hint={
+          sendersOwn
+            ? 'A delivery always carries a token of its own; this decides to whom the run is attributed.'
+            : 'The owner of this API key, which needs the scopes that the workflow needs.'
+        }
       >
         <Select
-          value={value.kind === 'sender' ? SENDER : value.kind === 'pasted' ? PASTED : value.id}
+          placeholder={usable.length === 0 ? 'You have no API key with the scope workflow:run' : 'Choose an API key'}
+          value={
+            value.kind === 'sender' ? (sendersOwn ? SENDER : undefined) : value.kind === 'pasted' ? PASTED : value.id
+          }
           options={options}
           onChange={choose}
         />

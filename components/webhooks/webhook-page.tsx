@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Send, Webhook as WebhookIcon } from 'lucide-react';
 import Link from 'next/link';
 import { type ReactNode, useState } from 'react';
+import { PRESETS } from '@/server/domains/webhooks/presets/catalog.ts';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
@@ -14,6 +15,8 @@ import { ErrorState, NeedsContributor } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { DeliveryTable } from './delivery-table.tsx';
 import { ExampleTabs } from './example-tabs.tsx';
+import { PresetStrength } from './preset-fields.tsx';
+import { RotateSecretDialog } from './rotate-secret.tsx';
 import { TestDeliveryDialog } from './test-delivery.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
 import type { Webhook } from './webhook-form.tsx';
@@ -77,9 +80,15 @@ function Loaded({ webhook }: { webhook: Webhook }) {
         <Card title="Webhook" className="min-w-0">
           <Details webhook={webhook} />
         </Card>
-        <Card title="Send one" className="min-w-0">
-          <ExampleTabs url={webhook.ingress_url} />
-        </Card>
+        {webhook.preset === 'baton' ? (
+          <Card title="Send one" className="min-w-0">
+            <ExampleTabs url={webhook.ingress_url} />
+          </Card>
+        ) : (
+          <Card title="Set up the sender" className="min-w-0">
+            <SenderSetup webhook={webhook} />
+          </Card>
+        )}
       </div>
       <h2 className="mb-2 text-base font-semibold">Deliveries</h2>
       <DeliveryTable webhook={webhook} />
@@ -93,18 +102,35 @@ function Details({ webhook }: { webhook: Webhook }) {
   return (
     <div className="flex flex-col gap-3 text-sm">
       <CopyField label="Ingress URL" value={webhook.ingress_url} />
+      {webhook.preset === 'secret-url' ? (
+        <p className="text-xs text-muted">
+          A full stop and the secret follow this address. The whole address was shown when the webhook was created;
+          rotate the secret for a new one.
+        </p>
+      ) : null}
       <dl className="grid grid-cols-[minmax(0,auto)_minmax(0,1fr)] gap-x-4 gap-y-2">
         <Item label="Workflow">
           <Link href={`/workflows/${webhook.workflow_id}`} className="text-accent-text hover:underline">
             {webhook.workflow_name}
           </Link>
         </Item>
+        <Item label="Authentication">
+          {PRESETS[webhook.preset].label}
+          <PresetStrength preset={webhook.preset} />
+        </Item>
+        {webhook.username === null ? null : (
+          <Item label="User name">
+            <code className="text-xs break-all">{webhook.username}</code>
+          </Item>
+        )}
         <Item label="Runs belong to">
           {webhook.automation_pat_id === null
             ? 'the user whose token delivers'
             : (webhook.automation_email ?? 'a deleted token')}
         </Item>
-        <Item label="Timestamp">{webhook.require_timestamp ? 'required' : 'checked if sent'}</Item>
+        {webhook.preset === 'baton' ? (
+          <Item label="Timestamp">{webhook.require_timestamp ? 'required' : 'checked if sent'}</Item>
+        ) : null}
         <Item label="Saved defaults">{use_run_setup_defaults ? 'merged beneath' : 'not used'}</Item>
         <Item label="Old secret">
           {webhook.previous_secret_expires_at ? (
@@ -121,6 +147,27 @@ function Details({ webhook }: { webhook: Webhook }) {
           </Item>
         ) : null}
       </dl>
+    </div>
+  );
+}
+
+/** What to do on the sender's side, and with its secret here. */
+function SenderSetup({ webhook }: { webhook: Webhook }) {
+  const [storing, setStoring] = useState(false);
+  const { secretHint, secretSource } = PRESETS[webhook.preset];
+  return (
+    <div className="flex flex-col items-start gap-3 text-sm">
+      <p>{secretHint}</p>
+      {webhook.has_secret ? null : (
+        <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+          The secret is not stored yet. Until then all deliveries are refused.
+        </p>
+      )}
+      <p className="text-muted">The body must be sent as application/json, and becomes the run’s input.</p>
+      {secretSource === 'baton' ? null : (
+        <Button onClick={() => setStoring(true)}>{webhook.has_secret ? 'Replace secret' : 'Store secret'}</Button>
+      )}
+      {storing ? <RotateSecretDialog webhook={webhook} onClose={() => setStoring(false)} /> : null}
     </div>
   );
 }

@@ -52,10 +52,17 @@ test('the stream is described', () => {
   expect(described.paths['/v1/workflows/{id}/stream']?.get).toMatchObject({ responses: { 101: {} } });
 });
 
-test('the ingress of webhooks is described with both of its credentials and any JSON', () => {
+test('the ingress of webhooks is described with its credentials and any JSON', () => {
   const ingress = described.paths['/v1/inbound-webhooks/{id}']?.post;
   expect(ingress).toMatchObject({
-    security: [{ token: [], signature: [] }],
+    security: [
+      { token: [], signature: [] },
+      { githubSignature: [] },
+      { stripeSignature: [] },
+      { slackSignature: [] },
+      { standardSignature: [] },
+      { basic: [] },
+    ],
     requestBody: { required: true, content: { 'application/json': { schema: {} } } },
   });
   expect(Object.keys(ingress?.responses ?? {})).toEqual(

@@ -64,6 +64,34 @@ const requestHeaders = {
   },
 } as const;
 
+const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
+
+/** What deliveries are authenticated with where their webhook has a preset (docs/specification/webhooks.md#presets). */
+const presetSchemes = {
+  githubSignature: inHeader(
+    'X-Hub-Signature-256',
+    'Preset `github`: `sha256=` and the hex HMAC-SHA256 of the raw body.',
+  ),
+  stripeSignature: inHeader(
+    'Stripe-Signature',
+    'Preset `stripe`: `t=<seconds>,v1=<hex>`, the HMAC-SHA256 of `<seconds>.<raw body>`.',
+  ),
+  slackSignature: inHeader(
+    'X-Slack-Signature',
+    'Preset `slack`: `v0=` and the hex HMAC-SHA256 of `v0:<X-Slack-Request-Timestamp>:<raw body>`.',
+  ),
+  standardSignature: inHeader(
+    'webhook-signature',
+    'Preset `standard-webhooks`: `v1,` and the Base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`.',
+  ),
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Preset `basic`: the user name and the password of the webhook.',
+  },
+};
+const deliverySecurity = [{ token: [], signature: [] }, ...Object.keys(presetSchemes).map(name => ({ [name]: [] }))];
+
 /** The OpenAPI 3.1 description of every route, derived from the registry. `serverUrl` is the public base URL. */
 export function describeApi(registry: Registry, serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -103,6 +131,7 @@ export function describeApi(registry: Registry, serverUrl: string): Record<strin
           description:
             '`sha256=` and the hex HMAC-SHA256 of the raw body (or of `<timestamp>.<raw body>`), keyed with the whole signing secret of the subscription, `whsec_` included.',
         },
+        ...presetSchemes,
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -172,11 +201,12 @@ function describeOperation(
     tags: [operation.tag],
     summary: operation.summary,
     description: [operation.description, authority(operation), availability(operation)].filter(Boolean).join('\n\n'),
-    ...(isSigned(operation) ? { security: [{ token: [], signature: [] }] } : isPublic ? { security: [] } : {}),
+    ...(isSigned(operation) ? { security: deliverySecurity } : isPublic ? { security: [] } : {}),
     parameters: [
       ...describeParameters(entry),
       ...(operation.headers ?? [])
         .filter(name => Object.hasOwn(requestHeaders, name)) // credentials stand in `security`
+        .filter(name => !(isSigned(operation) && name === 'Stripe-Signature')) // there it is one of several
         .map(name => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...describeBody(entry, schemas),
@@ -187,7 +217,9 @@ function describeOperation(
 const isSigned = (operation: AnyOperation) => operation.headers?.includes('X-Service-Signature') === true;
 
 function authority(operation: AnyOperation): string {
-  if (isSigned(operation)) return 'Needs a token and a signature, both; no session.';
+  if (isSigned(operation)) {
+    return 'Needs a token and a signature, both, or what the preset of the webhook demands instead; no session.';
+  }
   if (operation.access === 'public') return 'Needs no credential.';
   const role = operation.access === 'member' ? 'Any member of the workspace' : `Role \`${operation.access}\` or higher`;
   if (operation.scope === null) return `${role}.`;

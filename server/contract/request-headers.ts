@@ -7,5 +7,13 @@ export const REQUEST_HEADERS = [
   'X-Service-Signature',
   'X-Service-Timestamp',
   'Stripe-Signature',
+  'X-Hub-Signature-256',
+  'X-GitHub-Delivery',
+  'X-GitHub-Event',
+  'X-Slack-Signature',
+  'X-Slack-Request-Timestamp',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
 ] as const;
 export type RequestHeader = (typeof REQUEST_HEADERS)[number];

@@ -1,92 +1,127 @@
 import type { Scope } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
-import { unavailable } from '../../platform/errors.ts';
+import { AppError, unauthenticated, unavailable } from '../../platform/errors.ts';
 import { isId } from '../../platform/ids.ts';
 import { noteShownSecrets } from '../../platform/secrets/in-use.ts';
 import { recordUse } from '../identity/principal.ts';
+import type { PatGrant } from '../identity/principal-cache.ts';
 import { generatePatToken, isWellFormedPat, patHash } from '../pats/token.ts';
 import { mayStart } from './automation.ts';
-import { isSigned, isTimely, parseSignature, type Signed } from './signature.ts';
+import type { Failure, Received } from './presets/preset.ts';
+import { presetRules } from './presets/rules.ts';
+import { acceptedSecrets } from './signature.ts';
 import { readSigningSecrets } from './signing-secrets.ts';
 import { findIngress, type Ingress, type IngressRow } from './sql/store.ts';
 
-/** The proof that comes with a delivery, as it was sent. */
-export type Proof = Signed & { authorization: string | undefined };
-
-/** `webhookId` null: there is none to write the refusal down for. */
+/** `webhookId` null: there is none to write the refusal down for. `error` is what the sender gets. */
 export type Admission =
-  | {
-      admitted: true;
-      webhook: IngressRow;
-      startedBy: string;
-      carried: readonly (readonly Scope[])[];
-      /** The bytes of the signature that was right. */
-      signature: Buffer;
-    }
-  | { admitted: false; webhookId: string | null; code: string; message: string };
+  | { admitted: true; webhook: IngressRow; startedBy: string; carried: readonly (readonly Scope[])[] }
+  | { admitted: false; webhookId: string | null; code: string; message: string; error: AppError };
 
 /** Ask for something that is in the form of an id or of a token, and is neither. */
 const nobody = { tenantId: '-', id: '00000000-0000-0000-0000-000000000000', token: generatePatToken() };
 
-/** The id in the path in the form it is stored in; null where it can be no id at all. */
-export function webhookIdIn(text: string): string | null {
-  const id = text.toLowerCase();
-  return isId(id) ? id : null;
+/** What the path names: the id in the form it is stored in, null where it can be no id; and the secret after a full stop. */
+export type Address = { id: string | null; secret: string | null };
+
+/** Reads `<id>`, or `<id>.<secret>` of the preset `secret-url`. */
+export function readAddress(segment: string): Address {
+  const end = segment.indexOf('.');
+  const id = (end === -1 ? segment : segment.slice(0, end)).toLowerCase();
+  return { id: isId(id) ? id : null, secret: end === -1 ? null : segment.slice(end + 1) };
 }
 
 /**
- * Authenticates a delivery (docs/specification/webhooks.md#deliveries): first the signature, then the token, which
- * needs `workflow:run` in the webhook's own project, and a contributor as its user. Every failure does the same work:
- * one query, one reading of the secret store, two HMACs. So the time reveals neither whether a webhook exists nor which
- * half of the proof was right. AppError 503 if the database or the secret store is unavailable.
+ * Authenticates a delivery (docs/specification/webhooks.md#deliveries) by the rules of the webhook's preset: `baton`
+ * checks the signature, then the token, which needs `workflow:run` in the webhook's own project, and a contributor as
+ * its user; with every other preset the stored token must be able to start runs. Every failure does the same work: one
+ * query, one reading of the secret store, digests for two secrets. So the time reveals neither whether a webhook exists
+ * nor which half of the proof was right. AppError 503 if the database or the secret store is unavailable.
  */
-export async function admit(services: Services, givenId: string | null, proof: Proof): Promise<Admission> {
-  const token = bearerOf(proof.authorization);
-  const found = await findIngress(services.pool, givenId ?? nobody.id, patHash(token)).catch(cause => {
+export async function admit(services: Services, { id }: Address, received: Received): Promise<Admission> {
+  const authorization = received.header('authorization');
+  const found = await findIngress(services.pool, id ?? nobody.id, patHash(bearerOf(authorization))).catch(cause => {
     throw unavailable('token_lookup_unavailable', 'The token cannot be looked up at the moment.', 2, cause);
   });
-  const { webhook } = found;
+  const webhook = atThisAddress(found.webhook, received);
   const ref = { tenantId: webhook?.tenantId ?? nobody.tenantId, id: webhook?.id ?? nobody.id };
-  const secrets = await readSigningSecrets(services, ref);
-  noteShownSecrets([secrets?.current ?? nobody.token, secrets?.previous?.secret ?? nobody.token]);
+  const stored = await readSigningSecrets(services, ref);
+  noteShownSecrets([
+    stored?.current ?? nobody.token,
+    stored?.previous?.secret ?? nobody.token,
+    authorization?.split(' ').at(-1) ?? nobody.token,
+  ]);
   const now = services.clock.now();
-  const signed = isSigned(proof, secrets, now);
-  const timely = isTimely(proof.timestamp, webhook?.requireTimestamp === true, now);
-  const signature = signed ? parseSignature(proof.signature) : null;
-  return judge(services, found, { signature, timely, now });
+  const failure = presetRules[webhook?.preset ?? 'baton'].verify(received, {
+    secrets: acceptedSecrets(stored, now),
+    requireTimestamp: webhook?.requireTimestamp === true,
+    username: webhook?.username ?? null,
+    now,
+  });
+  const waitsForSecret = stored === null && webhook !== null && webhook.preset !== 'baton';
+  return judge(services, { ...found, webhook }, { failure, waitsForSecret, now });
 }
 
-function judge(
-  services: Services,
-  { webhook, bearer, automation }: Ingress,
-  { signature, timely, now }: { signature: Buffer | null; timely: boolean; now: number },
-): Admission {
+/** Only with the preset `secret-url` does an address have a secret. */
+function atThisAddress(webhook: IngressRow | null, { pathSecret }: Received): IngressRow | null {
+  return pathSecret === null || webhook?.preset === 'secret-url' ? webhook : null;
+}
+
+type Checked = { failure: Failure | null; waitsForSecret: boolean; now: number };
+
+function judge(services: Services, { webhook, bearer, automation }: Ingress, checked: Checked): Admission {
+  const { failure, waitsForSecret, now } = checked;
   if (webhook === null) return refused(null, 'unknown_webhook');
-  if (!webhook.enabled) return refused(webhook.id, 'disabled');
-  if (signature === null) return refused(webhook.id, 'bad_signature');
-  if (!timely) return refused(webhook.id, 'bad_timestamp');
-  if (!mayStart(bearer, webhook, now)) return refused(webhook.id, 'bad_token');
-  if (webhook.automationPatId !== null && !mayStart(automation, webhook, now))
-    return refused(webhook.id, 'bad_automation_token');
-  const author = automation ?? bearer;
-  const tokens = [...new Set([bearer, author])];
+  if (!webhook.enabled) return refused(webhook, 'disabled');
+  if (waitsForSecret) return refused(webhook, 'no_secret');
+  if (failure !== null) return refused(webhook, failure);
+  if (webhook.preset === 'baton' && !mayStart(bearer, webhook, now)) return refused(webhook, 'bad_token');
+  if (webhook.automationPatId !== null && !mayStart(automation, webhook, now)) {
+    return refused(webhook, 'bad_automation_token');
+  }
+  const sender = webhook.preset === 'baton' ? bearer : null;
+  const author = automation ?? sender;
+  if (author === null) return refused(webhook, 'bad_automation_token');
+  const tokens = [...new Set([sender, author])].filter((grant): grant is PatGrant => grant !== null);
   for (const grant of tokens) recordUse(services, grant, now);
-  return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes), signature };
+  return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes) };
 }
 
-/** The reason that the owner of the webhook sees in its deliveries; the sender does not get it. */
+/** The reason that the owner of the webhook sees in its deliveries. */
 const reasons = {
   unknown_webhook: 'There is no such webhook.',
   disabled: 'The webhook is switched off.',
-  bad_signature: 'X-Service-Signature is missing, or is not this body’s with a secret that is accepted.',
-  bad_timestamp: 'X-Service-Timestamp is missing, malformed, or more than five minutes off.',
+  no_secret: 'The secret that the sender shows is not stored yet.',
+  missing_signature: 'The headers that authenticate a delivery are missing.',
+  bad_signature: 'The delivery is not authenticated by a secret that is accepted.',
+  bad_timestamp: 'The time of the delivery is missing, malformed, or more than five minutes off.',
   bad_token: 'The Bearer token is missing, expired or revoked, or may not start runs of this project.',
   bad_automation_token:
     'The stored automation token has expired or was revoked, or may no longer start runs of this project.',
 } as const;
+type Reason = keyof typeof reasons;
 
-function refused(webhookId: string | null, code: keyof typeof reasons): Admission {
-  return { admitted: false, webhookId, code, message: reasons[code] };
+/** The same for the signature of the API contract, with the names of its headers. */
+const batonReasons: Partial<Record<Reason, string>> = {
+  bad_signature: 'X-Service-Signature is missing, or is not this body’s with a secret that is accepted.',
+  bad_timestamp: 'X-Service-Timestamp is missing, malformed, or more than five minutes off.',
+};
+
+function refused(webhook: IngressRow | null, code: Reason): Admission {
+  const message = (webhook?.preset === 'baton' ? batonReasons[code] : undefined) ?? reasons[code];
+  return { admitted: false, webhookId: webhook?.id ?? null, code, message, error: answerTo(webhook, code) };
+}
+
+/**
+ * What the sender gets. Senders with a preset show the answer to the person who sets them up, so it says what kind of
+ * failure it was, with one code for all ways in which a signature can be wrong. In all other cases it says nothing.
+ */
+function answerTo(webhook: IngressRow | null, code: Reason): AppError {
+  const preset = webhook?.preset ?? 'baton';
+  const isOpen = code === 'missing_signature' || code === 'bad_signature' || code === 'bad_timestamp';
+  if (preset === 'baton' || preset === 'secret-url' || !isOpen) return unauthenticated();
+  const challenge = preset === 'basic' ? 'Basic realm="webhook", charset="UTF-8"' : 'Bearer';
+  return new AppError(401, code, reasons[code], { headers: { 'WWW-Authenticate': challenge } });
 }
 
 /** The token to look up; if it is missing or malformed, a token that does not exist. */

@@ -5,17 +5,19 @@ import { newId } from '../../platform/ids.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
+import { requireAutomation, requirePresetFields } from './presets/fields.ts';
+import { secretFor } from './presets/secrets.ts';
 import { type CreateWebhookInput, type CreateWebhookOutput, maxWebhooks } from './schemas.ts';
 import { signingSecretName } from './signature.ts';
-import { createSigningSecret } from './signing-secrets.ts';
+import { storeSigningSecret } from './signing-secrets.ts';
 import { lockProject, lockWorkflowStatus, type WorkflowKey } from './sql/store.ts';
 import { countWebhooks, insertWebhook } from './store.ts';
-import { requireWebhook, toWebhook } from './view.ts';
+import { requireWebhook, shownAddress, toWebhook } from './view.ts';
 
 /**
  * POST /v1/inbound-webhooks (docs/specification/webhooks.md#subscription). AppError 404 for a workflow the project
- * does not have; 422 `workflow_archived`, `too_many_webhooks`, `invalid_automation_token`; 503 where the secret store
- * is away.
+ * does not have; 422 `workflow_archived`, `too_many_webhooks`, `invalid_automation_token`, `automation_required`,
+ * `invalid_secret`; 503 where the secret store is away.
  */
 export async function createWebhook(
   ctx: Context,
@@ -23,12 +25,16 @@ export async function createWebhook(
 ): Promise<z.input<typeof CreateWebhookOutput>> {
   const { principal, services } = ctx;
   const { tenantId, projectId } = principal;
+  const { preset, username = null } = input;
   requireStorable(input.extras);
+  requirePresetFields(preset, { username, requireTimestamp: input.require_timestamp });
+  const { secret, shown } = secretFor(preset, input.signing_secret);
   const automationPatId = await resolveAutomation(ctx, input);
+  requireAutomation(preset, automationPatId);
   const id = newId();
   const at = new Date(services.clock.now());
-  // The secret first: a webhook without one could never be delivered to.
-  const secret = await createSigningSecret(services, { tenantId, id });
+  // The secret first: a webhook that lacks its secret could never be delivered to.
+  if (secret !== null) await storeSigningSecret(services, { tenantId, id }, secret);
   try {
     await transact(services, async tx => {
       await admit(tx, { tenantId, projectId, workflowId: input.workflow_id });
@@ -41,6 +47,9 @@ export async function createWebhook(
         automationPatId,
         extras: input.extras,
         requireTimestamp: input.require_timestamp,
+        preset,
+        username,
+        hasSecret: secret !== null,
         createdBy: principal.userId,
         createdAt: at,
       });
@@ -50,8 +59,7 @@ export async function createWebhook(
     throw error;
   }
   const subscription = toWebhook(services, await requireWebhook(ctx, id));
-  const { ingress_url, ingress_path } = subscription;
-  return { subscription, signing_secret: secret, ingress_url, ingress_path };
+  return { subscription, signing_secret: shown ? secret : null, ...shownAddress(subscription, secret) };
 }
 
 /** Locks the project, so that two cannot both be the last one; and the workflow, so that it is not archived meanwhile. */

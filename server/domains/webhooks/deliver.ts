@@ -8,8 +8,8 @@ import { findStarted, toStarted } from '../runs/command.ts';
 import { once } from '../runs/idempotency.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
 import { type StartRequest, startRun } from '../runs/start.ts';
+import type { Identity } from './presets/preset.ts';
 import { IngestOutput } from './schemas.ts';
-import { replayableUntil, timestampToleranceMs } from './signature.ts';
 import { claimSignature, findSignedRun } from './sql/signature-store.ts';
 import type { IngressRow } from './sql/store.ts';
 
@@ -20,26 +20,24 @@ export type Delivered = { output: z.output<typeof IngestOutput>; repeated: boole
 const maxDepth = 100;
 
 export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'traceparent'> & {
-  body: Uint8Array;
+  payload: JsonMap;
   /** The Idempotency-Key, which is not signed. */
   key: string | null;
-  /** The proof of the delivery; null for a delivery that the server makes itself. */
-  signed: { signature: Buffer; timestamp: string | undefined } | null;
+  /** What makes the delivery known; null if nothing does, as for one that the server makes itself. */
+  identity: Identity | null;
 };
 
 /**
- * Starts the run of an authenticated delivery. Its input is the posted payload, over the fixed one of `extras`. A
- * signature with a timestamp or a key starts one run for as long as it is accepted, under any key; with a key, the same
- * body starts one run in 24 hours. AppError 400 for a body that is not JSON, 409 `idempotency_key_reused`, and the
- * errors of a start.
+ * Starts the run of an authenticated delivery. Its input is the posted payload, over the fixed one of `extras`. An
+ * identity starts one run for as long as it is known, under any key; with a key, the same payload starts one run in 24
+ * hours. AppError 409 `idempotency_key_reused`, and the errors of a start.
  */
 export async function deliver(services: Services, webhook: Admitted, delivery: Delivery): Promise<Delivered> {
-  const payload = readPayload(delivery.body);
-  const { key, signed } = delivery;
+  const { key, identity, payload } = delivery;
   const { pool, clock } = services;
   let repeated = true;
   const start = async (runId?: string) => {
-    const started = toStarted(await startRun(services, { ...startOf(webhook, payload, delivery), runId }));
+    const started = toStarted(await startRun(services, { ...startOf(webhook, delivery), runId }));
     repeated = false;
     return started;
   };
@@ -47,21 +45,17 @@ export async function deliver(services: Services, webhook: Admitted, delivery: D
   const find = (runId: string) => findStarted(pool, { tenantId, projectId, workflowId, runId }, null);
   const answer = (output: unknown) => ({ output: IngestOutput.parse(output), repeated });
 
-  if (signed === null) return answer(await start());
-  const ref = { webhookId: webhook.id, signature: signed.signature };
+  const owner = { tenantId, scope: `subscription:${webhook.id}`, key: key ?? '', request: payload };
+  if (identity === null) {
+    return answer(key === null ? await start() : await once(services, owner, { start, find, runId: undefined }));
+  }
+  const ref = { webhookId: webhook.id, signature: identity.digest };
   const known = await findSignedRun(pool, ref, clock.now());
   if (known !== null) return answer((await find(known)) ?? (await startAs(known, start, find)));
-  const claim = (runId: string) => {
-    const now = clock.now();
-    const expiresAt = replayableUntil(signed.timestamp) ?? now + timestampToleranceMs;
-    return claimSignature(pool, ref, { runId, expiresAt, now });
-  };
-  if (key !== null) {
-    const owner = { tenantId, scope: `subscription:${webhook.id}`, key, request: payload };
-    return answer(await once(services, owner, { start, find, claim, runId: undefined }));
-  }
-  // With neither, equal bodies are equal signatures: a scheduler that always posts the same means a run each time.
-  if (signed.timestamp === undefined) return answer(await start());
+  const claim = (runId: string) =>
+    claimSignature(pool, ref, { runId, expiresAt: identity.knownUntil, now: clock.now() });
+  if (key !== null) return answer(await once(services, owner, { start, find, claim, runId: undefined }));
+  if (identity.withKeyOnly) return answer(await start());
   return answer(await startAs(await claim(newId()), start, find));
 }
 
@@ -81,9 +75,9 @@ async function startAs(
   });
 }
 
-function startOf(webhook: Admitted, payload: JsonMap, delivery: Delivery): StartRequest {
+function startOf(webhook: Admitted, delivery: Delivery): StartRequest {
   const { tenantId, projectId, workflowId, extras } = webhook;
-  const { startedBy, carried, traceparent } = delivery;
+  const { payload, startedBy, carried, traceparent } = delivery;
   const params: JsonMap = {
     trigger_type: 'webhook',
     webhook_payload: mergeBeneath(payload, (extras.trigger_payload ?? {}) as JsonMap),

@@ -55,7 +55,13 @@ function counted(real: Pool): Pool {
   });
 }
 
-type Sent = { id?: string; token?: string | undefined; signature?: string | undefined; timestamp?: string };
+type Sent = {
+  headers?: Record<string, string>;
+  id?: string;
+  token?: string | undefined;
+  signature?: string | undefined;
+  timestamp?: string;
+};
 const body = '{"n":1}';
 
 /** Delivers in this process, to see what was done by the time of the answer. */
@@ -70,6 +76,7 @@ async function answerTo(sent: Sent): Promise<{ work: string[]; error: unknown }>
   if ('token' in sent ? sent.token : token) headers.set('authorization', `Bearer ${token}`);
   if ('signature' in sent ? sent.signature : signature) headers.set('x-service-signature', signature);
   if (timestamp !== undefined) headers.set('x-service-timestamp', timestamp);
+  for (const [name, value] of Object.entries(sent.headers ?? {})) headers.set(name, value);
   work = [];
   const error = await ingest(
     {
@@ -145,6 +152,28 @@ describe('a refusal has asked for just as much, whatever is wrong', () => {
     expect(work).toContain('insert_webhook_deliveries');
     await answerTo({ id: newId() });
     expect(work).not.toContain('insert_webhook_deliveries');
+  });
+});
+
+describe('a refusal of a webhook with a preset has asked for just as much', () => {
+  const right = (secret: string) => ({ 'x-hub-signature-256': sign(secret, body) });
+  const cases: [string, (secret: string) => Record<string, string>][] = [
+    ['without a signature', () => ({})],
+    ['with a malformed signature', () => ({ 'x-hub-signature-256': 'sha256=zz' })],
+    ['with a wrong signature', () => right('other')],
+    ['with the right signature, and a dead token', right],
+  ];
+  test.each(cases)('%s', async (_, headersOf) => {
+    const automation_bearer = await patOf(['workflow:run']);
+    const github = await createTestWebhook(service, { preset: 'github', automation_bearer });
+    await service.db.pool.query(
+      'UPDATE pats SET revoked_at = $2 WHERE id = (SELECT automation_pat_id FROM webhook_subscriptions WHERE id = $1)',
+      [github.id, new Date(service.clock.now())],
+    );
+    const headers = headersOf(github.secret);
+    const answer = await answerTo({ id: github.id, token: undefined, signature: undefined, headers });
+    expect(answer.error).toMatchObject({ status: 401 });
+    expect(answer.work).toEqual(['find_webhook_ingress', 'secret', 'SELECT ciphertext AS bytes FROM secrets ']);
   });
 });
 

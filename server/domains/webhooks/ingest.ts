@@ -1,28 +1,30 @@
 import type { z } from 'zod';
 import type { PublicContext } from '../../contract/context.ts';
-import { AppError, unauthenticated } from '../../platform/errors.ts';
+import { AppError } from '../../platform/errors.ts';
 import { callersTrace } from '../runs/command.ts';
 import { idempotencyKey } from '../runs/idempotency.ts';
 import { withOutput } from '../runs/run-and-wait.ts';
 import { runEndsOf } from '../runs/run-ends.ts';
-import { admit, type Proof, webhookIdIn } from './admit.ts';
-import { type Admitted, type Delivery as DeliveryRequest, deliver } from './deliver.ts';
+import { mergeBeneath } from '../runs/run-input.ts';
+import { type Address, type Admission, admit, readAddress } from './admit.ts';
+import { type Admitted, type Delivery as DeliveryRequest, deliver, readPayload } from './deliver.ts';
 import { type Delivery, recordDelivery } from './delivery-log.ts';
-import { DELIVERY_WAIT_S, type IngestInput, type IngestOutput } from './schemas.ts';
+import type { Acknowledgement, Received } from './presets/preset.ts';
+import { presetRules } from './presets/rules.ts';
+import { DELIVERY_WAIT_S, type DeliveryAnswer, type IngestInput } from './schemas.ts';
 
-type Output = z.input<typeof IngestOutput>;
+type Output = z.input<typeof DeliveryAnswer>;
 type Finding = Pick<Delivery, 'outcome' | 'http_status' | 'run_id' | 'code' | 'message'>;
 /** The outcome of a request. `webhookId` null: there is no webhook to record it for. */
 type Ended = { webhookId: string | null; bytes: number; finding: Finding } & ({ output: Output } | { error: unknown });
 
 /**
- * POST /v1/inbound-webhooks/{id}, the public ingress: content type (415), size (413), signature and token (401, one
- * answer for all failures), then JSON (400) and the start. Every outcome is recorded in the webhook's deliveries.
+ * POST /v1/inbound-webhooks/{id}, the public ingress: content type (415), size (413), authentication (401), then JSON (400) and the start. Every outcome is recorded in the webhook's deliveries.
  */
 export async function ingest(ctx: PublicContext, input: z.output<typeof IngestInput>): Promise<Output> {
   const { clock } = ctx.services;
   const receivedAt = clock.now();
-  const { webhookId, bytes, finding, ...ended } = await attempt(ctx, webhookIdIn(input.id));
+  const { webhookId, bytes, finding, ...ended } = await attempt(ctx, readAddress(input.id));
   if (webhookId !== null) {
     const duration_ms = Math.max(0, clock.now() - receivedAt);
     const received_at = new Date(receivedAt);
@@ -32,36 +34,53 @@ export async function ingest(ctx: PublicContext, input: z.output<typeof IngestIn
   return ended.output;
 }
 
-async function attempt(ctx: PublicContext, webhookId: string | null): Promise<Ended> {
+async function attempt(ctx: PublicContext, address: Address): Promise<Ended> {
   const { services, raw } = ctx;
   if (raw === undefined) throw new Error('The ingress was invoked without the bytes of its body.');
+  const webhookId = address.id;
   let bytes = 0;
   try {
-    const body = await raw.body();
-    bytes = body.byteLength;
-    const admission = await admit(services, webhookId, proofOf(ctx, body));
+    const received = receivedBy(ctx, await raw.body(), address);
+    bytes = received.body.byteLength;
+    const admission = await admit(services, address, received);
     if (!admission.admitted) {
-      const { code, message } = admission;
+      const { code, message, error } = admission;
       const finding: Finding = { outcome: 'unauthorized', http_status: 401, run_id: null, code, message };
-      return { webhookId: admission.webhookId, bytes, finding, error: unauthenticated() };
+      return { webhookId: admission.webhookId, bytes, finding, error };
     }
     await raw.countAs(`subscription:${admission.webhook.id}`);
-    const { startedBy, carried } = admission;
-    const proof = { signature: admission.signature, timestamp: ctx.headers.get('x-service-timestamp') };
-    const key = idempotencyKey(ctx.headers);
-    const delivery = { body, startedBy, carried, key, signed: proof, ...callersTrace(ctx) };
-    return { webhookId, bytes, ...(await answer(ctx, admission.webhook, delivery)) };
+    return { webhookId, bytes, ...(await accept(ctx, admission, received)) };
   } catch (error) {
     return { webhookId, bytes, finding: failed(error), error };
   }
 }
 
-/** Starts the run, and waits for its output where the webhook answers with it. */
-async function answer(
+type Accepted = { finding: Finding; output: Output };
+
+/** Answers an authenticated delivery: a sender's test of the address at once, any other by starting a run. */
+async function accept(
   ctx: PublicContext,
-  webhook: Admitted,
-  delivery: DeliveryRequest,
-): Promise<{ finding: Finding; output: Output }> {
+  { webhook, startedBy, carried }: Extract<Admission, { admitted: true }>,
+  received: Received,
+): Promise<Accepted> {
+  const rules = presetRules[webhook.preset];
+  const key = idempotencyKey(ctx.headers);
+  const posted = readPayload(received.body);
+  const acknowledgement = rules.acknowledge?.(received, posted) ?? null;
+  if (acknowledgement !== null) return acknowledged(acknowledgement);
+  const payload = mergeBeneath(posted, rules.describe?.(received) ?? {});
+  const identity = rules.identify(received, payload, ctx.services.clock.now());
+  return answer(ctx, webhook, { payload, startedBy, carried, key, identity, ...callersTrace(ctx) });
+}
+
+function acknowledged(output: Acknowledgement): Accepted {
+  const code = 'challenge' in output ? 'challenge' : output.acknowledged;
+  const message = 'The sender tested the address; no run was started.';
+  return { finding: { outcome: 'accepted', http_status: 200, run_id: null, code, message }, output };
+}
+
+/** Starts the run, and waits for its output where the webhook answers with it. */
+async function answer(ctx: PublicContext, webhook: Admitted, delivery: DeliveryRequest): Promise<Accepted> {
   if (webhook.extras.respond !== 'output') {
     const { output, repeated } = await deliver(ctx.services, webhook, delivery);
     return { finding: accepted(output.run_id, repeated), output };
@@ -77,13 +96,8 @@ async function answer(
   }
 }
 
-function proofOf({ headers }: PublicContext, body: Uint8Array): Proof {
-  return {
-    body,
-    authorization: headers.get('authorization'),
-    signature: headers.get('x-service-signature'),
-    timestamp: headers.get('x-service-timestamp'),
-  };
+function receivedBy({ headers }: PublicContext, body: Uint8Array, { secret }: Address): Received {
+  return { body, header: name => headers.get(name), pathSecret: secret };
 }
 
 export function accepted(runId: string, repeated: boolean): Finding {

@@ -32,7 +32,9 @@ export const webhookOperations = [
     path: '/v1/inbound-webhooks',
     status: 201,
     summary: 'Create a webhook that starts a workflow; its signing secret is shown once',
-    description: `The signing secret keys the signature of every delivery. With an automation token stored, runs are attributed to
+    description: `The signing secret keys the signature of every delivery. \`preset\` chooses how deliveries are authenticated
+(docs/specification/webhooks.md#presets): as the API does it (\`baton\`, the default), or as GitHub, Stripe, Slack or Standard Webhooks
+document it, by a user name and a password, or by a secret address. A secret that was given is not answered. With an automation token stored, runs are attributed to
 that token's user; without one, to the user of the token that a delivery comes with. Storing a token needs the scope \`workflow:run\`, and
 a contributor may name only a token of their own.`,
     input: schema.CreateWebhookInput,
@@ -59,8 +61,8 @@ a contributor may name only a token of their own.`,
     method: 'PATCH',
     path: '/v1/inbound-webhooks/{id}',
     status: 200,
-    summary: 'Change a webhook, switch it on or off, or rotate its signing secret',
-    description: `\`rotate_secret\` answers with a new \`signing_secret\`, once. The secret it replaces is accepted for
+    summary: 'Change a webhook, switch it on or off, or replace its signing secret',
+    description: `\`signing_secret\` stores the secret that the sender gave. \`rotate_secret\` answers with a new \`signing_secret\`, once. The secret it replaces is accepted for
 \`rotation_overlap_s\` more seconds (default a day, 0: not at all); the one before that no longer.`,
     input: schema.PatchWebhookInput,
     output: schema.PatchWebhookOutput,
@@ -115,23 +117,41 @@ most ten a minute are written down; the next one says how many were not.`,
     status: 202,
     otherwise: {
       status: 200,
-      description: 'The run has ended; only where the webhook answers with the output',
-      where: ({ output }) => output !== undefined,
+      description:
+        'The run has ended, only where the webhook answers with the output; or the sender tested the address, and no run was started',
+      where: answer => !('run_id' in answer) || answer.output !== undefined,
     },
     tag: 'Inbound webhooks',
     summary: 'Deliver to a webhook: starts a run of its workflow',
     description: `The body (any JSON, at most 256 KiB) becomes the run's input, read as \`{{input.<field>}}\`; anything but an object is wrapped as
 \`{"body": …}\`. \`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the signing secret; with
 \`X-Service-Timestamp\` of \`<timestamp>.<raw body>\`. An unknown or switched-off webhook, a bad signature, timestamp or token are one and the same 401.
+A webhook with another preset than \`baton\` is authenticated by what its sender sends instead of the token and the signature; its 401 has the code
+\`missing_signature\`, \`bad_signature\` or \`bad_timestamp\`.
 A token that proves all that and lacks the scope of one of the workflow's types of step (\`mcp:execute\` for \`mcp_call\` and \`http_request\`, \`ai:use\` for
 \`llm_call\`) is 403; that holds for the stored automation token too.
 With an \`Idempotency-Key\` the same body starts one run in 24 hours; another body under the key is 409.
 With \`extras.respond: "output"\` the answer waits up to 30 seconds for the end of the run, and is 200 with its \`status\` and \`output\` if it has ended.`,
     access: 'public',
     input: schema.IngestInput,
-    output: schema.IngestOutput,
+    output: schema.DeliveryAnswer,
     errors: [401, 403, 409],
-    headers: ['Authorization', 'X-Service-Signature', 'X-Service-Timestamp', 'Idempotency-Key', 'traceparent'],
+    headers: [
+      'Authorization',
+      'X-Service-Signature',
+      'X-Service-Timestamp',
+      'Idempotency-Key',
+      'traceparent',
+      'Stripe-Signature',
+      'X-Hub-Signature-256',
+      'X-GitHub-Delivery',
+      'X-GitHub-Event',
+      'X-Slack-Signature',
+      'X-Slack-Request-Timestamp',
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+    ],
     raw: { limit: schema.ingressLimit },
     run: ingest,
   }),

@@ -4,39 +4,57 @@ import { invalid, notFound } from '../../platform/errors.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
+import { requireAutomation, requirePresetFields } from './presets/fields.ts';
+import { secretFor, unusableSecret } from './presets/secrets.ts';
 import { type PatchWebhookInput, type PatchWebhookOutput, rotationOverlap } from './schemas.ts';
-import { type Rotated, rotateSigningSecret } from './signing-secrets.ts';
+import { rotateSigningSecret } from './signing-secrets.ts';
 import { lockWorkflowStatus, type WebhookRow, type WorkflowKey } from './sql/store.ts';
 import { saveRotation, updateWebhook } from './store.ts';
-import { requireWebhook, toWebhook } from './view.ts';
+import { requireWebhook, shownAddress, toWebhook } from './view.ts';
 
 type Input = z.output<typeof PatchWebhookInput>;
 
 /**
  * PATCH /v1/inbound-webhooks/{id}. AppError 404; 422 `workflow_archived` for switching on what would start an archived workflow,
- * `invalid_automation_token`; 503 where a rotation finds the secret store away, and then nothing was changed.
+ * `invalid_automation_token`, `automation_required`, `invalid_secret`; 503 where a rotation finds the secret store away, and then nothing was changed.
  */
 export async function patchWebhook(ctx: Context, input: Input): Promise<z.input<typeof PatchWebhookOutput>> {
   const { services } = ctx;
   const webhook = await requireWebhook(ctx, input.id);
   if (input.extras) requireStorable(input.extras);
-  if (input.rotation_overlap_s !== undefined && !input.rotate_secret) {
-    const detail = { path: 'rotation_overlap_s', message: 'is only for a rotation (rotate_secret: true)' };
-    throw invalid('The secret was not rotated.', [detail]);
-  }
+  requirePresetFields(webhook.preset, {
+    username: webhook.username,
+    requireTimestamp: input.require_timestamp ?? webhook.require_timestamp,
+  });
+  const renewed = newSecretOf(webhook, input);
   const automationPatId = input.automation_pat_id === undefined ? undefined : await resolveAutomation(ctx, input);
+  if (automationPatId !== undefined) requireAutomation(webhook.preset, automationPatId);
   await change(ctx, webhook, input, automationPatId);
-  const rotated = await rotate(ctx, input);
+  if (renewed !== null) await rotate(ctx, input, renewed.secret);
   const changed = toWebhook(services, await requireWebhook(ctx, input.id));
-  return rotated === null ? changed : { ...changed, signing_secret: rotated.secret };
+  if (renewed === null || !renewed.shown) return changed;
+  return { ...changed, ...shownAddress(changed, renewed.secret), signing_secret: renewed.secret };
 }
 
-async function rotate({ principal, services }: Context, input: Input): Promise<Rotated | null> {
-  if (!input.rotate_secret) return null;
+/** Returns the secret with which the request replaces the present one; null if it does not. AppError 422. */
+function newSecretOf(
+  { preset }: WebhookRow,
+  { rotate_secret, signing_secret, rotation_overlap_s }: Input,
+): { secret: string; shown: boolean } | null {
+  if (!rotate_secret && signing_secret === undefined) {
+    if (rotation_overlap_s === undefined) return null;
+    const message = 'is only for a rotation (rotate_secret: true, or a signing_secret)';
+    throw invalid('The secret was not rotated.', [{ path: 'rotation_overlap_s', message }]);
+  }
+  const { secret, shown } = secretFor(preset, signing_secret);
+  if (secret === null) throw unusableSecret('is required: only the sender can give the secret of this preset');
+  return { secret, shown };
+}
+
+async function rotate({ principal, services }: Context, input: Input, secret: string): Promise<void> {
   const overlapS = input.rotation_overlap_s ?? rotationOverlap.default;
   const { tenantId } = principal;
-  const rotated = await rotateSigningSecret(services, { tenantId, id: input.id }, overlapS);
-  const { previousUntil } = rotated;
+  const previousUntil = await rotateSigningSecret(services, { tenantId, id: input.id }, { secret, overlapS });
   const at = new Date(services.clock.now());
   await saveRotation(
     services.prisma,
@@ -44,7 +62,6 @@ async function rotate({ principal, services }: Context, input: Input): Promise<R
     previousUntil === null ? null : new Date(previousUntil),
     at,
   );
-  return rotated;
 }
 
 function change(

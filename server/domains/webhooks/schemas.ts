@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
 import { RunResult } from '../runs/schemas.ts';
+import { PRESET_NAMES } from './presets/catalog.ts';
 
 /** The largest body of a delivery in bytes (docs/specification/limits.md#sizes). */
 export const ingressLimit = 256 * 1024;
@@ -10,6 +11,12 @@ export const rotationOverlap = { default: 86_400, max: 604_800 } as const;
 export const maxWebhooks = 200;
 
 const WebhookName = NameText(200);
+const PresetSchema = z.enum(PRESET_NAMES);
+/** No colon: it separates the two in the header (RFC 7617). */
+const Username = z
+  .string()
+  .regex(/^[\x21-\x39\x3b-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without a colon or spaces');
+const GivenSecret = z.string().max(1000);
 const WebhookId = { id: Id };
 
 /** How long a delivery waits for the output, in seconds. */
@@ -55,6 +62,12 @@ export const Webhook = z.strictObject({
   /** Whom runs are attributed to where a token is stored. */
   automation_email: z.string().nullable(),
   extras: Extras,
+  /** How deliveries are authenticated. */
+  preset: PresetSchema,
+  /** The user name that deliveries carry with the preset `basic`; otherwise null. */
+  username: z.string().nullable(),
+  /** False while the sender's secret is still to be stored; deliveries are refused until then. */
+  has_secret: z.boolean(),
   require_timestamp: z.boolean(),
   /** Until then the secret before the last rotation is accepted too; null: only the present one is. */
   previous_secret_expires_at: Timestamp.nullable(),
@@ -75,12 +88,26 @@ export const CreateWebhookInput = z.strictObject({
     .optional()
     .meta({ description: 'A token itself, instead of its id; only its id is stored' }),
   extras: Extras.default({}),
-  require_timestamp: z.boolean().default(false).meta({ description: 'Refuse deliveries without X-Service-Timestamp' }),
+  preset: PresetSchema.default('baton').meta({
+    description:
+      'How deliveries are authenticated. `baton`: X-Service-Signature and a token. Every other preset needs an automation token, to whose user runs are attributed.',
+  }),
+  username: Username.optional().meta({ description: 'For the preset `basic`, which requires it' }),
+  signing_secret: GivenSecret.optional().meta({
+    description:
+      'The secret that the sender uses, for the presets `github`, `stripe`, `slack`, `standard-webhooks` and `basic`. Default: a new one; for `stripe` and `slack` none, until it is stored by PATCH.',
+  }),
+  require_timestamp: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Refuse deliveries without X-Service-Timestamp; for the preset `baton` alone' }),
 });
 export const CreateWebhookOutput = z.strictObject({
   subscription: Webhook,
-  /** Shown once. */
-  signing_secret: z.string(),
+  signing_secret: z
+    .string()
+    .nullable()
+    .meta({ description: 'Shown once; null if it was given or is still to be given' }),
   ingress_url: z.string(),
   ingress_path: z.string(),
 });
@@ -99,6 +126,9 @@ export const PatchWebhookInput = z.strictObject({
     .meta({ description: 'null: runs belong to the user whose token delivers' }),
   require_timestamp: z.boolean().optional(),
   rotate_secret: z.boolean().optional().meta({ description: 'Answer with a new signing_secret, once' }),
+  signing_secret: GivenSecret.optional().meta({
+    description: 'Store this secret as the new one, for the presets whose secret may be given',
+  }),
   rotation_overlap_s: z
     .number()
     .int()
@@ -115,6 +145,16 @@ export const ListDeliveriesOutput = z.strictObject({ deliveries: z.array(Deliver
 export const TestWebhookInput = z.strictObject({ ...WebhookId, payload: Json.default({}) });
 
 /** Any text: a malformed id is answered like an unknown one. */
-export const IngestInput = z.strictObject({ id: z.string().meta({ description: 'UUID of the subscription' }) });
+export const IngestInput = z.strictObject({
+  id: z.string().meta({
+    description: 'UUID of the subscription; with the preset `secret-url`, a full stop and the secret follow',
+  }),
+});
 /** The answer to a start, and where the delivery waited for the end of the run its output. */
 export const IngestOutput = RunResult;
+/** The answer to a delivery: that of a start, or to a sender that only tests the address. */
+export const DeliveryAnswer = z.union([
+  IngestOutput,
+  z.strictObject({ challenge: z.string() }).meta({ description: 'Slack’s `url_verification`, answered without a run' }),
+  z.strictObject({ acknowledged: z.literal('ping') }).meta({ description: 'GitHub’s `ping`, answered without a run' }),
+]);

@@ -1,5 +1,5 @@
 import type { Services } from '../../contract/services.ts';
-import { newSigningSecret, SigningSecrets, signingSecretName } from './signature.ts';
+import { SigningSecrets, signingSecretName } from './signature.ts';
 
 type SecretServices = Pick<Services, 'secrets' | 'clock'>;
 type Ref = { tenantId: string; id: string };
@@ -14,22 +14,25 @@ function parse(stored: string | null): SigningSecrets | null {
   return SigningSecrets.safeParse(JSON.parse(stored)).data ?? null;
 }
 
-/** Keeps a first secret and returns it. AppError 503. */
-export async function createSigningSecret({ secrets }: SecretServices, { tenantId, id }: Ref): Promise<string> {
-  const current = newSigningSecret();
+/** Stores the first secret of a webhook. AppError 503. */
+export async function storeSigningSecret(
+  { secrets }: SecretServices,
+  { tenantId, id }: Ref,
+  current: string,
+): Promise<void> {
   await secrets.put(tenantId, signingSecretName(id), JSON.stringify({ current, previous: null }));
-  return current;
 }
 
-export type Rotated = { secret: string; previousUntil: number | null };
+export type Rotation = { secret: string; overlapS: number };
 
 /**
- * Replaces the secret and returns the new one; the one it replaces is accepted for `overlapS` more seconds. Rotations of one webhook
- * queue, so that of two at once each returns a secret that is accepted: the first one's is then the previous. AppError 503.
+ * Replaces the secret, and returns until when (ms) the one it replaces is accepted, `overlapS` more seconds; null if it
+ * is not. Rotations of one webhook queue, so that of two at once each one's secret is accepted: the first one's is then
+ * the previous. AppError 503.
  */
-export function rotateSigningSecret(services: SecretServices, ref: Ref, overlapS: number): Promise<Rotated> {
+export function rotateSigningSecret(services: SecretServices, ref: Ref, rotation: Rotation): Promise<number | null> {
   const before = rotations.get(ref.id) ?? Promise.resolve();
-  const rotated = before.then(() => rotate(services, ref, overlapS));
+  const rotated = before.then(() => rotate(services, ref, rotation));
   const settled = rotated.then(
     () => undefined,
     () => undefined,
@@ -42,11 +45,11 @@ export function rotateSigningSecret(services: SecretServices, ref: Ref, overlapS
 /** Rotations in progress, by webhook. Ids are unique over all databases, so one map is enough. */
 const rotations = new Map<string, Promise<undefined>>();
 
-async function rotate(services: SecretServices, ref: Ref, overlapS: number): Promise<Rotated> {
+async function rotate(services: SecretServices, ref: Ref, { secret, overlapS }: Rotation): Promise<number | null> {
   const old = await readSigningSecrets(services, ref);
   const previousUntil = old === null || overlapS === 0 ? null : services.clock.now() + overlapS * 1000;
-  const current = newSigningSecret();
   const previous = old === null || previousUntil === null ? null : { secret: old.current, until: previousUntil };
-  await services.secrets.put(ref.tenantId, signingSecretName(ref.id), JSON.stringify({ current, previous }));
-  return { secret: current, previousUntil };
+  const renewed: SigningSecrets = { current: secret, previous };
+  await services.secrets.put(ref.tenantId, signingSecretName(ref.id), JSON.stringify(renewed));
+  return previousUntil;
 }

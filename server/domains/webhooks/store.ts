@@ -13,6 +13,9 @@ type NewWebhook = Pick<
   | 'name'
   | 'automationPatId'
   | 'requireTimestamp'
+  | 'preset'
+  | 'username'
+  | 'hasSecret'
   | 'createdBy'
   | 'createdAt'
 >;
@@ -58,7 +61,7 @@ export async function updateWebhook(
   return count > 0;
 }
 
-/** Stores until when the previous signing secret is accepted (null: no longer). */
+/** Stores that there is a new signing secret, and until when the previous one is accepted (null: no longer). */
 export async function saveRotation(
   prisma: Models,
   { tenantId, id }: { tenantId: string; id: string },
@@ -67,7 +70,7 @@ export async function saveRotation(
 ): Promise<void> {
   await prisma.webhookSubscription.updateMany({
     where: { id, tenantId },
-    data: { previousSecretExpiresAt, updatedAt: at },
+    data: { previousSecretExpiresAt, hasSecret: true, updatedAt: at },
   });
 }
 

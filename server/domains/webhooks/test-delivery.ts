@@ -3,7 +3,7 @@ import type { Context } from '../../contract/context.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { carriedScopes } from '../identity/authority.ts';
 import { callersTrace } from '../runs/command.ts';
-import { deliver } from './deliver.ts';
+import { deliver, readPayload } from './deliver.ts';
 import { recordDelivery } from './delivery-log.ts';
 import { accepted, failed } from './ingest.ts';
 import { type IngestOutput, ingressLimit, type TestWebhookInput } from './schemas.ts';
@@ -39,11 +39,11 @@ export async function testWebhook(
     });
   try {
     const { output } = await deliver(services, webhook, {
-      body,
+      payload: readPayload(body),
       startedBy: email,
       carried: [carriedScopes(principal)],
       key: null,
-      signed: null,
+      identity: null,
       ...callersTrace(ctx),
     });
     record(accepted(output.run_id, false));

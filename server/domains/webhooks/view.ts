@@ -27,6 +27,9 @@ export function toWebhook(
     automation_pat_id: row.automation_pat_id,
     automation_email: row.automation_email,
     extras: row.extras,
+    preset: row.preset,
+    username: row.username,
+    has_secret: row.has_secret,
     require_timestamp: row.require_timestamp,
     previous_secret_expires_at: until && until.getTime() > clock.now() ? iso(until) : null,
     ingress_url: `${config.http.url}${path}`,
@@ -38,6 +41,15 @@ export function toWebhook(
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   };
+}
+
+/** The address of a webhook in the one answer that shows its secret: with the preset `secret-url` it contains it. */
+export function shownAddress(
+  webhook: Pick<z.input<typeof Webhook>, 'preset' | 'ingress_url' | 'ingress_path'>,
+  secret: string | null,
+): Pick<z.input<typeof Webhook>, 'ingress_url' | 'ingress_path'> {
+  const suffix = webhook.preset === 'secret-url' && secret !== null ? `.${secret}` : '';
+  return { ingress_url: webhook.ingress_url + suffix, ingress_path: webhook.ingress_path + suffix };
 }
 
 export function toDelivery(row: WebhookDelivery): z.input<typeof Delivery> {

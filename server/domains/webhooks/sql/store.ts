@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { PatGrant } from '../../identity/principal-cache.ts';
 import { liveGrants, type PatRow, toGrant } from '../../identity/sql/principal-store.ts';
+import type { PresetName } from '../presets/catalog.ts';
 import type { DeliveryOutcome, Extras } from '../schemas.ts';
 
 /** Where a webhook must be for the caller to see it. */
@@ -22,6 +23,9 @@ export type WebhookRow = {
   automation_pat_id: string | null;
   automation_email: string | null;
   extras: z.output<typeof Extras>;
+  preset: PresetName;
+  username: string | null;
+  has_secret: boolean;
   require_timestamp: boolean;
   previous_secret_expires_at: Date | null;
   created_at: Date;
@@ -36,7 +40,8 @@ const isOn = `(s.enabled AND w.status <> 'archived')`;
 
 const selectWebhooks = `
   SELECT s.id, s.tenant_id, s.project_id, s.workflow_id, w.name AS workflow_name, s.name, ${isOn} AS enabled, s.automation_pat_id,
-         u.email AS automation_email, s.extras, s.require_timestamp, s.previous_secret_expires_at, s.created_at, s.updated_at,
+         u.email AS automation_email, s.extras, s.preset, s.username, s.has_secret, s.require_timestamp, s.previous_secret_expires_at,
+         s.created_at, s.updated_at,
          d.outcome AS last_outcome, d.http_status AS last_status, d.received_at AS last_received_at
     FROM webhook_subscriptions s
     JOIN workflows w ON w.id = s.workflow_id
@@ -118,6 +123,8 @@ export type IngressRow = {
   automationPatId: string | null;
   extras: z.output<typeof Extras>;
   requireTimestamp: boolean;
+  preset: PresetName;
+  username: string | null;
 };
 /** Null: there is no such webhook; no live token; none is stored, or the stored one is dead. */
 export type Ingress = { webhook: IngressRow | null; bearer: PatGrant | null; automation: PatGrant | null };
@@ -132,7 +139,8 @@ const ingressQuery = {
   name: 'find_webhook_ingress',
   text: `SELECT CASE WHEN s.id IS NOT NULL THEN json_build_object(
                   'id', s.id, 'tenantId', s.tenant_id, 'projectId', s.project_id, 'workflowId', s.workflow_id, 'enabled', ${isOn},
-                  'automationPatId', s.automation_pat_id, 'extras', s.extras, 'requireTimestamp', s.require_timestamp) END AS webhook,
+                  'automationPatId', s.automation_pat_id, 'extras', s.extras, 'requireTimestamp', s.require_timestamp,
+                  'preset', s.preset, 'username', s.username) END AS webhook,
                 row_to_json(bearer) AS bearer, row_to_json(automation) AS automation
            FROM (VALUES ($1::uuid)) asked(id)
            LEFT JOIN webhook_subscriptions s ON s.id = asked.id

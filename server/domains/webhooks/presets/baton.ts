@@ -1,0 +1,24 @@
+import { isSignedBy, isTimely, parseSignature, replayableUntil, timestampToleranceMs } from '../signature.ts';
+import type { PresetRules } from './preset.ts';
+
+const SIGNATURE = 'x-service-signature';
+const TIMESTAMP = 'x-service-timestamp';
+
+/** The signature of the API contract. `admit` checks the token that has to come with it. */
+export const batonPreset: PresetRules = {
+  verify({ body, header }, { secrets, requireTimestamp, now }) {
+    const timestamp = header(TIMESTAMP);
+    const signed = isSignedBy({ body, timestamp, signature: header(SIGNATURE) }, secrets);
+    const timely = isTimely(timestamp, requireTimestamp, now);
+    if (!signed) return 'bad_signature';
+    return timely ? null : 'bad_timestamp';
+  },
+  identify({ header }, _payload, now) {
+    const digest = parseSignature(header(SIGNATURE));
+    const timestamp = header(TIMESTAMP);
+    if (digest === null) return null;
+    // Without a timestamp equal bodies have equal signatures, and a scheduler that posts the same body means a run each time.
+    const knownUntil = replayableUntil(timestamp) ?? now + timestampToleranceMs;
+    return { digest, knownUntil, withKeyOnly: timestamp === undefined };
+  },
+};

@@ -1,0 +1,72 @@
+/** How a webhook authenticates its deliveries: `baton` is the API's own signature and token, the others are what senders document. */
+export const PRESET_NAMES = ['baton', 'github', 'stripe', 'slack', 'standard-webhooks', 'basic', 'secret-url'] as const;
+export type PresetName = (typeof PRESET_NAMES)[number];
+
+export type Strength = 'strong' | 'medium' | 'weak';
+
+/** Where a secret comes from: Baton alone generates it, the sender alone gives it, or either. */
+export type SecretSource = 'baton' | 'sender' | 'either';
+
+export type Preset = {
+  label: string;
+  strength: Strength;
+  /** What the strength rests on, in a sentence or two for people. */
+  why: string;
+  secretSource: SecretSource;
+  /** Where the sender's page has or wants the secret. */
+  secretHint: string;
+};
+
+/** What people choose from. This file imports nothing, so that the console shows what the server verifies. */
+export const PRESETS: Record<PresetName, Preset> = {
+  baton: {
+    label: 'Baton: signature and token',
+    strength: 'strong',
+    why: 'Each delivery needs an HMAC-SHA256 signature and a personal access token. Require the timestamp to refuse recorded deliveries after five minutes.',
+    secretSource: 'baton',
+    secretHint: 'The sender signs each delivery with this secret.',
+  },
+  github: {
+    label: 'GitHub',
+    strength: 'medium',
+    why: 'The body is signed with HMAC-SHA256. GitHub signs neither a time nor the delivery id, so a recorded delivery can be sent again with another id.',
+    secretSource: 'either',
+    secretHint: 'In GitHub: Settings → Webhooks → Secret. Choose the content type application/json.',
+  },
+  stripe: {
+    label: 'Stripe',
+    strength: 'strong',
+    why: 'The time and the body are signed with HMAC-SHA256. A delivery is refused after five minutes, and one event starts one run.',
+    secretSource: 'sender',
+    secretHint: 'Stripe shows the signing secret (whsec_…) after you have added the endpoint with this address.',
+  },
+  slack: {
+    label: 'Slack',
+    strength: 'strong',
+    why: 'The time and the body are signed with HMAC-SHA256. A delivery is refused after five minutes, and one event starts one run.',
+    secretSource: 'sender',
+    secretHint:
+      'In Slack: your app → Basic Information → Signing Secret. Save it here before you enter the request URL there.',
+  },
+  'standard-webhooks': {
+    label: 'Standard Webhooks',
+    strength: 'strong',
+    why: 'The id, the time and the body are signed with HMAC-SHA256. A delivery is refused after five minutes, and one id starts one run.',
+    secretSource: 'either',
+    secretHint: 'whsec_ and Base64, as the Standard Webhooks specification defines it.',
+  },
+  basic: {
+    label: 'User name and password',
+    strength: 'weak',
+    why: 'The password is sent with each delivery, and the body is not signed. Anyone who reads one delivery can send others.',
+    secretSource: 'either',
+    secretHint: 'The sender sends it by HTTP Basic authentication.',
+  },
+  'secret-url': {
+    label: 'Secret address',
+    strength: 'weak',
+    why: 'Anyone who has the address can start runs, and addresses often appear in logs. Use it only for senders that can do nothing else.',
+    secretSource: 'baton',
+    secretHint: 'The secret is part of the address.',
+  },
+};

@@ -1,0 +1,48 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { sha256 } from '../../../platform/crypto/digest.ts';
+import type { Identity } from './preset.ts';
+
+/** A substitute for a missing key or digest, so that the work is the same; no sender can sign with it. */
+const decoy = randomBytes(32);
+
+/** Signatures that are read from one header: senders send one for each secret of a rotation. */
+export const MAX_SIGNATURES = 16;
+
+type Key = string | Buffer | null;
+
+/**
+ * Whether one of the digests is the HMAC-SHA256 of the message with one of the keys. It computes one HMAC for each key,
+ * null ones included, and compares all pairs in constant time.
+ */
+export function isSignedWith(
+  keys: readonly Key[],
+  message: readonly (string | Uint8Array)[],
+  digests: readonly Buffer[],
+): boolean {
+  const given = digests.length === 0 ? [null] : digests;
+  const matches = keys.flatMap(key => {
+    const mac = createHmac('sha256', key ?? decoy);
+    for (const part of message) mac.update(part);
+    const digest = mac.digest();
+    return given.map(each => timingSafeEqual(digest, each ?? decoy) && key !== null && each !== null);
+  });
+  return matches.includes(true);
+}
+
+/** The 32 bytes of 64 hex digits; null for any other text. */
+export function digestOfHex(text: string): Buffer | null {
+  return /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : null;
+}
+
+/** The 32 bytes of their Base64 with padding; null for any other text. */
+export function digestOfBase64(text: string): Buffer | null {
+  return /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : null;
+}
+
+/** Senders repeat a delivery whose answer was lost for hours; as long as an Idempotency-Key is kept. */
+const KNOWN_FOR_MS = 24 * 3_600_000;
+
+/** The identity of a delivery that its sender names by an id. */
+export function identityOf(parts: readonly string[], now: number): Identity {
+  return { digest: sha256(JSON.stringify(parts)), knownUntil: now + KNOWN_FOR_MS, withKeyOnly: false };
+}
