@@ -31,6 +31,7 @@ import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/id
 import { settleLastUsed } from './domains/identity/principal.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
 import { createModelCaller } from './domains/models/caller.ts';
+import { startNotificationJob } from './domains/notifications/job.ts';
 import { startRetentionJob } from './domains/retention/job.ts';
 import { runEndsOf } from './domains/runs/run-ends.ts';
 import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
@@ -221,6 +222,7 @@ function startJobs(
     }),
     startAnalyticsJob({ database, clock, alarm, logger, leading }),
     startReconciliationJob({ services, alarm, leading }),
+    startNotificationJob({ services, alarm, leading }),
   ];
   return {
     async close() {

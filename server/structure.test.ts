@@ -269,6 +269,7 @@ describe('credentials', () => {
       // The one way out for those of connections: read in stored.ts, given for an origin by credentials.ts.
       'server/domains/connections/oauth/flow.ts',
       'server/domains/connections/stored.ts',
+      'server/domains/notifications/webhook-target.ts',
       'server/domains/pats/reveal.ts',
       'server/domains/webhooks/signing-secrets.ts',
     ]);
@@ -288,6 +289,8 @@ describe('credentials', () => {
       'server/domains/http-requests/requester.ts',
       'server/domains/mcp-servers/calls/binding.ts',
       'server/domains/mcp-servers/servers/access.ts',
+      // Of a person's own webhook: the address is the credential, and no redirect is followed.
+      'server/domains/notifications/webhook-target.ts',
     ];
     expect(paths(naming(/\begress\.fetch\b|\} = [\w.]*\begress\b/))).toEqual(may.sort());
   });

@@ -20,6 +20,7 @@ export const connectionExample = {
 export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = {
   me_change_password: { current_password: 'correct horse battery staple', new_password: 'another good password' },
   me_update: { name: 'Other' },
+  me_notifications_test: { channel: 'email' },
   workspaces_create: { slug: 'second', name: 'Second' },
   sign_up_create: { email: 'a@example.com', name: 'A', password: 'a good password', slug: 'a' },
   projects_create: { name: 'second' },

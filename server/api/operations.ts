@@ -6,6 +6,7 @@ import { connectionOperations } from '../domains/connections/operations.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
 import { mcpServerOperations } from '../domains/mcp-servers/operations.ts';
 import { modelOperations } from '../domains/models/operations.ts';
+import { notificationOperations } from '../domains/notifications/operations.ts';
 import { patOperations } from '../domains/pats/operations.ts';
 import { runOperations } from '../domains/runs/operations.ts';
 import { taskOperations } from '../domains/tasks/operations.ts';
@@ -19,6 +20,7 @@ export const operations = [
   ...workflowOperations,
   ...runOperations,
   ...taskOperations,
+  ...notificationOperations,
   ...connectionOperations,
   ...mcpServerOperations,
   ...modelOperations,

@@ -36,7 +36,7 @@ test('shows what would go, then lets it go, and then has nothing to do', async (
   expect(JSON.parse(done.out)).toMatchObject({ runs: 1, dropped, postponed: [] });
   for (const name of dropped) expect(await partitionNames(db.pool)).not.toContain(name);
   expect((await retention(['--older-than=30d'], env)).out).toContain(
-    '0 runs, 0 refused starts, 0 snapshots of test runs, 0 of the audit log deleted.',
+    '0 runs, 0 refused starts, 0 snapshots of test runs, 0 of the audit log, 0 notifications deleted.',
   );
 });
 

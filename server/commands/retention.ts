@@ -70,6 +70,7 @@ export function describePlan(plan: RetentionPlan): string {
     plural(plan.rejections, 'refused start'),
     `${plural(plan.strayUsage, 'row')} of usage outside of partitions`,
     `${plan.auditEntries} of the audit log`,
+    plural(plan.notifications, 'notification'),
     `${megabytes(plan.bytes)} in all`,
   ];
   return [...scope(plan.cutoffs), ...partitions, `  ${rest.join(', ')}.`, 'Nothing was changed.'].join('\n');
@@ -83,7 +84,7 @@ export function describeResult(result: RetentionResult, cutoffs: Cutoffs): strin
     ...result.dropped.map(name => `  dropped    ${name}`),
     ...result.rewritten.map(name => `  rewritten  ${name}`),
     ...result.postponed.map(({ name, reason: why }) => `  for later  ${name} (${why})`),
-    `  ${plural(result.runs, 'run')}, ${plural(result.rejections, 'refused start')}, ${plural(result.snapshots, 'snapshot')} of test runs, ${result.auditEntries} of the audit log deleted.`,
+    `  ${plural(result.runs, 'run')}, ${plural(result.rejections, 'refused start')}, ${plural(result.snapshots, 'snapshot')} of test runs, ${result.auditEntries} of the audit log, ${plural(result.notifications, 'notification')} deleted.`,
   ].join('\n');
 }
 

@@ -8,12 +8,15 @@ export type RateLimitKind =
   | 'sign_in_address'
   | 'failed_sign_in'
   | 'wrong_code'
-  | 'mail';
+  | 'mail'
+  | 'notification_test';
 /** Counts requests by who makes them: keys are `pat:<id>`, `user:<id>`, `address:<ip>`, `sign-in:<ip>:<email>`, `tenant:<slug>`. */
 export type RequestLimiter = RateLimiter<RateLimitKind>;
 
 /** Mails an hour to one address: enough for a person who lost one, too few to bury a mailbox. */
 const MAX_MAILS_PER_HOUR = 5;
+/** Tests of a person's notifications: enough to set up a channel, too few to bother a stranger's server. */
+const MAX_NOTIFICATION_TESTS_PER_HOUR = 10;
 
 /** Returns the limiter of this process's requests. Each limit is per minute, wrong codes per hour, failed sign-ins per UTC day; 0 = off. */
 export function createRequestLimiter(
@@ -37,6 +40,7 @@ export function createRequestLimiter(
       // A person who mistypes tries again within a minute; a guesser has all day.
       wrong_code: { limit: limits.wrongCodes, windowMs: HOUR_MS },
       mail: { limit: MAX_MAILS_PER_HOUR, windowMs: HOUR_MS },
+      notification_test: { limit: MAX_NOTIFICATION_TESTS_PER_HOUR, windowMs: HOUR_MS },
     },
     clock,
   );

@@ -11,6 +11,8 @@ export type TestMailServer = {
   next(to: string): Promise<ReceivedMail>;
   /** Refuses every message from now on. */
   refuse(): void;
+  /** Takes messages again. */
+  accept(): void;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -58,6 +60,9 @@ export async function startTestMailServer(): Promise<TestMailServer> {
       }),
     refuse: () => {
       refusing = true;
+    },
+    accept: () => {
+      refusing = false;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

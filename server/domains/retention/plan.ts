@@ -3,6 +3,7 @@ import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { listPartitions, type Partition } from '../../platform/postgres/partitions.ts';
 import { countAuditEntries } from './audit-store.ts';
 import { bytesInDefault, countRejections, countRuns } from './expired-runs-store.ts';
+import { countNotificationDeliveries } from './notification-store.ts';
 import { beginReading, countStrayUsage, endReading, measureLogs, sizeOf } from './plan-store.ts';
 import type { Cutoffs } from './policy.ts';
 import { idRange, pastPartitions, sweptRanges } from './ranges.ts';
@@ -23,6 +24,8 @@ export type RetentionPlan = {
   strayUsage: number;
   /** Entries of the audit log. */
   auditEntries: number;
+  /** Deliveries of notifications. */
+  notifications: number;
   bytes: number;
 };
 
@@ -31,7 +34,7 @@ export function planRetention(url: string, cutoffs: Cutoffs, now: number): Promi
   return inOwnSession(url, SESSION, async client => {
     await beginReading(client);
     const partitions = await listPartitions(client);
-    const nothing = { runs: 0, rejections: 0, strayUsage: 0, auditEntries: 0, bytes: 0 };
+    const nothing = { runs: 0, rejections: 0, strayUsage: 0, auditEntries: 0, notifications: 0, bytes: 0 };
     const plan: RetentionPlan = { cutoffs, partitions: [], ...nothing };
     if (cutoffs.runs !== null) await planRuns(client, partitions, cutoffs.runs, now, plan);
     if (cutoffs.usage !== null) await planUsage(client, partitions, cutoffs.usage, plan);
@@ -54,6 +57,7 @@ async function planRuns(
     plan.bytes += await bytesInDefault(client, range, cutoff);
   }
   plan.rejections = await countRejections(client, cutoff, now);
+  plan.notifications = await countNotificationDeliveries(client, cutoff);
   for (const partition of pastPartitions(partitions, cutoff)) {
     const { kept } = await countRuns(client, idRange(partition), cutoff);
     const total = await sizeOf(client, partition.name);

@@ -74,6 +74,7 @@ test('what is past goes, by the partition where a month is past; what lives or e
     snapshots: 0,
     strayUsage: 0,
     auditEntries: 0,
+    notifications: 0,
     dropped: ['run_events_2026_08', 'run_payloads_2026_08'],
     rewritten: ['run_events_2026_09', 'run_payloads_2026_09'],
     postponed: [],

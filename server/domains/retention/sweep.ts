@@ -5,6 +5,7 @@ import { listPartitions, type Partition } from '../../platform/postgres/partitio
 import { deleteUsageRollups, permitUsagePurge, recordRunPurge } from './analytics-store.ts';
 import { deleteAuditEntries } from './audit-store.ts';
 import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs-store.ts';
+import { deleteNotificationDeliveries } from './notification-store.ts';
 import { type Disposal, disposeOf, dropUsage } from './partition-store.ts';
 import type { Cutoffs } from './policy.ts';
 import { type IdRange, pastPartitions, sweptRanges } from './ranges.ts';
@@ -22,6 +23,8 @@ export type RetentionResult = {
   strayUsage: number;
   /** Entries of the audit log. */
   auditEntries: number;
+  /** Deliveries of notifications. */
+  notifications: number;
   dropped: string[];
   rewritten: string[];
   postponed: { name: string; reason: string }[];
@@ -56,6 +59,7 @@ export async function sweep(options: SweepOptions): Promise<RetentionResult> {
     snapshots: 0,
     strayUsage: 0,
     auditEntries: 0,
+    notifications: 0,
     dropped: [],
     rewritten: [],
     postponed: [],
@@ -96,6 +100,11 @@ async function sweepRuns(
     result.snapshots += deleted;
     await pause();
     deleted = await deleteSnapshots(client, cutoff);
+  }
+  for (let deleted = await deleteNotificationDeliveries(client, cutoff); deleted > 0; ) {
+    result.notifications += deleted;
+    await pause();
+    deleted = await deleteNotificationDeliveries(client, cutoff);
   }
   if (result.runs >= VACUUM_FROM) await vacuumRuns(client);
   for (const partition of pastPartitions(partitions, cutoff)) {

@@ -1,0 +1,64 @@
+import type { Queryable } from '../../platform/postgres/transaction.ts';
+
+/** Numbers after `after`, up to and including `upTo`. */
+type Range = { after: string; upTo: string };
+/** When the first attempt of each channel is due, in ms since the epoch; null: this deployment does not have the channel. */
+export type FirstAttempts = { email: number | null; webhook: number };
+
+/** A column for each channel that can deliver to the person now: `kinds` says what the person chose for it. */
+const CHANNELS = `CROSS JOIN LATERAL (VALUES
+    ('email', p.email, CASE WHEN u.confirmed_at IS NOT NULL THEN to_timestamp($3::float8 / 1000) END),
+    ('webhook', p.webhook, CASE WHEN p.webhook_origin IS NOT NULL THEN to_timestamp($4::float8 / 1000) END)
+  ) c(channel, kinds, due)`;
+const COLUMNS =
+  'tenant_id, user_id, run_id, step_id, channel, kind, project_id, workflow_id, state, next_attempt_at, created_at';
+
+/**
+ * Adds the deliveries of the tasks that were asked: to the people who may answer them, by the rule of `mayAnswer`
+ * (server/domains/tasks/complete.ts). Those of test runs are skipped: the person who tests looks at the run.
+ */
+export async function enqueueTasks(db: Queryable, { after, upTo }: Range, at: FirstAttempts): Promise<void> {
+  await db.query(
+    `INSERT INTO notification_deliveries (${COLUMNS})
+     SELECT t.tenant_id, p.user_id, t.run_id, t.step_id, c.channel, 'task_waiting', t.project_id, t.workflow_id, 'pending',
+            c.due, t.created_at
+     FROM human_tasks t
+     JOIN runs r ON r.id = t.run_id AND r.version > 0
+     JOIN notification_preferences p ON p.tenant_id = t.tenant_id
+     JOIN memberships m ON m.tenant_id = p.tenant_id AND m.user_id = p.user_id
+     JOIN users u ON u.id = p.user_id
+     LEFT JOIN project_members pm ON pm.project_id = t.project_id AND pm.user_id = p.user_id
+     ${CHANNELS}
+     WHERE t.state = 'pending' AND t.seq > $1 AND t.seq <= $2 AND 'task_waiting' = ANY(c.kinds) AND c.due IS NOT NULL
+       AND (m.tenant_admin OR (pm.role = 'project_contributor' AND (cardinality(t.assignees) = 0
+         OR EXISTS (SELECT FROM unnest(t.assignees) a WHERE lower(a) IN (u.email, 'project_contributor')))))
+     ON CONFLICT DO NOTHING`,
+    [after, upTo, at.email, at.webhook],
+  );
+}
+
+/**
+ * Adds the deliveries of the runs that failed: to the people who created the workflow or published its latest version, and
+ * still see its project. Test runs are skipped.
+ */
+export async function enqueueFailedRuns(db: Queryable, { after, upTo }: Range, at: FirstAttempts): Promise<void> {
+  await db.query(
+    `INSERT INTO notification_deliveries (${COLUMNS})
+     SELECT r.tenant_id, p.user_id, r.id, '', c.channel, 'run_failed', r.project_id, r.workflow_id, 'pending',
+            c.due, coalesce(r.ended_at, g.created_at)
+     FROM run_usage g
+     CROSS JOIN LATERAL json_array_elements(g.attempts) line
+     JOIN runs r ON r.id = (line->>0)::uuid AND r.version > 0
+     JOIN workflows w ON w.id = r.workflow_id
+     LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version
+     JOIN notification_preferences p ON p.tenant_id = r.tenant_id AND p.user_id IN (w.created_by, v.published_by)
+     JOIN memberships m ON m.tenant_id = p.tenant_id AND m.user_id = p.user_id
+     JOIN users u ON u.id = p.user_id
+     LEFT JOIN project_members pm ON pm.project_id = r.project_id AND pm.user_id = p.user_id
+     ${CHANNELS}
+     WHERE g.seq > $1 AND g.seq <= $2 AND g.action = 'run_ended' AND g.outcome = 'failed'
+       AND 'run_failed' = ANY(c.kinds) AND c.due IS NOT NULL AND (m.tenant_admin OR pm.role IS NOT NULL)
+     ON CONFLICT DO NOTHING`,
+    [after, upTo, at.email, at.webhook],
+  );
+}

@@ -1,0 +1,86 @@
+import type { z } from 'zod';
+import type { Context } from '../../contract/context.ts';
+import { invalid, unauthenticated } from '../../platform/errors.ts';
+import { requireEveryScope } from '../identity/authority.ts';
+import { type PreferencesOfPerson, readPreferences, savePreferences } from './preference-store.ts';
+import type { NotificationPreferences, PatchPreferencesInput, PatchPreferencesOutput } from './schemas.ts';
+import { deleteTarget, readTarget, saveTarget } from './webhook-target.ts';
+
+/** GET /v1/me/notifications: what the person chose in this workspace. */
+export async function getPreferences(ctx: Context): Promise<z.input<typeof NotificationPreferences>> {
+  return toWire(ctx, await requirePreferences(ctx));
+}
+
+/**
+ * PATCH /v1/me/notifications. AppError 403; 422 `mail_unavailable`, `address_unconfirmed`, `webhook_missing`, `invalid_url`,
+ * `https_required`, `egress_refused`; 503 where the secret store is away.
+ */
+export async function patchPreferences(
+  ctx: Context,
+  input: z.output<typeof PatchPreferencesInput>,
+): Promise<z.input<typeof PatchPreferencesOutput>> {
+  const { principal, services } = ctx;
+  requireEveryScope(principal);
+  const before = await requirePreferences(ctx);
+  refuseUnusable(ctx, before, input);
+  const changed = await changeWebhook(ctx, input);
+  const kinds = {
+    ...(input.browser && { browser: [...new Set(input.browser)] }),
+    ...(input.email && { email: [...new Set(input.email)] }),
+    ...(input.webhook && { webhook: [...new Set(input.webhook)] }),
+  };
+  const webhook = changed.origin === undefined ? {} : { webhookOrigin: changed.origin };
+  await savePreferences(services.pool, principal, { ...kinds, ...webhook }, services.clock.now());
+  // What was named in the row is no longer used: the secret goes last.
+  if (changed.origin === null) await deleteTarget(services, principal);
+  const after = toWire(ctx, await requirePreferences(ctx));
+  return changed.secret === undefined ? after : { ...after, webhook_secret: changed.secret };
+}
+
+/** Returns the preferences of the caller. AppError 401: removed in the instant since the credential was checked. */
+async function requirePreferences({ principal, services }: Context): Promise<PreferencesOfPerson> {
+  const found = await readPreferences(services.pool, principal);
+  if (found === null) throw unauthenticated();
+  return found;
+}
+
+/** AppError 422 for kinds of a channel that could not deliver them. */
+function refuseUnusable(
+  { services }: Context,
+  { confirmed, webhookOrigin }: PreferencesOfPerson,
+  input: z.output<typeof PatchPreferencesInput>,
+): void {
+  if (input.email !== undefined && input.email.length > 0) {
+    if (services.mail === null) throw invalid('This deployment sends no mail.', undefined, 'mail_unavailable');
+    if (!confirmed) throw invalid('Confirm your email address first.', undefined, 'address_unconfirmed');
+  }
+  const hasWebhook = input.webhook_url === undefined ? webhookOrigin !== null : input.webhook_url !== null;
+  const needsWebhook = (input.webhook?.length ?? 0) > 0 || input.rotate_webhook_secret === true;
+  if (needsWebhook && !hasWebhook) throw invalid('Set up the webhook first.', undefined, 'webhook_missing');
+}
+
+/** Stores or replaces the webhook. `origin` is undefined where it stays as it is, and null where it goes. */
+async function changeWebhook(
+  { principal, services }: Context,
+  { webhook_url: url, rotate_webhook_secret: rotate }: z.output<typeof PatchPreferencesInput>,
+): Promise<{ origin?: string | null; secret?: string }> {
+  if (url === null) return { origin: null };
+  if (url !== undefined) return saveTarget(services, principal, url);
+  if (rotate !== true) return {};
+  const target = await readTarget(services, principal);
+  if (target === null) throw invalid('Set up the webhook first.', undefined, 'webhook_missing');
+  return saveTarget(services, principal, target.url);
+}
+
+function toWire(
+  { services }: Context,
+  { browser, email, webhook, webhookOrigin, address, confirmed }: PreferencesOfPerson,
+): z.input<typeof NotificationPreferences> {
+  return {
+    browser,
+    email,
+    webhook,
+    email_address: services.mail === null ? null : { address, confirmed },
+    webhook_origin: webhookOrigin,
+  };
+}
