@@ -166,18 +166,27 @@ export type DeliveryKey = { at: Date; runId: string; stepId: string; channel: st
 export async function listDeliveries(
   pool: Pool,
   { tenantId, userId }: { tenantId: string; userId: string },
-  { after, limit }: { after: DeliveryKey | null; limit: number },
+  { after, limit, channel }: { after: DeliveryKey | null; limit: number; channel: DeliveryChannel | undefined },
 ): Promise<DeliveryRow[]> {
   const { rows } = await pool.query<DeliveryRow>(
     `SELECT d.*, w.name AS workflow_name, t.name AS task_name
      FROM (SELECT * FROM notification_deliveries d
-           WHERE d.tenant_id = $1 AND d.user_id = $2
+           WHERE d.tenant_id = $1 AND d.user_id = $2 AND ($8::text IS NULL OR d.channel = $8)
              AND ($3::timestamptz IS NULL OR (d.created_at, d.run_id, d.step_id, d.channel) < ($3, $4::uuid, $5, $6))
            ORDER BY d.created_at DESC, d.run_id DESC, d.step_id DESC, d.channel DESC LIMIT $7) d
      LEFT JOIN workflows w ON w.id = d.workflow_id AND w.tenant_id = $1
      LEFT JOIN human_tasks t ON t.run_id = d.run_id AND t.step_id = d.step_id AND t.tenant_id = $1
      ORDER BY d.created_at DESC, d.run_id DESC, d.step_id DESC, d.channel DESC`,
-    [tenantId, userId, after?.at ?? null, after?.runId ?? null, after?.stepId ?? null, after?.channel ?? null, limit],
+    [
+      tenantId,
+      userId,
+      after?.at ?? null,
+      after?.runId ?? null,
+      after?.stepId ?? null,
+      after?.channel ?? null,
+      limit,
+      channel ?? null,
+    ],
   );
   return rows;
 }

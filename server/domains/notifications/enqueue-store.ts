@@ -5,13 +5,17 @@ type Range = { after: string; upTo: string };
 /** When the first attempt of each channel is due, in ms since the epoch; null: this deployment does not have the channel. */
 export type FirstAttempts = { email: number | null; webhook: number };
 
-/** A column for each channel that can deliver to the person now: `kinds` says what the person chose for it. */
+/**
+ * A row for each channel that can deliver to the person now: `kinds` says what the person chose for it. A browser reads its
+ * deliveries: there is nothing to attempt.
+ */
 const CHANNELS = `CROSS JOIN LATERAL (VALUES
-    ('email', p.email, CASE WHEN u.confirmed_at IS NOT NULL THEN to_timestamp($3::float8 / 1000) END),
-    ('webhook', p.webhook, CASE WHEN p.webhook_origin IS NOT NULL THEN to_timestamp($4::float8 / 1000) END)
-  ) c(channel, kinds, due)`;
-const COLUMNS =
-  'tenant_id, user_id, run_id, step_id, channel, kind, project_id, workflow_id, state, next_attempt_at, created_at';
+    ('browser', p.browser, 'delivered', to_timestamp($4::float8 / 1000), to_timestamp($4::float8 / 1000)),
+    ('email', p.email, 'pending', CASE WHEN u.confirmed_at IS NOT NULL THEN to_timestamp($3::float8 / 1000) END, NULL),
+    ('webhook', p.webhook, 'pending', CASE WHEN p.webhook_origin IS NOT NULL THEN to_timestamp($4::float8 / 1000) END, NULL)
+  ) c(channel, kinds, state, due, ended)`;
+const COLUMNS = `tenant_id, user_id, run_id, step_id, channel, kind, project_id, workflow_id, state, next_attempt_at, ended_at,
+       created_at`;
 
 /**
  * Adds the deliveries of the tasks that were asked: to the people who may answer them, by the rule of `mayAnswer`
@@ -20,8 +24,8 @@ const COLUMNS =
 export async function enqueueTasks(db: Queryable, { after, upTo }: Range, at: FirstAttempts): Promise<void> {
   await db.query(
     `INSERT INTO notification_deliveries (${COLUMNS})
-     SELECT t.tenant_id, p.user_id, t.run_id, t.step_id, c.channel, 'task_waiting', t.project_id, t.workflow_id, 'pending',
-            c.due, t.created_at
+     SELECT t.tenant_id, p.user_id, t.run_id, t.step_id, c.channel, 'task_waiting', t.project_id, t.workflow_id,
+            c.state, c.due, c.ended, t.created_at
      FROM human_tasks t
      JOIN runs r ON r.id = t.run_id AND r.version > 0
      JOIN notification_preferences p ON p.tenant_id = t.tenant_id
@@ -44,8 +48,8 @@ export async function enqueueTasks(db: Queryable, { after, upTo }: Range, at: Fi
 export async function enqueueFailedRuns(db: Queryable, { after, upTo }: Range, at: FirstAttempts): Promise<void> {
   await db.query(
     `INSERT INTO notification_deliveries (${COLUMNS})
-     SELECT r.tenant_id, p.user_id, r.id, '', c.channel, 'run_failed', r.project_id, r.workflow_id, 'pending',
-            c.due, coalesce(r.ended_at, g.created_at)
+     SELECT r.tenant_id, p.user_id, r.id, '', c.channel, 'run_failed', r.project_id, r.workflow_id,
+            c.state, c.due, c.ended, coalesce(r.ended_at, g.created_at)
      FROM run_usage g
      CROSS JOIN LATERAL json_array_elements(g.attempts) line
      JOIN runs r ON r.id = (line->>0)::uuid AND r.version > 0

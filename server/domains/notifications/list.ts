@@ -16,11 +16,11 @@ const DeliveryCursor = z.tuple([
 /** GET /v1/me/notifications/deliveries: the person's own, newest first. AppError 422 (a cursor of another list). */
 export async function listMyDeliveries(
   { principal, services }: Context,
-  { limit, cursor }: z.output<typeof ListDeliveriesInput>,
+  { limit, cursor, channel }: z.output<typeof ListDeliveriesInput>,
 ): Promise<z.input<typeof ListDeliveriesOutput>> {
   const key = decodeCursor(DeliveryCursor, cursor);
   const after = key && { at: new Date(key[0]), runId: key[1], stepId: key[2], channel: key[3] };
-  const found = await listDeliveries(services.pool, principal, { after, limit: limit + 1 });
+  const found = await listDeliveries(services.pool, principal, { after, limit: limit + 1, channel });
   const page = cutPage(found, limit, row => [row.created_at.getTime(), row.run_id, row.step_id, row.channel]);
   return { deliveries: page.rows.map(toWire), next_cursor: page.next_cursor };
 }

@@ -13,7 +13,7 @@ export type PreferencesOfPerson = Preferences & { address: string; confirmed: bo
 
 /** Until a person chooses, nothing leaves the console. */
 const DEFAULTS: Preferences = {
-  browser: ['task_waiting', 'run_failed'],
+  browser: [],
   email: [],
   webhook: [],
   webhookOrigin: null,

@@ -23,7 +23,7 @@ const refused = async (input: object) => {
 describe('preferences', () => {
   test('send nothing until the person chooses', async () => {
     expect(await get()).toEqual({
-      browser: ['task_waiting', 'run_failed'],
+      browser: [],
       email: [],
       webhook: [],
       email_address: { address: 'viewer@acme.example.com', confirmed: true },
@@ -33,9 +33,9 @@ describe('preferences', () => {
 
   test('change one by one, and belong to one person', async () => {
     await change({ email: ['run_failed', 'run_failed'] });
-    await change({ browser: [] });
-    expect(await get()).toMatchObject({ browser: [], email: ['run_failed'], webhook: [] });
-    expect(await change({})).toMatchObject({ browser: [], email: ['run_failed'], webhook: [] });
+    await change({ browser: ['task_waiting'] });
+    expect(await get()).toMatchObject({ browser: ['task_waiting'], email: ['run_failed'], webhook: [] });
+    expect(await change({})).toMatchObject({ browser: ['task_waiting'], email: ['run_failed'], webhook: [] });
     expect(await world.call(world.tenant.owner, 'me_notifications_get')).toMatchObject({ email: [] });
   });
 

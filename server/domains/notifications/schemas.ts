@@ -5,8 +5,10 @@ import { Id, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.
 export const NOTIFICATION_KINDS = ['task_waiting', 'run_failed'] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
-/** The channels by which the service delivers; the browser shows notifications by itself while a tab is open. */
-export const DELIVERY_CHANNELS = ['email', 'webhook'] as const;
+/** The channels by which the service sends. */
+const SENDING_CHANNELS = ['email', 'webhook'] as const;
+/** All channels: the console shows those of `browser` while one of its tabs is open. */
+export const DELIVERY_CHANNELS = ['browser', ...SENDING_CHANNELS] as const;
 export type DeliveryChannel = (typeof DELIVERY_CHANNELS)[number];
 
 /** The longest address of a webhook, in characters. */
@@ -41,7 +43,7 @@ export const PatchPreferencesOutput = NotificationPreferences.extend({
   webhook_secret: z.string().optional(),
 });
 
-export const TestChannelInput = z.strictObject({ channel: z.enum(DELIVERY_CHANNELS) });
+export const TestChannelInput = z.strictObject({ channel: z.enum(SENDING_CHANNELS) });
 export const TestChannelOutput = z.strictObject({
   delivered: z.boolean(),
   /** Why the test was not delivered. */
@@ -51,7 +53,7 @@ export const TestChannelOutput = z.strictObject({
 export const NotificationDelivery = z.strictObject({
   kind: z.enum(NOTIFICATION_KINDS),
   channel: z.enum(DELIVERY_CHANNELS),
-  /** `skipped`: it was not worth sending any more, such as a task that somebody had answered. */
+  /** `skipped`: it was not worth sending any more, such as a task that somebody had answered. Those of browsers are `delivered`. */
   state: z.enum(['pending', 'delivered', 'failed', 'skipped']),
   attempts: z.number().int(),
   /** Why the last attempt failed, or why there was none. */
@@ -68,5 +70,5 @@ export const NotificationDelivery = z.strictObject({
   created_at: Timestamp,
   ended_at: Timestamp.nullable(),
 });
-export const ListDeliveriesInput = z.strictObject(page);
+export const ListDeliveriesInput = z.strictObject({ ...page, channel: z.enum(DELIVERY_CHANNELS).optional() });
 export const ListDeliveriesOutput = z.strictObject({ deliveries: z.array(NotificationDelivery), ...nextCursor });

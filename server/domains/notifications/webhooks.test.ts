@@ -103,6 +103,27 @@ describe('a webhook', () => {
   });
 });
 
+test('a browser reads its own deliveries, and nothing is sent', async () => {
+  const { tenant } = world;
+  await world.patch(tenant.owner, { browser: ['task_waiting', 'run_failed'] });
+  await world.hook(tenant.owner, 'task_waiting');
+  const { runID } = await world.ask();
+  await world.start(await publishGraph(world.services, tenant.owner, failing));
+  expect(await world.pass()).toBe(1);
+  const list = async (input: object) =>
+    ((await world.call(tenant.owner, 'me_notifications_deliveries_list', input)) as { deliveries: object[] })
+      .deliveries;
+  expect(await list({ channel: 'browser' })).toMatchObject([
+    { kind: 'run_failed', channel: 'browser', state: 'delivered', attempts: 0, next_attempt_at: null },
+    { kind: 'task_waiting', channel: 'browser', run_id: runID, task_id: 'ask' },
+  ]);
+  expect(await list({})).toHaveLength(3);
+  const first = (await world.call(tenant.owner, 'me_notifications_deliveries_list', { limit: 2 })) as {
+    next_cursor: string;
+  };
+  expect(await list({ limit: 2, cursor: first.next_cursor })).toHaveLength(1);
+});
+
 describe('deliveries are made once', () => {
   test('however often and from wherever events are read', async () => {
     const { tenant, services, db } = world;
