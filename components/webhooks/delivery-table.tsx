@@ -34,7 +34,7 @@ export function DeliveryTable({ webhook }: { webhook: Webhook }) {
       skeletonRows={3}
       empty={
         <EmptyState icon={Inbox} title="No deliveries yet">
-          Send one with an example above, or send a test delivery. Refused deliveries are listed too, with the reason.
+          Deliveries of the sender appear here, and test deliveries too. Refused ones are listed with the reason.
         </EmptyState>
       }
     />

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { randomToken } from '../../../platform/crypto/digest.ts';
 import { invalid } from '../../../platform/errors.ts';
+import { noteShownSecrets } from '../../../platform/secrets/in-use.ts';
 import { newSigningSecret } from '../signature.ts';
 import { PRESETS, type PresetName } from './catalog.ts';
 import { standardKey } from './standard-webhooks.ts';
@@ -24,6 +25,7 @@ export function secretFor(preset: PresetName, given: string | undefined): { secr
   if (given === undefined) {
     return secretSource === 'sender' ? { secret: null, shown: false } : { secret: generateSecret(preset), shown: true };
   }
+  noteShownSecrets([given]);
   const problem = problemOf(preset, given);
   if (problem !== null) throw unusableSecret(problem);
   return { secret: given, shown: false };
