@@ -1,27 +1,29 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { RadioGroup } from 'radix-ui';
-import { useId, useState } from 'react';
-import { useTRPC } from '../trpc/provider.tsx';
+import { useState } from 'react';
+import { type Inputs, useTRPC } from '../trpc/provider.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import type { FieldText } from '../ui/read-fields.ts';
 import { exampleGraph } from './example.ts';
+import { type Start, StartFrom } from './start-from.tsx';
+import { type Chosen, TemplateNeeds, useTemplateOptions } from './template-needs.tsx';
+import { graphOf, type Template } from './templates/template.ts';
 
-const starts = [
-  { value: 'empty', label: 'Empty', hint: 'A blank canvas.' },
-  { value: 'example', label: 'Example', hint: 'A script, a condition and an approval, ready to publish and run.' },
-] as const;
-type Start = (typeof starts)[number]['value'];
+type Draft = Pick<Inputs['workflows_create'], 'graph' | 'run_setup'>;
 
 /** Creates a draft and opens it. */
 export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const trpc = useTRPC();
   const router = useRouter();
   const queries = useQueryClient();
+  const [name, setName] = useState('');
   const [start, setStart] = useState<Start>('empty');
+  const [chosen, setChosen] = useState<Chosen>({});
   const [problem, setProblem] = useState<string | null>(null);
+  const template = typeof start === 'string' ? null : start;
+  const options = useTemplateOptions(template);
   const create = useMutation(
     trpc.workflows_create.mutationOptions({
       onSuccess: workflow => {
@@ -30,17 +32,28 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
       },
     }),
   );
+  const choose = (next: Start) => {
+    // The name of a template is a suggestion: it never replaces what the person typed.
+    const suggested = template?.name ?? '';
+    if (name === '' || name === suggested) setName(typeof next === 'string' ? '' : next.name);
+    setStart(next);
+    setChosen({});
+  };
   const submit = (text: FieldText) => {
     const name = text('name');
     const description = text('description');
     setProblem(name ? null : 'Enter a name.');
-    if (name) create.mutate({ name, description, graph: start === 'example' ? exampleGraph : { steps: [] } });
+    if (!name) return;
+    if (template === null)
+      create.mutate({ name, description, graph: start === 'example' ? exampleGraph : { steps: [] } });
+    else create.mutate({ name, description: description || template.sentence, ...draftOf(template, chosen, options) });
   };
   return (
     <FormDialog
       open={open}
       onClose={() => onOpenChange(false)}
       title="Create workflow"
+      size="lg"
       action="Create"
       pending={create.isPending || create.isSuccess}
       error={create.error}
@@ -48,44 +61,32 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
       onSubmit={submit}
     >
       <Field label="Name" required error={problem}>
-        <Input name="name" maxLength={200} autoComplete="off" autoFocus />
+        <Input
+          name="name"
+          value={name}
+          onChange={event => setName(event.target.value)}
+          maxLength={200}
+          autoComplete="off"
+          autoFocus
+        />
       </Field>
       <Field label="Description" optional>
         <Textarea name="description" rows={2} maxLength={2000} />
       </Field>
-      <StartFrom value={start} onChange={setStart} />
+      <StartFrom value={start} onChange={choose} />
+      {template ? (
+        <TemplateNeeds key={template.slug} template={template} options={options} chosen={chosen} onChange={setChosen} />
+      ) : null}
     </FormDialog>
   );
 }
 
-function StartFrom({ value, onChange }: { value: Start; onChange: (value: Start) => void }) {
-  const id = useId();
-  return (
-    <div className="flex flex-col gap-1">
-      <p id={id} className="text-sm font-medium">
-        Start from
-      </p>
-      <RadioGroup.Root
-        aria-labelledby={id}
-        value={value}
-        onValueChange={next => onChange(next as Start)}
-        className="grid gap-2 sm:grid-cols-2"
-      >
-        {starts.map(option => (
-          <RadioGroup.Item
-            key={option.value}
-            value={option.value}
-            aria-label={option.label}
-            aria-describedby={`${id}-${option.value}`}
-            className="rounded-md border bg-surface p-3 text-left hover:bg-hover data-[state=checked]:border-accent data-[state=checked]:bg-accent-soft"
-          >
-            <span className="block text-sm font-medium">{option.label}</span>
-            <span id={`${id}-${option.value}`} className="block text-xs text-muted">
-              {option.hint}
-            </span>
-          </RadioGroup.Item>
-        ))}
-      </RadioGroup.Root>
-    </div>
-  );
+/** The draft that a template stands for, with the first instance and model where none was chosen. */
+function draftOf(template: Template, chosen: Chosen, options: ReturnType<typeof useTemplateOptions>): Draft {
+  const instanceId = chosen.instanceId ?? options.instances?.[0]?.value ?? null;
+  const model = chosen.model ?? options.models?.[0]?.value ?? null;
+  return {
+    graph: graphOf(template, { instanceId, model }),
+    run_setup: { trigger_payload: template.sampleInput },
+  };
 }

@@ -46,7 +46,13 @@ describe('the demo MCP server', () => {
   test('describes its tools completely', async () => {
     expect(session).toMatchObject({ transport: 'streamable_http', serverInfo: { name: 'baton-demo' } });
     const tools = await session.listTools();
-    expect(tools.map(tool => tool.name)).toEqual(['lookup_exchange_rate', 'create_invoice', 'slow_count', 'fail']);
+    expect(tools.map(tool => tool.name)).toEqual([
+      'lookup_exchange_rate',
+      'create_invoice',
+      'read_feed',
+      'slow_count',
+      'fail',
+    ]);
     for (const tool of tools) {
       expect(tool).toMatchObject({ title: expect.any(String), description: expect.any(String), annotations: {} });
       expect(tool.inputSchema).toMatchObject({ type: 'object' });
@@ -158,7 +164,7 @@ describe('its address', () => {
     const { config, egress } = container.services;
     const url = demoMcpUrl(config.http);
     const session = await connectMcp({ url, headers: {}, fetch: egress.fetch, timeoutMs });
-    expect(await session.listTools()).toHaveLength(4);
+    expect(await session.listTools()).toHaveLength(5);
     await session.close();
     const elsewhere = egress.fetch(url.replace('/demo/mcp', '/v1/me'));
     await expect(elsewhere).rejects.toBeInstanceOf(EgressRefused);

@@ -15,6 +15,7 @@ const rounded = (value: number, digits: number): number => Number(value.toFixed(
 export function registerDemoTools(server: McpServer): void {
   registerExchangeRate(server);
   registerInvoice(server);
+  registerFeed(server);
   registerSlowCount(server);
   registerFail(server);
 }
@@ -76,6 +77,39 @@ function registerInvoice(server: McpServer): void {
       const invoice_number = `INV-${digest.slice(0, 8).toUpperCase()}`;
       return result({ invoice_number, customer, currency, total: rounded(total, 2), status: 'draft' });
     },
+  );
+}
+
+/** Entries of the feed, newest first. */
+const FEED = [
+  { day: '2026-01-02', title: 'Release 4.2', summary: 'Exports are twice as fast, and reports can be scheduled.' },
+  { day: '2025-12-29', title: 'Maintenance on 5 January', summary: 'The service pauses for ten minutes at 03:00 UTC.' },
+  { day: '2025-12-22', title: 'Meet us in Stockholm', summary: 'We talk about durable workflows on 20 January.' },
+  { day: '2025-12-15', title: 'Release 4.1', summary: 'Tasks can be reassigned, and the inbox has a history.' },
+  {
+    day: '2025-12-08',
+    title: 'How we test recovery',
+    summary: 'A simulation crashes the service between any two turns.',
+  },
+].map(({ day, title, summary }) => ({
+  title,
+  link: `https://news.example.com/${day}`,
+  published_at: `${day}T09:00:00Z`,
+  summary,
+}));
+
+function registerFeed(server: McpServer): void {
+  const Entry = z.object({ title: z.string(), link: z.string(), published_at: z.string(), summary: z.string() });
+  server.registerTool(
+    'read_feed',
+    {
+      title: 'Read a feed',
+      description: 'The latest entries of a made-up company’s news, newest first.',
+      inputSchema: { limit: z.int().min(1).max(20).default(10) },
+      outputSchema: { title: z.string(), entries: z.array(Entry) },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    ({ limit }) => result({ title: 'News', entries: FEED.slice(0, limit) }),
   );
 }
 

@@ -1,0 +1,135 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useEffect, useRef } from 'react';
+import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { Field } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import { graphOf, type Template, type TemplateNeed } from './templates/template.ts';
+
+/** What the person chose for a template; undefined: the first that there is. */
+export type Chosen = { instanceId?: string; model?: string };
+
+type Option = { value: string; label: string; hint: string };
+
+/** The MCP instances and the models that a template can use; undefined until they are loaded. */
+export function useTemplateOptions(template: Template | null) {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const needs = (kind: string) => template?.needs.some(need => need.kind === kind) ?? false;
+  // Resolving the graph without an instance names the instances that offer its tool.
+  const resolved = useQuery({
+    queryKey: [...trpc.mcp_instances_resolve.mutationKey(), template?.slug],
+    queryFn: () =>
+      client.mcp_instances_resolve.mutate({
+        graph: template === null ? { steps: [] } : graphOf(template, { instanceId: null, model: null }),
+      }),
+    enabled: needs('mcp_instance'),
+  });
+  const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}, { enabled: needs('model') }));
+  const offers = resolved.data?.steps.flatMap(({ suggestions }) => suggestions);
+  return {
+    instances: offers?.map(({ instance_id, name, server_name }) => ({
+      value: instance_id,
+      label: name,
+      hint: server_name,
+    })),
+    models: catalog.data?.providers
+      .filter(({ configured }) => configured)
+      .flatMap(({ name, models }) => models.map(model => ({ value: model.id, label: model.name, hint: name }))),
+  };
+}
+
+type Props = {
+  template: Template;
+  options: ReturnType<typeof useTemplateOptions>;
+  chosen: Chosen;
+  onChange: (chosen: Chosen) => void;
+};
+
+/** Choices for the steps of a template that need an instance or a model. */
+export function TemplateNeeds({ template, options, chosen, onChange }: Props) {
+  const shown = useRef<HTMLDivElement>(null);
+  const isLoaded = options.instances !== undefined || options.models !== undefined;
+  // Below the cards, it could be out of sight when a card is chosen, and again when it grows.
+  useEffect(() => {
+    if (isLoaded) shown.current?.scrollIntoView({ block: 'nearest' });
+  }, [isLoaded]);
+  return (
+    <div ref={shown} className="flex flex-col gap-4">
+      {template.needs.map(need => (
+        <NeedChoice key={need.label} need={need} options={options} chosen={chosen} onChange={onChange} />
+      ))}
+    </div>
+  );
+}
+
+function NeedChoice({ need, options, chosen, onChange }: Omit<Props, 'template'> & { need: TemplateNeed }) {
+  if (need.kind === 'mcp_instance') {
+    return (
+      <Choice
+        label="MCP instance"
+        hint={`The step calls its tool ${need.tool}.`}
+        options={options.instances}
+        value={chosen.instanceId}
+        onChange={instanceId => onChange({ ...chosen, instanceId })}
+        missing={{
+          text: `No MCP instance of this project offers the tool ${need.tool}.`,
+          href: '/mcp-servers',
+          action: 'Set one up',
+        }}
+      />
+    );
+  }
+  if (need.kind === 'model') {
+    return (
+      <Choice
+        label="Model"
+        hint="You can change it in the step."
+        options={options.models}
+        value={chosen.model}
+        onChange={model => onChange({ ...chosen, model })}
+        missing={{ text: 'The workspace has no model key yet.', href: '/settings/model-keys', action: 'Add a key' }}
+      />
+    );
+  }
+  return null;
+}
+
+function Choice({
+  label,
+  hint,
+  options,
+  value,
+  onChange,
+  missing,
+}: {
+  label: string;
+  hint: string;
+  options: readonly Option[] | undefined;
+  value: string | undefined;
+  onChange: (value: string) => void;
+  missing: { text: string; href: string; action: string };
+}) {
+  if (options?.length === 0) {
+    return (
+      <p className="text-sm text-muted">
+        {missing.text}{' '}
+        <Link href={missing.href} className="text-accent-text underline">
+          {missing.action}
+        </Link>
+        , or create the workflow now and complete the step later.
+      </p>
+    );
+  }
+  return (
+    <Field label={label} hint={hint}>
+      <Select
+        value={value ?? options?.[0]?.value}
+        options={options ?? []}
+        disabled={options === undefined}
+        onChange={onChange}
+      />
+    </Field>
+  );
+}

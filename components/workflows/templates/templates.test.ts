@@ -1,0 +1,206 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Context } from '../../../server/contract/context.ts';
+import { createInstance } from '../../../server/domains/mcp-servers/instances/create.ts';
+import { createServer } from '../../../server/domains/mcp-servers/servers/create.ts';
+import { discoverServer } from '../../../server/domains/mcp-servers/servers/discover.ts';
+import { publishServer } from '../../../server/domains/mcp-servers/servers/publish.ts';
+import { createModelKey } from '../../../server/domains/models/keys.ts';
+import { executeCommand } from '../../../server/domains/runs/command.ts';
+import { getContext } from '../../../server/domains/runs/context.ts';
+import { settled } from '../../../server/domains/seed/settled.ts';
+import { completeTask } from '../../../server/domains/tasks/complete.ts';
+import { listPendingOfRun } from '../../../server/domains/tasks/list-run.ts';
+import { createWorkflow } from '../../../server/domains/workflows/create.ts';
+import { publish } from '../../../server/domains/workflows/publish.ts';
+import { validate } from '../../../server/domains/workflows/validate.ts';
+import type { JsonMap } from '../../../server/orchestrator/core/index.ts';
+import { startTestContainer, type TestContainer } from '../../../server/testing/container.ts';
+import { startHttpServer, type TestHttpServer } from '../../../server/testing/http-server.ts';
+import { createTestTenant } from '../../../server/testing/identity.ts';
+import { type ModelServer, startModelServer } from '../../../server/testing/model-server.ts';
+import { contextFor } from '../../../server/testing/workflows.ts';
+import { templates } from './index.ts';
+import { graphOf, searchTemplates } from './template.ts';
+
+let service: TestContainer;
+let web: TestHttpServer;
+let models: ModelServer;
+let ctx: Context;
+let instanceId: string;
+const model = 'openai_compatible/tiny';
+
+beforeAll(async () => {
+  service = await startTestContainer({ BATON_DEMO_MCP: 'true', BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' });
+  web = await startHttpServer({
+    '/up': (_, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok'),
+    '/down': (_, response) => void response.writeHead(404, { 'content-type': 'text/plain' }).end('gone'),
+    '/sales': (_, response) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('[{"region":"North","amount":10.5},{"region":"South","amount":2},{"region":"North","amount":1}]'),
+    '/chat': (_, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok'),
+    '/tickets': (_, response) =>
+      void response.writeHead(201, { 'content-type': 'application/json' }).end('{"number":"T-1"}'),
+  });
+  models = await startModelServer();
+  const { owner } = await createTestTenant(service.container.services, { slug: 'main' });
+  ctx = contextFor(service.container.services, owner);
+  const demo = { name: 'Demo', canonical_url: `${service.url}/demo/mcp`, mode: 'platform', auth_mode: 'none' } as const;
+  const server = await createServer(ctx, demo);
+  await discoverServer(ctx, { id: server.id });
+  await publishServer(ctx, { id: server.id, changelog: 'First' });
+  instanceId = (await createInstance(ctx, { server_id: server.id, name: 'Demo', config: {} })).id;
+  const key = { name: 'Local', provider: 'openai_compatible', api_key: 'k' } as const;
+  await createModelKey(ctx, { ...key, models: ['tiny'], base_url: `${models.url}/v1` });
+});
+afterAll(async () => {
+  await service.close();
+  await web.close();
+  await models.close();
+});
+
+type Answer = { approved: boolean; result?: JsonMap };
+
+/** Creates, validates, publishes and runs a template to its end; each task gets the next of the answers. Returns the output. */
+async function run(slug: string, input: JsonMap, answers: Answer[] = []): Promise<unknown> {
+  const template = templates.find(each => each.slug === slug);
+  if (template === undefined) throw new Error(`There is no template ${slug}.`);
+  const { id } = await createWorkflow(ctx, { name: template.name, graph: graphOf(template, { instanceId, model }) });
+  expect(await validate(ctx, { id })).toEqual({ valid: true, errors: [], warnings: [] });
+  await publish(ctx, { id, changelog: 'First' });
+  const started = await executeCommand(ctx, { id, command: 'start', params: { trigger_payload: input } });
+  const ref = { id, runID: started.run_id };
+  const left = [...answers];
+  for (;;) {
+    await settled(ctx, ref, left.length > 0 ? ['blocked'] : ['complete']);
+    if (left.length === 0) break;
+    const { tasks } = await listPendingOfRun(ctx, { ...ref, limit: 200 });
+    for (const { task_id } of tasks) {
+      const answer = left.shift();
+      if (answer === undefined) throw new Error(`${slug} asks more often than expected.`);
+      await completeTask(ctx, { ...ref, task_id, ...answer });
+    }
+  }
+  return (await getContext(ctx, ref)).output;
+}
+
+const sampleOf = (slug: string) => templates.find(each => each.slug === slug)?.sampleInput as JsonMap;
+
+describe('each template runs to its end', () => {
+  test('purchase-approval', async () => {
+    const input = sampleOf('purchase-approval');
+    const approved = { ordered: true, decided_by: ctx.principal.email };
+    expect(await run('purchase-approval', input, [{ approved: true }])).toEqual(approved);
+    const rejected = [{ approved: false, result: { comment: 'Next year.' } }];
+    expect(await run('purchase-approval', input, rejected)).toMatchObject({ ordered: false, comment: 'Next year.' });
+    expect(await run('purchase-approval', { ...input, amount: 500 })).toEqual({
+      ordered: true,
+      decided_by: 'the limit',
+    });
+  });
+
+  test('incident-escalation', async () => {
+    const input = sampleOf('incident-escalation');
+    expect(await run('incident-escalation', input, [{ approved: true }])).toMatchObject({
+      taken: true,
+      escalated: false,
+    });
+    const answers = [{ approved: false }, { approved: true, result: { note: 'On it.' } }];
+    expect(await run('incident-escalation', input, answers)).toEqual({
+      taken: true,
+      by: ctx.principal.email,
+      escalated: true,
+      note: 'On it.',
+    });
+  });
+
+  test('onboarding-checklist', async () => {
+    const answers = [{ approved: true }, { approved: true }, { approved: false }];
+    const output = await run('onboarding-checklist', sampleOf('onboarding-checklist'), answers);
+    expect(output).toEqual({ done: 2, not_done: [expect.any(String)] });
+  });
+
+  test('trial-follow-up', async () => {
+    const input = { ...sampleOf('trial-follow-up'), wait_days: 0 };
+    const output = await run('trial-follow-up', input, [{ approved: true, result: { outcome: 'buys' } }]);
+    expect(output).toEqual({ customer: 'Lindgren & Co', outcome: 'buys' });
+  });
+
+  test('contact-cleanup', async () => {
+    expect(await run('contact-cleanup', sampleOf('contact-cleanup'))).toEqual({
+      contacts: [{ name: 'Ada', email: 'ada@example.com' }],
+      refused: [
+        { name: 'Ada L.', email: 'ada@example.com', why: 'is there twice' },
+        { name: 'Charles', email: 'unknown', why: 'no email address' },
+      ],
+    });
+  });
+
+  test('uptime-check', async () => {
+    expect(await run('uptime-check', { urls: [`${web.url}/up`] })).toEqual({ checked: 1, down: [] });
+    const urls = [`${web.url}/up`, `${web.url}/down`];
+    expect(await run('uptime-check', { urls }, [{ approved: true }])).toMatchObject({
+      checked: 2,
+      down: [{ url: `${web.url}/down`, up: false, problem: expect.stringContaining('404') }],
+    });
+  });
+
+  test('nightly-report', async () => {
+    const output = await run('nightly-report', { sales_url: `${web.url}/sales`, chat_url: `${web.url}/chat` });
+    const text = 'Sales: 13.50\n- North: 11.50\n- South: 2.00';
+    expect(output).toEqual({ total: 13.5, text });
+    const posted = web.seen.filter(({ path }) => path === '/chat').map(({ body }) => JSON.parse(body));
+    expect(posted).toEqual([{ text }]);
+  });
+
+  test('webhook-to-ticket', async () => {
+    const input = { ...sampleOf('webhook-to-ticket'), ticket_url: `${web.url}/tickets` };
+    expect(await run('webhook-to-ticket', input)).toEqual({ ticket: { number: 'T-1' } });
+    expect(await run('webhook-to-ticket', { ...input, action: 'closed' })).toEqual({ ticket: null });
+    const posted = web.seen.filter(({ path }) => path === '/tickets').map(({ body }) => JSON.parse(body));
+    expect(posted).toEqual([
+      { title: 'The export is empty', text: 'Since today.', link: 'https://github.com/acme/shop/issues/7' },
+    ]);
+  });
+
+  test('feed-digest', async () => {
+    expect(await run('feed-digest', sampleOf('feed-digest'))).toEqual({
+      count: 2,
+      text: expect.stringMatching(/^## News\n- \[Release 4\.2\]\(https:.*\n- \[Release 4\.1\]/),
+    });
+    expect(await run('feed-digest', {})).toMatchObject({ count: 5 });
+  });
+
+  test('message-triage', async () => {
+    const input = sampleOf('message-triage');
+    models.reply({ text: '{"category":"billing","urgent":true,"summary":"Charged twice."}' });
+    expect(await run('message-triage', input, [{ approved: true }])).toEqual({
+      category: 'billing',
+      urgent: true,
+      answered_by: ctx.principal.email,
+    });
+    models.reply({ text: '{"category":"other","urgent":false,"summary":"Thanks."}' });
+    expect(await run('message-triage', input)).toEqual({ category: 'other', urgent: false, answered_by: null });
+  });
+});
+
+test('each has a file of its own, a name, a sentence and an input that fits', () => {
+  const files = readdirSync(import.meta.dirname).filter(file => !/^(index|template|.*\.test)\.ts$/.test(file));
+  expect(templates.map(({ slug }) => `${slug}.ts`).sort()).toEqual(files.sort());
+  expect(templates).toHaveLength(10);
+  for (const { slug, name, sentence, sampleInput, graph } of templates) {
+    expect([slug, name.length <= 40, /^[A-Z].{20,110}\.$/.test(sentence)]).toEqual([slug, true, true]);
+    const { properties = {}, required = [] } = graph.input_schema as { properties?: object; required?: string[] };
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(sampleInput)));
+    expect(Object.keys(sampleInput)).toEqual(expect.arrayContaining(required));
+  }
+});
+
+test('the search finds every word in name, sentence and needs', () => {
+  const found = (text: string) => searchTemplates(templates, text).map(({ slug }) => slug);
+  expect(found('')).toHaveLength(10);
+  expect(found('mcp FEED')).toEqual(['feed-digest']);
+  expect(found('model key')).toEqual(['message-triage']);
+  expect(found('nothing like this')).toEqual([]);
+});
