@@ -1,4 +1,5 @@
 import {
+  Bell,
   Blocks,
   BrainCircuit,
   ChartNoAxesCombined,
@@ -43,6 +44,7 @@ export const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/model-keys', label: 'Model keys', icon: BrainCircuit },
   { href: '/settings/projects', label: 'Projects', icon: FolderKanban, key: 'p' },
   { href: '/settings/audit-log', label: 'Audit log', icon: History, adminOnly: true },
+  { href: '/settings/notifications', label: 'Notifications', icon: Bell, key: 'n' },
   { href: '/settings/profile', label: 'Profile', icon: CircleUser },
   { href: '/settings/api-reference', label: 'API reference', icon: ScrollText },
 ];

@@ -3,6 +3,7 @@ import { Menu as MenuIcon, Search } from 'lucide-react';
 import { usePathname, useRouter } from 'next/navigation';
 import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
 import { type ReactNode, useEffect, useState } from 'react';
+import { BrowserNotifications } from '../notifications/browser-notifications.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { CommandPalette } from './command-palette.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
@@ -58,6 +59,7 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
           {children}
         </main>
       </div>
+      <BrowserNotifications />
       <CommandPalette open={palette} onOpenChange={setPalette} onHelp={() => setHelp(true)} />
       <KeyboardHelp open={help} onOpenChange={setHelp} />
     </div>

@@ -1,13 +1,36 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
-import { useTRPC } from '../trpc/provider.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { BROWSER_NEWS, useBrowserWanted } from '../notifications/browser-notifications.tsx';
+import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 
-/** Tasks waiting for a person in the tenant, as text ("3", "50+"); undefined while unknown or none, null if they cannot be read. */
+const INPUT = { limit: 50 };
+
+/**
+ * Tasks waiting for a person in the tenant, as text ("3", "50+"); undefined while unknown or none, null if they cannot be read. The same
+ * poll reads the notifications for this browser where the user wants any, also while the tab is in the background.
+ */
 export function useInboxCount(): string | null | undefined {
   const trpc = useTRPC();
-  const { data, isError } = useQuery(
-    trpc.tasks_list_pending.queryOptions({ limit: 50 }, { refetchInterval: 5_000, staleTime: 2_000 }),
-  );
+  const client = useTRPCClient();
+  const queries = useQueryClient();
+  const isWanted = useBrowserWanted();
+  const readNews = async () => {
+    const news = await client.me_notifications_deliveries_list.query(BROWSER_NEWS);
+    queries.setQueryData(trpc.me_notifications_deliveries_list.queryKey(BROWSER_NEWS), news);
+  };
+  const readTasks = async () => {
+    const tasks = client.tasks_list_pending.query(INPUT);
+    // At the same moment, so that both are one request; the number beside the inbox does not depend on the news.
+    if (isWanted) void readNews().catch(() => undefined);
+    return tasks;
+  };
+  const { data, isError } = useQuery({
+    ...trpc.tasks_list_pending.queryOptions(INPUT),
+    queryFn: readTasks,
+    refetchInterval: 5_000,
+    refetchIntervalInBackground: isWanted,
+    staleTime: 2_000,
+  });
   if (isError) return null;
   if (!data || data.tasks.length === 0) return undefined;
   return data.next_cursor ? `${data.tasks.length}+` : String(data.tasks.length);

@@ -36,6 +36,7 @@ const pages = [
   '/settings/model-keys',
   '/settings/projects',
   '/settings/audit-log',
+  '/settings/notifications',
   '/settings/profile',
   '/settings/api-reference',
 ];

@@ -1,0 +1,85 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useSession } from '../shell/session.tsx';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { useBrowserPermission } from './browser-permission.ts';
+import { headlineOf, pageOf } from './headline.ts';
+import { identityOf, separateUnseen } from './unseen.ts';
+
+type Delivery = Outputs['me_notifications_deliveries_list']['deliveries'][number];
+
+/** What the poll of the inbox reads with its tasks. */
+export const BROWSER_NEWS = { channel: 'browser', limit: 20 } as const;
+/** Beyond this many at once, one notification says how many there are. */
+const MAX_SHOWN = 3;
+
+/** Whether the user wants notifications in the browser, and this one may show them. */
+export function useBrowserWanted(): boolean {
+  const trpc = useTRPC();
+  const isAllowed = useBrowserPermission() === 'granted';
+  const { data } = useQuery(
+    trpc.me_notifications_get.queryOptions(undefined, { enabled: isAllowed, staleTime: 300_000 }),
+  );
+  return isAllowed && data !== undefined && data.browser.length > 0;
+}
+
+/** Shows what the poll of the inbox brings, once for each browser however many tabs are open. */
+export function BrowserNotifications() {
+  const trpc = useTRPC();
+  const { me } = useSession();
+  const isWanted = useBrowserWanted();
+  const tenant = me.tenant.id;
+  const storageKey = `baton-notified:${me.user.id}:${tenant}`;
+  // Never asked for here: the poll of the inbox puts it there.
+  const { data } = useQuery(trpc.me_notifications_deliveries_list.queryOptions(BROWSER_NEWS, { enabled: false }));
+  useEffect(() => {
+    if (!isWanted || data === undefined) return;
+    const { unseen, seen } = separateUnseen(data.deliveries, readSeen(storageKey));
+    storeSeen(storageKey, seen);
+    show(unseen, tenant);
+  }, [data, isWanted, storageKey, tenant]);
+  return null;
+}
+
+function show(unseen: readonly Delivery[], tenant: string): void {
+  if (unseen.length > MAX_SHOWN) {
+    notify(`${unseen.length} new notifications`, 'baton', '/settings/notifications');
+    return;
+  }
+  for (const each of unseen) {
+    const page = `${pageOf(each)}?tenant=${encodeURIComponent(tenant)}&project=${each.project_id}`;
+    notify(headlineOf(each), identityOf(each), page);
+  }
+}
+
+/** Tabs that show the same notification at the same time give it the same tag, and the browser shows one. */
+function notify(title: string, tag: string, page: string): void {
+  try {
+    const notification = new Notification(title, { tag, icon: '/icon.svg' });
+    notification.onclick = () => {
+      window.focus();
+      window.location.assign(page);
+      notification.close();
+    };
+  } catch {
+    // Chrome on Android shows notifications of service workers only.
+  }
+}
+
+function readSeen(key: string): string[] | null {
+  try {
+    const kept: unknown = JSON.parse(window.localStorage.getItem(key) ?? 'null');
+    return Array.isArray(kept) ? kept.map(String) : null;
+  } catch {
+    return null;
+  }
+}
+
+function storeSeen(key: string, seen: readonly string[]): void {
+  try {
+    window.localStorage.setItem(key, JSON.stringify(seen));
+  } catch {
+    // Storage that is full or forbidden: the notification may be shown again.
+  }
+}

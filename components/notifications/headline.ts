@@ -1,0 +1,27 @@
+/** What the console knows of a notification. */
+type About = {
+  kind: 'task_waiting' | 'run_failed';
+  workflow_id: string;
+  workflow_name: string | null;
+  run_id: string;
+  task_id: string | null;
+  task_name: string | null;
+};
+
+/** Returns what a notification says, in one line. */
+export function headlineOf({ kind, workflow_name, task_id, task_name }: About): string {
+  const workflow = workflow_name ?? 'a deleted workflow';
+  switch (kind) {
+    case 'task_waiting':
+      return `${task_name ?? task_id} (${workflow}) is waiting for you`;
+    case 'run_failed':
+      return `A run of ${workflow} failed`;
+  }
+}
+
+/** Returns the path of the page that shows what a notification is about. */
+export function pageOf({ workflow_id, run_id, task_id }: About): string {
+  return task_id === null
+    ? `/workflows/${workflow_id}/runs/${run_id}`
+    : `/inbox/${run_id}/${encodeURIComponent(task_id)}`;
+}

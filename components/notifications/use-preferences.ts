@@ -1,0 +1,46 @@
+'use client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { toastError } from '../ui/toaster.tsx';
+
+export type Preferences = Outputs['me_notifications_get'];
+export type Kind = Preferences['browser'][number];
+export type Channel = 'browser' | 'email' | 'webhook';
+
+/** What the user chose in this workspace. */
+export function usePreferences() {
+  return useQuery(useTRPC().me_notifications_get.queryOptions());
+}
+
+/** Changes which kinds a channel delivers. Shown at once, and taken back where the server refuses it. */
+export function useChooseKinds() {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const key = trpc.me_notifications_get.queryKey();
+  return useMutation(
+    trpc.me_notifications_patch.mutationOptions({
+      // One after the other: each is made from what the one before it shows.
+      scope: { id: 'notification-kinds' },
+      onMutate: change => {
+        const { browser, email, webhook } = change || {};
+        const chosen = { ...(browser && { browser }), ...(email && { email }), ...(webhook && { webhook }) };
+        queries.setQueryData(key, old => old && { ...old, ...chosen });
+      },
+      onError: error => {
+        toastError(error);
+        return queries.invalidateQueries({ queryKey: key });
+      },
+    }),
+  );
+}
+
+/** Sets up, replaces or removes the webhook; its new secret is in the result. */
+export function useChangeWebhook() {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  return useMutation(
+    trpc.me_notifications_patch.mutationOptions({
+      onSuccess: () => queries.invalidateQueries(trpc.me_notifications_get.queryFilter()),
+    }),
+  );
+}

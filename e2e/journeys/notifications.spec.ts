@@ -1,0 +1,132 @@
+import type { Page } from '@playwright/test';
+import { startHttpServer } from '../../server/testing/http-server.ts';
+import { sign } from '../../server/testing/webhooks.ts';
+import {
+  expect,
+  expectThemesAccessible,
+  open,
+  publishApproval,
+  settled,
+  startApproval,
+  test,
+} from '../fixtures/console.ts';
+
+test.use({ serverEnv: { BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' } });
+
+const on = (page: Page, name: string) => page.getByRole('switch', { name });
+
+test('a webhook is set up and tested, gets what was chosen, and shows what became of it @phone', async ({
+  member,
+  api,
+}) => {
+  const receiver = { status: 200 };
+  const hook = await startHttpServer({
+    '/hook': (_, response) => void response.writeHead(receiver.status).end(),
+  });
+  await open(member, '/settings/notifications');
+  await settled(member);
+  await expect(member.getByText('No notifications yet')).toBeVisible();
+  await expect(on(member, 'A run fails: Webhook')).toBeDisabled();
+
+  await member.getByRole('button', { name: 'Set up webhook' }).click();
+  const dialog = member.getByRole('dialog', { name: 'Set up webhook' });
+  await dialog.getByLabel('Address').fill('http://10.0.0.1/hook');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog.getByRole('alert')).toContainText('10.0.0.1');
+  await dialog.getByLabel('Address').fill(`${hook.url}/hook`);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const secret = await member.getByRole('textbox', { name: 'Signing secret' }).inputValue();
+  expect(secret).toMatch(/^whsec_/);
+  await member.getByRole('button', { name: 'I have copied it' }).click();
+  await expect(on(member, 'A run fails: Webhook')).toBeChecked();
+
+  await member.getByRole('button', { name: 'Send a test' }).click();
+  await expect(member.getByText('Delivered.', { exact: true })).toBeVisible();
+  const [request] = hook.seen;
+  expect(request?.headers['x-service-signature']).toBe(
+    sign(secret, request?.body ?? '', String(request?.headers['x-service-timestamp'])),
+  );
+
+  await on(member, 'A run fails: Webhook').click();
+  await expect(on(member, 'A run fails: Webhook')).not.toBeChecked();
+  receiver.status = 500;
+  await startApproval(api, await publishApproval(api, 'Orders'), 'this');
+  const list = member.getByRole('region', { name: 'Recent notifications' });
+  const row = list.getByRole('row').filter({ hasText: 'Decide Orders (Orders) is waiting for you' });
+  await expect(row).toContainText('Retrying');
+  await expect(row).toContainText('answered 500.');
+  await expectThemesAccessible(member);
+  await row.getByRole('link').click();
+  await expect(member.getByRole('heading', { name: 'Decide Orders' })).toBeVisible();
+
+  await open(member, '/settings/notifications');
+  await member.getByRole('button', { name: 'Remove', exact: true }).click();
+  await member.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await expect(member.getByRole('button', { name: 'Set up webhook' })).toBeVisible();
+  await expect(on(member, 'A task waits: Webhook')).toBeDisabled();
+  await hook.close();
+});
+
+/** In the place of the browser's own, which a browser without a screen does not have: remembers what it shows. */
+function stubNotifications(): void {
+  const shown: string[] = [];
+  class Stub {
+    static get permission() {
+      return localStorage.getItem('stub-permission') ?? 'default';
+    }
+    static async requestPermission() {
+      localStorage.setItem('stub-permission', 'granted');
+      return 'granted';
+    }
+    onclick: (() => void) | null = null;
+    constructor(title: string) {
+      shown.push(title);
+      Reflect.set(window, 'lastNotification', this);
+    }
+    close() {}
+  }
+  Reflect.set(window, 'Notification', Stub);
+  Reflect.set(window, 'shownNotifications', shown);
+}
+
+const shown = (page: Page) => page.evaluate(() => Reflect.get(window, 'shownNotifications') as string[]);
+/** Whether the browser knows which notifications are old news. */
+const hasLooked = (page: Page) =>
+  page.evaluate(() => Object.keys(localStorage).some(key => key.startsWith('baton-notified:')));
+
+test('the browser shows a task that waits, once, and leads to it', async ({ member, api }) => {
+  await member.addInitScript(stubNotifications);
+  await open(member, '/settings/notifications');
+  await settled(member);
+  const saved = member.waitForResponse(/me_notifications_patch/);
+  await on(member, 'A task waits: Browser').click();
+  await saved;
+  await expect(on(member, 'A task waits: Browser')).toBeChecked();
+  await expect.poll(() => hasLooked(member)).toBe(true);
+  const workflow = await publishApproval(api, 'Shown');
+  const run = await startApproval(api, workflow, 'this');
+  await expect.poll(() => shown(member)).toEqual(['Decide Shown (Shown) is waiting for you']);
+
+  // Another page load remembers it, and shows the next one alone.
+  await open(member, '/workflows');
+  const next = await startApproval(api, workflow, 'that');
+  await expect.poll(() => shown(member)).toEqual(['Decide Shown (Shown) is waiting for you']);
+  // The page that would answer may be gone by then.
+  await member
+    .evaluate(() => (Reflect.get(window, 'lastNotification') as { onclick: () => void }).onclick())
+    .catch(() => undefined);
+  await expect(member).toHaveURL(new RegExp(`/inbox/${next}/ask`));
+  expect(next).not.toBe(run);
+});
+
+test('preferences that cannot be loaded say so, and are tried again', async ({ member }) => {
+  let isAway = true;
+  await member.route(/me_notifications_/, route => (isAway ? route.abort() : route.continue()));
+  await member.goto('/settings/notifications');
+  const failures = member.getByText('Could not load this');
+  await expect(failures).toHaveCount(2);
+  isAway = false;
+  await member.getByRole('button', { name: 'Try again' }).first().click();
+  await expect(on(member, 'A task waits: Browser')).toBeVisible();
+  await expect(failures).toHaveCount(0);
+});
