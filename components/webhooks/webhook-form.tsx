@@ -93,6 +93,8 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
           onChange={event => set({ name: event.target.value })}
           maxLength={200}
           autoComplete="off"
+          // In the dialog, whose first button closes it.
+          autoFocus={paste}
         />
       </Field>
       {children}
