@@ -1,5 +1,5 @@
 'use client';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';

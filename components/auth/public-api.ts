@@ -1,10 +1,10 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 const Failure = z.looseObject({
   error: z.string(),
-  code: z.string().optional(),
-  details: z.array(z.looseObject({ path: z.string(), message: z.string() })).optional(),
-  request_id: z.string().optional(),
+  code: z.optional(z.string()),
+  details: z.optional(z.array(z.looseObject({ path: z.string(), message: z.string() }))),
+  request_id: z.optional(z.string()),
 });
 
 /** Carries the API's answer in the form `readError` understands. */
@@ -33,5 +33,9 @@ export async function postPublic(path: `/v1/${string}`, body: unknown): Promise<
   const text = await response.text();
   const json: unknown = text ? JSON.parse(text) : null;
   if (response.ok) return json;
-  throw new ApiError(response.status, Failure.catch({ error: `The server answered ${response.status}.` }).parse(json));
+  const failure = Failure.safeParse(json);
+  throw new ApiError(
+    response.status,
+    failure.success ? failure.data : { error: `The server answered ${response.status}.` },
+  );
 }

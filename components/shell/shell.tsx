@@ -1,22 +1,41 @@
 'use client';
 import { Menu as MenuIcon, Search } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { usePathname, useRouter } from 'next/navigation';
 import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
 import { type ReactNode, useEffect, useState } from 'react';
 import { BrowserNotifications } from '../notifications/browser-notifications.tsx';
 import { IconButton } from '../ui/button.tsx';
-import { CommandPalette } from './command-palette.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
 import { Logo } from './logo.tsx';
 import { mainPages, settingsPages } from './pages.ts';
 import { Sidebar } from './sidebar.tsx';
 import { useHotkeys } from './use-hotkeys.ts';
 
+// With the dialogs that it opens it would be a fifth of the JavaScript of every page.
+const loadPalette = () => import('./command-palette.tsx');
+const CommandPalette = dynamic(() => loadPalette().then(module => module.CommandPalette), { ssr: false });
+
+/** Whether the palette has been opened on this page; ⌘ or Ctrl alone loads it, before the K that opens it. */
+function usePalette(isOpen: boolean): boolean {
+  const [isWanted, setWanted] = useState(false);
+  if (isOpen && !isWanted) setWanted(true);
+  useEffect(() => {
+    const onKeyDown = ({ key }: KeyboardEvent) => {
+      if (key === 'Meta' || key === 'Control') void loadPalette();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, []);
+  return isWanted;
+}
+
 /** The frame of the console: sidebar (a drawer below 1024 px), palette, keyboard help, skip link. `notice` stands over every page. */
 export function Shell({ notice, children }: { notice?: ReactNode; children: ReactNode }) {
   const router = useRouter();
   const pathname = usePathname();
   const [palette, setPalette] = useState(false);
+  const hasPalette = usePalette(palette);
   const [help, setHelp] = useState(false);
   const [drawer, setDrawer] = useState(false);
   useHotkeys({
@@ -60,7 +79,7 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
         </main>
       </div>
       <BrowserNotifications />
-      <CommandPalette open={palette} onOpenChange={setPalette} onHelp={() => setHelp(true)} />
+      {hasPalette ? <CommandPalette open={palette} onOpenChange={setPalette} onHelp={() => setHelp(true)} /> : null}
       <KeyboardHelp open={help} onOpenChange={setHelp} />
     </div>
   );
