@@ -13,6 +13,7 @@ import type { Problem } from '../use-draft.ts';
 import { change, type Editor } from '../use-editor.ts';
 import { Connections } from './connections.tsx';
 import { SchemaField } from './schema-field.tsx';
+import { StepHelp } from './step-help.tsx';
 import type { UnfinishedFields } from './unfinished-fields.ts';
 import { WorkflowFields } from './workflow-fields.tsx';
 
@@ -144,6 +145,7 @@ function StepForm(props: StepProps) {
         <summary className="text-sm font-medium">Settings</summary>
         <div className="mt-3 flex flex-col gap-4">{more.map(draw)}</div>
       </details>
+      <StepHelp type={step.type} />
     </div>
   );
 }
