@@ -35,6 +35,10 @@ export type Attempt = {
   readonly item?: { item: JsonValue; index: number } | null | undefined;
   /** What came of the items, if the step has expanded; null or absent before. */
   readonly gathered?: Gathered | null | undefined;
+  /** The run that the step has called and that has completed; null or absent before. */
+  readonly child?: { runId: string; workflowId: string } | null | undefined;
+  /** How many calls lead to the run, and what its starter lacks. */
+  readonly lineage?: CallLineage | undefined;
   /** Keeps lines while the attempt still runs (streamed output). Lines known only at the end go into the outcome instead: one event less. */
   log(lines: string[]): void;
   /** A type that `queues` calls this when the attempt's own work begins: from then on its `timeout_s` runs. */
@@ -52,11 +56,19 @@ export type Gathered = {
   readonly failed: number;
 };
 
+/** The run that a step calls. The executor gives it its id. */
+export type WorkflowCall = { workflowId: string; version: number; input: JsonMap; detach: boolean };
+
+/** What a called run inherits. `withheldScopes`: scopes that types of step take to start, and that the starter lacks. */
+export type CallLineage = { depth: number; withheldScopes: readonly string[] };
+
 export type Outcome =
   | { kind: 'completed'; result: JsonValue; log?: string[]; consumed?: Consumption[] }
   | { kind: 'waiting'; task: TaskRequest }
   /** The step is carried out by its own graph, once for each of `items`; it is executed again when these have ended. */
   | { kind: 'expanding'; plan: ExpansionPlan; items: JsonValue[]; log?: string[] }
+  /** The step calls a run; it is executed again when that has completed, unless it does not wait for it. */
+  | { kind: 'calling'; call: WorkflowCall; log?: string[] }
   /** The step goes on at `until`, in ms since the epoch; it holds no slot until then. */
   | { kind: 'sleeping'; until: number }
   | {

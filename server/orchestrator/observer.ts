@@ -6,9 +6,17 @@ export type ObservedRun = { runId: string; tenantId: string; projectId: string; 
 
 /**
  * How an attempt's work ended; `waiting`: it put a human task to people, whose wait is no longer work; `sleeping`: the
- * step goes on at a later time; `expanding`: other steps go on with it.
+ * step goes on at a later time; `expanding`: other steps go on with it; `calling`: it waits for the run that it calls.
  */
-export type AttemptEnd = 'completed' | 'failed' | 'timed_out' | 'waiting' | 'sleeping' | 'expanding' | 'cancelled';
+export type AttemptEnd =
+  | 'completed'
+  | 'failed'
+  | 'timed_out'
+  | 'waiting'
+  | 'sleeping'
+  | 'expanding'
+  | 'calling'
+  | 'cancelled';
 
 /** Why an entry was not written (AppendError). */
 export type RefusedAppend = 'fenced' | 'rejected' | 'lost';

@@ -21,6 +21,7 @@ export async function deleteExpiredRuns(
        ORDER BY id LIMIT ${BATCH}),
      gone AS (DELETE FROM runs WHERE id IN (SELECT id FROM past)),
      tasks AS (DELETE FROM human_tasks WHERE run_id IN (SELECT id FROM past)),
+     calls AS (DELETE FROM child_runs WHERE run_id IN (SELECT id FROM past)),
      payloads AS (DELETE FROM run_payloads_default WHERE run_id IN (SELECT id FROM past)),
      events AS (DELETE FROM run_events_default WHERE run_id IN (SELECT id FROM past))
      SELECT count(*)::int AS deleted, (SELECT id FROM past ORDER BY id DESC LIMIT 1) AS last FROM past`,

@@ -2,10 +2,10 @@ import type { Command, LeaderTerm } from './commands.ts';
 import { MAX_RETRY_DELAY_S, MAX_TIMEOUT_S } from './compile.ts';
 import { type Draft, emit, newDraft } from './draft.ts';
 import { cancelStep, endStep, paidOf, settle, stepFails } from './ending.ts';
-import type { RunEvent, TaskRequest } from './events.ts';
+import type { Paid, RunEvent, TaskRequest } from './events.ts';
 import { growthProblem } from './grow.ts';
 import { takenBranch } from './skips.ts';
-import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState } from './state.ts';
+import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState, stepState } from './state.ts';
 
 /**
  * If the process dies this often during a step, the step is considered the cause and fails, instead of repeating
@@ -71,20 +71,28 @@ export function attemptExpanding(state: RunState, command: Of<'attempt_expanding
 
 /** Retries, if the error, the step and the run allow it; otherwise the step fails, and usually the run with it. */
 export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, now: number): RunEvent[] {
-  const step = attemptOf(state, command);
-  if (step === undefined) return [];
+  if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
   emitLog(draft, command);
-  const { retryCount, retryDelayMs } = effectiveStep(state, command.step);
-  if (command.retryable && step.failures < retryCount && state.stopRequested === null) {
-    const { step: id, attempt, error } = command;
-    const delay = Math.max(backoff(retryDelayMs, step.failures, command.random), retryAfter(command.retryAfterMs));
-    const data = { attempt, error, delay_ms: Math.ceil(delay), ...paidOf(command) };
-    emit(draft, { type: 'step_retrying', step: id, attempt, data });
-  } else {
-    stepFails(draft, command.step, command.error, command);
-  }
+  retryOrFail(draft, command.step, command);
   return draft.events;
+}
+
+type Failure = Pick<Of<'attempt_failed'>, 'error' | 'retryable' | 'random' | 'retryAfterMs'> & Paid;
+
+/** Has the current attempt of a step fail: another one follows if the error, the step and the run allow it. */
+export function retryOrFail(draft: Draft, id: string, failure: Failure): void {
+  const { state } = draft;
+  const { failures, attempt } = stepState(state, id);
+  const { retryCount, retryDelayMs } = effectiveStep(state, id);
+  const { error, retryable, random, retryAfterMs } = failure;
+  if (!retryable || failures >= retryCount || state.stopRequested !== null) {
+    stepFails(draft, id, error, failure);
+    return;
+  }
+  const delay = Math.max(backoff(retryDelayMs, failures, random), retryAfter(retryAfterMs));
+  const data = { attempt, error, delay_ms: Math.ceil(delay), ...paidOf(failure) };
+  emit(draft, { type: 'step_retrying', step: id, attempt, data });
 }
 
 export function logAttempt(state: RunState, command: Of<'attempt_log'>, now: number): RunEvent[] {
@@ -120,6 +128,7 @@ function mayStart(step: StepState, now: number): boolean {
     case 'waiting':
     case 'expanded':
     case 'sleeping':
+    case 'calling':
     case 'completed':
     case 'failed':
     case 'cancelled':
@@ -156,7 +165,7 @@ function withUsableDueTime(task: TaskRequest): TaskRequest {
   return task.due_at === null || Number.isFinite(task.due_at) ? task : { ...task, due_at: null };
 }
 
-function emitLog(draft: Draft, outcome: { step: string; attempt: number; log?: string[] }): void {
+export function emitLog(draft: Draft, outcome: { step: string; attempt: number; log?: string[] }): void {
   const { step, attempt, log } = outcome;
   if (log !== undefined && log.length > 0) emit(draft, { type: 'step_log', step, attempt, data: { lines: log } });
 }

@@ -1,4 +1,6 @@
 import type {
+  ChildCall,
+  ChildStatus,
   ExpansionPlan,
   JsonMap,
   JsonValue,
@@ -53,6 +55,14 @@ export type Command =
       items: JsonValue[];
       log?: string[];
     } & Paid)
+  /** The step calls a run and waits for it. The price is due if it fails instead. */
+  | ({ type: 'attempt_calling'; step: string; attempt: number; call: ChildCall; log?: string[] } & Paid)
+  /** The run of a call that does not wait for its end is in the log. */
+  | { type: 'child_started'; step: string; run_id: string; credits?: number }
+  /** The run that a step calls has ended, or was not started. */
+  | { type: 'child_ended'; step: string; run_id: string; end: ChildEnd; random: number; credits?: number }
+  /** The time of a step that waits for the run that it calls is up. */
+  | { type: 'call_timed_out'; step: string; random: number; credits?: number }
   /** Lines to keep while the attempt still runs. */
   | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }
   /** No executor works on this attempt any more (a crash) and, since the run is being stopped, none will. */
@@ -65,6 +75,11 @@ export type Command =
   | { type: 'expansion_timed_out'; step: string; credits?: number }
   /** The time has come that a step sleeps until. */
   | { type: 'wake'; step: string; credits?: number };
+
+/** The end of a child run, and what it means for the step that called it. */
+export type ChildEnd =
+  | { status: 'completed' }
+  | { status: Exclude<ChildStatus, 'completed'>; error: StepError; retryable: boolean };
 
 /** Why a command cannot apply; surfaces answer 409. */
 export class CommandRefused extends Error {

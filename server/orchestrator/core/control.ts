@@ -25,13 +25,14 @@ export function resume(state: RunState, command: Of<'resume'>, now: number): Run
 }
 
 /**
- * Immediate: everything ends now. Graceful: attempts in flight finish first, while what only waits (human tasks, waits,
- * retries) ends now; without any in flight it is the same as immediate.
+ * Immediate: everything ends now. Graceful: attempts in flight finish first, and so do the runs that steps call, which are
+ * stopped in the same way, while what only waits (human tasks, waits, retries) ends now; without any in flight it is the
+ * same as immediate.
  */
 export function stop(state: RunState, command: Of<'stop'>, now: number): RunEvent[] {
   refuseUnlessActive(state);
   const draft = newDraft(state, now);
-  if (command.mode === 'immediate' || state.inFlight.size === 0) {
+  if (command.mode === 'immediate' || state.inFlight.size + state.calling.size === 0) {
     finishStop(draft, command.by);
     return draft.events;
   }

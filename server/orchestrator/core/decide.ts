@@ -7,6 +7,7 @@ import {
   logAttempt,
   startAttempt,
 } from './attempts.ts';
+import { attemptCalling, callTimedOut, childEnded, childStarted } from './calls.ts';
 import { type Command, CommandRefused } from './commands.ts';
 import { pause, resume, stop } from './control.ts';
 import { cascade, newDraft, skipIfDue } from './draft.ts';
@@ -44,6 +45,14 @@ export function decide(state: RunState, command: Command, now: number): RunEvent
       return attemptSucceeded(state, command, now);
     case 'attempt_expanding':
       return attemptExpanding(state, command, now);
+    case 'attempt_calling':
+      return attemptCalling(state, command, now);
+    case 'child_started':
+      return childStarted(state, command, now);
+    case 'child_ended':
+      return childEnded(state, command, now);
+    case 'call_timed_out':
+      return callTimedOut(state, command, now);
     case 'attempt_waiting':
       return attemptWaiting(state, command, now);
     case 'attempt_sleeping':

@@ -12,7 +12,7 @@ export type Draft = {
   readonly events: RunEvent[];
   /** Steps that end by these events. */
   readonly ended: Map<string, StepEnd>;
-  /** How many of them had an attempt in flight. */
+  /** How many of them had an attempt in flight, or waited for the runs that they called. */
   landed: number;
 };
 
@@ -29,7 +29,7 @@ export function emit(draft: Draft, event: WithoutTime<RunEvent>): void {
 
 /** Notes that a step ends by the event just emitted. */
 export function markEnded(draft: Draft, step: string, end: StepEnd): void {
-  if (draft.state.inFlight.has(step)) draft.landed += 1;
+  if (draft.state.inFlight.has(step) || draft.state.calling.has(step)) draft.landed += 1;
   draft.ended.set(step, end);
 }
 
@@ -46,9 +46,9 @@ export function endedAuthored({ state, ended }: Draft): number {
   return authored;
 }
 
-/** Attempts in flight once these events are written. */
+/** Attempts in flight, and steps that wait for the runs that they call, once these events are written. */
 export function remainingInFlight(draft: Draft): number {
-  return draft.state.inFlight.size - draft.landed;
+  return draft.state.inFlight.size + draft.state.calling.size - draft.landed;
 }
 
 /** Whether a step has ended, by the log or by these events. */
@@ -95,6 +95,7 @@ function isEnd(end: StepEnd): boolean {
     case 'waiting':
     case 'expanded':
     case 'sleeping':
+    case 'calling':
       return false;
   }
 }

@@ -3,9 +3,9 @@ import { isTerminal, type RunState, retryIsDue, stepState } from './state.ts';
 
 /**
  * Something that is due at `dueAt` (ms since the epoch): `start_attempt` for a retry, `task_timed_out` for a task, `wake`
- * for a wait, `expansion_timed_out`.
+ * for a wait, `expansion_timed_out`, `call_timed_out`.
  */
-export type Timer = { step: string; kind: 'retry' | 'task' | 'wait' | 'expansion'; dueAt: number };
+export type Timer = { step: string; kind: 'retry' | 'task' | 'wait' | 'expansion' | 'call'; dueAt: number };
 
 /** Whether a timer of the run is due at `now`. */
 export function isDue(state: RunState, { step, kind, dueAt }: Timer, now: number): boolean {
@@ -53,6 +53,10 @@ function* timers(state: RunState): Iterator<Timer> {
     const { until } = stepState(state, step);
     if (until !== undefined) yield { step, kind: 'wait', dueAt: until };
   }
+  for (const step of state.calling) {
+    const deadline = stepState(state, step).call?.deadline;
+    if (deadline !== undefined && deadline !== null) yield { step, kind: 'call', dueAt: deadline };
+  }
   if (state.grown === null) return;
   for (const [step, { deadline }] of state.grown.parents) {
     if (deadline !== null && stepState(state, step).status === 'expanded')
@@ -68,7 +72,7 @@ export function phase(state: RunState, interrupted = 0): Phase {
   if (isTerminal(state.status)) return 'complete';
   if (state.stopRequested !== null) return 'draining';
   if (state.status === 'paused') return state.inFlight.size > interrupted ? 'draining' : 'paused';
-  if (state.inFlight.size > 0 || state.retrying.size > 0) return 'executing';
+  if (state.inFlight.size > 0 || state.retrying.size > 0 || state.calling.size > 0) return 'executing';
   // Nothing begun is nothing in flight, retrying, waiting or ended.
   const waits = state.waiting.size > 0 || state.sleeping.size > 0;
   if (state.done === 0 && !waits && state.grown === null) return 'starting';

@@ -54,6 +54,14 @@ export type ExpansionPlan = {
   on_item_error: 'fail' | 'continue';
 };
 
+/** The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. */
+export type ChildCall = { run_id: string; workflow_id: string; version: number; input: JsonMap; detach?: true };
+/** `refused`: the run was never started. */
+export type ChildStatus = 'completed' | 'failed' | 'stopped' | 'refused';
+
+/** The step that called a run. `depth`: how many calls lead to the run. `detached`: nobody waits for its end. */
+export type ParentCall = { run_id: string; workflow_id: string; step_id: string; depth: number; detached?: true };
+
 /** A step that was added to a run: its id begins with that of its parent, its other fields are in the parent's graph. */
 export type AddedStep = { id: string; type: string };
 
@@ -68,6 +76,10 @@ export type RunStartedData = {
   started_by: string;
   /** The caller's W3C trace context, which the run's trace is linked to. */
   traceparent?: string;
+  /** The step that called the run; absent for a run that no step called. */
+  parent?: ParentCall;
+  /** Scopes that some types of step take to start, and that the starter lacks; absent: none. */
+  withheld_scopes?: string[];
 };
 
 /** An event before the log gives it `seq` and the run it belongs to. `at` is in ms since the epoch. */
@@ -117,6 +129,10 @@ export type RunEvent = { at: number } & (
       data: { attempt: number; error: StepError; delay_ms: number; consumed?: Consumption[]; credits?: number };
     }
   | { type: 'step_log'; step: string; attempt: number; data: { lines: string[] } }
+  /** The attempt is over, and the step waits for the run that it calls. */
+  | { type: 'child_called'; step: string; attempt: number; data: ChildCall }
+  /** The run that the step waited for has ended. `completed`: the step goes on; otherwise its failure follows. */
+  | { type: 'child_ended'; step: string; attempt: number; data: { run_id: string; status: ChildStatus } }
   /** The attempt is over, and the step goes on at `until`, in ms since the epoch. */
   | { type: 'step_waiting'; step: string; attempt: number; data: { until: number } }
   | { type: 'task_pending'; step: string; attempt: number; data: TaskRequest }

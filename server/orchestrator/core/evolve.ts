@@ -1,3 +1,4 @@
+import { called, ended, leaveCall } from './call-state.ts';
 import { type CompiledGraph, withOverride } from './compile.ts';
 import type { RunEvent, RunStartedData, StepError } from './events.ts';
 import { addSteps, afterEnd, expand } from './expansion.ts';
@@ -44,6 +45,8 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
     retrying: new Set(),
     waiting: new Set(),
     sleeping: new Set(),
+    calling: new Set(),
+    abandoned: null,
     startedAt: null,
     endedAt: null,
   };
@@ -105,6 +108,7 @@ function evolveStep(state: RunState, event: StepEvent): void {
       step.failures += 1;
       step.failedAt = event.at;
       step.retryAt = event.at + event.data.delay_ms;
+      if (step.call !== undefined) leaveCall(state, step);
       move(state, event.step, step, 'retrying');
       break;
     case 'task_pending':
@@ -114,6 +118,12 @@ function evolveStep(state: RunState, event: StepEvent): void {
     case 'step_waiting':
       step.until = event.data.until;
       move(state, event.step, step, 'sleeping');
+      break;
+    case 'child_called':
+      called(state, event);
+      break;
+    case 'child_ended':
+      ended(state, event);
       break;
     case 'task_completed':
       step.answered = true;
@@ -194,6 +204,7 @@ type Ended = 'completed' | 'failed' | 'cancelled' | 'skipped';
 function end(state: RunState, id: string, step: StepState, status: Ended, failure: StepError | null = null): void {
   step.task = undefined;
   step.retryAt = undefined;
+  if (step.call !== undefined) leaveCall(state, step);
   move(state, id, step, status);
   if (!isAdded(state, id)) state.done += 1;
   for (const dependent of effectiveStep(state, id).dependents) {

@@ -105,6 +105,12 @@ function nextCommand(state: RunState): Command {
   if (step !== undefined) return { type: 'start_attempt', step };
   const [sleeping] = state.sleeping;
   if (sleeping !== undefined) return { type: 'wake', step: sleeping };
+  const [calling] = state.calling;
+  if (calling !== undefined) {
+    const { runId: run_id = '', detach = false } = state.steps.get(calling)?.call ?? {};
+    if (detach) return { type: 'child_started', step: calling, run_id };
+    return { type: 'child_ended', step: calling, run_id, end: { status: 'completed' }, random: 0 };
+  }
   const [waiting = ''] = state.waiting;
   return { type: 'complete_task', step: waiting, approved: true, result: {}, by: 'ann' };
 }
@@ -137,6 +143,16 @@ const shapes = {
       session_id: z.string(),
       started_by: z.string(),
       traceparent: z.string().optional(),
+      parent: z
+        .strictObject({
+          run_id: z.string(),
+          workflow_id: z.string(),
+          step_id: z.string(),
+          depth: z.number(),
+          detached: z.literal(true).optional(),
+        })
+        .optional(),
+      withheld_scopes: z.array(z.string()).optional(),
     }),
   },
   state_changed: {
@@ -224,6 +240,20 @@ const shapes = {
       steps: z.array(z.strictObject({ id: z.string(), type: z.string() })),
     }),
   },
+  child_called: {
+    ...ofStep,
+    data: z.strictObject({
+      run_id: z.string(),
+      workflow_id: z.string(),
+      version: z.number(),
+      input: map,
+      detach: z.literal(true).optional(),
+    }),
+  },
+  child_ended: {
+    ...ofStep,
+    data: z.strictObject({ run_id: z.string(), status: z.enum(['completed', 'failed', 'stopped', 'refused']) }),
+  },
 } satisfies Record<RunEvent['type'], z.ZodRawShape>;
 
 const common = <T extends RunEvent['type']>(type: T) =>
@@ -249,4 +279,6 @@ test('the shapes are those of the types', () => {
   expectTypeOf<keyof ShapeOf<'step_expanded'>>().toEqualTypeOf<keyof DataOf<'step_expanded'>>();
   expectTypeOf<ShapeOf<'step_expanded'>>().toExtend<DataOf<'step_expanded'>>();
   expectTypeOf<ShapeOf<'steps_added'>>().toEqualTypeOf<DataOf<'steps_added'>>();
+  expectTypeOf<ShapeOf<'child_called'>>().toEqualTypeOf<DataOf<'child_called'>>();
+  expectTypeOf<ShapeOf<'child_ended'>>().toEqualTypeOf<DataOf<'child_ended'>>();
 });

@@ -16,7 +16,8 @@
  *   creditsOf(event)               → what it costs
  */
 
-export { type Command, CommandRefused, type LeaderTerm } from './commands.ts';
+export { MAX_CALL_DEPTH } from './calls.ts';
+export { type ChildEnd, type Command, CommandRefused, type LeaderTerm } from './commands.ts';
 export { type Branch, type CompiledGraph, type CompiledStep, compile } from './compile.ts';
 export { decide } from './decide.ts';
 export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';
@@ -29,7 +30,7 @@ export { type Expansion, type Growth, type ItemEnd, MAX_ADDED_IN_MEMORY } from '
 export { consumedBy, creditsOf, type EndedAttempt, endsBillableAttempt } from './metering.ts';
 export { RUN_QUARANTINED } from './quarantine.ts';
 export { itemOf, readableSteps, readStep } from './scope.ts';
-export { isTerminal, type RunState, type StepState, type StepStatus, stepSpec } from './state.ts';
+export { isTerminal, type RunState, type StepCall, type StepState, type StepStatus, stepSpec } from './state.ts';
 export { addedId, rootOf, templateStep } from './step-ids.ts';
 export { MAX_BYTES_PER_JSON_BYTE, resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';
 export { MAX_WAIT_S } from './waits.ts';

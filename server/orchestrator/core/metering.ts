@@ -34,6 +34,8 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
     case 'task_completed':
     case 'step_expanded':
     case 'steps_added':
+    case 'child_called':
+    case 'child_ended':
       return false;
   }
 }

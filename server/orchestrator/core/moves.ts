@@ -25,6 +25,8 @@ function indexOf(state: RunState, status: StepStatus): Set<string> | undefined {
       return state.waiting;
     case 'sleeping':
       return state.sleeping;
+    case 'calling':
+      return state.calling;
     case 'pending':
     case 'expanded':
     case 'completed':

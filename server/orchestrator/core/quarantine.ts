@@ -23,7 +23,7 @@ export function quarantine(state: RunState, { message, leader }: Quarantine, now
     return draft.events;
   }
   const error = { code: RUN_QUARANTINED, message };
-  const waiting = [...state.waiting, ...state.sleeping, ...(state.grown?.parents.keys() ?? [])];
+  const waiting = [...state.waiting, ...state.sleeping, ...state.calling, ...(state.grown?.parents.keys() ?? [])];
   const [begun] = [...state.inFlight, ...state.retrying, ...waiting];
   if (begun !== undefined) {
     const root = rootOf(begun);

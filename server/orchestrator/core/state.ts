@@ -1,5 +1,14 @@
 import type { Branch, CompiledGraph, CompiledStep } from './compile.ts';
-import type { JsonMap, OnTimeout, RunError, RunStartedData, RunStatus, SkipReason, StepError } from './events.ts';
+import type {
+  ChildStatus,
+  JsonMap,
+  OnTimeout,
+  RunError,
+  RunStartedData,
+  RunStatus,
+  SkipReason,
+  StepError,
+} from './events.ts';
 import type { GraphStep } from './graph.ts';
 import type { Growth } from './growth.ts';
 import { templateStep } from './step-ids.ts';
@@ -13,10 +22,26 @@ export type StepStatus =
   | 'waiting' // a human task that waits for its answer
   | 'expanded' // steps that were added under it carry it out; it holds no attempt
   | 'sleeping' // waits until `until`
+  | 'calling' // waits for the run that it calls
   | 'completed'
   | 'failed'
   | 'cancelled'
   | 'skipped';
+
+/** The run that a step calls. */
+export type StepCall = {
+  runId: string;
+  workflowId: string;
+  version: number;
+  /** What it is to be started with; null once the step does not wait for it any more. */
+  input: JsonMap | null;
+  /** The step does not wait for its end. */
+  detach: boolean;
+  /** When the time of the step is up. ms since the epoch. */
+  deadline: number | null;
+  /** How it ended; null as long as the log does not say so. */
+  ended: ChildStatus | null;
+};
 
 export type StepState = {
   status: StepStatus;
@@ -45,6 +70,8 @@ export type StepState = {
   task?: { dueAt: number | null; onTimeout: OnTimeout };
   /** When a step that sleeps goes on. ms since the epoch. */
   until?: number;
+  /** The run that it calls, or has called and is about to return the output of. */
+  call?: StepCall | undefined;
 };
 
 /**
@@ -90,6 +117,10 @@ export type RunState = {
   retrying: Set<string>;
   waiting: Set<string>;
   sleeping: Set<string>;
+  /** Steps that wait for the runs that they call. */
+  calling: Set<string>;
+  /** Ids of called runs that are to be stopped: their steps ended without them. Null where there are none. */
+  abandoned: Set<string> | null;
   startedAt: number | null;
   endedAt: number | null;
 };
@@ -152,6 +183,6 @@ export function isTerminal(status: RunStatus | null): boolean {
 export function isStarted({ status, attempt }: StepState): boolean {
   // A step that has expanded is ready for a second time when all that it added has ended.
   if (status === 'ready') return attempt > 0;
-  if (status === 'sleeping' || status === 'expanded') return true;
+  if (status === 'sleeping' || status === 'expanded' || status === 'calling') return true;
   return status === 'running' || status === 'retrying' || status === 'waiting';
 }

@@ -23,6 +23,8 @@ export const BYTES_PER_STEP = 256;
 export const BYTES_PER_ADDED_STEP = 1_200;
 /** Bytes for each item that has ended, beside its results. */
 export const BYTES_PER_ITEM = 64;
+/** Bytes for each run that a step called and that is to be stopped. */
+export const BYTES_PER_ABANDONED_CALL = 96;
 const BYTES_PER_VALUE = 16;
 const BYTES_PER_OBJECT = 56;
 /** The memory that the reference to a stored result takes. */

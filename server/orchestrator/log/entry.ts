@@ -1,5 +1,5 @@
 import type { BillableAction } from '../../contract/billable-actions.ts';
-import type { Phase, RunStatus } from '../core/index.ts';
+import type { ParentCall, Phase, RunStatus } from '../core/index.ts';
 import type { EventRow, PayloadRow } from './encode.ts';
 
 /** The row of a run after the events of an entry: the columns of `runs` that change. Times in ms since the epoch. */
@@ -28,6 +28,8 @@ export type NewRun = {
   startedBy: string;
   startedAt: number;
   stepsTotal: number;
+  /** The step that called it; absent for a run that no step called. */
+  parent?: ParentCall;
 };
 
 export type TaskState = 'pending' | 'completed' | 'timed_out' | 'cancelled';

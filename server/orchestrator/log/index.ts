@@ -29,6 +29,7 @@ export {
 export { createLoadJournal, type LoadJournal, type LoadLane } from './load-journal.ts';
 export {
   type ActiveRunCounts,
+  type ChildRow,
   createLogReader,
   type LogReader,
   toWakeUpTimer,

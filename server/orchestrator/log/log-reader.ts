@@ -1,8 +1,12 @@
 import type { Pool } from 'pg';
+import type { RunError, RunStatus } from '../core/index.ts';
 import { type ReadOptions, type RunsRead, readPayloadTexts, readRunsToFold } from './read-to-fold.ts';
 
 /** How many runs have not ended. */
 export type ActiveRunCounts = { byTenant: Map<string, number>; byStatus: Map<string, number> };
+
+/** A run that a step called. */
+export type ChildRow = { runId: string; parentRunId: string; status: RunStatus; error: RunError | null };
 
 /** The leader's reads of the log and its projections; not limited to a tenant. */
 export type LogReader = {
@@ -15,6 +19,13 @@ export type LogReader = {
   movingRuns(before: string | null, limit: number): Promise<string[]>;
   /** The runs that only wait for people, with a timeout. */
   wakeUpTimers(): Promise<WakeUpTimer[]>;
+  /** Those of the runs that exist; one that no step called has an empty `parentRunId`. */
+  childRuns(runIds: readonly string[]): Promise<ChildRow[]>;
+  /**
+   * A page of the runs that have called others which have not ended, although they ended themselves or are not among
+   * `movingRuns`: these may have to stop what they called. In descending order, those before `before` only.
+   */
+  callersAtRest(before: string | null, limit: number): Promise<string[]>;
 };
 
 /** The wake-up time of a run, in ms since the epoch; null if its row has an invalid time, such as `infinity`. */
@@ -61,6 +72,31 @@ export function createLogReader(pool: Pool): LogReader {
          WHERE ended_at IS NULL AND next_timer_at IS NOT NULL AND orchestration_phase = 'blocked'`,
       );
       return rows.map(toWakeUpTimer);
+    },
+    async childRuns(runIds) {
+      const { rows } = await pool.query<{
+        id: string;
+        parent: string | null;
+        status: RunStatus;
+        error: RunError | null;
+      }>({
+        name: 'log_child_runs',
+        text: `SELECT r.id, r.status, r.error, c.parent_run_id AS parent
+               FROM runs r LEFT JOIN child_runs c ON c.run_id = r.id WHERE r.id = ANY($1::uuid[])`,
+        values: [runIds],
+      });
+      return rows.map(({ id, parent, status, error }) => ({ runId: id, parentRunId: parent ?? '', status, error }));
+    },
+    async callersAtRest(before, limit) {
+      const { rows } = await pool.query<{ id: string }>(
+        `SELECT DISTINCT c.parent_run_id AS id
+         FROM runs r JOIN child_runs c ON c.run_id = r.id AND NOT c.detached JOIN runs p ON p.id = c.parent_run_id
+         WHERE r.ended_at IS NULL AND (p.ended_at IS NOT NULL OR p.orchestration_phase IN ('blocked', 'paused'))
+           AND ($1::uuid IS NULL OR c.parent_run_id < $1)
+         ORDER BY id DESC LIMIT $2`,
+        [before, limit],
+      );
+      return rows.map(({ id }) => id);
     },
   };
 }

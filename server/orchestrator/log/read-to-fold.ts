@@ -154,7 +154,7 @@ class Reading {
   #decode(row: EventRow): RunEvent {
     const data = JSON.parse(row.data) as JsonMap;
     if (row.event_type === 'step_completed') return decodeEvent({ ...row, data: withStoredResult(data) });
-    if (row.event_type === 'run_started' || row.event_type === 'step_expanded') {
+    if (row.event_type === 'run_started' || row.event_type === 'step_expanded' || row.event_type === 'child_called') {
       for (const { field, ref } of payloadRefs(data)) {
         this.#bytes += ref.bytes;
         this.#given.push({ runId: row.run_id, data, field, id: ref.payload_id });
@@ -165,7 +165,7 @@ class Reading {
     return decodeEvent({ ...row, data });
   }
 
-  /** Puts the large values that runs were started with, and the items of loops, in their place. */
+  /** Puts the large values that runs were started with or start others with, and the items of loops, in their place. */
   async #resolveGiven(): Promise<void> {
     const wanted = this.#options.skeleton ? [] : this.#given.filter(({ runId }) => this.runs.has(runId));
     if (wanted.length === 0) return;

@@ -8,8 +8,8 @@ const asGiven = (value: string): string => value;
 const fromMs = (value: string): string => `to_timestamp(${value} / 1000)`;
 const column = (name: string, field: Field, stored = asGiven): RunColumn => ({ name, field, stored });
 
-/** Columns that the first commit of a run writes and that never change. */
-const newRunColumns: Record<keyof NewRun, RunColumn> = {
+/** Columns that the first commit of a run writes and that never change; its parent is in a table of its own. */
+const newRunColumns: Record<Exclude<keyof NewRun, 'parent'>, RunColumn> = {
   tenantId: column('tenant_id', text('tenant_id')),
   projectId: column('project_id', uuid('project_id')),
   workflowId: column('workflow_id', uuid('workflow_id')),
@@ -67,7 +67,7 @@ export const movedRuns: Part = {
   FROM ${rows} WHERE runs.id = v.id AND runs.last_seq <= v.seq`,
 };
 
-const NEW_RUN_FIELDS = Object.keys(newRunColumns) as (keyof NewRun)[];
+const NEW_RUN_FIELDS = Object.keys(newRunColumns) as (keyof typeof newRunColumns)[];
 /** The fields of RunProjection, in the order of their columns in the statement. */
 export const RUN_PROJECTION_FIELDS = Object.keys(projectionColumns) as readonly (keyof RunProjection)[];
 

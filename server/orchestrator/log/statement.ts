@@ -1,7 +1,7 @@
 import { binaryArray } from './binary-array.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
 import { movedRunRows, movedRuns, newRunRows, newRuns } from './run-columns.ts';
-import { askedTasks, endedTasks, events, type Field, type Part, payloads, usage } from './tables.ts';
+import { askedTasks, childRuns, endedTasks, events, type Field, type Part, payloads, usage } from './tables.ts';
 import { usageColumns } from './usage-columns.ts';
 
 /** A part, and its rows column by column. */
@@ -97,6 +97,7 @@ export function commitStatement(batch: readonly LogEntry[]): { name: string; tex
     { part: events, columns: eventColumns(batch) },
     { part: payloads, columns: payloadColumns(batch) },
     { part: newRuns, columns: newRunRows(batch.filter(isCreated)) },
+    { part: childRuns, columns: childRunColumns(batch) },
     { part: movedRuns, columns: movedRunRows(batch.filter(isMoved)) },
     { part: askedTasks, columns: askedTaskColumns(asked) },
     { part: endedTasks, columns: endedTaskColumns(ended) },
@@ -165,6 +166,19 @@ function payloadColumns(batch: readonly LogEntry[]): Columns {
     rows.map(({ runId }) => runId),
     rows.map(({ payload }) => payload.json),
     rows.map(({ payload }) => payload.at),
+  ];
+}
+
+function childRunColumns(batch: readonly LogEntry[]): Columns {
+  const runs = batch.flatMap(({ runId, created }) =>
+    created?.parent === undefined ? [] : [{ runId, parent: created.parent }],
+  );
+  return [
+    runs.map(({ runId }) => runId),
+    runs.map(({ parent }) => parent.run_id),
+    runs.map(({ parent }) => parent.workflow_id),
+    runs.map(({ parent }) => parent.step_id),
+    runs.map(({ parent }) => parent.detached === true),
   ];
 }
 

@@ -84,6 +84,20 @@ export const endedTasks: Part = {
   FROM ${rows} WHERE human_tasks.run_id = v.run_id AND human_tasks.step_id = v.step`,
 };
 
+/** The runs that steps called. Ordinary starts write nothing here. */
+export const childRuns: Part = {
+  name: 'child_runs',
+  fields: [
+    uuid('run_id'),
+    uuid('parent_run_id'),
+    uuid('parent_workflow_id'),
+    joined('parent_step'),
+    ['detached', 'bool', 'array'],
+  ],
+  sql: rows => `INSERT INTO child_runs (run_id, parent_run_id, parent_workflow_id, parent_step_id, detached)
+  SELECT run_id, parent_run_id, parent_workflow_id, parent_step, detached FROM ${rows}`,
+};
+
 /**
  * The usage, which is the charge: accounts are counted from it. A joined list of one empty text reads as no text at
  * all.

@@ -1,6 +1,7 @@
 import { type CompiledGraph, evolve, newRun, phase, type RunEvent, type RunState } from '../core/index.ts';
 import type { LogEntry } from '../log/index.ts';
 import { checkAttempts } from './checkers/attempts.ts';
+import { checkCalls } from './checkers/calls.ts';
 import { checkBooks, checkCredits } from './checkers/credits.ts';
 import { checkEffects } from './checkers/effects.ts';
 import { checkEndings } from './checkers/endings.ts';
@@ -96,6 +97,8 @@ export class Auditor {
   #event(run: AuditedRun, event: RunEvent, folded: RunEvent): void {
     checkSequence(run.history, event, { timeWentBack: this.#at.timeWentBack });
     for (const check of EVENT_CHECKERS) check(run.history, event);
+    checkCalls(run, event, id => this.runs.get(id));
+    if (event.type === 'child_called') this.#at.called(run.id, event.step, event.data);
     run.history.add(event);
     evolve(run.state, folded);
     this.events += 1;
@@ -129,6 +132,7 @@ export class Auditor {
       const { from, to } = event.data;
       count(to === 'paused' ? 'paused' : to === 'running' ? 'resumed' : `run ${to}`);
       if (from === 'paused' && to === 'completed') count('completed while paused');
+      if (to === 'stopped' && event.data.by === 'parent run') count('called run stopped by its parent');
     }
     if (event.type === 'state_changed' && event.data.reason !== undefined) count(`paused: ${event.data.reason}`);
     if (event.type === 'step_failed' && event.data.continues) count('run continues after a failure');
@@ -143,6 +147,9 @@ export class Auditor {
     if (event.type === 'step_failed' && event.data.caused_by_step_id !== undefined) count('loop failed by an item');
     if (event.type === 'step_expanded' && event.step.includes('.')) count('loop in a loop');
     if (event.type === 'step_completed' && run.history.step(event.step).expanded !== null) count('loop completed');
+    if (event.type === 'child_ended') count(`called run ${event.data.status}`);
+    if (event.type === 'child_called' && event.data.detach) count('called without waiting');
+    if (event.type === 'run_started' && event.data.parent !== undefined) count('called run started');
     if (event.type === 'step_cancelled') count(`cancel ${event.data.reason}`);
     const waited = 'step' in event && run.history.step(event.step).waitsUntil !== null;
     if (waited && event.type === 'step_completed') count('wait over');

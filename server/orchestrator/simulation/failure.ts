@@ -52,6 +52,7 @@ async function shrink(seed: number): Promise<Knobs> {
     deployments: knob('deployments', 0),
     heavy: knob('heavy', 0),
     growth: knob('growth', 0),
+    calls: knob('calls', 0),
   });
   const holds = async (knobs: Knobs) => checkerOf(await failureOf(seed, knobs)) !== original;
   const details = await fc.check(fc.asyncProperty(arbitrary, holds), { examples: [[FULL]], numRuns: 1 });

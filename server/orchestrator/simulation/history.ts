@@ -19,6 +19,12 @@ export type StepHistory = {
   retries: number;
   asked: { dueAt: number | null } | null;
   answer: Extract<RunEvent, { type: 'task_completed' }>['data'] | null;
+  /** The run that it waits for. */
+  called: { runId: string; at: number; detach: boolean } | null;
+  /** The last attempt that called a run. */
+  calledBy: number;
+  /** The run that it called has completed. */
+  returned: boolean;
   /** The time until which it waits, or waited. */
   waitsUntil: number | null;
   end: Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' }> | null;
@@ -100,6 +106,12 @@ export class History {
       step.failedAt = event.at;
       step.retryAt = event.at + event.data.delay_ms;
     }
+    if (event.type === 'child_called') {
+      step.called = { runId: event.data.run_id, at: event.at, detach: event.data.detach === true };
+      step.calledBy = event.attempt;
+    }
+    if (event.type === 'child_ended') step.returned = event.data.status === 'completed';
+    if (event.type === 'child_ended' || event.type === 'step_retrying') step.called = null;
     if (event.type === 'step_expanded') step.expanded = event;
     if (event.type === 'task_pending') step.asked = { dueAt: event.data.due_at };
     if (event.type === 'task_completed') step.answer = event.data;
@@ -107,6 +119,7 @@ export class History {
     if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled') {
       if (step.end === null) this.#ended += 1;
       step.end = event;
+      step.called = null;
     }
   }
 }
@@ -131,6 +144,9 @@ function emptyStep(spec: GraphStep, added: StepHistory['added']): StepHistory {
     retries: 0,
     asked: null,
     answer: null,
+    called: null,
+    calledBy: 0,
+    returned: false,
     waitsUntil: null,
     end: null,
     added,

@@ -36,8 +36,8 @@ export const CREDITS: readonly Mutation[] = [
   {
     name: 'the answer of a person is free',
     file: 'turn/pricing.ts',
-    find: 'return { ...command, credits: prices.workflow_step };\n    case',
-    replace: 'return command;\n    case',
+    find: "case 'wake':\n      return { ...command, credits: prices.workflow_step };",
+    replace: "case 'wake':\n      return command;",
     caughtBy: ['credits'],
   },
   {

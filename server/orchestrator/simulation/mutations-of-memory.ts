@@ -29,8 +29,8 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'runs are started although memory is used up',
-    file: 'executors/embedded/runtime.ts',
-    find: 'if (isPoor) throw insufficientCredits();\n    this.resources.memory.admit(tenantId);',
+    file: 'executors/embedded/runs/run-starts.ts',
+    find: 'if (isPoor) throw insufficientCredits();\n    resources.memory.admit(tenantId, this.#bytesOfParent(data));',
     replace: 'if (isPoor) throw insufficientCredits();',
     caughtBy: ['memory'],
   },

@@ -1,3 +1,4 @@
+import { CALLS } from './mutations-of-calls.ts';
 import { CREDITS } from './mutations-of-credits.ts';
 import { GROWTH } from './mutations-of-growth.ts';
 import { INPUTS } from './mutations-of-inputs.ts';
@@ -68,8 +69,8 @@ const CORE: readonly Mutation[] = [
   {
     name: 'a step is retried forever',
     file: 'core/attempts.ts',
-    find: 'command.retryable && step.failures < retryCount &&',
-    replace: 'command.retryable &&',
+    find: 'if (!retryable || failures >= retryCount ||',
+    replace: 'if (!retryable ||',
     caughtBy: ['attempts'],
   },
   {
@@ -131,9 +132,9 @@ const CORE: readonly Mutation[] = [
   },
   {
     name: 'a run that waits is not woken',
-    file: 'turn/turn.ts',
-    find: 'waiting.size === 0 && sleeping.size === 0 && grown === null',
-    replace: 'waiting.size === 0 && grown === null',
+    file: 'turn/due.ts',
+    find: 'waiting.size === 0 && sleeping.size === 0 && calling.size === 0;',
+    replace: 'waiting.size === 0 && calling.size === 0;',
     caughtBy: ['projection', 'not-stuck'],
   },
   {
@@ -196,6 +197,7 @@ const GROUPS: readonly (readonly Mutation[])[] = [
   INPUTS,
   MEMORY,
   GROWTH,
+  CALLS,
 ];
 
 /** All the ways in which the tests break the engine: the simulation is worth only as much as what it catches. */

@@ -25,6 +25,7 @@ const DECIDE_APPROVALS: Readonly<Record<string, readonly string[]>> = {
   human_task: ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'],
   for_each: ['steps', 'on_item_error'],
 };
+const WAITING = ['human_task', 'wait', 'for_each', 'call_workflow'];
 const NOT_RETRIED = ['human_task', 'wait', 'for_each'];
 /** Fields in which a problem is not the schema's affair. */
 const SCHEMA_CODES = new Set([
@@ -110,7 +111,7 @@ export function storedUnchecked(
   );
   for (const step of random.some(steps, 0.4)) {
     const plan = plans.get(step.id);
-    const waits = plan?.kind !== 'works' || ['human_task', 'wait', 'for_each'].includes(step.type);
+    const waits = plan?.kind !== 'works' || WAITING.includes(step.type);
     const drawn = numbers.map(([name, schema]) => [name, hostileValue(random, schema)] as const);
     const stored = drawn.filter(
       ([name, value]) => isStorable(value) && !(waits && name === 'timeout_s' && isLong(value)),

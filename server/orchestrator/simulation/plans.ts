@@ -1,4 +1,5 @@
 import type { GraphStep, JsonValue } from '../core/index.ts';
+import type { CallPlan } from './calls.ts';
 import type { LoopPlan } from './growth.ts';
 import type { Random } from './random.ts';
 import type { Knobs } from './scenario.ts';
@@ -33,6 +34,8 @@ export type StepPlan = {
   readonly together: boolean;
   /** How it expands, if it is a loop. */
   readonly loop: LoopPlan | null;
+  /** Which workflow it calls, if it calls one. */
+  readonly call: CallPlan | null;
 };
 
 /** How often each oddity is drawn. What is slow to simulate is rare. */
@@ -62,6 +65,7 @@ export function stepPlan(random: Random, knobs: Knobs, step: GraphStep, isHeavy:
     result: randomResult(random, step, isHeavy ? 0.7 : 0.04),
     together: isHeavy,
     loop: null,
+    call: null,
   };
 }
 

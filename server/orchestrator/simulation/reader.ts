@@ -53,6 +53,28 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         // A page as small as this shows whether the next one is asked for.
         return ids.sort().reverse().slice(0, Math.min(limit, 2));
       }),
+    childRuns: runIds =>
+      ask(() =>
+        runIds.flatMap(runId => {
+          const row = database.runs.get(runId)?.row;
+          if (row === undefined) return [];
+          const error = row.error === null ? null : JSON.parse(row.error);
+          return [{ runId, parentRunId: row.parent?.run_id ?? '', status: row.status, error }];
+        }),
+      ),
+    callersAtRest: (before, limit) =>
+      ask(() => {
+        const callers = open().flatMap(({ parent }) =>
+          parent === undefined || parent.detached ? [] : [parent.run_id],
+        );
+        const ids = [...new Set(callers)].filter(id => {
+          const row = database.runs.get(id)?.row;
+          const rests =
+            row !== undefined && (row.endedAt !== null || row.phase === 'blocked' || row.phase === 'paused');
+          return rests && (before === null || id < before);
+        });
+        return ids.sort().reverse().slice(0, Math.min(limit, 2));
+      }),
     wakeUpTimers: async () => {
       const rows = await ask(() => open().filter(row => row.phase === 'blocked' && row.nextTimerAt !== null));
       return rows.map(({ id, nextTimerAt }) =>
@@ -101,7 +123,12 @@ export function loadVersionOf(
   server: Server,
   at: Surroundings,
 ): (ref: { workflowId: string }) => Promise<Graph | null> {
-  const graphs = new Map([...at.scenarios.values()].map(({ workflowId, graph }) => [workflowId, graph]));
+  const graphs = new Map(
+    [...at.scenarios.values()].flatMap(({ workflowId, graph, workflows }) => [
+      [workflowId, graph],
+      ...[...workflows].map(([id, called]) => [id, called.graph] as [string, Graph]),
+    ]) as [string, Graph][],
+  );
   return ({ workflowId }) => answerOf(server, at, 'graph not readable', () => graphs.get(workflowId) ?? null);
 }
 

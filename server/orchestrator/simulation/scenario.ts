@@ -1,4 +1,5 @@
 import type { Graph, JsonMap, JsonValue, RunStartedData } from '../core/index.ts';
+import { addCalls, type CalledWorkflow, withCalls } from './calls.ts';
 import { randomBranches, randomGraph } from './graphs.ts';
 import { addLoops, loopPlans } from './growth.ts';
 import { hostileRequest, storedUnchecked } from './overrides.ts';
@@ -25,6 +26,8 @@ export type Knobs = {
   heavy: number;
   /** Chance that a run has loops, in percent. */
   growth: number;
+  /** Chance that a run calls others, in percent. */
+  calls: number;
 };
 
 export const FULL: Knobs = {
@@ -38,6 +41,7 @@ export const FULL: Knobs = {
   deployments: 4,
   heavy: 4,
   growth: 50,
+  calls: 30,
 };
 
 /** A run that is to be started: what it is made of, and what its steps are going to do. */
@@ -49,6 +53,8 @@ export type Scenario = {
   readonly graph: Graph;
   readonly data: RunStartedData;
   readonly plans: ReadonlyMap<string, StepPlan>;
+  /** The workflows that its steps call, and those that these call, by their ids. */
+  readonly workflows: ReadonlyMap<string, CalledWorkflow>;
   /** Overrides that the start is asked for as well, if they pass its checks. */
   readonly request: Record<string, JsonMap>;
   /** Its log holds overrides from before they were checked. */
@@ -62,32 +68,37 @@ export type Scenario = {
 /** Stands in values that the database refuses, as PostgreSQL refuses some. */
 export const REFUSED = 'REFUSED BY THE DATABASE';
 export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
-/** Sources of random numbers: those for hostile values and for loops are their own, to change nothing else of a seed. */
-export type Sources = { random: Random; values: Random; growth: Random };
+/** Sources of random numbers: those for hostile values, loops and calls are their own, to change nothing else of a seed. */
+export type Sources = { random: Random; values: Random; growth: Random; calls: Random };
 
-export function randomScenario({ random, values, growth }: Sources, knobs: Knobs, index: number): Scenario {
+export function randomScenario({ random, values, growth, calls }: Sources, knobs: Knobs, index: number): Scenario {
   const isHostile = random.below(100) < knobs.hostile;
   const graph = isHostile ? hostileGraph(random, knobs.steps) : randomGraph(random, knobs.steps);
   const grows = growth.below(100) < knobs.growth && !isHostile;
   if (grows) addLoops(growth, graph);
+  const workflowId = `workflow-${index}`;
+  const isCaller = calls.below(100) < knobs.calls && !isHostile;
+  const workflows = isCaller ? addCalls(calls, knobs, workflowId, graph) : new Map<string, CalledWorkflow>();
   const unstorable = knobs.oddities > 0 && random.chance(0.01);
   const data = randomStart(random, graph);
   if (unstorable) data.input = { text: REFUSED };
   const isHeavy = knobs.oddities > 0 && random.below(100) < knobs.heavy;
   if (isHeavy) gather(graph);
-  const plans = new Map(
+  const drawn = new Map(
     graph.steps.map(step => [step.id, isHostile ? ENDLESS : stepPlan(random, knobs, step, isHeavy)]),
   );
-  if (grows) for (const [id, plan] of loopPlans(growth, knobs, graph)) plans.set(id, plan);
+  if (grows) for (const [id, plan] of loopPlans(growth, knobs, graph)) drawn.set(id, plan);
+  const plans = withCalls(graph, drawn);
   const odd = knobs.oddities > 0;
   return {
     runId: `run-${index}`,
     tenantId: random.pick(TENANTS),
     projectId: 'project',
-    workflowId: `workflow-${index}`,
+    workflowId,
     graph,
     data,
     plans,
+    workflows,
     unchecked: odd && storedUnchecked(values, { steps: graph.steps, plans, data }),
     request: odd ? hostileRequest(values, graph.steps) : {},
     unstorable,
@@ -111,7 +122,15 @@ function hostileGraph(random: Random, maxSteps: number): Graph {
   };
 }
 
-const ENDLESS: StepPlan = { kind: 'endless', failures: 0, retryable: false, result: null, together: false, loop: null };
+const ENDLESS: StepPlan = {
+  kind: 'endless',
+  failures: 0,
+  retryable: false,
+  result: null,
+  together: false,
+  loop: null,
+  call: null,
+};
 
 function randomStart(random: Random, graph: Graph): RunStartedData {
   const ids = graph.steps.map(step => step.id);

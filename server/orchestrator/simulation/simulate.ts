@@ -67,9 +67,10 @@ class World {
     const random = new Random(seed);
     const values = new Random(seed ^ 0x5bd1e995);
     const growth = new Random(seed ^ 0x2c1b3c6d);
+    const calls = new Random(seed ^ 0x165667b1);
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
-      const scenario = randomScenario({ random, values, growth }, knobs, index);
+      const scenario = randomScenario({ random, values, growth, calls }, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
     const economy = randomEconomy(random);
@@ -95,6 +96,10 @@ class World {
     this.#leadership = new LeadershipWatch(this.at);
     const promises = new Promises(this.at, this.auditor, this.#config.maxActiveRunsPerTenant);
     this.#clients = new Clients(this.at, promises, () => this.#reachable());
+    this.at.onCalled = scenario => {
+      if (values.chance(0.3) && knobs.commands > 0)
+        this.at.agenda.after(values.below(3_000), () => this.#clients.anything(scenario));
+    };
   }
 
   async play(): Promise<Tally> {
@@ -348,6 +353,8 @@ class World {
     if (state.status === 'paused' && state.stopRequested === null)
       this.#clients.command(scenario, { type: 'resume', by: 'a helper' });
     else if (state.waiting.size > 0) for (const step of state.waiting) this.#clients.complete(scenario, step);
+    // The run that it waits for is helped, or it is stuck itself.
+    else if (state.calling.size > 0 && state.inFlight.size === 0) return;
     else this.#clients.command(scenario, { type: 'stop', mode: 'immediate', by: 'a helper' });
   }
 

@@ -1,4 +1,6 @@
+import type { ChildCall } from '../core/index.ts';
 import type { Agenda } from './agenda.ts';
+import { calledScenario } from './calls.ts';
 import { Violation } from './checkers/violation.ts';
 import type { Coverage } from './coverage.ts';
 import type { Economy } from './economy.ts';
@@ -19,6 +21,9 @@ export class Surroundings {
   readonly coverage: Coverage;
   readonly scenarios: ReadonlyMap<string, Scenario>;
   readonly economy: Economy;
+  readonly #called = new Map<string, Scenario>();
+  /** Called with each run that a step calls. */
+  onCalled: (scenario: Scenario) => void = () => {};
   /** Nothing goes wrong any more: from now on everything must come to its end. */
   calm = false;
   /** Some clock has been set back: later events may look older. */
@@ -82,10 +87,17 @@ export class Surroundings {
     }
   }
 
-  /** Throws for a run that no client would start. */
+  /** Throws for a run that no client would start, and no step calls. */
   scenario(runId: string): Scenario {
-    const scenario = this.scenarios.get(runId);
-    if (scenario === undefined) throw new Error(`There is no run "${runId}".`);
+    const scenario = this.scenarios.get(runId) ?? this.#called.get(runId);
+    if (scenario === undefined) throw new Violation('calls', `There is no run "${runId}".`);
     return scenario;
+  }
+
+  /** Notes that a step of a run calls another one, before that starts. */
+  called(parent: string, step: string, call: ChildCall): void {
+    const scenario = calledScenario(this.scenario(parent), step, call);
+    this.#called.set(call.run_id, scenario);
+    this.onCalled(scenario);
   }
 }

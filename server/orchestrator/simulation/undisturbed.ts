@@ -1,7 +1,9 @@
-import type { GraphStep, JsonValue, SkipReason } from '../core/index.ts';
+import { type GraphStep, type JsonValue, MAX_CALL_DEPTH, type SkipReason } from '../core/index.ts';
+import { type CallPlan, calledScenario } from './calls.ts';
 import { gatheredResult } from './growth.ts';
 import { History, type StepHistory } from './history.ts';
 import { effectiveFields, expectedFate, fails, mayContinue } from './oracle.ts';
+import type { StepPlan } from './plans.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How each authored step ends: with a result, skipped for a reason, or failed without failing the run. */
@@ -21,8 +23,11 @@ export function expectedEnd(scenario: Scenario): ExpectedEnd | null {
 class Undisturbed {
   readonly #history: History;
   readonly #plans: Scenario['plans'];
+  readonly #scenario: Scenario;
 
-  constructor({ graph, data, plans }: Scenario) {
+  constructor(scenario: Scenario) {
+    const { graph, data, plans } = scenario;
+    this.#scenario = scenario;
     this.#history = new History(graph);
     this.#history.add({ at: 0, type: 'run_started', data });
     this.#plans = plans;
@@ -51,9 +56,24 @@ class Undisturbed {
     if (fate !== 'run') this.#skip(step, fate);
     else if (plan === undefined || plan.kind === 'endless') return 'endless';
     else if (fails(effectiveFields(this.#history, spec), plan)) return this.#fail(step);
+    else if (plan.call !== null) return this.#call(step, plan, plan.call);
     else if (expanded !== null) this.#complete(step, gatheredResult(this.#history, step));
     else if (plan.loop !== null && plan.loop.items > 0) this.#expand(spec, plan.loop.items);
     else this.#complete(step, plan.loop === null ? plan.result : { results: [], failed: 0 });
+    return 'ended';
+  }
+
+  /** A run that is called behaves in the same way each time: one that fails fails for all retries. */
+  #call(step: string, plan: StepPlan, { workflowId, detach }: CallPlan): 'ended' | 'failed' | 'endless' {
+    const depth = this.#scenario.data.parent?.depth ?? 0;
+    if (depth >= MAX_CALL_DEPTH) return this.#fail(step);
+    if (!detach) {
+      const call = { run_id: 'called', workflow_id: workflowId, version: 1, input: {} };
+      const child = expectedEnd(calledScenario(this.#scenario, step, call));
+      if (child === null) return 'endless';
+      if (child.status === 'failed') return this.#fail(step);
+    }
+    this.#complete(step, detach ? null : plan.result);
     return 'ended';
   }
 

@@ -1,10 +1,12 @@
 import type { Attempt, Gathered, Outcome, StepType, StepTypes } from '../../contract/step-type.ts';
-import type { Consumption, GraphStep, JsonValue, TaskRequest } from '../core/index.ts';
+import type { Consumption, GraphStep, JsonMap, JsonValue, TaskRequest } from '../core/index.ts';
 import { stepTypeDescription } from '../steps/descriptions.ts';
 import { loopResult } from '../steps/for-each.ts';
 import type { Auditor } from './auditor.ts';
+import type { CallPlan } from './calls.ts';
 import type { LoopPlan } from './growth.ts';
 import type { StepPlan } from './plans.ts';
+import type { Random } from './random.ts';
 import { REFUSED } from './scenario.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -55,6 +57,7 @@ export class Work {
       type('lua_script'),
       type('condition'),
       type('for_each'),
+      type('call_workflow'),
       type('mcp_call', { queues: true, io: true }),
       type('human_task', { execute: attempt => this.#ask(server, attempt) }),
       type('wait', { retries: false, execute: attempt => this.#wait(server, attempt) }),
@@ -83,14 +86,14 @@ export class Work {
     const plan = this.#plan(attempt);
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
     // Read at once: it is gone when the attempt is aborted.
-    const { gathered = null } = attempt;
+    const { gathered = null, child = null } = attempt;
     const execution: Execution = { server, attempt, signal, plan };
     this.executing.add(execution);
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const settle = () => {
       if (!this.executing.delete(execution)) return;
       if (signal.aborted) this.#at.count('outcome after the abort');
-      resolve(this.#outcome(attempt, plan, gathered));
+      resolve(this.#outcome(attempt, plan, { gathered, hasCalled: child !== null }));
       // What comes late must be ignored.
       if (this.#at.random.chance(0.05)) attempt.log(['afterwards']);
     };
@@ -204,7 +207,7 @@ export class Work {
     return plan;
   }
 
-  #outcome(attempt: Attempt, plan: StepPlan, gathered: Gathered | null): Outcome {
+  #outcome(attempt: Attempt, plan: StepPlan, before: { gathered: Gathered | null; hasCalled: boolean }): Outcome {
     const { random } = this.#at;
     const consumed: Consumption[] = [
       ...(attempt.step.type === 'mcp_call' ? [{ action: 'tool_call' as const, quantity: 1 }] : []),
@@ -220,7 +223,8 @@ export class Work {
       const retryAfter = random.chance(0.1) ? { retryAfterMs: random.below(5_000) } : {};
       return { kind: 'failed', error, retryable: plan.retryable, ...retryAfter, ...this.#oddHint(), ...log };
     }
-    const loop = plan.loop === null ? null : loopOutcome(attempt.step, plan.loop, gathered);
+    if (plan.call !== null && !before.hasCalled) return callOutcome(plan.call, random);
+    const loop = plan.loop === null ? null : loopOutcome(attempt.step, plan.loop, before.gathered);
     if (loop?.kind === 'expanding') return loop;
     return { kind: 'completed', result: loop?.result ?? resultOf(plan), ...log };
   }
@@ -236,6 +240,12 @@ function loopOutcome(step: GraphStep, { items: count }: LoopPlan, gathered: Gath
     return { kind: 'expanding', plan, items };
   }
   return { kind: 'completed', result: loopResult(gathered) };
+}
+
+/** As a step behaves that calls a workflow, and waits for it or not. */
+function callOutcome(call: CallPlan, random: Random): Outcome {
+  const input: JsonMap = random.chance(0.05) ? { large: 'i'.repeat(17_000) } : { n: random.below(100) };
+  return { kind: 'calling', call: { ...call, version: 1, input } };
 }
 
 type LoopOutcome = Extract<Outcome, { kind: 'expanding' }> | { kind: 'completed'; result: JsonValue };

@@ -181,6 +181,8 @@ class RunMetrics implements OrchestratorObserver {
       case 'step_expanded':
       case 'steps_added':
       case 'step_waiting':
+      case 'child_called':
+      case 'child_ended':
         return;
     }
   }
@@ -285,6 +287,7 @@ function stepSeries(registry: Registry): (type: string) => TypeSeries {
         timed_out: took('timed_out'),
         waiting: took('waiting'),
         expanding: took('expanding'),
+        calling: took('calling'),
         sleeping: took('sleeping'),
         cancelled: took('cancelled'),
       },

@@ -100,6 +100,7 @@ class RunTraces implements OrchestratorObserver {
         return;
       case 'step_log':
       case 'steps_added':
+      case 'child_ended':
         return;
       default:
         endAttempt(traced, event);
@@ -164,7 +165,7 @@ function followState(root: Span, { at, data }: Extract<RunEvent, { type: 'state_
 
 type Ending = Extract<
   RunEvent,
-  { type: 'step_completed' | 'step_failed' | 'step_cancelled' | 'step_retrying' | 'step_expanded' }
+  { type: 'step_completed' | 'step_failed' | 'step_cancelled' | 'step_retrying' | 'step_expanded' | 'child_called' }
 >;
 
 function endAttempt(traced: TracedRun, event: Ending): void {
@@ -175,6 +176,7 @@ function endAttempt(traced: TracedRun, event: Ending): void {
   switch (event.type) {
     case 'step_completed':
     case 'step_expanded':
+    case 'child_called':
       span.end(event.at);
       return;
     case 'step_cancelled':

@@ -3,7 +3,7 @@ import { type JsonValue, StoredValue } from '../core/index.ts';
 import { LogBudget, MAX_LOG_BYTES } from './log-budget.ts';
 import { endOfAttempt, MAX_RESULT_BYTES } from './outcome.ts';
 
-const ATTEMPT = { step: 'a', attempt: 1, random: 0.5 };
+const ATTEMPT = { step: 'a', attempt: 1, random: 0.5, of: { run: { id: 'run' }, now: 0 } };
 const end = (result: unknown) => endOfAttempt(ATTEMPT, { kind: 'completed', result: result as JsonValue });
 
 /** Why a result cannot be kept, or null. */

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../contract/step-type.ts';
-import { newId } from '../../platform/ids.ts';
+import { derivedId, newId } from '../../platform/ids.ts';
 import { type Command, type Consumption, type JsonValue, type StepError, StoredValue, sizeOf } from '../core/index.ts';
 import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
 
@@ -24,9 +24,11 @@ export type Ended = { command: Command; large: LargeResult | null };
  * becomes a reference at once: waiting for its commit it takes no more memory than its text.
  */
 export function endOfAttempt(
-  { step, attempt, random, threshold = PAYLOAD_THRESHOLD_BYTES }: EndedAttempt,
+  { step, attempt, random, threshold = PAYLOAD_THRESHOLD_BYTES, of }: EndedAttempt,
   outcome: Outcome,
 ): Ended {
+  if (outcome.kind === 'calling')
+    return { command: callingCommand({ step, attempt, random, of }, outcome), large: null };
   if (outcome.kind === 'expanding') return { command: expandingCommand(step, attempt, outcome, random), large: null };
   if (outcome.kind !== 'completed') return { command: outcomeCommand(step, attempt, outcome, random), large: null };
   const read = readValue(outcome.result, threshold, 'result');
@@ -45,12 +47,19 @@ export function endOfAttempt(
   return { command: { type: 'attempt_succeeded', step, attempt, result, log, ...consumed }, large: read.large };
 }
 
-export type EndedAttempt = { step: string; attempt: number; random: number; threshold?: number };
+/** `of`: the run, and when the attempt began, in ms since the epoch. */
+export type EndedAttempt = {
+  step: string;
+  attempt: number;
+  random: number;
+  threshold?: number;
+  of: { run: { id: string }; now: number };
+};
 
 function outcomeCommand(
   step: string,
   attempt: number,
-  outcome: Exclude<Outcome, { kind: 'completed' | 'expanding' }>,
+  outcome: Exclude<Outcome, { kind: 'completed' | 'expanding' | 'calling' }>,
   random: number,
 ): Command {
   switch (outcome.kind) {
@@ -89,6 +98,22 @@ function expandingCommand(
 }
 
 /**
+ * The id of the called run follows from run, step and attempt, and has the time of the attempt: its log lies in the
+ * partition of the month in which it starts.
+ */
+function callingCommand(
+  { step, attempt, random, of }: Omit<EndedAttempt, 'threshold'>,
+  { call, log }: Extract<Outcome, { kind: 'calling' }>,
+): Command {
+  const { workflowId: workflow_id, version, input, detach } = call;
+  const { error } = readValue(input, MAX_RESULT_BYTES, 'input');
+  if (error !== null) return { type: 'attempt_failed', step, attempt, error, retryable: false, random, log };
+  const run_id = derivedId(of.now, [of.run.id, step, attempt]);
+  const data = { run_id, workflow_id, version, input, ...(detach && { detach }) };
+  return { type: 'attempt_calling', step, attempt, call: data, log };
+}
+
+/**
  * Returns the usage to charge beside the step: whole, positive quantities, so that a provider's invalid answer cannot
  * corrupt the ledger.
  */
@@ -105,7 +130,7 @@ function shortened(error: StepError): StepError {
 type ReadResult = { error: StepError } | { error: null; bytes: number; large: LargeResult | null };
 
 /** Memory and log must agree on a result, so nothing is coerced. Only what may be large is serialized. */
-function readValue(value: JsonValue, threshold: number, name: 'result' | 'items'): ReadResult {
+function readValue(value: JsonValue, threshold: number, name: 'result' | 'items' | 'input'): ReadResult {
   const bound = jsonSizeBound(value, 0);
   if (typeof bound === 'string') {
     const is = name === 'items' ? 'are' : 'is';

@@ -22,11 +22,17 @@ export function priced(command: Command, prices: ActionPrices, onExcess: OnExces
       return withConsumption(command, prices, onExcess);
     case 'attempt_succeeded':
     case 'attempt_expanding':
+    case 'attempt_calling':
       return withConsumption(command, prices, onExcess);
     case 'complete_task':
     case 'task_timed_out':
     case 'expansion_timed_out':
+    case 'call_timed_out':
+    case 'child_started':
     case 'wake':
+      return { ...command, credits: prices.workflow_step };
+    case 'child_ended':
+      if (command.end.status !== 'completed' && command.end.error.code === INSUFFICIENT_CREDITS) return command;
       return { ...command, credits: prices.workflow_step };
     case 'start':
     case 'pause':
@@ -42,7 +48,10 @@ export function priced(command: Command, prices: ActionPrices, onExcess: OnExces
   }
 }
 
-type Outcome = Extract<Command, { type: 'attempt_failed' | 'attempt_succeeded' | 'attempt_expanding' }>;
+type Outcome = Extract<
+  Command,
+  { type: 'attempt_failed' | 'attempt_succeeded' | 'attempt_expanding' | 'attempt_calling' }
+>;
 
 function withConsumption(command: Outcome, prices: ActionPrices, onExcess: OnExcess): Command {
   const { consumed } = command;

@@ -9,7 +9,6 @@ import {
   creditsOf,
   decide,
   type EndedAttempt,
-  effects,
   endsBillableAttempt,
   evolve,
   grow,
@@ -79,10 +78,11 @@ export class Turn {
 
   /**
    * Whether the projection must be written even if the row seems current. This holds for a stop: another process that
-   * had the run meanwhile may have written `paused`, and recovery would leave it so.
+   * had the run meanwhile may have written `paused`, and recovery would leave it so. And for a paused run, which recovery
+   * does not load: nothing would bring its row up to date.
    */
   get writesProjection(): boolean {
-    return this.#isNew || this.#state.stopRequested !== null;
+    return this.#isNew || this.#state.stopRequested !== null || this.#state.status === 'paused';
   }
 
   /** Large results that this turn stores. */
@@ -279,6 +279,8 @@ export class Turn {
       case 'step_expanded':
       case 'steps_added':
       case 'step_waiting':
+      case 'child_called':
+      case 'child_ended':
         return;
     }
   }
@@ -328,19 +330,6 @@ function runEnded(outcome: RunStatus, at: number, startedAt: number): UsageRow {
   return { action: 'run_ended', stepType: '', subject: '', outcome, quantity: 1, price: 0, line, at };
 }
 
-/** The commands for timers that are due; a retry takes a slot instead. */
-export const WHEN_DUE = { task: 'task_timed_out', wait: 'wake', expansion: 'expansion_timed_out' } as const;
-
-/** When the run next wants to be woken: the earliest of its retries, waits and human-task timeouts; O(of those). */
-export function nextTimer(state: RunState, due: ReadonlySet<string> | null): number | null {
-  const { retrying, waiting, sleeping, grown } = state;
-  if (retrying.size === 0 && waiting.size === 0 && sleeping.size === 0 && grown === null) return null;
-  let next: number | null = null;
-  for (const { step, dueAt } of effects(state).timers)
-    if ((next === null || dueAt < next) && !due?.has(step)) next = dueAt;
-  return next;
-}
-
 function statusOf(state: RunState): RunStatus {
   if (state.status === null) throw new AppError(500, 'internal', 'The run has no status.');
   return state.status;
@@ -375,6 +364,7 @@ function newRun(run: RunIdentity, state: RunState): NewRun {
     startedBy: storable(state.started.started_by),
     startedAt: state.startedAt,
     stepsTotal: state.steps.size,
+    ...(state.started.parent !== undefined && { parent: state.started.parent }),
   };
 }
 

@@ -27,6 +27,8 @@ function memoryLog() {
     countActiveRuns: async () => ({ byTenant: new Map(), byStatus: new Map() }),
     movingRuns: async () => [],
     wakeUpTimers: async () => [],
+    childRuns: async () => [],
+    callersAtRest: async () => [],
   };
   const commit = async (batch: readonly LogEntry[]) => {
     for (const { runId, rows, owner } of batch) {

@@ -2,7 +2,7 @@ import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../../contrac
 import type { StepType } from '../../../contract/step-type.ts';
 import { atMost } from '../../../platform/deadlines.ts';
 import { AppError, notFound, unavailable } from '../../../platform/errors.ts';
-import { type Command, type CompiledGraph, newRun, templateStep } from '../../core/index.ts';
+import { type Command, templateStep } from '../../core/index.ts';
 import { AppendError, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
 import { type OrchestratorObserver, unobserved } from '../../observer.ts';
 import { ProgressSweep } from '../../turn/progress.ts';
@@ -11,16 +11,17 @@ import { CreditMeter } from './credits/credit-meter.ts';
 import { RunCredits } from './credits/run-credits.ts';
 import type { OwnTerm } from './leadership/leader-terms.ts';
 import { loadOf, type RuntimeLoad } from './load.ts';
-import { checkStart } from './memory/run-budget.ts';
 import { RunResources } from './memory/run-resources.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
+import { ChildRuns } from './runs/child-runs.ts';
 import { FaultLog } from './runs/fault-log.ts';
 import { LiveRun } from './runs/live-run.ts';
 import { LoadSuspects } from './runs/load-suspects.ts';
 import { type LoadedRun, Loader, LoadRetries, RELOAD_DELAY_MS } from './runs/loader.ts';
-import { insufficientCredits, runIdTaken } from './runs/refusals.ts';
+import { runIdTaken } from './runs/refusals.ts';
 import { RunFinder } from './runs/run-finder.ts';
 import type { AttemptRef, HeldRun, RunHost } from './runs/run-host.ts';
+import { RunStarts } from './runs/run-starts.ts';
 import { type SlotKind, Slots } from './runs/slots.ts';
 import { type TimerHandle, Timers } from './runs/timers.ts';
 import { WakeUpTimers } from './runs/wake-up-timers.ts';
@@ -54,6 +55,8 @@ export class Runtime implements RunHost {
   readonly meter: CreditMeter;
   readonly #activeRuns: ActiveRuns;
   readonly #behind: ProgressSweep;
+  readonly #starts: RunStarts;
+  readonly #children: ChildRuns;
   #scheduled = new Set<LiveRun>();
   #ticking = false;
   #closing = false;
@@ -78,6 +81,26 @@ export class Runtime implements RunHost {
     this.#loader = new Loader(services, { meter: this.meter, resources: this.resources, suspects: this.suspects });
     const runs = { live: this.#runs, starting: this.#starting };
     this.#finder = new RunFinder({ ...runs, loader: this.#loader, takeUp: this.#takeUp });
+    this.#starts = new RunStarts({
+      ...runs,
+      finder: this.#finder,
+      graphs: services.graphs,
+      meter: this.meter,
+      resources: this.resources,
+      activeRuns: this.#activeRuns,
+      refuseWhenBusy: () => this.#refuseWhenBusy(),
+      inMemory: (held, account) => this.#inMemory(held, account),
+    });
+    this.#children = new ChildRuns({
+      live: this.#runs,
+      finder: this.#finder,
+      starts: this.#starts,
+      reader: services.reader,
+      random: this.random,
+      memory: this.resources.memory,
+      later: act => this.#soon(act),
+      wake: runId => this.#wake(runId),
+    });
   }
 
   /** Runs in memory; the others are in the log alone. */
@@ -90,36 +113,8 @@ export class Runtime implements RunHost {
   }
 
   /** Starts a run; see Orchestrator.start. */
-  async start(run: StartRun): Promise<RunSnapshot> {
-    this.#refuseWhenBusy();
-    const { runId, tenantId, projectId, workflowId, data } = run;
-    checkStart(data, this.resources.limits.runBytes);
-    const identity = { runId, tenantId, projectId, workflowId, version: data.version };
-    const cached = this.#services.graphs.get(identity);
-    const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
-    const known = this.meter.forStart(tenantId);
-    const account = known instanceof Promise ? await known : known;
-    const isPoor = !account.affordsStep;
-    // An id is not taken before its run is there: whoever is refused may look for that run at once.
-    // And a read of the log that began before would come back with what has started since, and make a second run of it.
-    for (let under = this.#finder.underWay(runId); under !== undefined; under = this.#finder.underWay(runId))
-      await under.catch(() => undefined);
-    this.#refuseWhenBusy();
-    if (this.#runs.has(runId)) throw runIdTaken();
-    if (isPoor) throw insufficientCredits();
-    this.resources.memory.admit(tenantId);
-    this.#activeRuns.reserve(tenantId);
-    const live = this.#inMemory({ identity, state: newRun(runId, graph), quarantined: null }, account);
-    const started = live.submit({ type: 'start', data });
-    this.#starting.set(runId, started);
-    try {
-      return await started;
-    } catch (error) {
-      this.#activeRuns.release(tenantId);
-      throw error;
-    } finally {
-      this.#starting.delete(runId);
-    }
+  start(run: StartRun): Promise<RunSnapshot> {
+    return this.#starts.start(run);
   }
 
   #inMemory(held: HeldRun, account: CreditAccount): LiveRun {
@@ -213,13 +208,8 @@ export class Runtime implements RunHost {
     return this.#services.stepTypes.get(name);
   }
 
-  setTimer(dueAt: number, fire: () => void): TimerHandle {
-    return this.timers.set(dueAt, fire);
-  }
-
-  cancelTimer(timer: TimerHandle): void {
-    this.timers.cancel(timer);
-  }
+  readonly setTimer = (dueAt: number, fire: () => void): TimerHandle => this.timers.set(dueAt, fire);
+  readonly cancelTimer = (timer: TimerHandle): void => this.timers.cancel(timer);
 
   schedule(run: LiveRun): void {
     if (this.#abandoned) return;
@@ -281,16 +271,20 @@ export class Runtime implements RunHost {
   committed(run: LiveRun, { isNew, ended }: { isNew: boolean; ended: boolean }): void {
     const { runId } = run.identity;
     if (isNew && !ended) this.#runs.set(runId, run);
+    this.#children.tend(run);
     if (ended) {
       this.suspects.ended(runId);
       // A run that had ended before it was folded (for a command that is then refused) was not counted as active.
-      if (isNew || this.#runs.get(runId) === run) this.#forgetEnded(run);
+      if (!isNew && this.#runs.get(runId) !== run) return;
+      this.#forgetEnded(run);
+      this.#children.ended(run);
       return;
     }
-    if (!run.quiescent || this.#runs.get(runId) !== run) return;
+    if (!run.quiescent || this.#runs.get(runId) !== run || this.#children.keeps(run)) return;
     this.#runs.delete(runId);
     run.leaveMemory();
     this.observer.runReleased(runId);
+    this.#children.left(run);
   }
 
   appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError {
@@ -368,6 +362,7 @@ export class Runtime implements RunHost {
     this.#loadRetries.succeeded(runId);
     if (quarantined !== null) this.faults.quarantined(identity, quarantined);
     const run = this.#inMemory({ identity, state, quarantined }, account);
+    this.#children.loaded(run);
     if (state.endedAt === null) {
       this.#runs.set(runId, run);
       this.observer.runLoaded(identity, state, events);
@@ -380,6 +375,11 @@ export class Runtime implements RunHost {
     const run = this.#runs.get(runId);
     if (run !== undefined) run.wake();
     else void this.recover(runId);
+  }
+
+  /** Runs that leave memory for each other do not come back together. */
+  #soon(act: () => void): void {
+    if (!this.#abandoned) this.timers.set(this.now() + Math.ceil(RELOAD_DELAY_MS * (1 + this.random())), act);
   }
 
   /** Folds the run again after a while, unless something wakes it before. */

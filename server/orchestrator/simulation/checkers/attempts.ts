@@ -12,6 +12,7 @@ const NEED_ATTEMPT: readonly RunEvent['type'][] = [
   'task_pending',
   'step_waiting',
   'step_expanded',
+  'child_called',
 ];
 
 const fail = (message: string) => new Violation('attempts', message);
@@ -42,6 +43,8 @@ export function checkAttempts(history: History, event: RunEvent): void {
     case 'task_pending':
     case 'task_completed':
     case 'step_expanded':
+    case 'child_called':
+    case 'child_ended':
       break;
     case 'steps_added':
       return;
@@ -58,10 +61,13 @@ function checkState(event: Extract<RunEvent, { step: string }>, step: StepHistor
   if (!begun) throw fail(`${event.type} of "${event.step}", which has not begun`);
   const byPerson = event.type === 'task_completed';
   if (byPerson && step.asked === null) throw fail(`"${event.step}" was answered, but nobody was asked`);
-  const needsAttempt = NEED_ATTEMPT.includes(event.type);
+  // The failure of a run that it called is its own.
+  const isOfCall = event.type === 'step_retrying' && step.calledBy === step.attempt;
+  const needsAttempt = NEED_ATTEMPT.includes(event.type) && !isOfCall;
   if (needsAttempt && !step.inFlight) throw fail(`${event.type} of "${event.step}" without an attempt in flight`);
-  if (event.type === 'step_completed' && !step.inFlight && step.asked === null && step.waitsUntil === null) {
-    throw fail(`"${event.step}" completed without an attempt in flight, an answer or a wait`);
+  const isLate = !step.inFlight && step.asked === null && step.waitsUntil === null && step.called?.detach !== true;
+  if (event.type === 'step_completed' && isLate) {
+    throw fail(`"${event.step}" completed without an attempt in flight, an answer, a wait or a call`);
   }
 }
 

@@ -51,7 +51,7 @@ export function checkBooks(runs: Iterable<AuditedRun>, database: Database, at: S
 }
 
 /** Steps that hold no reservation while they wait, and are charged when their time is up. */
-const waitingTypes: readonly string[] = ['human_task', 'wait', 'for_each'];
+const waitingTypes: readonly string[] = ['human_task', 'wait', 'for_each', 'call_workflow'];
 
 /** If every price is known in advance and only attempts are charged, the reservation is the charge. */
 function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
@@ -59,6 +59,7 @@ function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
   if (!enforced || at.twoLed || prices.llm_input_tokens > 0) return false;
   return [...at.scenarios.values()].every(
     ({ graph, tenantId: other }) =>
+      // What it calls may wait as well.
       other !== tenantId || allSteps(graph).every(({ type }) => !waitingTypes.includes(type)),
   );
 }

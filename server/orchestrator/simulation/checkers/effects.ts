@@ -1,5 +1,6 @@
 import { effects, type RunState } from '../../core/index.ts';
 import type { History } from '../history.ts';
+import { callDeadline, hasReturned } from './calls.ts';
 import { deadlineOf, isGathered } from './growth.ts';
 import { Violation } from './violation.ts';
 
@@ -12,6 +13,7 @@ export function checkEffects(history: History, state: RunState): void {
   const advancing = history.status === 'running' && !history.stopping;
   const mayStart = ([id, step]: (typeof steps)[number]) =>
     isGathered(history, id) ||
+    hasReturned(history, id) ||
     (step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null));
   same('ready', [...ready], advancing ? steps.filter(mayStart).map(([id]) => id) : []);
   const flying = steps.filter(([, step]) => step.inFlight).map(([id, step]) => `${id}#${step.attempt}`);
@@ -25,6 +27,7 @@ export function checkEffects(history: History, state: RunState): void {
       step.retryAt ??
       step.waitsUntil ??
       deadlineOf(history, id) ??
+      callDeadline(history, id) ??
       (step.attempt > 0 && !step.inFlight ? step.asked?.dueAt : null) ??
       null;
     return at === null ? [] : [`${id}@${at}`];

@@ -13,7 +13,8 @@ export function checkNotStuck(history: History): void {
   if (history.allEnded) throw fail('all steps have ended, but the run has not');
   const steps = [...history.steps.values()];
   if (history.stopping) {
-    if (!steps.some(step => step.inFlight)) throw fail('a stop was requested and nothing is in flight');
+    if (!steps.some(step => step.inFlight || step.called !== null))
+      throw fail('a stop was requested and nothing is in flight');
     return;
   }
   let canGoOn = false;

@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { GraphStep } from '../../core/index.ts';
+import type { GraphStep, RunEvent } from '../../core/index.ts';
 import type { Timers } from '../../executors/embedded/runs/timers.ts';
 import type { AuditedRun } from '../auditor.ts';
+import { returnsRunId } from '../calls.ts';
 import type { Clients } from '../clients.ts';
 import { allSteps, publishedStep } from '../growth.ts';
 import type { Server } from '../server.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { expectedEnd } from '../undisturbed.ts';
 import type { Work } from '../work.ts';
+import { checkCallsAtRest, type FindRun, hasReturned } from './calls.ts';
 import { deadlineOf, isGathered } from './growth.ts';
 import { checkMemory } from './memory.ts';
 import { checkProgress } from './projection.ts';
@@ -29,6 +31,8 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   const leader = servers.find(server => server.leads);
   if (leader?.runtime == null) throw new Violation('liveness', 'no process leads');
   for (const { what } of clients.pending) throw new Violation('answers', `nobody answered the ${what}`);
+  const byId = new Map(runs.map(run => [run.id, run]));
+  const find: FindRun = id => byId.get(id);
   const busy = new Set<string>();
   let live = 0;
   for (const { server, attempt, signal } of work.executing) {
@@ -54,15 +58,31 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
     const drains = isLeftOut && run.stored.events.at(-1)?.writer !== leader.session?.writer;
     if (run.history.status === 'paused' && !run.history.stopping && !drains) checkPaused(run, busy.has(run.id));
     if (run.stored.events.at(-1)?.writer === leader.session?.writer) checkProgress(run);
-    if (run.history.isTerminal) at.check(() => checkEnd(at, run));
+    if (run.history.isTerminal) at.check(() => checkEnd(at, run, find));
   }
-  const needed = [...runs].filter(run => busy.has(run.id) || slots.queues(run.id)).length;
+  const resident = runs.filter(run => isResident(run, id => busy.has(id) || slots.queues(id), find));
+  const { memory } = leader.runtime.resources;
+  const besides = (run: AuditedRun) => () => (resident.includes(run) ? run.state.residentBytes : 0);
+  checkCallsAtRest(runs, find, {
+    toLoad: run => !memory.hasRoom && !busy.has(run.id),
+    toStart: run => !memory.admits({ tenantId: run.tenantId, besides: besides(run) }),
+  });
+  const needed = resident.length;
   if (leader.runtime.liveRuns > needed)
     throw new Violation('memory', `${leader.runtime.liveRuns} runs are in memory, ${needed} of them at work`);
   leader.stream.checkAtRest();
-  const resident = runs.filter(run => busy.has(run.id) || slots.queues(run.id));
   checkMemory(leader.runtime, resident, live);
   checkTimers(leader.runtime.timers);
+}
+
+/** A run that others wait for keeps them in memory as long as it is there itself. */
+function isResident(run: AuditedRun, isAtWork: (runId: string) => boolean, find: FindRun): boolean {
+  if (run.history.isTerminal) return false;
+  if (isAtWork(run.id)) return true;
+  return [...run.history.steps.values()].some(({ called }) => {
+    const child = called === null ? undefined : find(called.runId);
+    return child !== undefined && isResident(child, isAtWork, find);
+  });
 }
 
 /** An invalid time would break the order of all timers, so it is refused. */
@@ -104,10 +124,12 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
     if (deadlineOf(history, id) !== null)
       throw new Violation('not-stuck', `the time of the loop "${id}" of ${run.id} is up, and nothing happens`);
     if (isGathered(history, id)) throw new Violation('not-stuck', `the loop "${id}" of ${run.id} does not end`);
+    if (hasReturned(history, id)) throw new Violation('not-stuck', `"${id}" of ${run.id} does not return`);
     if (step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null))
       throw new Violation('not-stuck', `"${id}" of ${run.id} may begin, and does not`);
   }
-  if (!open.some(([, step]) => step.asked !== null)) throw new Violation('not-stuck', `nothing carries ${run.id} on`);
+  if (!open.some(([, step]) => step.asked !== null || step.called !== null))
+    throw new Violation('not-stuck', `nothing carries ${run.id} on`);
 }
 
 /** Failures that are not of the run's own making. */
@@ -120,12 +142,12 @@ const DISTURBANCES: readonly string[] = [
   'run_quarantined',
 ];
 
-/** The end that the run would have come to without any trouble, unless people or the clock had a hand in it. */
-export function checkEnd(at: Surroundings, run: AuditedRun): void {
+/** Whether people or the clock had a hand in the end of a run, or of one that it called. */
+function isDisturbed(at: Surroundings, run: AuditedRun, find: FindRun): boolean {
   const scenario = at.scenario(run.id);
-  const { history } = run;
-  const disturbed = history.events.some(
+  return run.history.events.some(
     event =>
+      isOfCall(event, called => isDisturbed(at, called, find), find) ||
       (event.type === 'state_changed' && event.data.to === 'stopped') ||
       (event.type === 'step_failed' && DISTURBANCES.includes(event.data.error.code)) ||
       // Outcomes that the database refuses together fail together.
@@ -136,7 +158,19 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
         event.data.error.code === 'step_timed_out' &&
         scenario.plans.get(event.step)?.kind !== 'hangs'),
   );
-  if (disturbed) return;
+}
+
+function isOfCall(event: RunEvent, disturbed: (called: AuditedRun) => boolean, find: FindRun): boolean {
+  if (event.type !== 'child_ended') return false;
+  const called = find(event.data.run_id);
+  return called === undefined || event.data.status === 'stopped' || disturbed(called);
+}
+
+/** The end that the run would have come to without any trouble, unless people or the clock had a hand in it. */
+export function checkEnd(at: Surroundings, run: AuditedRun, find: FindRun): void {
+  const scenario = at.scenario(run.id);
+  const { history } = run;
+  if (isDisturbed(at, run, find)) return;
   const expected = expectedEnd(scenario);
   if (expected === null) return;
   at.count('run as undisturbed');
@@ -167,5 +201,6 @@ export function checkEnd(at: Surroundings, run: AuditedRun): void {
   }
 }
 
-const isUnknown = ({ type }: GraphStep): boolean => type === 'human_task' || type === 'wait';
+const isUnknown = (step: GraphStep): boolean =>
+  step.type === 'human_task' || step.type === 'wait' || returnsRunId(step);
 const json = (value: unknown): string => `result ${JSON.stringify(value)}`;

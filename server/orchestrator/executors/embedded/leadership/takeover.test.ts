@@ -110,6 +110,8 @@ class Process {
       countActiveRuns: () => this.#ask('countActiveRuns'),
       movingRuns: async () => [],
       wakeUpTimers: async () => [],
+      childRuns: async () => [],
+      callersAtRest: async () => [],
     };
   }
 }

@@ -4,12 +4,16 @@ import type { MemoryLimits } from './memory-limits.ts';
 
 const TIGHT_THRESHOLD_BYTES = 1_024;
 
+/** A run that is to be started. `besides`: bytes of its tenant that are not counted. */
+export type Wanted = { tenantId: string; besides: () => number };
+
 /** Counts what the runs in memory take, by tenant, and says whether there is room for more. */
 export class LiveMemory {
   readonly #limits: MemoryLimits;
   readonly #byTenant = new Map<string, number>();
   #total = 0;
   #whenRoom: (() => void)[] = [];
+  #whenAdmitted: { wanted: Wanted; act: () => void }[] = [];
 
   constructor(limits: MemoryLimits) {
     this.#limits = limits;
@@ -36,7 +40,11 @@ export class LiveMemory {
     const held = this.#of(tenantId) + bytes;
     if (held > 0) this.#byTenant.set(tenantId, held);
     else this.#byTenant.delete(tenantId);
-    if (bytes < 0 && this.#whenRoom.length > 0 && this.hasRoom) for (const act of this.#whenRoom.splice(0)) act();
+    if (bytes >= 0 || !(this.#whenRoom.length > 0 || this.#whenAdmitted.length > 0)) return;
+    if (this.hasRoom) for (const act of this.#whenRoom.splice(0)) act();
+    const admitted = this.#whenAdmitted.filter(({ wanted }) => this.admits(wanted));
+    this.#whenAdmitted = this.#whenAdmitted.filter(each => !admitted.includes(each));
+    for (const { act } of admitted) act();
   }
 
   /** Calls back once, as soon as there is room. */
@@ -44,10 +52,26 @@ export class LiveMemory {
     this.#whenRoom.push(act);
   }
 
-  /** Refuses a new run, or one that would come back to memory: AppError 429 for its tenant's limit, 503 for that of all. */
-  admit(tenantId: string): void {
-    if (!this.hasRoom) throw unavailable('overloaded', 'The active runs have used up the memory for runs.', 5);
-    if (this.#of(tenantId) < this.#limits.liveBytesPerTenant) return;
+  /** Calls back once, as soon as a run would be admitted. */
+  onAdmitted(wanted: Wanted, act: () => void): void {
+    this.#whenAdmitted.push({ wanted, act });
+  }
+
+  /** Whether `admit` would not throw. */
+  admits({ tenantId, besides }: Wanted): boolean {
+    const except = besides();
+    const fits = this.#of(tenantId) - except < this.#limits.liveBytesPerTenant;
+    return fits && this.#total - except < this.#limits.liveBytes;
+  }
+
+  /**
+   * Refuses a new run, or one that would come back to memory: AppError 429 for its tenant's limit, 503 for that of all.
+   * `besides`: bytes of the tenant that are not counted.
+   */
+  admit(tenantId: string, besides = 0): void {
+    if (this.#total - besides >= this.#limits.liveBytes)
+      throw unavailable('overloaded', 'The active runs have used up the memory for runs.', 5);
+    if (this.#of(tenantId) - besides < this.#limits.liveBytesPerTenant) return;
     throw new AppError(429, 'too_much_memory', 'The active runs of the workspace have used up its memory for runs.', {
       headers: { 'Retry-After': '5' },
     });

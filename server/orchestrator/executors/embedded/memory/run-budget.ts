@@ -1,6 +1,7 @@
 import { AppError } from '../../../../platform/errors.ts';
 import {
   type Command,
+  type JsonValue,
   MAX_BYTES_PER_JSON_BYTE,
   type RunStartedData,
   type RunState,
@@ -36,19 +37,22 @@ export function withinBudget(state: RunState, command: Command, maxBytes: number
     if (bytes > SMALL_ANSWER_BYTES && state.bytes + bytes > maxBytes) throw tooLarge(messageOf(maxBytes));
     return command;
   }
-  if (command.type === 'attempt_expanding') return expandingWithin(state, command, maxBytes);
+  if (command.type === 'attempt_expanding') return heldWithin(state, command, command.items, maxBytes);
+  if (command.type === 'attempt_calling') return heldWithin(state, command, command.call.input, maxBytes);
   if (command.type !== 'attempt_succeeded' || fits(state.bytes, command.result, maxBytes)) return command;
   const { step, attempt, result: _result, type: _type, ...rest } = command;
   const error = { code: RUN_TOO_LARGE, message: messageOf(maxBytes) };
   return { ...rest, type: 'attempt_failed', step, attempt, error, retryable: false, random: 0 };
 }
 
-function expandingWithin(
+/** Items are held until their loop has ended, and an input until the called run has. */
+function heldWithin(
   state: RunState,
-  command: Extract<Command, { type: 'attempt_expanding' }>,
+  command: Extract<Command, { type: 'attempt_expanding' | 'attempt_calling' }>,
+  held: JsonValue,
   maxBytes: number,
 ): Command {
-  if (state.bytes + sizeOf(command.items) <= maxBytes) return command;
+  if (state.bytes + sizeOf(held) <= maxBytes) return command;
   const { step, attempt, log } = command;
   const error = { code: RUN_TOO_LARGE, message: messageOf(maxBytes) };
   return { type: 'attempt_failed', step, attempt, error, retryable: false, random: 0, log };

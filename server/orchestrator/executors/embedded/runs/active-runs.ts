@@ -14,10 +14,13 @@ export class ActiveRuns {
     for (const [tenantId, count] of counts) this.#counts.set(tenantId, count);
   }
 
-  /** Counts one that starts. Throws AppError 429. */
-  reserve(tenantId: string): void {
+  /**
+   * Counts one that starts. Runs that others wait for have as many places again: they could not all be refused without
+   * refusing those who wait, and nobody waits for a place. Throws AppError 429.
+   */
+  reserve(tenantId: string, isAwaited: boolean): void {
     const active = this.#counts.get(tenantId) ?? 0;
-    if (active >= this.#max)
+    if (active >= (isAwaited ? 2 * this.#max : this.#max))
       throw new AppError(429, 'too_many_active_runs', `The workspace has ${active} active runs, which is its limit.`, {
         headers: { 'Retry-After': '5' },
       });

@@ -1,4 +1,4 @@
-import type { Attempt, Gathered, Outcome, StepType } from '../../../../contract/step-type.ts';
+import type { Attempt, CallLineage, Gathered, Outcome, StepType } from '../../../../contract/step-type.ts';
 import {
   type GraphStep,
   itemOf,
@@ -182,6 +182,16 @@ export class LiveAttempt implements Attempt {
   get gathered(): Gathered | null {
     const expansion = this.#state.grown?.parents.get(this.step.id);
     return expansion === undefined ? null : gatheredOf(expansion, this.#loaded);
+  }
+
+  get child(): { runId: string; workflowId: string } | null {
+    const call = this.#state.steps.get(this.step.id)?.call;
+    return call?.ended === 'completed' ? { runId: call.runId, workflowId: call.workflowId } : null;
+  }
+
+  get lineage(): CallLineage {
+    const { parent, withheld_scopes = [] } = this.#state.started ?? {};
+    return { depth: parent?.depth ?? 0, withheldScopes: withheld_scopes };
   }
 
   log(lines: string[]): void {

@@ -12,20 +12,19 @@ import {
   stepSpec,
 } from '../../../core/index.ts';
 import type { LargeResult, LogEntry } from '../../../log/index.ts';
+import { nextTimer, WHEN_DUE } from '../../../turn/due.ts';
 import { RunLog } from '../../../turn/log-budget.ts';
 import { endOfAttempt } from '../../../turn/outcome.ts';
 import { type Lagging, RunProgress } from '../../../turn/progress.ts';
-import { nextTimer, type Pricing, type RunIdentity, snapshotOf, Turn, WHEN_DUE } from '../../../turn/turn.ts';
+import { type Pricing, type RunIdentity, snapshotOf, Turn } from '../../../turn/turn.ts';
 import type { RunCredits } from '../credits/run-credits.ts';
 import { withinBudget } from '../memory/run-budget.ts';
 import { ResidentBytes } from '../memory/run-resources.ts';
 import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
-import { type Caller, Mailbox, type Message, notStorable, toBlame } from './mailbox.ts';
+import { type Caller, Mailbox, type Message, notStorable, type Settlements, toBlame } from './mailbox.ts';
 import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
 import { type Claimant, type SlotKind, SlotWaits } from './slots.ts';
-
-type Settlements = readonly (() => void)[];
 
 /**
  * A run in memory: its state, a serial mailbox, and its attempts in flight. All messages in the mailbox are decided in
@@ -147,7 +146,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#host.releaseSlot(this.tenantId, live.slot);
     const step = live.step.id;
     const threshold = this.#host.resources.memory.storeAbove(this.tenantId);
-    const ended = { step, attempt: live.attempt, random: this.#host.random(), threshold };
+    const ended = { step, attempt: live.attempt, random: this.#host.random(), threshold, of: live };
     const { command, large } = endOfAttempt(ended, this.#log.within(step, outcome));
     if (large !== null) this.#host.resources.landing.landed(this.tenantId, large.json.length);
     this.#post(command, null, large);
@@ -249,7 +248,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const due = [...effects(this.state).timers].filter(timer => isDue(this.state, timer, now));
     for (const { step, kind } of due) {
       if (kind === 'retry') this.#due = (this.#due ?? new Set()).add(step);
-      else turn.apply({ type: WHEN_DUE[kind], step }, now);
+      else turn.apply({ type: WHEN_DUE[kind], step, random: this.#host.random() }, now);
     }
   }
 

@@ -12,6 +12,9 @@ export type Message = {
   large: LargeResult | null;
 };
 
+/** The answers to callers, in order. */
+export type Settlements = readonly (() => void)[];
+
 const NOT_STORABLE = 'not_storable';
 
 /** The command that ends an attempt whose outcome the database refused. */
@@ -85,6 +88,8 @@ function bytesOf({ command, large }: Message): number {
       return lengthOf(command.lines);
     case 'attempt_expanding':
       return sizeOf(command.items);
+    case 'attempt_calling':
+      return sizeOf(command.call.input);
     case 'attempt_succeeded':
     case 'attempt_failed':
       if (command.log !== undefined) bytes += lengthOf(command.log);

@@ -15,7 +15,9 @@ export async function recoverRuns(
   await runtime.suspects.recall();
   // If the timers cannot be read, the runs that have work to do now are loaded all the same.
   const [timers] = await Promise.allSettled([recoverTimers(reader, runtime, signal)]);
-  const moving = await recoverMovingRuns(reader, runtime, signal);
+  const moving = await recoverPages(reader.movingRuns, runtime, signal);
+  // Whatever they have called is stopped: it has not been, if the process died in between.
+  await recoverPages(reader.callersAtRest, runtime, signal);
   if (timers.status === 'rejected') throw timers.reason;
   return { recovered: timers.value + moving };
 }
@@ -38,11 +40,11 @@ async function recoverTimers(reader: LogReader, runtime: Runtime, signal: AbortS
   return unusable.length;
 }
 
-async function recoverMovingRuns(reader: LogReader, runtime: Runtime, signal: AbortSignal): Promise<number> {
+async function recoverPages(read: LogReader['movingRuns'], runtime: Runtime, signal: AbortSignal): Promise<number> {
   let recovered = 0;
   let before: string | null = null;
   for (;;) {
-    const page: string[] = await reader.movingRuns(before, PAGE);
+    const page: string[] = await read(before, PAGE);
     if (signal.aborted || page.length === 0) return recovered;
     await Promise.all(page.map(runId => runtime.recover(runId)));
     recovered += page.length;

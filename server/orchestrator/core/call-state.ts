@@ -1,0 +1,58 @@
+import type { RunEvent } from './events.ts';
+import { move } from './moves.ts';
+import { effectiveStep, type RunState, type StepState, stepState } from './state.ts';
+import { BYTES_PER_ABANDONED_CALL, sizeOf } from './stored-value.ts';
+
+type Of<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
+
+/** Folds `child_called`: the step holds no attempt any more and waits for the run that it calls. */
+export function called(state: RunState, { step: id, data, at }: Of<'child_called'>): void {
+  const step = stepState(state, id);
+  const { timeout_s } = effectiveStep(state, id).spec;
+  const detach = data.detach === true;
+  // The log of a run that may not be loaded is read without large values.
+  const input = data.input ?? {};
+  step.call = {
+    runId: data.run_id,
+    workflowId: data.workflow_id,
+    version: data.version,
+    input,
+    detach,
+    deadline: timeout_s === undefined || detach ? null : at + timeout_s * 1000,
+    ended: null,
+  };
+  hold(state, sizeOf(input));
+  move(state, id, step, 'calling');
+}
+
+/** Folds `child_ended`: if the run has completed, the step may begin for the last time, to return its output. */
+export function ended(state: RunState, { step: id, data }: Of<'child_ended'>): void {
+  const step = stepState(state, id);
+  const { call } = step;
+  if (call === undefined) throw new Error(`"${id}" of ${state.runId} has called no run.`);
+  letGo(state, step);
+  step.call = { ...call, input: null, deadline: null, ended: data.status };
+  if (data.status === 'completed') move(state, id, step, 'ready');
+}
+
+/** The step goes on, or ends. A run that it waited for and that has not ended is not wanted any more. */
+export function leaveCall(state: RunState, step: StepState): void {
+  const { call } = step;
+  // What it returned is read again by the next attempt.
+  if (call === undefined || call.ended === 'completed') return;
+  letGo(state, step);
+  step.call = undefined;
+  if (call.ended !== null || call.detach) return;
+  state.abandoned ??= new Set();
+  state.abandoned.add(call.runId);
+  state.residentBytes += BYTES_PER_ABANDONED_CALL;
+}
+
+function letGo(state: RunState, { call }: StepState): void {
+  if (call?.input != null) hold(state, -sizeOf(call.input));
+}
+
+function hold(state: RunState, bytes: number): void {
+  state.bytes += bytes;
+  state.residentBytes += bytes;
+}

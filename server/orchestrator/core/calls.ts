@@ -1,0 +1,84 @@
+import { attemptOf, emitLog, giveUp, retryOrFail } from './attempts.ts';
+import type { Command } from './commands.ts';
+import { emit, newDraft } from './draft.ts';
+import { endStep, stepFails } from './ending.ts';
+import type { Paid, RunEvent, StepError } from './events.ts';
+import type { RunState, StepCall, StepState } from './state.ts';
+
+/** The most calls that lead to a run: a workflow that calls itself ends there. */
+export const MAX_CALL_DEPTH = 8;
+
+type Of<T extends Command['type']> = Extract<Command, { type: T }>;
+
+/** The step calls a run, and waits for it. A run that is being stopped calls none. */
+export function attemptCalling(state: RunState, command: Of<'attempt_calling'>, now: number): RunEvent[] {
+  if (attemptOf(state, command) === undefined) return [];
+  const draft = newDraft(state, now);
+  emitLog(draft, command);
+  const { step, attempt, call } = command;
+  if (state.stopRequested !== null) giveUp(draft, step);
+  else if (depthOf(state) >= MAX_CALL_DEPTH) stepFails(draft, step, TOO_DEEP, command);
+  else emit(draft, { type: 'child_called', step, attempt, data: call });
+  return draft.events;
+}
+
+const TOO_DEEP: StepError = {
+  code: 'calls_too_deep',
+  message: `The run was called by a run that was called by another one, ${MAX_CALL_DEPTH} times: it may call no further one.`,
+};
+
+/** How many calls lead to the run. */
+const depthOf = ({ started }: RunState): number => started?.parent?.depth ?? 0;
+
+/** The run that a step calls without waiting for it has started: the step ends. */
+export function childStarted(state: RunState, command: Of<'child_started'>, now: number): RunEvent[] {
+  const found = waitingCall(state, command);
+  if (found === null || !found.call.detach) return [];
+  const draft = newDraft(state, now);
+  const { step, run_id } = command;
+  const { attempt } = found.step;
+  emit(draft, { type: 'step_completed', step, attempt, data: { result: { run_id }, ...creditsOf(command) } });
+  endStep(draft, step, { status: 'completed' });
+  return draft.events;
+}
+
+/**
+ * The run that a step waited for has ended: the step goes on, is tried again with another run, or fails. Also while the
+ * run is paused (what follows waits for the resume).
+ */
+export function childEnded(state: RunState, command: Of<'child_ended'>, now: number): RunEvent[] {
+  const found = waitingCall(state, command);
+  if (found === null) return [];
+  const draft = newDraft(state, now);
+  const { step, run_id, end, random } = command;
+  const { attempt } = found.step;
+  emit(draft, { type: 'child_ended', step, attempt, data: { run_id, status: end.status } });
+  if (state.stopRequested !== null) giveUp(draft, step);
+  else if (end.status !== 'completed')
+    retryOrFail(draft, step, { error: end.error, retryable: end.retryable, random, ...creditsOf(command) });
+  return draft.events;
+}
+
+/** The time of a step that waits for the run that it calls is up. */
+export function callTimedOut(state: RunState, command: Of<'call_timed_out'>, now: number): RunEvent[] {
+  const { step, random } = command;
+  const call = state.calling.has(step) ? state.steps.get(step)?.call : undefined;
+  if (state.status !== 'running' || state.stopRequested !== null || call === undefined) return [];
+  if (call.deadline === null || now < call.deadline) return [];
+  const draft = newDraft(state, now);
+  const error = { code: 'step_timed_out', message: `The child run ${call.runId} did not end in time.` };
+  retryOrFail(draft, step, { error, retryable: true, random, ...creditsOf(command) });
+  return draft.events;
+}
+
+/** The step that waits for a run; null if it waits for another one, or for none. */
+function waitingCall(
+  state: RunState,
+  { step: id, run_id }: { step: string; run_id: string },
+): { step: StepState; call: StepCall } | null {
+  if (!state.calling.has(id)) return null;
+  const step = state.steps.get(id);
+  return step?.call?.runId === run_id ? { step, call: step.call } : null;
+}
+
+const creditsOf = ({ credits }: Paid): Paid => (credits ? { credits } : {});

@@ -1,0 +1,336 @@
+import type { StartRun } from '../../../../contract/orchestrator.ts';
+import { AppError } from '../../../../platform/errors.ts';
+import type {
+  ChildEnd,
+  Command,
+  RunError,
+  RunStartedData,
+  RunState,
+  RunStatus,
+  StepCall,
+} from '../../../core/index.ts';
+import type { ChildRow, LogReader } from '../../../log/index.ts';
+import type { LiveMemory } from '../memory/live-memory.ts';
+import type { LiveRun } from './live-run.ts';
+import type { RunFinder } from './run-finder.ts';
+import type { RunStarts } from './run-starts.ts';
+
+type Host = {
+  /** Runs in memory. */
+  live: ReadonlyMap<string, LiveRun>;
+  finder: Pick<RunFinder, 'find'>;
+  starts: Pick<RunStarts, 'start'>;
+  reader: Pick<LogReader, 'childRuns'>;
+  random(): number;
+  memory: Pick<LiveMemory, 'hasRoom' | 'admits' | 'onAdmitted'>;
+  /** Calls back after a moment, not always the same, unless this process ceases to lead before. */
+  later(act: () => void): void;
+  /** Wakes the run, which is loaded if need be. */
+  wake(runId: string): void;
+};
+
+/** What is done about a child run: start it, stop it gracefully, or stop it at once. */
+type Aim = 'start' | 'drain' | 'stop';
+
+/** Carries out an aim. `row`: the run in the database, if it was looked up and is there. */
+type Act = (row: ChildRow | undefined) => Promise<void>;
+
+/** What this process has done about the runs that a run in memory has called. */
+type Tended = {
+  readonly aims: Map<string, Aim>;
+  /** Called before the run was loaded: each may or may not have been started, or have ended. */
+  readonly unknown: Set<string>;
+  /** How many of these actions are in progress. */
+  busy: number;
+};
+
+/** Who stops a run that nobody waits for any more. */
+const BY_PARENT = 'parent run';
+/** How many runs are looked up at a time. */
+const PAGE = 500;
+
+/**
+ * Keeps runs and those that they call together (docs/adr/0020): what a committed call says is carried out, and the end of
+ * a called run is reported to the run that waits for it. Everything follows from the logs of both, so that it is done
+ * again, with the same effect, by the process that leads next.
+ */
+export class ChildRuns {
+  readonly #host: Host;
+  readonly #tended = new WeakMap<LiveRun, Tended>();
+  /** Runs that were stopped because nobody waits for them any more: their ends are of no interest. */
+  readonly #unwanted = new Set<string>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Call this when a run was folded from its log. */
+  loaded(run: LiveRun): void {
+    if (!hasCalled(run.state)) return;
+    const called = [...awaitedCalls(run.state)].map(([, { runId }]) => runId);
+    this.#of(run, new Set([...called, ...(run.state.abandoned ?? [])]));
+  }
+
+  /** Call this after each commit of a run, and when it was looked at without one. */
+  tend(run: LiveRun): void {
+    const { state } = run;
+    if (!hasCalled(state)) return;
+    const tended = this.#of(run);
+    const unknown = new Map<string, Act>();
+    const aim = (runId: string, as: Aim, act: Act) => {
+      if (tended.aims.get(runId) === as) return;
+      tended.aims.set(runId, as);
+      if (tended.unknown.delete(runId)) unknown.set(runId, act);
+      else void this.#carryOut(run, runId, act);
+    };
+    const isStopping = state.stopRequested !== null;
+    for (const [step, call] of awaitedCalls(state)) {
+      if (isStopping) aim(call.runId, 'drain', () => this.#drain(run, step, call));
+      else if (state.status === 'running') aim(call.runId, 'start', row => this.#begin(run, step, call, row));
+    }
+    for (const runId of state.abandoned ?? []) aim(runId, 'stop', row => this.#abandon(run, runId, row));
+    if (unknown.size > 0) void this.#lookUp(run, unknown);
+  }
+
+  /** Whether the run stays in memory although nothing of its own is in progress: a run that it waits for is in memory. */
+  keeps(run: LiveRun): boolean {
+    if (!hasCalled(run.state)) return false;
+    if ((this.#tended.get(run)?.busy ?? 0) > 0) return true;
+    if (!this.#host.memory.hasRoom) return false;
+    for (const [, { runId }] of awaitedCalls(run.state)) if (this.#host.live.has(runId)) return true;
+    return false;
+  }
+
+  /** Call this when a run has left memory, before its end. */
+  left({ state }: LiveRun): void {
+    const parent = this.#host.live.get(state.started?.parent?.run_id ?? '');
+    parent?.wake();
+  }
+
+  /** Call this when a run has ended and its end is committed. */
+  ended({ state }: LiveRun): void {
+    const parent = state.started?.parent;
+    if (parent === undefined || parent.detached || state.status === null) return;
+    if (this.#unwanted.delete(state.runId)) return;
+    const end = endOf(state.runId, state.status, state.error);
+    if (end !== null) void this.#report(parent.run_id, this.#endCommand(parent.step_id, state.runId, end));
+  }
+
+  #of(run: LiveRun, unknown: Set<string> = new Set()): Tended {
+    const known = this.#tended.get(run);
+    if (known !== undefined) return known;
+    const tended: Tended = { aims: new Map(), unknown, busy: 0 };
+    this.#tended.set(run, tended);
+    return tended;
+  }
+
+  /** Most runs that were called before this one was loaded are as they should be. */
+  async #lookUp(run: LiveRun, acts: ReadonlyMap<string, Act>): Promise<void> {
+    const runIds = [...acts.keys()];
+    const tended = this.#of(run);
+    tended.busy += 1;
+    try {
+      const rows = new Map<string, ChildRow>();
+      for (let at = 0; at < runIds.length; at += PAGE)
+        for (const row of await this.#host.reader.childRuns(runIds.slice(at, at + PAGE))) rows.set(row.runId, row);
+      for (const [runId, act] of acts) void this.#carryOut(run, runId, act, rows.get(runId));
+    } catch {
+      for (const runId of runIds) tended.unknown.add(runId);
+      this.#again(run, runIds);
+    } finally {
+      this.#settled(run, tended);
+    }
+  }
+
+  /** Does it once; what fails for a reason that passes is done again after a moment. */
+  async #carryOut(run: LiveRun, runId: string, act: Act, row?: ChildRow): Promise<void> {
+    const tended = this.#of(run);
+    tended.busy += 1;
+    try {
+      await act(row);
+    } catch {
+      this.#again(run, [runId]);
+    } finally {
+      this.#settled(run, tended);
+    }
+  }
+
+  #settled(run: LiveRun, tended: Tended): void {
+    tended.busy -= 1;
+    // It may leave memory, unless it has already.
+    if (tended.busy === 0 && this.#host.live.get(run.identity.runId) === run) run.wake();
+  }
+
+  #again(run: LiveRun, runIds: readonly string[]): void {
+    const again = () =>
+      this.#host.later(() => {
+        for (const runId of runIds) this.#of(run).aims.delete(runId);
+        this.#host.wake(run.identity.runId);
+      });
+    const { runId, tenantId } = run.identity;
+    const wanted = { tenantId, besides: () => this.#host.live.get(runId)?.state.residentBytes ?? 0 };
+    // It leaves memory meanwhile, and so may the runs that wait for it.
+    if (this.#host.memory.admits(wanted)) again();
+    else this.#host.memory.onAdmitted(wanted, again);
+  }
+
+  async #begin(run: LiveRun, step: string, call: StepCall, row: ChildRow | undefined): Promise<void> {
+    const { input } = call;
+    if (row !== undefined) return this.#found(run, step, call, row);
+    if (input === null) return;
+    try {
+      await this.#host.starts.start(startOf(run, step, { ...call, input }));
+    } catch (error) {
+      if (!(error instanceof AppError) || passes(error)) throw error;
+      if (error.code === 'run_id_taken') await this.#find(run, step, call);
+      else await this.#refused(run, step, call, error);
+      return;
+    }
+    if (call.detach) await this.#reportStarted(run, step, call);
+  }
+
+  async #refused(run: LiveRun, step: string, call: StepCall, { code, message, status }: AppError): Promise<void> {
+    const error = { code, message: `The child run was not started: ${message}` };
+    await this.#tell(run, step, call, { status: 'refused', error, retryable: status === 429 });
+  }
+
+  async #find(run: LiveRun, step: string, call: StepCall): Promise<void> {
+    const [row] = await this.#host.reader.childRuns([call.runId]);
+    if (row === undefined) throw new Error(`run ${call.runId} is said to exist`);
+    await this.#found(run, step, call, row);
+  }
+
+  /** The run of this id exists: it was started before, or has nothing to do with the call. */
+  async #found(run: LiveRun, step: string, call: StepCall, row: ChildRow): Promise<void> {
+    if (row.parentRunId !== run.identity.runId) {
+      const error = { code: 'child_run_id_taken', message: `A run with the id ${call.runId} exists already.` };
+      await this.#tell(run, step, call, { status: 'refused', error, retryable: true });
+      return;
+    }
+    if (call.detach) await this.#reportStarted(run, step, call);
+    else {
+      const end = endOf(call.runId, row.status, row.error);
+      if (end !== null) await this.#tell(run, step, call, end);
+    }
+  }
+
+  /** The run is being stopped gracefully, and so is the run that it waits for. */
+  async #drain(run: LiveRun, step: string, call: StepCall): Promise<void> {
+    const outcome = call.detach ? await this.#exists(run, call.runId) : await this.#stop(run, call.runId, 'graceful');
+    if (outcome === 'none') {
+      const error = { code: 'run_stopping', message: 'The run was stopped before the child run was started.' };
+      await this.#tell(run, step, call, { status: 'refused', error, retryable: false });
+    } else if (outcome === 'ended' || call.detach) await this.#find(run, step, call);
+  }
+
+  async #abandon(run: LiveRun, runId: string, row: ChildRow | undefined): Promise<void> {
+    if (row === undefined || isOpen(row.status)) await this.#stop(run, runId, 'immediate');
+  }
+
+  async #exists(run: LiveRun, runId: string): Promise<'stopped' | 'none'> {
+    const child = this.#host.live.get(runId) ?? (await this.#host.finder.find(runId, true));
+    return child !== null && isChildOf(child, run) ? 'stopped' : 'none';
+  }
+
+  async #stop(run: LiveRun, runId: string, mode: 'immediate' | 'graceful'): Promise<'stopped' | 'ended' | 'none'> {
+    const child = this.#host.live.get(runId) ?? (await this.#host.finder.find(runId, true));
+    if (child === null || !isChildOf(child, run)) return 'none';
+    if (mode === 'immediate') this.#unwanted.add(runId);
+    try {
+      await child.submit({ type: 'stop', mode, by: BY_PARENT });
+      return 'stopped';
+    } catch (error) {
+      this.#unwanted.delete(runId);
+      if (error instanceof AppError && error.code === 'run_already_ended') return 'ended';
+      throw error;
+    }
+  }
+
+  #reportStarted(run: LiveRun, step: string, { runId }: StepCall): Promise<void> {
+    return this.#report(run.identity.runId, { type: 'child_started', step, run_id: runId });
+  }
+
+  #tell(run: LiveRun, step: string, { runId }: StepCall, end: ChildEnd): Promise<void> {
+    return this.#report(run.identity.runId, this.#endCommand(step, runId, end));
+  }
+
+  #endCommand(step: string, runId: string, end: ChildEnd): Command {
+    return { type: 'child_ended', step, run_id: runId, end, random: this.#host.random() };
+  }
+
+  /** Reports to the run that waits. If that cannot be reached, it learns it from the database when it is loaded. */
+  async #report(runId: string, command: Command): Promise<void> {
+    try {
+      const run = this.#host.live.get(runId) ?? (await this.#host.finder.find(runId, false));
+      await run?.submit(command);
+    } catch {
+      this.#host.later(() => {
+        const run = this.#host.live.get(runId);
+        if (run === undefined) this.#host.wake(runId);
+        else void this.#report(runId, command);
+      });
+    }
+  }
+}
+
+const hasCalled = ({ calling, abandoned }: RunState): boolean => calling.size > 0 || abandoned !== null;
+
+function* awaitedCalls({ calling, steps }: RunState): Generator<[string, StepCall]> {
+  for (const step of calling) {
+    const call = steps.get(step)?.call;
+    if (call !== undefined) yield [step, call];
+  }
+}
+
+const isChildOf = (child: LiveRun, parent: LiveRun): boolean =>
+  child.state.started?.parent?.run_id === parent.identity.runId;
+
+const isOpen = (status: RunStatus): boolean => status === 'running' || status === 'paused';
+
+/** Whether the same start may succeed a moment later without anybody's doing. */
+const passes = ({ status, code }: AppError): boolean => status === 503 || code === 'too_much_memory';
+
+function startOf(
+  { identity, state }: LiveRun,
+  step: string,
+  call: StepCall & { input: RunStartedData['input'] },
+): StartRun {
+  const { runId, tenantId, projectId, workflowId } = identity;
+  const { started } = state;
+  if (started === null) throw new Error(`run ${runId} has not started`);
+  const depth = (started.parent?.depth ?? 0) + 1;
+  const data: RunStartedData = {
+    version: call.version,
+    input: call.input,
+    mode: 'normal',
+    trigger_type: 'call_workflow',
+    trigger_steps: {},
+    seed_results: {},
+    session_id: started.session_id,
+    started_by: started.started_by,
+    ...(started.traceparent !== undefined && { traceparent: started.traceparent }),
+    parent: { run_id: runId, workflow_id: workflowId, step_id: step, depth, ...(call.detach && { detached: true }) },
+    ...(started.withheld_scopes !== undefined && { withheld_scopes: started.withheld_scopes }),
+  };
+  return { runId: call.runId, tenantId, projectId, workflowId: call.workflowId, data };
+}
+
+/** What the end of a called run means for the step that waits for it; null for a run that has not ended. */
+function endOf(runId: string, status: RunStatus, failure: RunError | null): ChildEnd | null {
+  switch (status) {
+    case 'running':
+    case 'paused':
+      return null;
+    case 'completed':
+      return { status };
+    case 'stopped': {
+      const error = { code: 'child_run_stopped', message: `The child run ${runId} was stopped.` };
+      return { status, error, retryable: false };
+    }
+    case 'failed': {
+      const cause = failure === null ? '' : ` at its step "${failure.step_id}": ${failure.message} (${failure.code})`;
+      const error = { code: 'child_run_failed', message: `The child run ${runId} failed${cause}`.slice(0, 4_000) };
+      return { status, error, retryable: true };
+    }
+  }
+}

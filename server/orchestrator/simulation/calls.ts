@@ -1,0 +1,103 @@
+import type { ChildCall, Graph, GraphStep, RunStartedData } from '../core/index.ts';
+import { randomGraph } from './graphs.ts';
+import { allSteps, publishedStep } from './growth.ts';
+import { type StepPlan, stepPlan } from './plans.ts';
+import type { Random } from './random.ts';
+import type { Knobs, Scenario } from './scenario.ts';
+
+/** The workflow that a step calls. */
+export type CallPlan = { readonly workflowId: string; readonly detach: boolean };
+
+/** A workflow that steps call, and what its steps do in every run of it. */
+export type CalledWorkflow = Pick<Scenario, 'graph' | 'plans'>;
+
+/** How deep workflows are drawn that call one another; one that calls itself goes on to the limit. */
+const DEEPEST = 2;
+/** What a step that calls may do that is odd; its result is that of another run. */
+const OF_CALLS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
+
+/** Has some steps of a graph call workflows, at least one where there is a step that can. Returns these workflows. */
+export function addCalls(random: Random, knobs: Knobs, workflowId: string, graph: Graph): Map<string, CalledWorkflow> {
+  const workflows = new Map<string, CalledWorkflow>();
+  addCallsTo(random, knobs, { workflowId, graph, depth: 1 }, workflows);
+  return workflows;
+}
+
+type Caller = { workflowId: string; graph: Graph; depth: number };
+
+function addCallsTo(random: Random, knobs: Knobs, of: Caller, workflows: Map<string, CalledWorkflow>): void {
+  const able = allSteps(of.graph).filter(({ type }) => type === 'lua_script' || type === 'mcp_call');
+  const [first] = able;
+  if (first === undefined) return;
+  // Once and without retries: it would call itself a thousand times.
+  const callsItself = of.depth > 1 && random.chance(0.15);
+  const some = random.some(able, 0.3);
+  const chosen = callsItself || some.length === 0 ? [first] : some;
+  for (const [index, step] of chosen.entries()) {
+    const workflowId = callsItself ? of.workflowId : `${of.workflowId}/${index}`;
+    if (callsItself) step.retry_count = 0;
+    step.type = 'call_workflow';
+    step.workflow_id = workflowId;
+    if (random.chance(0.15)) step.detach = true;
+    if (random.chance(0.2)) step.timeout_s = 1 + random.below(8);
+    if (!callsItself) addWorkflow(random, knobs, { workflowId, depth: of.depth + 1 }, workflows);
+  }
+}
+
+function addWorkflow(
+  random: Random,
+  knobs: Knobs,
+  { workflowId, depth }: Omit<Caller, 'graph'>,
+  workflows: Map<string, CalledWorkflow>,
+): void {
+  const graph = randomGraph(random, 3, 1);
+  if (depth <= DEEPEST && random.chance(0.4)) addCallsTo(random, knobs, { workflowId, graph, depth }, workflows);
+  const plans = new Map(graph.steps.map(step => [step.id, stepPlan(random, knobs, step, false)]));
+  workflows.set(workflowId, { graph, plans: withCalls(graph, plans) });
+}
+
+/** The plans, in which the steps that call say so. */
+export function withCalls(graph: Graph, plans: ReadonlyMap<string, StepPlan>): Map<string, StepPlan> {
+  return new Map(
+    [...plans].map(([id, plan]) => {
+      const step = publishedStep(graph, id);
+      if (step?.type !== 'call_workflow') return [id, plan];
+      const kind = OF_CALLS.includes(plan.kind) ? plan.kind : 'works';
+      const call = { workflowId: String(step.workflow_id), detach: step.detach === true };
+      return [id, { ...plan, kind, call }];
+    }),
+  );
+}
+
+/** A run that a step of another one calls. */
+export function calledScenario(parent: Scenario, step: string, call: ChildCall): Scenario {
+  const workflow = parent.workflows.get(call.workflow_id);
+  if (workflow === undefined) throw new Error(`there is no workflow "${call.workflow_id}"`);
+  const { runId: run_id, workflowId: workflow_id, data: started } = parent;
+  const depth = (started.parent?.depth ?? 0) + 1;
+  const data: RunStartedData = {
+    ...started,
+    version: call.version,
+    input: call.input,
+    mode: 'normal',
+    trigger_type: 'call_workflow',
+    trigger_steps: {},
+    seed_results: {},
+    parent: { run_id, workflow_id, step_id: step, depth, ...(call.detach && { detached: true }) },
+  };
+  const { tenantId, projectId, workflows } = parent;
+  const harmless = { request: {}, unchecked: false, unstorable: false, deadly: false };
+  return {
+    runId: call.run_id,
+    tenantId,
+    projectId,
+    workflowId: call.workflow_id,
+    workflows,
+    ...workflow,
+    data,
+    ...harmless,
+  };
+}
+
+/** Whether the result of a step is the id of a run, which nobody knows in advance. */
+export const returnsRunId = ({ type, detach }: GraphStep): boolean => type === 'call_workflow' && detach === true;
