@@ -34,6 +34,7 @@ import { createModelCaller } from './domains/models/caller.ts';
 import { startNotificationJob } from './domains/notifications/job.ts';
 import { startRetentionJob } from './domains/retention/job.ts';
 import { runEndsOf } from './domains/runs/run-ends.ts';
+import { createWorkflowCaller } from './domains/runs/workflow-caller.ts';
 import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
 import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import { LuaPool } from './orchestrator/steps/lua/index.ts';
@@ -171,6 +172,7 @@ function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | '
     tools: createToolCaller(services),
     models: createModelCaller(services),
     requester: createHttpRequester(services),
+    workflows: createWorkflowCaller(services),
   };
 }
 

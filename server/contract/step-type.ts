@@ -80,8 +80,11 @@ export type Outcome =
       consumed?: Consumption[];
     };
 
-/** The project whose instances and models a check may use. `inLoop`: the step may read `item` and `index`. */
-export type CheckScope = { tenantId: string; projectId: string; inLoop?: boolean };
+/**
+ * The project whose instances and models a check may use. `inLoop`: the step may read `item` and `index`. `workflowId`:
+ * of the graph that is checked; absent where it belongs to no workflow yet.
+ */
+export type CheckScope = { tenantId: string; projectId: string; inLoop?: boolean; workflowId?: string };
 
 /** The graph around a step as its check sees it, and where it reports problems. */
 export type GraphCheck = {

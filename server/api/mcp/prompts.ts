@@ -30,6 +30,7 @@ retry_count, on_error ("continue": dependents run and read steps.id.error), disa
 - wait: {seconds} or {until: "2027-01-31T09:00:00Z"}. Waits up to a year, without a slot.
 - for_each: {items, steps, concurrency?, on_item_error?: "fail"|"continue"}. Runs a graph of its own for each item of a list (items: one template or CEL);
   its steps also read {{item.x}} and {{index}}; item and index in CEL and Lua. Result: {results: [...], failed: n}.
+- call_workflow: {workflow_id, version?, input?, detach?}. Runs another workflow of the project, waits, and returns its output.
 - mcp_call: {tool_name, tool_args?, instance_id}. Find instances with catalog_bff_request GET /v1/mcp/instances, tools with GET /v1/mcp/tools.
 - http_request: {url, method?, query?, headers?, body?|form?|text?|multipart?, connection_id?, auth?, expect?, pagination?}. Result: {status, headers, body}.
 - llm_call: {model: "provider/model", prompt, system?, temperature?, max_tokens?, response_schema?}.

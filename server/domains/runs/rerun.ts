@@ -34,7 +34,8 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
   const { tenantId, projectId } = principal;
   const run = await requireRun(ctx, input);
   const recorded = await readRecordedValues(services.pool, run.id, seedBudgetBytes);
-  const { traceparent: _, ...before } = recorded.started;
+  // Nobody waits for the new run, and its starter may do something else.
+  const { traceparent: _, parent: _parent, withheld_scopes: _withheld, ...before } = recorded.started;
   const again: RunStartedData = {
     ...before,
     ...callersTrace(ctx),

@@ -32,6 +32,8 @@ export type StepState = {
   endedAt: number | null;
   /** Microcredits of all its attempts. */
   credits: number;
+  /** The run that it called last; null where it called none. */
+  childRun: { run_id: string; workflow_id: string } | null;
 };
 
 /**
@@ -84,6 +86,7 @@ function stepOf(state: RunState, id: string): StepState {
       taskName: null,
       endedAt: null,
       credits: 0,
+      childRun: null,
     };
     state.steps.set(id, step);
   }
@@ -173,6 +176,10 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       step.endedAt = at;
       endAttempt(step, { at, outcome: 'cancelled' });
       return;
+    case 'child_called':
+      step.childRun = { run_id: String(data.run_id), workflow_id: String(data.workflow_id) };
+      endAttempt(step, { at, outcome: 'completed' });
+      return;
     case 'step_expanded':
       // Other steps go on with it; it starts again when these have ended.
       endAttempt(step, { at, outcome: 'completed' });
@@ -236,6 +243,7 @@ export function stateOf(snapshot: Snapshot, stepIds: readonly string[]): RunStat
     step.taskName = each.task_name;
     step.endedAt = timeOf(each.ended_at);
     step.credits = each.credits_microcredits;
+    step.childRun = each.child_run;
   }
   return state;
 }

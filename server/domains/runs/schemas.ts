@@ -51,6 +51,14 @@ export const RunSchema = z.strictObject({
   pending_tasks: z.number().int().meta({ description: 'Human tasks that wait for their answer' }),
   credits_microcredits: z.number().int(),
 });
+/** Where another run is found. */
+export const RunLink = z.strictObject({ run_id: Id, workflow_id: Id });
+const parent = RunLink.extend({ step_id: z.string() })
+  .nullable()
+  .meta({ description: 'The run and the step that called this one; null for a run that no step called' });
+const childRun = RunLink.nullable().meta({
+  description: 'The run that the step called last; null where it called none',
+});
 export const StepSummary = z.strictObject({
   step_id: z.string(),
   type: z.string(),
@@ -62,6 +70,7 @@ export const StepSummary = z.strictObject({
   ended_at: Timestamp.nullable(),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   credits_microcredits: z.number().int().meta({ description: 'The total charge of its attempts' }),
+  child_run: childRun,
 });
 /** Steps that the run added to its graph are counted, not listed: there may be 100,000. */
 export const AddedSteps = z
@@ -78,6 +87,7 @@ const outputFields = {
  * `last_seq` lets a client stream on from exactly here (docs/specification/runs.md#run-record).
  */
 export const RunSummary = RunSchema.extend({
+  parent,
   last_seq: z.number().int(),
   added_steps: AddedSteps,
   ...outputFields,
@@ -102,10 +112,12 @@ export const StepSnapshot = z.strictObject({
   task_name: z.string().nullable().meta({ description: 'The rendered name of the task, once a person was asked' }),
   ended_at: Timestamp.nullable(),
   credits_microcredits: z.number().int().meta({ description: 'The total charge of its attempts' }),
+  child_run: childRun,
   attempts: z.array(AttemptSnapshot),
 });
 /** The state of a run after the event `last_seq`: a client continues with the stream `after` it. */
 export const RunSnapshot = RunSchema.extend({
+  parent,
   pending_tasks: z.number().int(),
   last_seq: z.number().int(),
   added_steps: AddedSteps.extend({

@@ -2,7 +2,18 @@ import type { Pool } from 'pg';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { FoldedEvent } from './run-state.ts';
-import { ADDED_COUNTS, type AddedCounts, ENDS, IS_ADDED, RUN_COLUMNS, type RunRow, type RunScope } from './store.ts';
+import {
+  ADDED_COUNTS,
+  type AddedCounts,
+  CHILD_RUN,
+  ENDS,
+  IS_ADDED,
+  PARENT,
+  type ParentRow,
+  RUN_COLUMNS,
+  type RunRow,
+  type RunScope,
+} from './store.ts';
 
 /** An event as the database sends it: an array, since the names of the fields would be two thirds of 20,000 of them. */
 type Stored = [
@@ -24,9 +35,16 @@ const MAX_OPEN_ADDED = 1_000;
 export async function findRunToFold(
   pool: Pool,
   scope: RunScope,
-): Promise<{ run: RunRow; events: FoldedEvent[]; added: AddedCounts; lastSeq: number } | null> {
-  const { rows } = await pool.query<RunRow & { log_seq: number; log_events: Stored[]; added: AddedCounts }>(
-    `SELECT ${RUN_COLUMNS}, w.name AS workflow_name, e.log_seq, e.log_events, e.added
+): Promise<{
+  run: RunRow;
+  parent: ParentRow | null;
+  events: FoldedEvent[];
+  added: AddedCounts;
+  lastSeq: number;
+} | null> {
+  type Folded = { log_seq: number; log_events: Stored[]; added: AddedCounts; parent: ParentRow | null };
+  const { rows } = await pool.query<RunRow & Folded>(
+    `SELECT ${RUN_COLUMNS}, ${PARENT}, w.name AS workflow_name, e.log_seq, e.log_events, e.added
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
        CROSS JOIN LATERAL (
          SELECT coalesce(array_agg(step_id), '{}') AS ids FROM (
@@ -40,6 +58,7 @@ export async function findRunToFold(
                   CASE
                     WHEN event_type IN ('step_started', 'task_completed', 'run_started', 'step_expanded', 'steps_added') THEN NULL
                     WHEN event_type = 'step_completed' AND data->'credits' IS NULL AND data->'skipped' IS NULL THEN NULL
+                    WHEN event_type = 'child_called' THEN ${CHILD_RUN}
                     WHEN event_type = 'task_pending' THEN json_build_object('name', data->'name')
                     ELSE json_strip_nulls(json_build_object(
                       'to', data->'to', 'error', data->'error', 'reason', data->'reason', 'skipped', data->'skipped',
@@ -53,8 +72,8 @@ export async function findRunToFold(
   );
   const row = rows[0];
   if (row === undefined) return null;
-  const { log_seq, log_events, added, ...run } = row;
-  return { run, events: log_events.map(toEvent), added, lastSeq: Math.max(log_seq, run.last_seq) };
+  const { log_seq, log_events, added, parent, ...run } = row;
+  return { run, parent, events: log_events.map(toEvent), added, lastSeq: Math.max(log_seq, run.last_seq) };
 }
 
 function toEvent([seq, event_type, step, attempt, at, data]: Stored): FoldedEvent {

@@ -6,7 +6,7 @@ import { runScope } from './find.ts';
 import { applyEvent, isAddedStep, isTerminal, newRunState, type RunState, type StepState } from './run-state.ts';
 import type { RunRef, RunSnapshot, StepSnapshot } from './schemas.ts';
 import { findRunToFold } from './snapshot-store.ts';
-import { type AddedCounts, findGraph, type RunRow } from './store.ts';
+import { type AddedCounts, findGraph, type ParentRow, type RunRow } from './store.ts';
 import { toRun } from './view.ts';
 
 type Snapshot = z.input<typeof RunSnapshot>;
@@ -19,23 +19,29 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
   const { pool } = ctx.services;
   const found = await findRunToFold(pool, runScope(ctx, input));
   if (found === null) throw notFound('Run');
-  const { run, events, added, lastSeq } = found;
+  const { run, parent, events, added, lastSeq } = found;
   const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
   const graph = await findGraph(pool, version);
   const state = newRunState((graph?.steps ?? []).map(({ id }) => id));
   for (const event of events) applyEvent(state, event);
-  return toSnapshot(run, state, lastSeq, added);
+  return toSnapshot({ ...run, parent }, state, lastSeq, added);
 }
 
 const NONE_ADDED: AddedCounts = { total: 0, done: 0, credits: 0 };
 
 /** The snapshot of a folded run. */
-export function toSnapshot(run: RunRow, state: RunState, lastSeq: number, added = NONE_ADDED): Snapshot {
+export function toSnapshot(
+  run: RunRow & { parent: ParentRow | null },
+  state: RunState,
+  lastSeq: number,
+  added = NONE_ADDED,
+): Snapshot {
   const [steps, open] = partition([...state.steps.values()]);
   const status = state.status ?? run.status;
   const ended = isTerminal(status);
   return {
     ...toRun(run),
+    parent: run.parent,
     status,
     run_complete: ended,
     orchestration_phase: ended ? 'complete' : run.orchestration_phase,
@@ -66,6 +72,7 @@ function toStep(step: StepState): z.input<typeof StepSnapshot> {
     task_name: step.taskName,
     ended_at: isoOf(step.endedAt),
     credits_microcredits: step.credits,
+    child_run: step.childRun,
     attempts: step.attempts.map(({ startedAt, endedAt, credits, ...rest }) => ({
       ...rest,
       started_at: isoTimestamp(startedAt),

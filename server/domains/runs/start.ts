@@ -16,7 +16,7 @@ import { type Carried, requireOverrideRights, requireWholeRun } from './override
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';
 import { findStartable, type StartableRow } from './startable-store.ts';
-import { requireStepScopes } from './step-scopes.ts';
+import { requireStepScopes, withheldScopes } from './step-scopes.ts';
 import { findGraph, findVersion, knownSteps } from './store.ts';
 
 /** The largest run input, and the largest of trigger_steps and seed_results, in bytes of JSON. */
@@ -60,7 +60,8 @@ export async function startRun(services: Services, request: StartRequest): Promi
   const scope = { runId, tenantId, projectId, workflowId };
   return rejecting(services, scope, async () => {
     const { version, data } = await prepare(services, request, workflow, runId);
-    return services.orchestrator.start({ ...scope, data: { ...data, version } });
+    const withheld = await withheldScopes(services.pool, { tenantId, workflowId, version }, request.carried);
+    return services.orchestrator.start({ ...scope, data: { ...data, version, ...withheld } });
   });
 }
 
@@ -83,7 +84,8 @@ export async function startPrepared(
   return rejecting(services, run, async () => {
     if (workflow.status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
     await requireFittingInput(services.pool, { ...run, version: run.data.version }, run.data.input);
-    return services.orchestrator.start(run);
+    const withheld = await withheldScopes(services.pool, { ...run, version: run.data.version }, carried);
+    return services.orchestrator.start({ ...run, data: { ...run.data, ...withheld } });
   });
 }
 

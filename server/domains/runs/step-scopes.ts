@@ -16,6 +16,9 @@ export const startScopes = guardedTypes.map(({ type, scope }) => ({
   when: `the workflow has \`${type}\` steps`,
 }));
 
+/** Whose runs may start others, for which the scopes of their own start count. */
+const CALLING_TYPE = 'call_workflow';
+
 type VersionRef = { tenantId: string; workflowId: string; version: number };
 
 /**
@@ -36,18 +39,44 @@ export async function requireStepScopes(
   }
 }
 
+/**
+ * The scopes that types of step take to start and that one of the tokens lacks, if the version may call other workflows: its
+ * runs remember them, so that what they call is limited as well. Tokens with all of them, and sessions, cost no look-up.
+ */
+export async function withheldScopes(
+  pool: Pool,
+  ref: VersionRef,
+  carried: readonly (readonly Scope[])[],
+): Promise<{ withheld_scopes?: string[] }> {
+  const scopes = new Set(guardedTypes.map(({ scope }) => scope));
+  const withheld = [...scopes].filter(scope => !carried.every(each => each.includes(scope)));
+  if (withheld.length === 0 || !(await guardedTypesOf(pool, ref)).has(CALLING_TYPE)) return {};
+  return { withheld_scopes: withheld };
+}
+
+/** Returns a type of step of the version that takes one of these scopes to start; null if it has none. */
+export async function missingScope(
+  pool: Pool,
+  ref: VersionRef,
+  withheld: readonly string[],
+): Promise<{ type: string; scope: Scope } | null> {
+  if (withheld.length === 0) return null;
+  const types = await guardedTypesOf(pool, ref);
+  return guardedTypes.find(({ type, scope }) => withheld.includes(scope) && types.has(type)) ?? null;
+}
+
 /** Versions whose types are remembered, for each pool; some 150 bytes each. */
 const MAX_REMEMBERED = 20_000;
 const rememberedOf = new WeakMap<Pool, Map<string, ReadonlySet<string>>>();
 
-/** Returns which of the guarded types a version has. A version never changes, so each is looked up once. */
+/** Returns which of the guarded types a version has, and whether it calls workflows. A version never changes, so each is looked up once. */
 async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<string>> {
   const remembered = rememberedOf.get(pool) ?? new Map<string, ReadonlySet<string>>();
   rememberedOf.set(pool, remembered);
   const key = `${ref.tenantId} ${ref.workflowId} ${ref.version}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const names = guardedTypes.map(({ type }) => type);
+  const names = [...guardedTypes.map(({ type }) => type), CALLING_TYPE];
   const types: ReadonlySet<string> = new Set(await findStepTypes(pool, ref, names));
   // The oldest goes first; one that is still in use comes back with its next start.
   if (remembered.size >= MAX_REMEMBERED)

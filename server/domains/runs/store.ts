@@ -32,6 +32,15 @@ export const RUN_COLUMNS = `r.id, r.project_id, r.workflow_id, r.version, r.stat
   r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error, r.steps_total, r.steps_done, r.pending_tasks,
   r.credits_microcredits, r.last_seq`;
 
+/** The run and the step that called a run. */
+export type ParentRow = { run_id: string; workflow_id: string; step_id: string };
+
+/** A column `parent` with the `ParentRow` of `runs r`, or null. */
+export const PARENT = `(SELECT json_build_object('run_id', c.parent_run_id, 'workflow_id', c.parent_workflow_id,
+    'step_id', c.parent_step_id) FROM child_runs c WHERE c.run_id = r.id) AS parent`;
+/** The run that an event `child_called` names, as JSON. */
+export const CHILD_RUN = `json_build_object('run_id', data->'run_id', 'workflow_id', data->'workflow_id')`;
+
 /** Project ids of a tenant; with a user, only those the user is a member of. */
 export async function projectsOf(pool: Pool, tenantId: string, userId: string | null): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
@@ -180,6 +189,8 @@ export type StepEventRow = {
   error: { code: string; message: string } | null;
   /** Microcredits that the attempt was charged which the event ends. */
   credits: number;
+  /** The run that the event says the step has called. */
+  child_run: { run_id: string; workflow_id: string } | null;
   created_at: Date;
 };
 
@@ -203,11 +214,17 @@ export const ADDED_COUNTS = `json_build_object(
 export async function findRunWithSteps(
   pool: Pool,
   scope: RunScope,
-): Promise<{ run: RunRow; events: StepEventRow[]; added: AddedCounts; lastSeq: number } | null> {
+): Promise<{
+  run: RunRow;
+  parent: ParentRow | null;
+  events: StepEventRow[];
+  added: AddedCounts;
+  lastSeq: number;
+} | null> {
   type StoredStepEvent = Omit<StepEventRow, 'created_at'> & { at: number };
-  type Folded = { log_seq: number; step_events: StoredStepEvent[]; added: AddedCounts };
+  type Folded = { log_seq: number; step_events: StoredStepEvent[]; added: AddedCounts; parent: ParentRow | null };
   const { rows } = await pool.query<RunRow & Folded>(
-    `SELECT ${RUN_COLUMNS}, w.name AS workflow_name, e.log_seq, e.step_events, e.added
+    `SELECT ${RUN_COLUMNS}, ${PARENT}, w.name AS workflow_name, e.log_seq, e.step_events, e.added
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
        CROSS JOIN LATERAL (
          SELECT coalesce(max(seq), 0) AS log_seq,
@@ -215,6 +232,7 @@ export async function findRunWithSteps(
                   'event_type', event_type, 'step_id', step_id, 'attempt', attempt,
                   'at', (extract(epoch FROM created_at) * 1000)::bigint,
                   'credits', coalesce((data->>'credits')::bigint, 0),
+                  'child_run', CASE WHEN event_type = 'child_called' THEN ${CHILD_RUN} END,
                   'error', CASE WHEN event_type IN ('step_failed', 'step_retrying') THEN data->'error' END,
                   'skip_reason', CASE WHEN event_type = 'step_completed' AND data->'skipped' IS NOT NULL
                                       THEN data->>'reason' END) ORDER BY seq)
@@ -226,9 +244,9 @@ export async function findRunWithSteps(
   );
   const row = rows[0];
   if (row === undefined) return null;
-  const { log_seq, step_events, added, ...run } = row;
+  const { log_seq, step_events, added, parent, ...run } = row;
   const events = step_events.map(({ at, ...event }) => ({ ...event, created_at: new Date(at) }));
-  return { run, events, added, lastSeq: Math.max(log_seq, run.last_seq) };
+  return { run, parent, events, added, lastSeq: Math.max(log_seq, run.last_seq) };
 }
 
 export type ResultRow = { event_type: 'run_started' | 'step_completed'; step_id: string | null; data: JsonMap };

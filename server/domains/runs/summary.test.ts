@@ -9,6 +9,7 @@ const event = (type: string, step: string, second: number, more: Partial<StepEve
   skip_reason: null,
   error: null,
   credits: 0,
+  child_run: null,
   created_at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)),
   ...more,
 });

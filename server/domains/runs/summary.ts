@@ -14,7 +14,7 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
   const { pool } = ctx.services;
   const found = await findRunWithSteps(pool, runScope(ctx, input));
   if (found === null) throw notFound('Run');
-  const { run, events, added, lastSeq } = found;
+  const { run, parent, events, added, lastSeq } = found;
   const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
   const graph = await findGraph(pool, version);
   const steps = summarise(graph?.steps ?? [], events);
@@ -23,6 +23,7 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
   const credits_microcredits = steps.reduce((sum, step) => sum + step.credits_microcredits, added.credits);
   return {
     ...toRun(run),
+    parent,
     steps_done,
     credits_microcredits,
     last_seq: lastSeq,
@@ -49,6 +50,7 @@ export function summarise(steps: readonly GraphStep[], events: readonly StepEven
       ended_at: null,
       error: null,
       credits_microcredits: 0,
+      child_run: null,
     });
   }
   for (const event of events) {
@@ -71,6 +73,9 @@ function apply(step: Step, event: StepEventRow): void {
     case 'step_retrying':
       step.status = 'retrying';
       step.error = event.error;
+      return;
+    case 'child_called':
+      step.child_run = event.child_run;
       return;
     case 'task_pending':
       step.status = 'waiting';

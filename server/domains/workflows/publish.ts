@@ -24,7 +24,7 @@ export async function publish(
   for (let tries = 0; tries < maxTries; tries++) {
     const draft = await requireWorkflow(ctx, input.id);
     if (draft.status === 'archived') throw archived();
-    const report = await validateDraft(ctx.services, draft, projectScope(ctx));
+    const report = await validateDraft(ctx.services, draft, { ...projectScope(ctx), workflowId: draft.id });
     if (!report.valid) throw invalid('The graph cannot be published.', toDetails(report.errors), 'invalid_graph');
     const version = await insertVersion(
       pool,

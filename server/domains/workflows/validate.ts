@@ -22,7 +22,8 @@ export async function validate(
 ): Promise<z.input<typeof ValidationReport>> {
   const workflow = await requireWorkflow(ctx, input.id);
   const graph = input.graph === undefined ? workflow.graph : (input.graph as Graph);
-  return validateDraft(ctx.services, { graph, runSetup: workflow.runSetup }, projectScope(ctx));
+  const scope = { ...projectScope(ctx), workflowId: input.id };
+  return validateDraft(ctx.services, { graph, runSetup: workflow.runSetup }, scope);
 }
 
 /**

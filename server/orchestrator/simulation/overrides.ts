@@ -24,6 +24,7 @@ const FIXED = ['id', 'type', 'depends_on'];
 const DECIDE_APPROVALS: Readonly<Record<string, readonly string[]>> = {
   human_task: ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'],
   for_each: ['steps', 'on_item_error'],
+  call_workflow: ['workflow_id', 'version'],
 };
 const WAITING = ['human_task', 'wait', 'for_each', 'call_workflow'];
 const NOT_RETRIED = ['human_task', 'wait', 'for_each'];

@@ -12,9 +12,9 @@ const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and have
 /** The fields of every step type (docs/specification/steps.md#common-fields). */
 export const commonFields = {
   id: stepId.meta({ description: 'Unique within the graph' }),
-  type: z
-    .string()
-    .meta({ description: 'lua_script, condition, human_task, wait, for_each, mcp_call, http_request or llm_call' }),
+  type: z.string().meta({
+    description: 'lua_script, condition, human_task, wait, for_each, call_workflow, mcp_call, http_request or llm_call',
+  }),
   name: z.string().max(200).optional().meta({ description: 'For people; default: the id' }),
   timeout_s: z.number().int().min(1).max(86_400).optional().meta({
     description: 'Seconds. Default 60 for lua_script and condition, 300 for calls and requests, none for others',

@@ -10,6 +10,7 @@ export const STEP_TYPES = {
   human_task: { label: 'Human task', icon: 'user-check', billable: [], waitsForPeople: true },
   wait: { label: 'Wait', icon: 'clock', billable: [] },
   for_each: { label: 'For each', icon: 'repeat', billable: [] },
+  call_workflow: { label: 'Call workflow', icon: 'workflow', billable: [] },
   mcp_call: {
     label: 'MCP tool call',
     icon: 'blocks',

@@ -1,4 +1,5 @@
 import type { StepTypes } from '../../contract/step-type.ts';
+import { callWorkflow } from './call-workflow.ts';
 import { condition } from './condition.ts';
 import { forEach } from './for-each.ts';
 import { httpRequest } from './http-request.ts';
@@ -11,6 +12,7 @@ import { mcpCall } from './mcp-call.ts';
 import type { ModelCaller } from './model-caller.ts';
 import type { ToolCaller } from './tool-caller.ts';
 import { wait } from './wait.ts';
+import type { WorkflowCaller } from './workflow-caller.ts';
 
 /** Returns all step types. ARCHITECTURE.md ("A new step type") lists what a new one touches. The caller closes the pool. */
 export function createStepTypes(services: {
@@ -18,9 +20,10 @@ export function createStepTypes(services: {
   tools?: ToolCaller;
   models?: ModelCaller;
   requester?: HttpRequester;
+  workflows?: WorkflowCaller;
 }): StepTypes {
-  const { luaPool, tools, models, requester } = services;
-  const own = [luaScript(luaPool), condition(luaPool), humanTask, wait, forEach(luaPool)];
+  const { luaPool, tools, models, requester, workflows } = services;
+  const own = [luaScript(luaPool), condition(luaPool), humanTask, wait, forEach(luaPool), callWorkflow(workflows)];
   const types = [...own, mcpCall(tools), httpRequest(requester), llmCall(models)];
   return new Map(types.map(type => [type.type, type]));
 }

@@ -104,6 +104,26 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
     },
     run: { input: { names: ['Ada', 'Grace'] }, result: { results: ['Hello, Ada!', 'Hello, Grace!'], failed: 0 } },
   },
+  call_workflow: {
+    what: 'Runs another workflow of the project, waits for the end of that run and takes its output.',
+    result: 'The output of the called run; with detach only {run_id}, as soon as that run has started.',
+    facts: [
+      'It takes the latest version when the step starts, unless version names one.',
+      'Stopping the run stops the runs that it waits for. A retry starts another run.',
+      'At most 8 calls lead to a run, so that a workflow that calls itself ends.',
+    ],
+    example: {
+      steps: [
+        {
+          id: 'example',
+          type: 'call_workflow',
+          workflow_id: '01890000-0000-7000-8000-000000000000',
+          input: { order: '{{input.order}}' },
+          timeout_s: 3600,
+        },
+      ],
+    },
+  },
   mcp_call: {
     what: 'Calls a tool of an MCP server, with the credentials of the chosen instance.',
     result: 'What the tool answers: its structured content, JSON or a list of content.',

@@ -1,0 +1,139 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Attempt, CheckScope, StepProblem } from '../../contract/step-type.ts';
+import { allSteps, type JsonMap } from '../../orchestrator/core/index.ts';
+import type { CalledWorkflow, CallFailure, WorkflowCaller } from '../../orchestrator/steps/workflow-caller.ts';
+import { AppError } from '../../platform/errors.ts';
+import { isDatabaseAway } from '../../platform/postgres/away.ts';
+import { storageProblem } from '../../platform/storable-json.ts';
+import { requireFittingInput } from './input-schema.ts';
+import { readOutput } from './output.ts';
+import { findStartable } from './startable-store.ts';
+import { missingScope } from './step-scopes.ts';
+import { findGraph, findRun } from './store.ts';
+
+/** How long to wait before the database is asked again, ms. */
+const RETRY_MS = 1_000;
+/** Workflows that are looked at for a cycle; one that calls more of them is found at run time. */
+const MAX_LOOKED_AT = 100;
+
+/** Lets steps call workflows of their own project. A workflow of another one is as if it did not exist. */
+export function createWorkflowCaller({ pool }: { pool: Pool }): WorkflowCaller {
+  return {
+    check: (scope, call) => check(pool, scope, call),
+    resolve: (run, call, { lineage, signal }) =>
+      whileAway(signal, () => resolve(pool, run, call, lineage.withheldScopes)),
+    output: (run, child, signal) =>
+      whileAway(signal, async () => {
+        const { tenantId, projectId } = run;
+        const found = await findRun(pool, { tenantId, projectId, ...child });
+        const version = { tenantId, workflowId: child.workflowId, version: found?.version ?? 0 };
+        const graph = found && (await findGraph(pool, version));
+        if (graph === null) return failure('child_run_missing', 'has been deleted');
+        const { output, output_error } = await readOutput(pool, child.runId, graph);
+        return output_error === null ? { kind: 'output', output } : { kind: 'failed', ...output_error };
+      }),
+  };
+}
+
+const failure = (code: string, message: string): CallFailure => ({ kind: 'failed', code, message });
+
+async function resolve(
+  pool: Pool,
+  { tenantId, projectId }: Attempt['run'],
+  { workflowId, version: wanted, input }: CalledWorkflow,
+  withheld: readonly string[],
+): Promise<{ kind: 'callable'; version: number } | CallFailure> {
+  const workflow = await findStartable(pool, { tenantId, projectId, workflowId });
+  if (workflow === null) return failure('workflow_not_found', `The project has no workflow ${workflowId}.`);
+  if (workflow.status === 'archived') return failure('workflow_archived', 'The called workflow is archived.');
+  const version = wanted ?? workflow.latest_version;
+  if (version === null) return failure('no_published_version', 'The called workflow has no published version.');
+  const ref = { tenantId, workflowId, version };
+  if (wanted !== undefined && (await findGraph(pool, ref)) === null)
+    return failure('version_not_found', `The called workflow has no version ${wanted}.`);
+  const missing = await missingScope(pool, ref, withheld);
+  if (missing !== null)
+    return failure(
+      'insufficient_scope',
+      `The called workflow has ${missing.type} steps: its run takes the scope ${missing.scope}.`,
+    );
+  return (await inputProblem(pool, ref, input)) ?? { kind: 'callable', version };
+}
+
+async function inputProblem(
+  pool: Pool,
+  ref: { tenantId: string; workflowId: string; version: number },
+  input: JsonMap,
+): Promise<CallFailure | null> {
+  const problem = storageProblem({ input });
+  if (problem !== null) return failure('invalid_input', `${problem.path}: ${problem.message}`);
+  try {
+    await requireFittingInput(pool, ref, input);
+    return null;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error;
+    const details = error.details?.slice(0, 5).map(({ path, message }) => `${path}: ${message}`) ?? [];
+    return failure('invalid_input', `${error.message} ${details.join('; ')}`.trim());
+  }
+}
+
+async function check(
+  pool: Pool,
+  scope: CheckScope,
+  { workflowId, version }: { workflowId: string; version: number | undefined },
+): Promise<StepProblem[]> {
+  const { tenantId, projectId } = scope;
+  const problem = (path: string, code: string, message: string): StepProblem[] => [{ path, code, message }];
+  // It need not be published for itself.
+  if (workflowId === scope.workflowId) return problem('workflow_id', 'workflow_cycle', 'the workflow calls itself');
+  const workflow = await findStartable(pool, { tenantId, projectId, workflowId });
+  if (workflow === null) return problem('workflow_id', 'workflow_unknown', 'the project has no workflow of this id');
+  if (workflow.status === 'archived') return problem('workflow_id', 'workflow_archived', 'the workflow is archived');
+  const called = version ?? workflow.latest_version;
+  if (called === null) return problem('workflow_id', 'workflow_unpublished', 'the workflow has no published version');
+  if (version !== undefined && (await findGraph(pool, { tenantId, workflowId, version })) === null)
+    return problem('version', 'version_unknown', 'the workflow has no such version');
+  const reaches = await isCalledBy(pool, scope, { workflowId, version: called });
+  return reaches
+    ? problem('workflow_id', 'workflow_cycle', 'this workflow calls, directly or not, the one it is in')
+    : [];
+}
+
+/** Whether a version calls the workflow that is checked, through the latest versions of others; templates are not followed. */
+async function isCalledBy(
+  pool: Pool,
+  scope: CheckScope,
+  from: { workflowId: string; version: number },
+): Promise<boolean> {
+  const { tenantId, projectId, workflowId: target } = scope;
+  if (target === undefined) return false;
+  const seen = new Set([from.workflowId]);
+  const waiting = [from];
+  for (let next = waiting.shift(); next !== undefined && seen.size <= MAX_LOOKED_AT; next = waiting.shift()) {
+    const graph = await findGraph(pool, { tenantId, ...next });
+    for (const { type, workflow_id, version } of graph === null ? [] : allSteps(graph)) {
+      if (type !== 'call_workflow' || typeof workflow_id !== 'string') continue;
+      const workflowId = workflow_id.toLowerCase();
+      if (workflowId === target) return true;
+      if (seen.has(workflowId) || workflowId.includes('{')) continue;
+      seen.add(workflowId);
+      const found = await findStartable(pool, { tenantId, projectId, workflowId });
+      const latest = typeof version === 'number' ? version : found?.latest_version;
+      if (found !== null && latest != null) waiting.push({ workflowId, version: latest });
+    }
+  }
+  return false;
+}
+
+/** What reads the database fails no step while the database is away: a run waits for its database as it does elsewhere. */
+async function whileAway<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isDatabaseAway(error) || signal.aborted) throw error;
+      await pause(RETRY_MS, undefined, { signal });
+    }
+  }
+}
