@@ -9,6 +9,7 @@ import {
   type LucideIcon,
   Repeat,
   UserRoundCheck,
+  Workflow,
 } from 'lucide-react';
 import { stepTypeDescription } from '@/server/orchestrator/steps/descriptions.ts';
 
@@ -21,6 +22,7 @@ const icons: Readonly<Record<string, LucideIcon>> = {
   globe: Globe,
   clock: Clock,
   repeat: Repeat,
+  workflow: Workflow,
 };
 
 /** How a step type looks and reads; an unknown one (a draft may hold it) is shown by its own name. */

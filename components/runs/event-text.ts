@@ -15,6 +15,10 @@ export function eventInWords(event: WireEvent): string {
       return `${error?.message ?? ''} (next attempt in ${Math.round(Number(data.delay_ms) / 100) / 10} s)`;
     case 'step_started':
       return event.attempt !== undefined && event.attempt > 1 ? `attempt ${event.attempt}` : '';
+    case 'child_called':
+      return `run ${String(data.run_id)}, version ${String(data.version)}`;
+    case 'child_ended':
+      return `run ${String(data.run_id)}: ${String(data.status)}`;
     case 'step_log':
       return Array.isArray(data.lines) ? data.lines.join(' ⏎ ') : '';
     default:

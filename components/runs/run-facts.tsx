@@ -1,3 +1,4 @@
+import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { isAddedStep, isTerminal, type RunState, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { CopyId } from '../ui/copy.tsx';
@@ -16,6 +17,7 @@ export function RunFacts({ snapshot, state }: { snapshot: Snapshot; state: RunSt
     ['Version', snapshot.test ? 'Draft (test run)' : `v${snapshot.version}`],
     ['Trigger', snapshot.trigger_type],
     ['By', snapshot.started_by],
+    ...calledBy(snapshot),
     ['Credits', <Credits key="credits" value={state.credits} />],
     ['Run', <CopyId key="id" id={snapshot.run_id} />],
   ];
@@ -29,4 +31,19 @@ export function RunFacts({ snapshot, state }: { snapshot: Snapshot; state: RunSt
       ))}
     </dl>
   );
+}
+
+/** The run and the step that called this one, as a link. */
+function calledBy({ parent }: Snapshot): [string, ReactNode][] {
+  if (parent === null) return [];
+  const { run_id, workflow_id, step_id } = parent;
+  const href = `/workflows/${workflow_id}/runs/${run_id}`;
+  return [
+    [
+      'Called by',
+      <Link key="parent" href={href} className="underline underline-offset-2 hover:text-ink">
+        Step {step_id} of another run
+      </Link>,
+    ],
+  ];
 }

@@ -1,6 +1,6 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Inbox, X } from 'lucide-react';
+import { Inbox, Workflow, X } from 'lucide-react';
 import Link from 'next/link';
 import type { AttemptState, StepError, StepState, WireEvent } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
@@ -60,6 +60,15 @@ export function StepInspector({ workflowId, runId, live, step, spec, onClose }: 
             Answer in the inbox
           </ButtonLink>
         ) : null}
+        {step.childRun === null ? null : (
+          <ButtonLink
+            size="sm"
+            href={`/workflows/${step.childRun.workflow_id}/runs/${step.childRun.run_id}`}
+            icon={<Workflow aria-hidden className="size-3.5" />}
+          >
+            Open the called run
+          </ButtonLink>
+        )}
         <StepDuration step={step} />
         {step.credits > 0 ? <Credits unit value={step.credits} className="text-xs text-muted tabular-nums" /> : null}
       </div>

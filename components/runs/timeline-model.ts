@@ -41,8 +41,8 @@ function segmentsOf(spec: GraphStepInput, step: StepState, state: RunState, run:
   let last: AttemptState | undefined;
   for (const attempt of step.attempts) {
     if (last?.endedAt && attempt.startedAt > last.endedAt) {
-      // Between its two attempts a loop's steps are at work.
-      const kind = spec.type === 'for_each' ? 'running' : 'retry';
+      // Between its two attempts a loop's steps are at work, or the run that the step called.
+      const kind = last.outcome === 'completed' ? 'running' : 'retry';
       segments.push({ kind, from: last.endedAt, to: attempt.startedAt });
     }
     segments.push({ kind: kindOf(step, attempt), from: attempt.startedAt, to: attempt.endedAt ?? run.to });
