@@ -100,7 +100,10 @@ export class CreditWatch {
       if (type === 'step_cancelled') cancelled.push(key);
       else if (type !== 'step_started' && type !== 'step_log') held.delete(key);
     }
-    if (denied !== undefined) this.#checkDenied(tenantId, runId, denied.step);
+    // A step fails in the same way if the run that it calls is refused, which was decided earlier.
+    const isRefused = rows.some(({ type, step }) => type === 'child_ended' && step === denied?.step);
+    if (denied !== undefined && !isRefused) this.#checkDenied(tenantId, runId, denied.step);
+    else if (denied !== undefined && this.#leadsAlone) this.checkRefused(tenantId);
     for (const { type, step } of rows) {
       if (type !== 'step_started' || step === null || rows.some(row => row.type === 'step_failed' && row.step === step))
         continue;
