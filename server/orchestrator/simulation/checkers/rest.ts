@@ -43,7 +43,10 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   // Behind attempts that never end, others may wait for the memory that those hold.
   const { stepsWaitingForMemory } = leader.runtime.load();
   live += stepsWaitingForMemory;
-  if (stepsWaitingForMemory > 0) for (const { id, state } of runs) if (state.inFlight.size > 0) busy.add(id);
+  const mayBeBusy = runs.filter(
+    ({ id, state }) => stepsWaitingForMemory > 0 && state.inFlight.size > 0 && !busy.has(id),
+  );
+  for (const { id } of mayBeBusy) busy.add(id);
   const { slots } = leader.runtime;
   if (slots.total !== live) throw new Violation('slots', `${slots.total} slots are in use for ${live} attempts`);
   for (const run of slots.neglected)
@@ -56,7 +59,8 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
     checkRunAtRest(run, busy.has(run.id) || waits);
     // The row of a dead process says that it drains until the run is loaded.
     const drains = isLeftOut && run.stored.events.at(-1)?.writer !== leader.session?.writer;
-    if (run.history.status === 'paused' && !run.history.stopping && !drains) checkPaused(run, busy.has(run.id));
+    const isPaused = run.history.status === 'paused' && !run.history.stopping;
+    if (isPaused && !drains && !mayBeBusy.includes(run)) checkPaused(run, busy.has(run.id));
     if (run.stored.events.at(-1)?.writer === leader.session?.writer) checkProgress(run);
     if (run.history.isTerminal) at.check(() => checkEnd(at, run, find));
   }
@@ -125,7 +129,9 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
       throw new Violation('not-stuck', `the time of the loop "${id}" of ${run.id} is up, and nothing happens`);
     if (isGathered(history, id)) throw new Violation('not-stuck', `the loop "${id}" of ${run.id} does not end`);
     if (hasReturned(history, id)) throw new Violation('not-stuck', `"${id}" of ${run.id} does not return`);
-    if (step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null))
+    // A run that is being stopped waits for what it has called, and begins nothing.
+    const mayBegin = !history.stopping && step.attempt === 0;
+    if (mayBegin && step.dependencies.every(dependency => history.step(dependency).end !== null))
       throw new Violation('not-stuck', `"${id}" of ${run.id} may begin, and does not`);
   }
   if (!open.some(([, step]) => step.asked !== null || step.called !== null))

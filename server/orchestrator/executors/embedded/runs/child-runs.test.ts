@@ -155,6 +155,35 @@ test('a stop goes down to the last run, at once or after what is in flight', asy
   }
 });
 
+test.each(['immediate', 'graceful'] as const)(
+  'a stop that comes while a run is being called (%s) ends that run, too',
+  async mode => {
+    const graphs = new Map<string, Graph>();
+    const starting = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const called = single('human_task');
+    // A run is being started until its graph has been read.
+    const loadVersion = async ({ workflowId }: { workflowId: string }) => {
+      const graph = graphs.get(workflowId) ?? null;
+      if (graph !== called) return graph;
+      starting.resolve();
+      await held.promise;
+      return graph;
+    };
+    const h = await harness({ loadVersion });
+    const child = h.workflow(called);
+    graphs.set(child.workflowId, called);
+    const parent = h.workflow(single('echo'));
+    graphs.set(parent.workflowId, calling(child.workflowId));
+    const ref = await h.start(parent);
+    await starting.promise;
+    await h.orchestrator.command(ref, { type: 'stop', mode, by: 'ann' });
+    held.resolve();
+    await h.ended(ref);
+    await expect.poll(() => childrenOf(ref.runId)).toMatchObject([{ status: 'stopped' }]);
+  },
+);
+
 test('a failed run fails the step with its name, and a retry calls another one', async () => {
   const h = await harness({
     types: [

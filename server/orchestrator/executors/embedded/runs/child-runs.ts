@@ -40,6 +40,8 @@ type Tended = {
   readonly aims: Map<string, Aim>;
   /** Called before the run was loaded: each may or may not have been started, or have ended. */
   readonly unknown: Set<string>;
+  /** The last action on each run, while it is in progress. */
+  readonly acting: Map<string, Promise<void>>;
   /** How many of these actions are in progress. */
   busy: number;
 };
@@ -97,7 +99,8 @@ export class ChildRuns {
     if (!hasCalled(run.state)) return false;
     if ((this.#tended.get(run)?.busy ?? 0) > 0) return true;
     if (!this.#host.memory.hasRoom) return false;
-    for (const [, { runId }] of awaitedCalls(run.state)) if (this.#host.live.has(runId)) return true;
+    // The end of a run that it does not wait for is not reported to it.
+    for (const [, { runId, detach }] of awaitedCalls(run.state)) if (!detach && this.#host.live.has(runId)) return true;
     return false;
   }
 
@@ -119,7 +122,7 @@ export class ChildRuns {
   #of(run: LiveRun, unknown: Set<string> = new Set()): Tended {
     const known = this.#tended.get(run);
     if (known !== undefined) return known;
-    const tended: Tended = { aims: new Map(), unknown, busy: 0 };
+    const tended: Tended = { aims: new Map(), unknown, acting: new Map(), busy: 0 };
     this.#tended.set(run, tended);
     return tended;
   }
@@ -142,17 +145,21 @@ export class ChildRuns {
     }
   }
 
-  /** Does it once; what fails for a reason that passes is done again after a moment. */
+  /**
+   * Does it once, after what is being done about the same run: whether there is anything to stop is not known before its start
+   * has ended. What fails for a reason that passes is done again after a moment.
+   */
   async #carryOut(run: LiveRun, runId: string, act: Act, row?: ChildRow): Promise<void> {
     const tended = this.#of(run);
     tended.busy += 1;
-    try {
-      await act(row);
-    } catch {
-      this.#again(run, [runId]);
-    } finally {
-      this.#settled(run, tended);
-    }
+    const before = tended.acting.get(runId);
+    const acting = (before === undefined ? act(row) : before.then(() => act(undefined))).catch(() =>
+      this.#again(run, [runId]),
+    );
+    tended.acting.set(runId, acting);
+    await acting;
+    if (tended.acting.get(runId) === acting) tended.acting.delete(runId);
+    this.#settled(run, tended);
   }
 
   #settled(run: LiveRun, tended: Tended): void {
@@ -275,6 +282,7 @@ export class ChildRuns {
 
 const hasCalled = ({ calling, abandoned }: RunState): boolean => calling.size > 0 || abandoned !== null;
 
+/** Calls whose run has not ended, or, where the step does not wait for its end, is not known to have started. */
 function* awaitedCalls({ calling, steps }: RunState): Generator<[string, StepCall]> {
   for (const step of calling) {
     const call = steps.get(step)?.call;

@@ -33,9 +33,10 @@ export class RunFinder {
   /** The run in memory, folded if need be; null if there is none. `isUrgent`: a caller waits for it. */
   async find(runId: string, isUrgent: boolean): Promise<LiveRun | null> {
     const { live, starting, loader } = this.#runs;
-    const start = starting.get(runId);
-    // A start that fails is the affair of its caller; here it only means that the log is to be asked.
-    if (start !== undefined) await start.catch(() => undefined);
+    // A start that fails is the affair of its caller; here it only means that the log is to be asked, unless the next one that
+    // waited for it has begun meanwhile.
+    for (let start = starting.get(runId); start !== undefined; start = starting.get(runId))
+      await start.catch(() => undefined);
     const asked = this.#loading.get(runId);
     if (asked !== undefined && isUrgent) loader.hurry(runId);
     // Whoever asks first goes on first, so all of them wait for the same promise in the same way.
