@@ -24,6 +24,7 @@ import { createManualProvider } from './domains/billing/provider/manual.ts';
 import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts';
 import { createStripeProvider } from './domains/billing/provider/stripe/provider.ts';
 import { removeAbandonedConnections } from './domains/connections/remove-abandoned.ts';
+import { startFailureHandlerJob } from './domains/failure-handlers/job.ts';
 import { createHttpRequester } from './domains/http-requests/requester.ts';
 import { settleMails } from './domains/identity/account-mail.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
@@ -225,6 +226,7 @@ function startJobs(
     startAnalyticsJob({ database, clock, alarm, logger, leading }),
     startReconciliationJob({ services, alarm, leading }),
     startNotificationJob({ services, alarm, leading }),
+    startFailureHandlerJob({ services, alarm, leading }),
   ];
   return {
     async close() {

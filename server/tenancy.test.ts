@@ -66,6 +66,8 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'billing/provider/stripe/reconcile-store.ts': ['listCustomers listOpenPayments'],
     'connections/oauth/flow-store.ts': ['listLapsedFlows'],
     'connections/store.ts': ['listHidden'],
+    'failure-handlers/enqueue-store.ts': ['enqueueHandlers hasNews lockNextRange saveProgress'],
+    'failure-handlers/handler-store.ts': ['listDueHandlers'],
     'identity/sql/lock-store.ts': ['lockWorkflows'],
     'notifications/delivery-store.ts': ['claimDue'],
     'notifications/enqueue-store.ts': ['enqueueFailedRuns enqueueTasks'],

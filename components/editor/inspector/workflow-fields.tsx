@@ -5,10 +5,11 @@ import type { StepField } from '../step-fields.ts';
 import { change } from '../use-editor.ts';
 import { JsonField } from './code-field.tsx';
 import type { InspectorProps } from './inspector.tsx';
+import { SchemaField } from './schema-field.tsx';
 
 type GraphField = 'input_schema' | 'output';
 
-const FIELDS: readonly (StepField & { name: GraphField })[] = [
+const JSON_FIELDS: readonly (StepField & { name: GraphField })[] = [
   {
     name: 'input_schema',
     label: 'Input schema',
@@ -28,24 +29,39 @@ const FIELDS: readonly (StepField & { name: GraphField })[] = [
     integer: false,
   },
 ];
+const FAILURE_HANDLER: StepField = {
+  name: 'on_failure',
+  label: 'When a run fails, start',
+  kind: 'text',
+  required: false,
+  hint: 'The id of another workflow of the project. Its input is {"failed_run": …}, with the error of the run.',
+  choices: [],
+  integer: false,
+};
 /** The fields belong to no step. */
 const NO_STEP: Step = { id: '', type: '' };
 
-/** The input and output of the workflow as fields, in a part that is closed at first: their editors are large. */
+/** The input, the output and the failure handler of the workflow as fields, in a part that is closed at first: their editors are large. */
 export function WorkflowFields(props: InspectorProps) {
   const [open, setOpen] = useState(false);
   return (
     <details className="border-t p-4" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
-      <summary className="text-sm font-medium">Input and output of the workflow</summary>
+      <summary className="text-sm font-medium">Input and output of the workflow, and its failures</summary>
       {open ? (
         <div className="mt-3 flex flex-col gap-4">
-          {FIELDS.map(field => (
+          {JSON_FIELDS.map(field => (
             <WorkflowField key={field.name} {...props} field={field} />
           ))}
+          <FailureHandlerField {...props} />
         </div>
       ) : null}
     </details>
   );
+}
+
+/** What is wrong with a field of the graph itself. */
+function problemOf(problems: InspectorProps['problems'], name: string): string | undefined {
+  return problems.find(({ step_id, path }) => step_id === null && /^\w*/.exec(path)?.[0] === name)?.message;
 }
 
 function WorkflowField({
@@ -54,9 +70,8 @@ function WorkflowField({
   editable,
   unfinished,
   field,
-}: InspectorProps & { field: (typeof FIELDS)[number] }) {
+}: InspectorProps & { field: (typeof JSON_FIELDS)[number] }) {
   const { name } = field;
-  const problem = problems.find(({ step_id, path }) => step_id === null && /^\w*/.exec(path)?.[0] === name);
   const set = (value: Json | undefined) => {
     const edit: Edit =
       value === undefined ? { type: 'update_graph', unset: [name] } : { type: 'update_graph', set: { [name]: value } };
@@ -69,7 +84,29 @@ function WorkflowField({
       id={`graph.${name}`}
       value={store.state.draft.graph[name]}
       onChange={set}
-      problem={problem?.message}
+      problem={problemOf(problems, name)}
+      readOnly={!editable}
+      unfinished={unfinished}
+    />
+  );
+}
+
+function FailureHandlerField({ store, problems, editable, unfinished }: InspectorProps) {
+  const set = (value: Json | undefined) => {
+    const edit: Edit =
+      typeof value === 'string' && value.trim() !== ''
+        ? { type: 'update_graph', set: { on_failure: { workflow_id: value.trim() } } }
+        : { type: 'update_graph', unset: ['on_failure'] };
+    change(store, [edit], 'graph.on_failure');
+  };
+  return (
+    <SchemaField
+      field={FAILURE_HANDLER}
+      step={NO_STEP}
+      id="graph.on_failure"
+      value={store.state.draft.graph.on_failure?.workflow_id}
+      onChange={set}
+      problem={problemOf(problems, FAILURE_HANDLER.name)}
       readOnly={!editable}
       unfinished={unfinished}
     />

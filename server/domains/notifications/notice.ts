@@ -36,7 +36,10 @@ function titleOf({ kind, workflowName, taskName, stepId }: Notice): string {
 }
 
 /** Returns the page of the console that shows what a notice is about. It opens in the right workspace, and decides nothing. */
-export function linkOf(baseUrl: string, { kind, tenantId, projectId, workflowId, runId, stepId }: Notice): string {
+export function linkOf(
+  baseUrl: string,
+  { kind, tenantId, projectId, workflowId, runId, stepId }: Omit<Notice, 'workflowName' | 'taskName' | 'createdAt'>,
+): string {
   const path =
     kind === 'task_waiting'
       ? `/inbox/${runId}/${encodeURIComponent(stepId)}`

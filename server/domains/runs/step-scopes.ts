@@ -3,7 +3,7 @@ import type { Scope } from '../../contract/context.ts';
 import type { StepTypeDescription } from '../../contract/step-type.ts';
 import { STEP_TYPES } from '../../orchestrator/steps/descriptions.ts';
 import { forbidden } from '../../platform/errors.ts';
-import { findStepTypes } from './store.ts';
+import { findStepTypes, hasFailureHandler } from './store.ts';
 
 /** The step types that take a scope to start, besides `workflow:run`. */
 const guardedTypes = Object.entries<StepTypeDescription>(STEP_TYPES).flatMap(([type, { startScope }]) =>
@@ -18,6 +18,8 @@ export const startScopes = guardedTypes.map(({ type, scope }) => ({
 
 /** Whose runs may start others, for which the scopes of their own start count. */
 const CALLING_TYPE = 'call_workflow';
+/** Stands among the types of a version that names a workflow for its failed runs. */
+const HANDLED = 'on_failure';
 
 type VersionRef = { tenantId: string; workflowId: string; version: number };
 
@@ -40,7 +42,7 @@ export async function requireStepScopes(
 }
 
 /**
- * The scopes that types of step take to start and that one of the tokens lacks, if the version may call other workflows: its
+ * The scopes that types of step take to start and that one of the tokens lacks, if the version may start other workflows, by its steps or when it fails: its
  * runs remember them, so that what they call is limited as well. Tokens with all of them, and sessions, cost no look-up.
  */
 export async function withheldScopes(
@@ -50,7 +52,9 @@ export async function withheldScopes(
 ): Promise<{ withheld_scopes?: string[] }> {
   const scopes = new Set(guardedTypes.map(({ scope }) => scope));
   const withheld = [...scopes].filter(scope => !carried.every(each => each.includes(scope)));
-  if (withheld.length === 0 || !(await guardedTypesOf(pool, ref)).has(CALLING_TYPE)) return {};
+  if (withheld.length === 0) return {};
+  const types = await guardedTypesOf(pool, ref);
+  if (!types.has(CALLING_TYPE) && !types.has(HANDLED)) return {};
   return { withheld_scopes: withheld };
 }
 
@@ -69,7 +73,7 @@ export async function missingScope(
 const MAX_REMEMBERED = 20_000;
 const rememberedOf = new WeakMap<Pool, Map<string, ReadonlySet<string>>>();
 
-/** Returns which of the guarded types a version has, and whether it calls workflows. A version never changes, so each is looked up once. */
+/** Returns which of the guarded types a version has, and whether it starts workflows. A version never changes, so each is looked up once. */
 async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<string>> {
   const remembered = rememberedOf.get(pool) ?? new Map<string, ReadonlySet<string>>();
   rememberedOf.set(pool, remembered);
@@ -77,7 +81,11 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
   const known = remembered.get(key);
   if (known !== undefined) return known;
   const names = [...guardedTypes.map(({ type }) => type), CALLING_TYPE];
-  const types: ReadonlySet<string> = new Set(await findStepTypes(pool, ref, names));
+  const isHandled = await hasFailureHandler(pool, ref);
+  const types: ReadonlySet<string> = new Set([
+    ...(await findStepTypes(pool, ref, names)),
+    ...(isHandled ? [HANDLED] : []),
+  ]);
   // The oldest goes first; one that is still in use comes back with its next start.
   if (remembered.size >= MAX_REMEMBERED)
     for (const oldest of remembered.keys()) {

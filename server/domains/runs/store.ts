@@ -291,6 +291,19 @@ export async function findPayloads(
   return new Map(rows.map(row => [row.id, row.body]));
 }
 
+/** Whether the version names a workflow that is started when a run fails. */
+export async function hasFailureHandler(
+  pool: Pool,
+  ref: { tenantId: string; workflowId: string; version: number },
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM workflow_versions
+      WHERE workflow_id = $1 AND version = $2 AND tenant_id = $3 AND graph_snapshot->'on_failure' IS NOT NULL`,
+    [ref.workflowId, ref.version, ref.tenantId],
+  );
+  return rowCount === 1;
+}
+
 /** Which of these types of steps a version has. */
 export async function findStepTypes<Type extends string>(
   pool: Pool,

@@ -21,7 +21,7 @@ export const MAX_EDITS = 100;
 const StepId = z.string().max(200).meta({ description: 'The id of a step of the draft' });
 const StepIds = z.array(StepId).max(2_000);
 const FieldNames = z.array(z.string().max(200)).max(200);
-const GraphFieldsSchema = GraphSchema.pick({ input_schema: true, output: true });
+const GraphFieldsSchema = GraphSchema.pick({ input_schema: true, output: true, on_failure: true });
 const GraphFieldNames = z.array(z.enum(GRAPH_FIELDS)).max(GRAPH_FIELDS.length);
 const Branch = z.enum(['then', 'else']);
 

@@ -47,6 +47,10 @@ export const GraphSchema = z.strictObject({
     .json()
     .optional()
     .meta({ description: 'The output of a run, with templates; default: the results of its last steps' }),
+  on_failure: z
+    .strictObject({ workflow_id: z.string().max(200) })
+    .optional()
+    .meta({ description: 'A workflow of the same project, started with the summary of each run that failed' }),
 });
 /** The most inputs that a workflow keeps. */
 export const MAX_SAVED_INPUTS = 50;

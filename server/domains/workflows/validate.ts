@@ -5,12 +5,14 @@ import type { CheckScope } from '../../contract/step-type.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import {
+  type GraphProblem,
   type GraphReport,
   oversizedOverrides,
   ProblemList,
   validateGraph,
   validateOverrides,
 } from '../../orchestrator/validation/index.ts';
+import { failureHandlerProblems } from './failure-handler.ts';
 import { requireWorkflow } from './get.ts';
 import type { ValidateInput, ValidationReport } from './schemas.ts';
 import { projectScope } from './view.ts';
@@ -26,16 +28,23 @@ export async function validate(
   return validateDraft(ctx.services, { graph, runSetup: workflow.runSetup }, scope);
 }
 
+function withErrors(report: GraphReport, more: readonly GraphProblem[]): GraphReport {
+  return more.length === 0 ? report : { ...report, valid: false, errors: [...report.errors, ...more] };
+}
+
 /**
  * Checks a graph and, where it is valid, the overrides of its run setup: a start that uses them would be refused for a field
  * that does not fit (an error here) and for a step that the graph does not have (a warning: the setup may be ahead of the graph).
  */
 export async function validateDraft(
-  { stepTypes }: Pick<Services, 'stepTypes'>,
+  { stepTypes, prisma }: Pick<Services, 'stepTypes' | 'prisma'>,
   draft: { graph: Graph; runSetup: { trigger_steps?: unknown } },
   scope: CheckScope,
 ): Promise<GraphReport> {
-  const report = await validateGraph(draft.graph, stepTypes, scope);
+  const report = withErrors(
+    await validateGraph(draft.graph, stepTypes, scope),
+    await failureHandlerProblems(prisma, draft.graph, scope),
+  );
   const overrides = (draft.runSetup.trigger_steps ?? {}) as Record<string, JsonMap>;
   if (!report.valid || Object.keys(overrides).length === 0) return report;
   const steps = new Set(draft.graph.steps.map(({ id }) => id));

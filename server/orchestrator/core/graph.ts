@@ -16,10 +16,15 @@ export type GraphStep = {
   [field: string]: JsonValue | undefined;
 };
 /**
- * `input_schema` is a JSON Schema of the input, `output` gives the output of a run, with templates. The core reads the
- * steps alone.
+ * `input_schema` is a JSON Schema of the input, `output` gives the output of a run, with templates, and
+ * `on_failure` names the workflow that handles failed runs. The core reads the steps alone.
  */
-export type Graph = { steps: GraphStep[]; input_schema?: JsonMap; output?: JsonValue };
+export type Graph = {
+  steps: GraphStep[];
+  input_schema?: JsonMap;
+  output?: JsonValue;
+  on_failure?: { workflow_id: string };
+};
 
 /** The type whose steps have a graph of their own, in `steps`. */
 const LOOP = 'for_each';

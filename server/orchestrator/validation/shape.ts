@@ -85,11 +85,14 @@ function notesShape(notes: unknown): ProblemList {
 }
 
 /** The fields of a graph. */
-const GRAPH_FIELDS: ReadonlySet<string> = new Set(['steps', 'notes', 'input_schema', 'output']);
+const GRAPH_FIELDS: ReadonlySet<string> = new Set(['steps', 'notes', 'input_schema', 'output', 'on_failure']);
+
+/** The fields of a graph that are objects. */
+const OBJECT_FIELDS: ReadonlySet<string> = new Set(['input_schema', 'on_failure']);
 
 /** Values of the graph itself, beside its steps and notes. */
 function graphValueShape(field: string, value: unknown): GraphProblem[] {
-  if (field === 'input_schema' && value !== undefined && !isObject(value))
+  if (OBJECT_FIELDS.has(field) && value !== undefined && !isObject(value))
     return [problem(null, field, 'field_not_object', `${field} must be an object`)];
   if (tooDeep(value, DEEPEST))
     return [problem(null, field, 'nested_too_deep', `${field} is nested more than ${DEEPEST} levels deep`)];
@@ -116,7 +119,10 @@ export function checkShape(graph: unknown): GraphProblem[] {
   }
   const notes = notesShape(graph.notes);
   if (notes.count > 0) return notes.toReport();
-  const values = [...graphValueShape('input_schema', graph.input_schema), ...graphValueShape('output', graph.output)];
+  const { input_schema, output, on_failure } = graph;
+  const values = Object.entries({ input_schema, output, on_failure }).flatMap(([field, value]) =>
+    graphValueShape(field, value),
+  );
   if (values.length > 0) return values;
   const found = new ProblemList();
   let isTooDeep = false;

@@ -266,6 +266,27 @@ describe('the input schema', () => {
   });
 });
 
+describe('the failure handler', () => {
+  const withHandler = (on_failure: unknown) => ({ ...graph(lua('a')), on_failure }) as Graph;
+  const workflow_id = '01a207b0-c923-7219-988d-c5b2e9d18ec5';
+
+  test.each<[string, unknown, string[]]>([
+    ['with the id of a workflow', { workflow_id }, []],
+    ['with an id in capitals', { workflow_id: workflow_id.toUpperCase() }, []],
+    ['without an id', {}, ['null:on_failure.workflow_id:invalid_field']],
+    ['with what is no id', { workflow_id: '{{input.id}}' }, ['null:on_failure.workflow_id:invalid_field']],
+    ['with another field', { workflow_id, version: 1 }, ['null:on_failure.version:unknown_field']],
+  ])('%s', async (_, handler, expected) => {
+    expect(await codes(withHandler(handler))).toEqual(expected);
+  });
+
+  test('must be an object', () => {
+    for (const on_failure of [null, [], workflow_id, 1, true]) {
+      expect(checkShape({ steps: [], on_failure }).map(item => item.code)).toEqual(['field_not_object']);
+    }
+  });
+});
+
 describe('a report', () => {
   const scope = { tenantId: 't', projectId: 'p' };
   const unknown = (count: number) => [

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { CheckScope, GraphCheck, StepType, StepTypes } from '../../contract/step-type.ts';
+import { isId } from '../../platform/ids.ts';
+import { isObject } from '../../platform/json.ts';
 import {
   type Graph,
   type GraphStep,
@@ -251,6 +253,16 @@ function checkOutput(output: JsonValue | undefined, graph: Topology, into: Colle
   }
 }
 
+/** Whether the workflow exists, the validation of a draft finds out: this one reads no database. */
+function checkFailureHandler(handler: JsonValue | undefined, into: Collector): void {
+  if (handler === undefined) return;
+  const { workflow_id, ...rest } = isObject(handler) ? handler : {};
+  for (const field of Object.keys(rest))
+    into.error(null, `on_failure.${field.slice(0, 80)}`, 'unknown_field', 'on_failure has only a workflow_id');
+  if (typeof workflow_id !== 'string' || !isId(workflow_id.toLowerCase()))
+    into.error(null, 'on_failure.workflow_id', 'invalid_field', 'must be the id of a workflow');
+}
+
 /**
  * Checks everything that a published graph must satisfy (docs/specification/workflows.md#validation). Problems are in
  * the order of the steps; instances and models are those of `scope`. Scripts are compiled by the Lua workers; 2,000
@@ -264,6 +276,7 @@ export async function validateGraph(graph: Graph, types: StepTypes, scope: Check
   const order = topology(graph.steps);
   into.errors.append(order.problems);
   checkOutput(graph.output, order, into);
+  checkFailureHandler(graph.on_failure, into);
   const checking = { types, scope, patterns: new PatternBudget() };
   checkInputSchema(graph.input_schema, checking.patterns, into);
   let turn: Promise<unknown> = Promise.resolve();

@@ -11,14 +11,17 @@ export type Position = { readonly x: number; readonly y: number };
 
 /** A text on the canvas, for people. No run reads it. */
 export type Note = Fields & { readonly id: string; readonly text: string; readonly position: Position };
+/** The workflow that is started when a run fails. */
+export type FailureHandler = { readonly workflow_id: string };
 export type Graph = {
   readonly steps: readonly Step[];
   readonly notes?: readonly Note[] | undefined;
   readonly input_schema?: Fields | undefined;
   readonly output?: Json | undefined;
+  readonly on_failure?: FailureHandler | undefined;
 };
 /** The fields of a graph beside its steps and notes. */
-export const GRAPH_FIELDS = ['input_schema', 'output'] as const;
+export const GRAPH_FIELDS = ['input_schema', 'output', 'on_failure'] as const;
 export type GraphField = (typeof GRAPH_FIELDS)[number];
 
 export type Draft = {
@@ -53,7 +56,7 @@ export type Edit =
   /** Sets and removes fields of the graph itself. */
   | {
       type: 'update_graph';
-      set?: { readonly input_schema?: Fields | undefined; readonly output?: Json | undefined } | undefined;
+      set?: Partial<Pick<Graph, GraphField>> | undefined;
       unset?: readonly GraphField[] | undefined;
     }
   | { type: 'set_run_setup'; run_setup: Fields }

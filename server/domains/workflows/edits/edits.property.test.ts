@@ -49,13 +49,20 @@ const noteOf = (own: string): fc.Arbitrary<Note> =>
   fc.record({ id: fc.constant(own), text: fc.constantFrom('one', 'two'), position });
 const notes = fc.uniqueArray(noteId, { maxLength: 3 }).chain(ids => fc.tuple(...ids.map(noteOf)));
 const output = fc.oneof(json, text, fc.dictionary(fc.constantFrom('total', '__proto__'), text, { maxKeys: 2 }));
+const on_failure = fc.record({ workflow_id: fc.constantFrom('one', 'two') });
 const input_schema = fc.dictionary(fc.constantFrom('type', 'required'), json, { maxKeys: 2 });
 const draft: fc.Arbitrary<Draft> = fc.shuffledSubarray(IDS.slice(0, 5)).chain(ids =>
   fc.record({
     name: fc.constantFrom('n', 'm'),
     description: fc.constantFrom('', 'text'),
     graph: fc.record(
-      { steps: fc.tuple(...ids.map((own, at) => stepOf(own, ids.slice(0, at)))), notes, output, input_schema },
+      {
+        steps: fc.tuple(...ids.map((own, at) => stepOf(own, ids.slice(0, at)))),
+        notes,
+        output,
+        input_schema,
+        on_failure,
+      },
       { requiredKeys: ['steps'] },
     ),
     run_setup: fc.dictionary(
@@ -97,7 +104,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('update_graph' as const),
-    set: fc.option(fc.record({ output, input_schema }, { requiredKeys: [] }), { nil: undefined }),
+    set: fc.option(fc.record({ output, input_schema, on_failure }, { requiredKeys: [] }), { nil: undefined }),
     unset: fc.option(fc.subarray([...GRAPH_FIELDS]), { nil: undefined }),
   }),
   fc.record({ type: fc.constant('set_details' as const), name: fc.constantFrom('n', 'other') }),

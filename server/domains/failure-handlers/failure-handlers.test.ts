@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Principal } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
+import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import { HOUR_MS, ManualClock, MINUTE_MS } from '../../platform/clock.ts';
+import { createCall } from '../../testing/call.ts';
+import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
+import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
+import { runOperations } from '../runs/operations.ts';
+import { enqueueNext } from './enqueue.ts';
+import { handlerRunId, startDueHandlers } from './start-due.ts';
+
+type Ref = { id: string; runID: string };
+type Failed = { id: string; started_at: Date; ended_at: Date; handler: string };
+
+let running: RunningService;
+let services: Services;
+let clock: ManualClock;
+let acme: TestTenant;
+let call: ReturnType<typeof createCall<typeof runOperations>>;
+
+async function begin(settings: Record<string, string> = {}): Promise<void> {
+  running = await startTestService({ BATON_URL: 'https://baton.example.com', ...settings });
+  clock = new ManualClock(Date.now());
+  services = { ...running.services, clock };
+  acme = await createTestTenant(services, { slug: 'acme' });
+  call = createCall(services, runOperations);
+}
+afterEach(() => running.close());
+
+const lua = (script: string): Graph['steps'] => [{ id: 'only', type: 'lua_script', script }];
+const publish = (graph: Graph) => publishGraph(services, acme.owner, graph);
+const failingWith = (workflow_id: string) => publish({ steps: lua('error("no")'), on_failure: { workflow_id } });
+
+async function start(id: string, as: Principal = acme.owner): Promise<Ref> {
+  const { run_id: runID } = (await call(as, 'workflows_execute_command', { id, command: 'start' })) as {
+    run_id: string;
+  };
+  return { id, runID };
+}
+async function run(id: string, as?: Principal): Promise<Ref> {
+  const ref = await start(id, as);
+  await reached(services, acme.owner, ref);
+  return ref;
+}
+/** What the job does in one pass. Returns how many starts were attempted. */
+async function pass(): Promise<number> {
+  while (await enqueueNext(services));
+  return startDueHandlers(services);
+}
+/** The run as it failed, with the id of the run that handles it. */
+async function failedRun({ runID }: Ref): Promise<Failed> {
+  const { rows } = await running.db.pool.query<Omit<Failed, 'handler'>>('SELECT * FROM runs WHERE id = $1', [runID]);
+  const [row] = rows;
+  if (row === undefined) throw new Error('there is no such run');
+  return { ...row, handler: handlerRunId({ runId: row.id, endedAt: row.ended_at }) };
+}
+const runsOf = async (workflow: string) =>
+  (
+    await running.db.pool.query<{ id: string; trigger_type: string; started_by: string }>(
+      'SELECT id, trigger_type, started_by FROM runs WHERE workflow_id = $1 ORDER BY id',
+      [workflow],
+    )
+  ).rows;
+const attempts = async () => (await running.db.pool.query('SELECT attempts FROM failure_handlers')).rows;
+const rejections = async () =>
+  (await running.db.pool.query('SELECT run_id, workflow_id, code FROM run_rejections ORDER BY run_id')).rows;
+
+describe('on_failure', () => {
+  beforeEach(() => begin());
+
+  test('starts the workflow with the summary of the failed run', async () => {
+    const handler = await publish({ steps: lua('return input.failed_run.error.code') });
+    const workflow = await failingWith(handler.toUpperCase());
+    const ref = await run(workflow);
+    await run(await publish({ steps: lua('return 1'), on_failure: { workflow_id: handler } }));
+    expect(await pass()).toBe(1);
+    const failed = await failedRun(ref);
+    await reached(services, acme.owner, { id: handler, runID: failed.handler });
+    expect(await runsOf(handler)).toEqual([
+      { id: failed.handler, trigger_type: 'on_failure', started_by: acme.owner.email },
+    ]);
+    const { rows } = await running.db.pool.query<{ data: { input: JsonMap } }>(
+      `SELECT data FROM run_events WHERE run_id = $1 AND event_type = 'run_started'`,
+      [failed.handler],
+    );
+    expect(rows[0]?.data.input).toEqual({
+      failed_run: {
+        run_id: ref.runID,
+        workflow_id: workflow,
+        workflow_name: 'Under test',
+        version: 1,
+        error: { code: 'lua_error', message: expect.stringContaining('no'), step_id: 'only' },
+        started_at: failed.started_at.toISOString(),
+        ended_at: failed.ended_at.toISOString(),
+        trigger_type: 'manual',
+        url: `https://baton.example.com/workflows/${workflow}/runs/${ref.runID}?tenant=acme&project=${acme.projectId}`,
+      },
+    });
+    expect(await pass()).toBe(0);
+  });
+
+  test('starts it once where a process died before it knew of the start', async () => {
+    const handler = await publish({ steps: lua('return 1') });
+    await run(await failingWith(handler));
+    await run(await failingWith(handler));
+    // The process dies once the failures are written down, before a handler started.
+    await enqueueNext(services);
+    expect(await attempts()).toHaveLength(2);
+    expect(await startDueHandlers(services)).toBe(2);
+    const started = await runsOf(handler);
+    expect(started).toHaveLength(2);
+    // And as if the starts had been committed and nothing after them.
+    await running.db.pool.query('UPDATE failure_handler_progress SET usage_seq = 0');
+    expect(await pass()).toBe(2);
+    expect(await runsOf(handler)).toEqual(started);
+    expect(await attempts()).toEqual([]);
+  });
+
+  test('starts no workflow of another tenant, and none whose id is malformed', async () => {
+    const globex = await createTestTenant(services, { slug: 'globex' });
+    const foreign = await publishGraph(services, globex.owner, { steps: lua('return 1') });
+    await run(await failingWith(foreign));
+    await run(await failingWith('x'));
+    expect(await pass()).toBe(1);
+    expect(await runsOf(foreign)).toEqual([]);
+    expect(await attempts()).toEqual([]);
+  });
+
+  test('writes a refused start down, and does not repeat it', async () => {
+    const handler = await publish({ steps: lua('return 1') });
+    const failed = await failedRun(await run(await failingWith(handler)));
+    await running.db.pool.query(`UPDATE workflows SET status = 'archived' WHERE id = $1`, [handler]);
+    expect(await pass()).toBe(1);
+    expect(await rejections()).toEqual([{ run_id: failed.handler, workflow_id: handler, code: 'workflow_archived' }]);
+    expect(await attempts()).toEqual([]);
+  });
+
+  test('starts nothing when a handler fails, or a run that a handler called', async () => {
+    const last = await publish({ steps: lua('return 1') });
+    const handler = await failingWith(last);
+    const failed = await failedRun(await run(await failingWith(handler)));
+    expect(await pass()).toBe(1);
+    await reached(services, acme.owner, { id: handler, runID: failed.handler });
+    const called = await run(handler);
+    await running.db.pool.query(`INSERT INTO child_runs VALUES ($1, $2, $3, 'call', false)`, [
+      called.runID,
+      failed.handler,
+      handler,
+    ]);
+    expect(await pass()).toBe(0);
+    expect(await runsOf(last)).toEqual([]);
+  });
+
+  test('starts no steps that the token of the failed run may not start', async () => {
+    const request = { id: 'ask', type: 'http_request', url: 'https://example.com', disabled: true };
+    const handler = await publish({ steps: [...lua('return 1'), request] });
+    const workflow = await failingWith(handler);
+    await run(workflow, withScopes(acme.contributor, 'workflow:run'));
+    expect(await pass()).toBe(1);
+    expect(await runsOf(handler)).toEqual([]);
+    await run(workflow, withScopes(acme.contributor, 'workflow:run', 'mcp:execute'));
+    expect(await pass()).toBe(1);
+    expect(await runsOf(handler)).toHaveLength(1);
+  });
+});
+
+describe('a start that is refused for a passing reason', () => {
+  let handler: string;
+  let failed: Failed;
+  let holding: Ref;
+  beforeEach(async () => {
+    await begin({ BATON_MAX_ACTIVE_RUNS_PER_TENANT: '1' });
+    handler = await publish({ steps: lua('return 1') });
+    failed = await failedRun(await run(await failingWith(handler)));
+    holding = await start(await publish(asking()));
+    expect(await pass()).toBe(1);
+    expect(await attempts()).toEqual([{ attempts: 1 }]);
+    expect(await pass()).toBe(0);
+  });
+
+  test('is repeated later', async () => {
+    await call(acme.owner, 'workflows_execute_command', {
+      id: holding.id,
+      command: 'stop',
+      params: { run_id: holding.runID },
+    });
+    await reached(services, acme.owner, holding);
+    clock.advance(MINUTE_MS);
+    expect(await pass()).toBe(1);
+    expect((await runsOf(handler)).map(({ id }) => id)).toEqual([failed.handler]);
+    expect(await attempts()).toEqual([]);
+  });
+
+  test('is given up after an hour', async () => {
+    let more = 0;
+    while ((await attempts()).length > 0) {
+      clock.advance(HOUR_MS);
+      more += await pass();
+    }
+    expect(more).toBe(5);
+    expect(await runsOf(handler)).toEqual([]);
+    expect(await rejections()).toEqual([
+      { run_id: failed.handler, workflow_id: handler, code: 'too_many_active_runs' },
+    ]);
+  });
+});

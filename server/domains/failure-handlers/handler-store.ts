@@ -1,0 +1,94 @@
+import type { Pool } from 'pg';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+
+/** A failed run and the workflow that handles it. */
+export type DueHandler = {
+  tenantId: string;
+  projectId: string;
+  /** The workflow to start. */
+  workflowId: string;
+  /** The attempts before this one. */
+  attempts: number;
+  failed: {
+    runId: string;
+    workflowId: string;
+    workflowName: string;
+    version: number;
+    triggerType: string;
+    startedBy: string;
+    startedAt: Date;
+    endedAt: Date;
+    error: JsonMap | null;
+    /** Scopes that the token lacked which started it. */
+    withheldScopes: readonly string[];
+  };
+};
+
+type Row = {
+  tenant_id: string;
+  project_id: string;
+  handler_id: string;
+  attempts: number;
+  run_id: string;
+  workflow_id: string;
+  workflow_name: string;
+  version: number;
+  trigger_type: string;
+  started_by: string;
+  started_at: Date;
+  ended_at: Date;
+  error: JsonMap | null;
+  withheld_scopes: string[] | null;
+};
+
+/** Returns handlers whose attempt is due, the longest due first. Those whose failed run was deleted meanwhile are removed. */
+export async function listDueHandlers(pool: Pool, now: number, limit: number): Promise<DueHandler[]> {
+  const { rows } = await pool.query<Row>({
+    name: 'due_failure_handlers',
+    text: `WITH due AS MATERIALIZED (
+             SELECT * FROM failure_handlers WHERE next_attempt_at <= to_timestamp($1::float8 / 1000)
+              ORDER BY next_attempt_at, run_id LIMIT $2),
+           gone AS (
+             DELETE FROM failure_handlers WHERE run_id IN (
+               SELECT run_id FROM due WHERE NOT EXISTS (SELECT FROM runs r WHERE r.id = due.run_id)))
+           SELECT d.tenant_id, d.project_id, d.workflow_id AS handler_id, d.attempts, r.id AS run_id, r.workflow_id,
+                  w.name AS workflow_name, r.version, r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error,
+                  (SELECT data->'withheld_scopes' FROM run_events e
+                    WHERE e.run_id = r.id AND e.event_type = 'run_started' ORDER BY e.seq LIMIT 1) AS withheld_scopes
+             FROM due d JOIN runs r ON r.id = d.run_id JOIN workflows w ON w.id = r.workflow_id
+            ORDER BY d.next_attempt_at, d.run_id`,
+    values: [now, limit],
+  });
+  return rows.map(row => ({
+    tenantId: row.tenant_id,
+    projectId: row.project_id,
+    workflowId: row.handler_id,
+    attempts: row.attempts,
+    failed: {
+      runId: row.run_id,
+      workflowId: row.workflow_id,
+      workflowName: row.workflow_name,
+      version: row.version,
+      triggerType: row.trigger_type,
+      startedBy: row.started_by,
+      startedAt: row.started_at,
+      endedAt: row.ended_at,
+      error: row.error,
+      withheldScopes: row.withheld_scopes ?? [],
+    },
+  }));
+}
+
+/** Removes a handler that has started, or was refused for good. */
+export async function removeHandler(pool: Pool, { tenantId, failed }: DueHandler): Promise<void> {
+  await pool.query('DELETE FROM failure_handlers WHERE run_id = $1 AND tenant_id = $2', [failed.runId, tenantId]);
+}
+
+/** Counts an attempt; the next one is due at `at` (ms since the epoch). */
+export async function postponeHandler(pool: Pool, { tenantId, failed }: DueHandler, at: number): Promise<void> {
+  await pool.query(
+    `UPDATE failure_handlers SET attempts = attempts + 1, next_attempt_at = to_timestamp($3::float8 / 1000)
+      WHERE run_id = $1 AND tenant_id = $2`,
+    [failed.runId, tenantId, at],
+  );
+}

@@ -1,0 +1,34 @@
+import type { Services } from '../../contract/services.ts';
+import type { Alarm } from '../../platform/clock.ts';
+import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
+import { enqueueNext } from './enqueue.ts';
+import { startDueHandlers } from './start-due.ts';
+
+export type FailureHandlerJobOptions = {
+  services: Services;
+  alarm: Alarm;
+  /** Whether this process is the one to do it. */
+  leading: () => boolean;
+};
+
+const EVERY_MS = 2_000;
+/** After a pass that attempted starts: there may be more of them. */
+const AGAIN_MS = 50;
+const AFTER_FAILURE_MS = 10_000;
+
+/** Starts the workflows that handle failed runs, every two seconds; an idle service writes nothing. */
+export function startFailureHandlerJob({ services, alarm, leading }: FailureHandlerJobOptions): RepeatingJob {
+  /** Returns in how many ms the next pass is due. */
+  const pass = async (closing: AbortSignal): Promise<number> => {
+    if (!leading()) return EVERY_MS;
+    try {
+      while (!closing.aborted && (await enqueueNext(services)));
+      if (closing.aborted) return EVERY_MS;
+      return (await startDueHandlers(services)) > 0 ? AGAIN_MS : EVERY_MS;
+    } catch (error) {
+      if (!closing.aborted) services.logger.error({ err: error }, 'failure handlers are late; trying again shortly');
+      return AFTER_FAILURE_MS;
+    }
+  };
+  return startRepeatingJob(alarm, EVERY_MS, pass);
+}

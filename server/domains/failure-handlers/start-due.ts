@@ -1,0 +1,85 @@
+import { scopes } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { isoTimestamp, MINUTE_MS } from '../../platform/clock.ts';
+import { AppError } from '../../platform/errors.ts';
+import { derivedId } from '../../platform/ids.ts';
+import { isDatabaseAway } from '../../platform/postgres/away.ts';
+import { linkOf } from '../notifications/notice.ts';
+import { startRun } from '../runs/start.ts';
+import { type DueHandler, listDueHandlers, postponeHandler, removeHandler } from './handler-store.ts';
+import { FAILURE_HANDLER_TRIGGER } from './trigger-type.ts';
+
+/** How long after each attempt the next one is due: six attempts within an hour. */
+const RETRY_AFTER_MS: readonly number[] = [MINUTE_MS / 6, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 35 * MINUTE_MS];
+/** Starts at the same time, so that many failures at once do not crowd out the starts of requests. */
+const LIMIT = 20;
+
+/** The id of the run that handles a failed run: always the same, so that its primary key lets it start once. */
+export function handlerRunId(failed: { runId: string; endedAt: Date }): string {
+  return derivedId(failed.endedAt.getTime(), [FAILURE_HANDLER_TRIGGER, failed.runId]);
+}
+
+/**
+ * Attempts the starts that are due. Returns how many there were. One that is refused for a passing reason is attempted again later;
+ * one that is refused for good, or too often, is logged and forgotten. Throws while the database is away: then nothing is counted.
+ */
+export async function startDueHandlers(services: Services): Promise<number> {
+  const due = await listDueHandlers(services.pool, services.clock.now(), LIMIT);
+  await Promise.all(due.map(handler => attempt(services, handler)));
+  return due.length;
+}
+
+async function attempt(services: Services, handler: DueHandler): Promise<void> {
+  const { pool, clock, logger } = services;
+  try {
+    await start(services, handler);
+  } catch (error) {
+    if (isDatabaseAway(error) || isNotLeading(error)) throw error;
+    if (!isStarted(error)) {
+      const delay = isFinal(error) ? undefined : RETRY_AFTER_MS[handler.attempts];
+      if (delay !== undefined) return postponeHandler(pool, handler, clock.now() + delay);
+      const { tenantId, workflowId, failed } = handler;
+      logger.warn({ tenantId, workflowId, failedRunId: failed.runId, err: error }, 'a failure handler did not start');
+    }
+  }
+  await removeHandler(pool, handler);
+}
+
+const isNotLeading = (error: unknown) => error instanceof AppError && error.code === 'not_leading';
+/** Before the process died, or by another one. */
+const isStarted = (error: unknown) => error instanceof AppError && error.code === 'run_id_taken';
+/** Too many requests, and everything that is the server's fault, may pass. */
+const isFinal = (error: unknown) => error instanceof AppError && error.status < 500 && error.status !== 429;
+
+async function start(services: Services, { tenantId, projectId, workflowId, failed }: DueHandler): Promise<void> {
+  const { withheldScopes } = failed;
+  const { runId, workflowId: failedWorkflowId } = failed;
+  const place = { tenantId, projectId, workflowId: failedWorkflowId, runId, stepId: '' };
+  const url = linkOf(services.config.http.url, { kind: 'run_failed', ...place });
+  await startRun(services, {
+    tenantId,
+    projectId,
+    workflowId,
+    params: { trigger_payload: { failed_run: summaryOf(failed, url) } },
+    defaultTriggerType: FAILURE_HANDLER_TRIGGER,
+    startedBy: failed.startedBy,
+    carried: withheldScopes.length === 0 ? [] : [scopes.filter(scope => !withheldScopes.includes(scope))],
+    runId: handlerRunId(failed),
+  });
+}
+
+/** What the handler reads as `input.failed_run`: neither input nor results of the failed run. */
+function summaryOf(failed: DueHandler['failed'], url: string): JsonMap {
+  return {
+    run_id: failed.runId,
+    workflow_id: failed.workflowId,
+    workflow_name: failed.workflowName,
+    version: failed.version,
+    error: failed.error,
+    started_at: isoTimestamp(failed.startedAt.getTime()),
+    ended_at: isoTimestamp(failed.endedAt.getTime()),
+    trigger_type: failed.triggerType,
+    url,
+  };
+}

@@ -1,0 +1,26 @@
+import type { Services } from '../../contract/services.ts';
+import type { CheckScope } from '../../contract/step-type.ts';
+import type { Graph } from '../../orchestrator/core/graph.ts';
+import type { GraphProblem } from '../../orchestrator/validation/index.ts';
+import { isId } from '../../platform/ids.ts';
+import { findWorkflow } from './store.ts';
+
+/** Returns why the workflow that `on_failure` names could not be started; nothing where the graph names none, or no id. */
+export async function failureHandlerProblems(
+  prisma: Services['prisma'],
+  graph: Graph,
+  scope: CheckScope,
+): Promise<GraphProblem[]> {
+  const named: unknown = graph.on_failure?.workflow_id;
+  const id = typeof named === 'string' ? named.toLowerCase() : '';
+  if (!isId(id)) return [];
+  const problem = (code: string, message: string): GraphProblem[] => [
+    { step_id: null, path: 'on_failure.workflow_id', code, message },
+  ];
+  if (id === scope.workflowId) return problem('workflow_cycle', 'the workflow would handle its own failures');
+  const workflow = await findWorkflow(prisma, scope, id);
+  if (workflow === null) return problem('workflow_unknown', 'the project has no workflow of this id');
+  if (workflow.status === 'archived') return problem('workflow_archived', 'the workflow is archived');
+  if (workflow.latestVersion === null) return problem('workflow_unpublished', 'the workflow has no published version');
+  return [];
+}
