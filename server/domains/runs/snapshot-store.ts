@@ -28,20 +28,19 @@ type Stored = [
 /** What a loop's items may wait for at once is bounded by its `concurrency`; two of them, nested, may have 10,000. */
 const MAX_OPEN_ADDED = 1_000;
 
-/**
- * Returns the run and the events of its authored steps and of the added ones that are open, as of one instant, without logs and without the values that it carries (input, results, texts of
- * tasks). `lastSeq` is that of the log. Null where the run is not of this tenant, project and workflow.
- */
-export async function findRunToFold(
-  pool: Pool,
-  scope: RunScope,
-): Promise<{
+export type RunToFold = {
   run: RunRow;
   parent: ParentRow | null;
   events: FoldedEvent[];
   added: AddedCounts;
   lastSeq: number;
-} | null> {
+};
+
+/**
+ * Returns the run and the events of its authored steps and of the added ones that are open, as of one instant, without logs and without the values that it carries (input, results, texts of
+ * tasks). `lastSeq` is that of the log. Null where the run is not of this tenant, project and workflow.
+ */
+export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToFold | null> {
   type Folded = { log_seq: number; log_events: Stored[]; added: AddedCounts; parent: ParentRow | null };
   const { rows } = await pool.query<RunRow & Folded>(
     `SELECT ${RUN_COLUMNS}, ${PARENT}, w.name AS workflow_name, e.log_seq, e.log_events, e.added

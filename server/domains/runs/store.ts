@@ -207,20 +207,19 @@ export const ADDED_COUNTS = `json_build_object(
   'done', count(*) FILTER (WHERE ${IS_ADDED} AND event_type IN ${ENDS}),
   'credits', coalesce(sum((data->>'credits')::bigint) FILTER (WHERE ${IS_ADDED}), 0))`;
 
-/**
- * The run and what happened to its authored steps, without results, logs or task texts, as of one instant: the row of a quick run is a
- * moment behind its log, and `lastSeq` is that of the log. Null where it is not of this tenant, project and workflow.
- */
-export async function findRunWithSteps(
-  pool: Pool,
-  scope: RunScope,
-): Promise<{
+export type RunWithSteps = {
   run: RunRow;
   parent: ParentRow | null;
   events: StepEventRow[];
   added: AddedCounts;
   lastSeq: number;
-} | null> {
+};
+
+/**
+ * The run and what happened to its authored steps, without results, logs or task texts, as of one instant: the row of a quick run is a
+ * moment behind its log, and `lastSeq` is that of the log. Null where it is not of this tenant, project and workflow.
+ */
+export async function findRunWithSteps(pool: Pool, scope: RunScope): Promise<RunWithSteps | null> {
   type StoredStepEvent = Omit<StepEventRow, 'created_at'> & { at: number };
   type Folded = { log_seq: number; step_events: StoredStepEvent[]; added: AddedCounts; parent: ParentRow | null };
   const { rows } = await pool.query<RunRow & Folded>(
