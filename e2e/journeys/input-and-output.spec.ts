@@ -1,6 +1,7 @@
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
 
+const noWork = [{ id: 'only', type: 'lua_script', script: 'return 1' }];
 const schema = {
   type: 'object',
   required: ['email'],
@@ -10,10 +11,15 @@ const schema = {
   },
 };
 
-test('an author gives a workflow an input and an output, and a run shows both', async ({ member, api }) => {
+test('an author gives a workflow an input, an output and a failure handler, and a run shows its input and output', async ({
+  member,
+  api,
+}) => {
   const steps = [{ id: 'double', type: 'lua_script', script: 'return {sum = input.amount * 2}' }];
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Input and output', graph: { steps } });
   const workflow = `/v1/workflows/${String(id)}`;
+  const handler = await api.call('POST', '/v1/workflows', { name: 'Handles failures', graph: { steps: noWork } });
+  await api.call('POST', `/v1/workflows/${String(handler.id)}/versions`, {});
   await open(member, `/workflows/${String(id)}`);
   const side = member.getByRole('region', { name: 'Step and JSON' });
   await side.getByText('Input and output of the workflow').click();
@@ -23,8 +29,18 @@ test('an author gives a workflow an input and an output, and a run shows both', 
   await expect(side.getByText('there is no step "doubled"')).toBeVisible();
   await replaceText(side.getByRole('textbox', { name: 'Output' }), output.replace('doubled', 'double'));
   await expect(side.getByText('there is no step "doubled"')).toHaveCount(0);
+  const whenFailed = side.getByRole('textbox', { name: 'When a run fails, start' });
+  await whenFailed.fill(String(id));
+  await expect(side.getByText('the workflow would handle its own failures')).toBeVisible();
+  await whenFailed.fill(String(handler.id));
+  await expect(side.getByText('the workflow would handle its own failures')).toHaveCount(0);
   await expectThemesAccessible(member);
-  const expected = { steps, input_schema: schema, output: JSON.parse(output.replace('doubled', 'double')) };
+  const expected = {
+    steps,
+    input_schema: schema,
+    output: JSON.parse(output.replace('doubled', 'double')),
+    on_failure: { workflow_id: String(handler.id) },
+  };
   await expect.poll(async () => (await api.call('GET', workflow)).graph).toEqual(expected);
   await api.call('POST', `${workflow}/versions`, {});
 
