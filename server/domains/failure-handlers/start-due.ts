@@ -39,8 +39,9 @@ async function attempt(services: Services, handler: DueHandler): Promise<void> {
     if (!isStarted(error)) {
       const delay = isFinal(error) ? undefined : RETRY_AFTER_MS[handler.attempts];
       if (delay !== undefined) return postponeHandler(pool, handler, clock.now() + delay);
-      const { tenantId, workflowId, failed } = handler;
-      logger.warn({ tenantId, workflowId, failedRunId: failed.runId, err: error }, 'a failure handler did not start');
+      const { tenantId: tenant_id, workflowId: handler_id, failed } = handler;
+      const fields = { tenant_id, workflow_id: failed.workflowId, run_id: failed.runId, handler_id, err: error };
+      logger.warn(fields, 'a failure handler did not start');
     }
   }
   await removeHandler(pool, handler);
