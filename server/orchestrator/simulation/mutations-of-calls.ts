@@ -103,7 +103,7 @@ export const CALLS: readonly Mutation[] = [
   {
     name: 'a run that waits for another one never leaves memory',
     file: 'executors/embedded/runs/child-runs.ts',
-    find: 'for (const [, { runId }] of awaitedCalls(run.state)) if (this.#host.live.has(runId)) return true;\n    return false;',
+    find: 'for (const [, { runId, detach }] of awaitedCalls(run.state)) if (!detach && this.#host.live.has(runId)) return true;\n    return false;',
     replace: 'return true;',
     caughtBy: ['memory', 'liveness', 'calls'],
     knobs: MORE,

@@ -56,6 +56,27 @@ async function childrenOf(runId: string) {
 const statusOf = async (runId: string) =>
   (await db.pool.query('SELECT status FROM runs WHERE id = $1', [runId])).rows[0]?.status;
 
+/** Deletes a run, as if it had never been started. */
+async function forget(runId: string): Promise<void> {
+  for (const table of ['child_runs', 'run_events', 'human_tasks'])
+    await db.pool.query(`DELETE FROM ${table} WHERE run_id = $1`, [runId]);
+  await db.pool.query('DELETE FROM runs WHERE id = $1', [runId]);
+}
+
+/** The pool, whose queries begin after `before`, which is called with the text of each. */
+function queriesAfter(before: (text: string) => Promise<void>): TestDatabase['pool'] {
+  return new Proxy(db.pool, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value;
+      return async (query: { text: string } | string, ...values: []) => {
+        await before(typeof query === 'string' ? query : query.text);
+        return target.query(query as string, ...values);
+      };
+    },
+  });
+}
+
 test('a run waits for the one that it calls without a slot, and goes on when that has ended', async () => {
   const gate = new Gate();
   // One slot: whoever waited with it would never end.
@@ -117,10 +138,7 @@ test('a restart finds the end of a called run in the database, and a call that w
   const [ended, never] = await Promise.all(parents.map(async ({ runId }) => (await childrenOf(runId))[0]?.id ?? ''));
   // As if the process had died right after the end of one run, and right before the start of the other.
   await db.pool.query(`UPDATE runs SET status = 'completed', ended_at = started_at WHERE id = $1`, [ended]);
-  for (const table of ['child_runs', 'run_events'])
-    await db.pool.query(`DELETE FROM ${table} WHERE run_id = $1`, [never]);
-  await db.pool.query('DELETE FROM runs WHERE id = $1', [never]);
-  await db.pool.query('DELETE FROM human_tasks WHERE run_id = $1', [never]);
+  await forget(never ?? '');
 
   const second = await harness();
   const [one, two] = parents;
@@ -183,6 +201,31 @@ test.each(['immediate', 'graceful'] as const)(
     await expect.poll(() => childrenOf(ref.runId)).toMatchObject([{ status: 'stopped' }]);
   },
 );
+
+test('a stop that comes while a call of the process before is looked up ends that run, too', async () => {
+  const first = await harness();
+  const child = first.workflow(single('human_task'));
+  const ref = await first.start(first.workflow(calling(child.workflowId)));
+  await expect.poll(() => childrenOf(ref.runId)).toHaveLength(1);
+  await first.orchestrator.close();
+  const [{ id } = { id: '' }] = await childrenOf(ref.runId);
+  await forget(id);
+
+  const lookedUp = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const second = await harness({
+    pool: queriesAfter(async query => {
+      if (!query.includes('LEFT JOIN child_runs')) return;
+      lookedUp.resolve();
+      await held.promise;
+    }),
+  });
+  await lookedUp.promise;
+  await second.orchestrator.command(ref, { type: 'stop', mode: 'immediate', by: 'ann' });
+  await second.ended(ref);
+  held.resolve();
+  await expect.poll(() => statusOf(id)).toBe('stopped');
+});
 
 test('a failed run fails the step with its name, and a retry calls another one', async () => {
   const h = await harness({

@@ -40,7 +40,7 @@ type Tended = {
   readonly aims: Map<string, Aim>;
   /** Called before the run was loaded: each may or may not have been started, or have ended. */
   readonly unknown: Set<string>;
-  /** The last action on each run, while it is in progress. */
+  /** The last action on each run, while it or the look-up before it is in progress. */
   readonly acting: Map<string, Promise<void>>;
   /** How many of these actions are in progress. */
   busy: number;
@@ -91,7 +91,9 @@ export class ChildRuns {
       else if (state.status === 'running') aim(call.runId, 'start', row => this.#begin(run, step, call, row));
     }
     for (const runId of state.abandoned ?? []) aim(runId, 'stop', row => this.#abandon(run, runId, row));
-    if (unknown.size > 0) void this.#lookUp(run, unknown);
+    if (unknown.size === 0) return;
+    const rows = this.#lookUp(tended, [...unknown.keys()]);
+    for (const [runId, act] of unknown) void this.#carryOut(run, runId, act, rows);
   }
 
   /** Whether the run stays in memory although nothing of its own is in progress: a run that it waits for is in memory. */
@@ -127,35 +129,31 @@ export class ChildRuns {
     return tended;
   }
 
-  /** Most runs that were called before this one was loaded are as they should be. */
-  async #lookUp(run: LiveRun, acts: ReadonlyMap<string, Act>): Promise<void> {
-    const runIds = [...acts.keys()];
-    const tended = this.#of(run);
-    tended.busy += 1;
+  /** Reads the rows of runs that were called before this one was loaded: most are as they should be. */
+  async #lookUp({ unknown }: Tended, runIds: readonly string[]): Promise<ReadonlyMap<string, ChildRow>> {
+    const rows = new Map<string, ChildRow>();
     try {
-      const rows = new Map<string, ChildRow>();
       for (let at = 0; at < runIds.length; at += PAGE)
         for (const row of await this.#host.reader.childRuns(runIds.slice(at, at + PAGE))) rows.set(row.runId, row);
-      for (const [runId, act] of acts) void this.#carryOut(run, runId, act, rows.get(runId));
-    } catch {
-      for (const runId of runIds) tended.unknown.add(runId);
-      this.#again(run, runIds);
-    } finally {
-      this.#settled(run, tended);
+    } catch (error) {
+      for (const runId of runIds) unknown.add(runId);
+      throw error;
     }
+    return rows;
   }
 
   /**
    * Does it once, after what is being done about the same run: whether there is anything to stop is not known before its start
    * has ended. What fails for a reason that passes is done again after a moment.
    */
-  async #carryOut(run: LiveRun, runId: string, act: Act, row?: ChildRow): Promise<void> {
+  async #carryOut(run: LiveRun, runId: string, act: Act, rows?: Promise<ReadonlyMap<string, ChildRow>>): Promise<void> {
     const tended = this.#of(run);
     tended.busy += 1;
     const before = tended.acting.get(runId);
-    const acting = (before === undefined ? act(row) : before.then(() => act(undefined))).catch(() =>
-      this.#again(run, [runId]),
-    );
+    // What the look-up found is out of date after an action.
+    const ready =
+      (before ?? rows) && Promise.all([rows, before]).then(([found]) => (before ? undefined : found?.get(runId)));
+    const acting = (ready === undefined ? act(undefined) : ready.then(act)).catch(() => this.#again(run, runId));
     tended.acting.set(runId, acting);
     await acting;
     if (tended.acting.get(runId) === acting) tended.acting.delete(runId);
@@ -168,13 +166,13 @@ export class ChildRuns {
     if (tended.busy === 0 && this.#host.live.get(run.identity.runId) === run) run.wake();
   }
 
-  #again(run: LiveRun, runIds: readonly string[]): void {
+  #again(run: LiveRun, childId: string): void {
+    const { runId, tenantId } = run.identity;
     const again = () =>
       this.#host.later(() => {
-        for (const runId of runIds) this.#of(run).aims.delete(runId);
-        this.#host.wake(run.identity.runId);
+        this.#of(run).aims.delete(childId);
+        this.#host.wake(runId);
       });
-    const { runId, tenantId } = run.identity;
     const wanted = { tenantId, besides: () => this.#host.live.get(runId)?.state.residentBytes ?? 0 };
     // It leaves memory meanwhile, and so may the runs that wait for it.
     if (this.#host.memory.admits(wanted)) again();
