@@ -23,6 +23,7 @@ const FIELDS: readonly InputField[] = [
   { name: 'instructions', kind: 'text', multiline: true },
   { name: 'message', kind: 'text', multiline: true },
   { name: 'tool_args', kind: 'json', multiline: true },
+  { name: 'input', kind: 'json', multiline: true },
   { name: 'model', kind: 'text' },
   { name: 'system', kind: 'text', multiline: true },
   { name: 'prompt', kind: 'text', multiline: true },
