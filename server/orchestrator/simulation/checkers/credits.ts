@@ -10,6 +10,9 @@ import { Violation } from './violation.ts';
 /** Within this of a denial a grant may not have been read yet, and a refusal not answered: the slowest read in a frozen process, ms. */
 const READ_WITHIN_MS = 5_000;
 
+/** A commit is answered within this, unless the process is frozen, ms. */
+const CHARGED_WITHIN_MS = 1_000;
+
 const fail = (message: string) => new Violation('credits', message);
 
 /** The charge of an event, recomputed from the prices and the usage in it. */
@@ -130,6 +133,9 @@ export class CreditWatch {
 
   #checkDenied(tenantId: string, runId: string, step: string | null): void {
     if (!this.#leadsAlone || this.#grantedLately(tenantId) || this.#readBeforeGrant(tenantId)) return;
+    // A balance that is read while a charge is being committed may have it already: until that is answered, it counts twice.
+    const { readAt } = this.#database.account(tenantId);
+    if (this.#at.agenda.now - readAt < CHARGED_WITHIN_MS && (this.#poorAt.get(tenantId) ?? 0) >= readAt) return;
     const graph = this.#at.scenario(runId).graph;
     const dearest = Math.max(0, ...allSteps(graph).map(({ type }) => this.#priceOf(type)));
     const price = step === null ? dearest : this.#priceAhead(runId, step);
